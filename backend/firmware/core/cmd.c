@@ -6,7 +6,7 @@ enum field { CMD_ID, EPOCH, OP, DURATION, EXP, NOW, ECHO, FIELDS };
 
 static const char *const NAMES[FIELDS] = {"cmd_id", "epoch", "op", "durasi_s", "exp", "now_ms", "echo"};
 
-/* A hyphen stands before these bytes. */
+/* True for the bytes of a UUID that follow a hyphen. */
 static bool after_hyphen(size_t byte)
 {
     return byte == 4 || byte == 6 || byte == 8 || byte == 10;
@@ -54,8 +54,8 @@ static bool read_op(const struct nyala_json_member *m, enum nyala_op *op)
     return false;
 }
 
-/* A number, or null where nothing is told. */
-static bool read_told(const struct nyala_json_member *m, uint64_t *to, unsigned *told, enum field field)
+/* Reads a number, or null for an absent value. */
+static bool read_optional(const struct nyala_json_member *m, uint64_t *to, unsigned *told, enum field field)
 {
     if (m->kind == NYALA_JSON_NULL)
         return true;
@@ -87,8 +87,8 @@ bool nyala_cmd_read(struct nyala_cmd *cmd, const uint8_t *bytes, size_t n)
         case EPOCH: good = nyala_json_whole(&m, &cmd->epoch); break;
         case DURATION: good = nyala_json_whole(&m, &cmd->duration_s); break;
         case EXP: good = nyala_json_whole(&m, &cmd->exp_s); break;
-        case NOW: good = read_told(&m, &cmd->now_ms, &told, NOW); break;
-        default: good = read_told(&m, &cmd->echo_ms, &told, ECHO); break;
+        case NOW: good = read_optional(&m, &cmd->now_ms, &told, NOW); break;
+        default: good = read_optional(&m, &cmd->echo_ms, &told, ECHO); break;
         }
         if (!good)
             return false;

@@ -1,4 +1,4 @@
-/* The one word that the server says (docs/contract.md §6). */
+/* Command: the only message that the server sends to a device (docs/contract.md §6). */
 #ifndef NYALA_CMD_H
 #define NYALA_CMD_H
 
@@ -12,15 +12,15 @@ struct nyala_cmd {
     uint8_t id[NYALA_ID_BYTES];
     enum nyala_op op;
     uint64_t epoch, duration_s, exp_s, now_ms, echo_ms;
-    /* It tells the time: now_ms, and echo_ms of the state that it answers. */
+    /* The command has the time: now_ms, and echo_ms of the state report that it answers. */
     bool tells_time;
 };
 
-/* False: it is none; the reader takes it whole or not at all. Fields that are not known are passed over. */
+/* False: not a valid command; then `cmd` must not be used. Unknown fields are ignored. */
 bool nyala_cmd_read(struct nyala_cmd *cmd, const uint8_t *json, size_t n);
 
 bool nyala_id_is_nil(const uint8_t id[NYALA_ID_BYTES]);
-/* Writes NYALA_ID_TEXT characters, and no end. */
+/* Writes NYALA_ID_TEXT characters, without a terminating NUL. */
 void nyala_id_text(const uint8_t id[NYALA_ID_BYTES], char *to);
 
 #endif

@@ -5,24 +5,24 @@
 typedef char nyala_device_is_small[sizeof(struct nyala_device) <= NYALA_DEVICE_BYTES ? 1 : -1];
 typedef char nyala_acks_have_a_bit_each[NYALA_KNOWN <= 16 ? 1 : -1];
 
-/* --- words --- */
+/* --- messages --- */
 
-struct word {
-    /* The longest state fits, which a test says. */
+struct message {
+    /* The longest state report fits; tests/device.c checks it. */
     char text[NYALA_WORD_BYTES];
     size_t n;
 };
 
-static void put(struct word *w, const char *text)
+static void put(struct message *m, const char *text)
 {
     size_t n = strlen(text);
-    if (n > sizeof w->text - w->n)
-        n = sizeof w->text - w->n;
-    memcpy(w->text + w->n, text, n);
-    w->n += n;
+    if (n > sizeof m->text - m->n)
+        n = sizeof m->text - m->n;
+    memcpy(m->text + m->n, text, n);
+    m->n += n;
 }
 
-static void put_number(struct word *w, uint64_t n)
+static void put_number(struct message *m, uint64_t n)
 {
     char digits[21];
     size_t at = sizeof digits - 1;
@@ -30,25 +30,25 @@ static void put_number(struct word *w, uint64_t n)
     do
         digits[--at] = (char)('0' + n % 10);
     while ((n /= 10) > 0);
-    put(w, digits + at);
+    put(m, digits + at);
 }
 
-static void put_field(struct word *w, const char *name, uint64_t n)
+static void put_field(struct message *m, const char *name, uint64_t n)
 {
-    put(w, name);
-    put_number(w, n);
+    put(m, name);
+    put_number(m, n);
 }
 
-static void put_id(struct word *w, const uint8_t id[NYALA_ID_BYTES])
+static void put_id(struct message *m, const uint8_t id[NYALA_ID_BYTES])
 {
     char text[NYALA_ID_TEXT + 1];
     nyala_id_text(id, text);
     text[NYALA_ID_TEXT] = 0;
-    put(w, text);
+    put(m, text);
 }
 
-/* A version, as much of it as is told, without what JSON would have to escape. */
-static void put_version(struct word *w, const char *name, const char *version)
+/* Version, cut to NYALA_VERSION_CHARS. Characters that JSON would have to escape become '?'. */
+static void put_version(struct message *m, const char *name, const char *version)
 {
     char text[NYALA_VERSION_CHARS + 1];
     size_t n;
@@ -57,9 +57,9 @@ static void put_version(struct word *w, const char *name, const char *version)
     for (n = 0; n < NYALA_VERSION_CHARS && version[n]; n++)
         text[n] = version[n] < ' ' || version[n] > '~' || version[n] == '"' || version[n] == '\\' ? '?' : version[n];
     text[n] = 0;
-    put(w, name);
-    put(w, text);
-    put(w, "\"");
+    put(m, name);
+    put(m, text);
+    put(m, "\"");
 }
 
 static const char *name_of(uint8_t result)
@@ -78,76 +78,76 @@ static uint32_t left_ms(const struct nyala_device *d)
     return d->ends_ms > d->up_ms ? (uint32_t)(d->ends_ms - d->up_ms) : 0;
 }
 
-static void say_state(struct nyala_device *d)
+static void publish_state(struct nyala_device *d)
 {
     const struct nyala_known *last = &d->journal.known[d->journal.last];
-    struct word w = {{0}, 0};
-    put_field(&w, "{\"online\":true,\"boot_id\":", d->setup.boot_id);
-    put_field(&w, ",\"conn\":", d->conn);
-    put_field(&w, ",\"seq\":", ++d->seq);
-    put_field(&w, ",\"up_ms\":", d->up_ms);
-    put_field(&w, ",\"epoch\":", d->journal.epoch);
+    struct message m = {{0}, 0};
+    put_field(&m, "{\"online\":true,\"boot_id\":", d->setup.boot_id);
+    put_field(&m, ",\"conn\":", d->conn);
+    put_field(&m, ",\"seq\":", ++d->seq);
+    put_field(&m, ",\"up_ms\":", d->up_ms);
+    put_field(&m, ",\"epoch\":", d->journal.epoch);
     if (last->result == NYALA_NONE) {
-        put(&w, ",\"last\":null");
+        put(&m, ",\"last\":null");
     } else {
-        put(&w, ",\"last\":{\"cmd_id\":\"");
-        put_id(&w, last->id);
-        put(&w, "\",\"result\":\"");
-        put(&w, name_of(last->result));
-        put(&w, "\"}");
+        put(&m, ",\"last\":{\"cmd_id\":\"");
+        put_id(&m, last->id);
+        put(&m, "\",\"result\":\"");
+        put(&m, name_of(last->result));
+        put(&m, "\"}");
     }
     if (d->running < 0) {
-        put(&w, ",\"run\":null");
+        put(&m, ",\"run\":null");
     } else {
-        put(&w, ",\"run\":{\"cmd_id\":\"");
-        put_id(&w, d->journal.known[d->running].id);
-        put_field(&w, "\",\"sisa_s\":", (left_ms(d) + 999) / 1000);
-        put(&w, "}");
+        put(&m, ",\"run\":{\"cmd_id\":\"");
+        put_id(&m, d->journal.known[d->running].id);
+        put_field(&m, "\",\"sisa_s\":", (left_ms(d) + 999) / 1000);
+        put(&m, "}");
     }
-    put_version(&w, ",\"fw\":\"", d->setup.fw);
-    put_version(&w, ",\"hw\":\"", d->setup.hw);
-    put(&w, "}");
+    put_version(&m, ",\"fw\":\"", d->setup.fw);
+    put_version(&m, ",\"hw\":\"", d->setup.hw);
+    put(&m, "}");
     d->asked_ms = d->up_ms;
     d->asked = true;
-    d->board.say(d->board.ctx, NYALA_STATE, w.text, w.n);
+    d->board.say(d->board.ctx, NYALA_STATE, m.text, m.n);
 }
 
-static void say_ack(struct nyala_device *d, const struct nyala_known *known)
+static void publish_ack(struct nyala_device *d, const struct nyala_known *known)
 {
-    struct word w = {{0}, 0};
-    put(&w, "{\"cmd_id\":\"");
-    put_id(&w, known->id);
-    put_field(&w, "\",\"epoch\":", d->ack_epoch);
-    put(&w, ",\"result\":\"");
-    put(&w, name_of(known->result));
-    put_field(&w, "\",\"boot_id\":", d->setup.boot_id);
-    put_field(&w, ",\"seq\":", ++d->seq);
-    put_field(&w, ",\"up_ms\":", d->up_ms);
-    put(&w, "}");
-    d->board.say(d->board.ctx, NYALA_ACK, w.text, w.n);
+    struct message m = {{0}, 0};
+    put(&m, "{\"cmd_id\":\"");
+    put_id(&m, known->id);
+    put_field(&m, "\",\"epoch\":", d->ack_epoch);
+    put(&m, ",\"result\":\"");
+    put(&m, name_of(known->result));
+    put_field(&m, "\",\"boot_id\":", d->setup.boot_id);
+    put_field(&m, ",\"seq\":", ++d->seq);
+    put_field(&m, ",\"up_ms\":", d->up_ms);
+    put(&m, "}");
+    d->board.say(d->board.ctx, NYALA_ACK, m.text, m.n);
 }
 
-static void say_beat(struct nyala_device *d)
+static void publish_heartbeat(struct nyala_device *d)
 {
-    struct word w = {{0}, 0};
-    put_field(&w, "{\"boot_id\":", d->setup.boot_id);
-    put_field(&w, ",\"conn\":", d->conn);
-    put_field(&w, ",\"seq\":", ++d->seq);
-    put_field(&w, ",\"up_ms\":", d->up_ms);
+    struct message m = {{0}, 0};
+    put_field(&m, "{\"boot_id\":", d->setup.boot_id);
+    put_field(&m, ",\"conn\":", d->conn);
+    put_field(&m, ",\"seq\":", ++d->seq);
+    put_field(&m, ",\"up_ms\":", d->up_ms);
     if (d->has_rssi)
-        put_field(&w, d->rssi < 0 ? ",\"rssi\":-" : ",\"rssi\":", d->rssi < 0 ? (uint64_t)-(int64_t)d->rssi : (uint64_t)d->rssi);
-    put(&w, "}");
-    d->board.say(d->board.ctx, NYALA_HB, w.text, w.n);
+        put_field(&m, d->rssi < 0 ? ",\"rssi\":-" : ",\"rssi\":", d->rssi < 0 ? (uint64_t)-(int64_t)d->rssi : (uint64_t)d->rssi);
+    put(&m, "}");
+    d->board.say(d->board.ctx, NYALA_HB, m.text, m.n);
 }
 
 size_t nyala_device_gone(const struct nyala_device *d, char *to)
 {
-    struct word w = {{0}, 0};
-    put_field(&w, "{\"online\":false,\"boot_id\":", d->setup.boot_id);
-    put_field(&w, ",\"conn\":", d->conn);
-    put(&w, "}");
-    memcpy(to, w.text, w.n);
-    return w.n;
+    struct message m = {{0}, 0};
+    put_field(&m, "{\"online\":false,\"boot_id\":", d->setup.boot_id);
+    put_field(&m, ",\"conn\":", d->conn);
+    put(&m, "}");
+    memcpy(to, m.text, m.n);
+    return m.n;
 }
 
 /* --- journal, relay --- */
@@ -155,7 +155,8 @@ size_t nyala_device_gone(const struct nyala_device *d, char *to)
 static bool save(struct nyala_device *d)
 {
     uint8_t record[NYALA_RECORD_BYTES];
-    /* A try that failed may still be read one day: the next one is newer. It goes to the same slot, because the other holds what counts. */
+    /* A failed write may still be readable later, so each attempt gets a newer number. It goes to the same slot again, because
+     * the other slot holds the last good record. */
     d->journal.number++;
     if (d->relay)
         d->journal.rest_ms = left_ms(d);
@@ -182,7 +183,7 @@ static void switch_off(struct nyala_device *d)
         d->retry_ms = d->up_ms + NYALA_RETRY_MS;
 }
 
-/* What runs is over, or never ran. */
+/* Ends the run, also one that never really started. */
 static void end_run(struct nyala_device *d, enum nyala_result result)
 {
     if (d->relay)
@@ -196,7 +197,7 @@ static void end_run(struct nyala_device *d, enum nyala_result result)
     change(d);
 }
 
-/* The journal on flash says that it runs. */
+/* Closes the relay. The journal on flash must already have the run. */
 static void switch_on(struct nyala_device *d)
 {
     d->relay = true;
@@ -204,12 +205,12 @@ static void switch_on(struct nyala_device *d)
     d->contact_by_ms = d->up_ms + d->setup.contact_ms;
     if (d->board.relay(d->board.ctx, true))
         return;
-    /* A run that has gone on before was not for nothing. */
+    /* A run that was resumed has already washed, so it is done and not refused. */
     end_run(d, d->journal.resumed ? NYALA_DONE : NYALA_REFUSED);
 }
 
-/* Does what is due, in the order that counts: journal, relay, words. Nothing is said that is not on flash, and nothing while it is not
- * known whether the machine runs: the answer would have to be taken back. */
+/* Does what is due, in this order: journal, relay, messages. A message never reports what is not on flash. No message is sent
+ * while it is unknown whether the machine runs, because the device would have to correct it later. */
 static void settle(struct nyala_device *d)
 {
     int oldest, i;
@@ -223,12 +224,12 @@ static void settle(struct nyala_device *d)
     if (!d->subscribed || d->unsaved || trying(d))
         return;
     if (d->state_due)
-        say_state(d);
+        publish_state(d);
     d->state_due = false;
     for (i = 1; i <= NYALA_KNOWN && d->acks; i++) {
         oldest = (d->journal.last + i) % NYALA_KNOWN;
         if (d->acks & 1u << oldest)
-            say_ack(d, &d->journal.known[oldest]);
+            publish_ack(d, &d->journal.known[oldest]);
         d->acks &= (uint16_t)~(1u << oldest);
     }
 }
@@ -239,7 +240,7 @@ static void at(struct nyala_device *d, uint64_t up_ms)
         d->up_ms = up_ms;
 }
 
-/* What time alone does. */
+/* Handles what becomes due by time alone. */
 static void pass_time(struct nyala_device *d)
 {
     if (d->relay && (d->up_ms >= d->ends_ms || (trying(d) && d->up_ms >= d->contact_by_ms))) {
@@ -289,7 +290,7 @@ void nyala_device_linked(struct nyala_device *d, uint64_t up_ms)
 void nyala_device_subscribed(struct nyala_device *d, uint64_t up_ms)
 {
     at(d, up_ms);
-    /* What was not said is told by the first state of a connection. */
+    /* Acks of the last connection are dropped: the first state report replaces them. */
     d->acks = 0;
     d->subscribed = true;
     d->state_due = true;
@@ -315,7 +316,7 @@ static int find(const struct nyala_device *d, const uint8_t id[NYALA_ID_BYTES])
     return -1;
 }
 
-/* The oldest command that does not run makes room. */
+/* Remembers a command in the place of the oldest one that does not run. */
 static int remember(struct nyala_device *d, const struct nyala_cmd *cmd, enum nyala_result result)
 {
     struct nyala_known *known;
@@ -332,8 +333,9 @@ static int remember(struct nyala_device *d, const struct nyala_cmd *cmd, enum ny
     return next;
 }
 
-/* A cmd that answers the last state in time tells what time it is: not later than when it was written and the whole way here and back. */
-static void hear_time(struct nyala_device *d, const struct nyala_cmd *cmd)
+/* Sets the clock from a command that answers the last state report in time. The true time is at most now_ms plus the whole
+ * round trip, so the clock assumes that. */
+static void set_clock(struct nyala_device *d, const struct nyala_cmd *cmd)
 {
     if (!cmd->tells_time || !d->asked || cmd->echo_ms != d->asked_ms || d->up_ms - d->asked_ms >= NYALA_EXCHANGE_MS)
         return;
@@ -342,7 +344,7 @@ static void hear_time(struct nyala_device *d, const struct nyala_cmd *cmd)
     d->ahead_ms = (int64_t)cmd->now_ms - (int64_t)d->asked_ms;
 }
 
-/* Whether it is past the command's end, or may be. */
+/* True if the command has expired, or may have: the clock is unknown or too old. */
 static bool late(const struct nyala_device *d, const struct nyala_cmd *cmd)
 {
     return !d->told || d->up_ms - d->told_ms >= NYALA_CLOCK_KEPT_MS
@@ -361,7 +363,8 @@ static void start(struct nyala_device *d, const struct nyala_cmd *cmd, bool may)
         d->journal.rest_ms = (uint32_t)cmd->duration_s * 1000;
         d->journal.resumed = 0;
         if (!save(d)) {
-            /* It may be on flash all the same. Once it is on flash that it is refused it will never run, and that is told. */
+            /* The failed write may be on flash all the same. The refusal is sent only once it is on flash: then the run can
+             * never start. */
             end_run(d, NYALA_REFUSED);
             save(d);
         }
@@ -378,7 +381,7 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
     settle(d);
     if (retained || !d->subscribed || !nyala_cmd_read(&cmd, json, n))
         return false;
-    hear_time(d, &cmd);
+    set_clock(d, &cmd);
     if (nyala_id_is_nil(cmd.id)) {
         d->state_due = true;
         settle(d);
@@ -403,7 +406,7 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
     case NYALA_QUERY:
         if (cmd.op == NYALA_STOP && known >= 0 && known == d->running)
             end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
-        /* Its start may still be on its way: whoever hears `expired` gives the money back. */
+        /* The start may still be on its way and the server refunds on `expired`, so answer that only after the expiry. */
         if (known < 0 && late(d, &cmd))
             remember(d, &cmd, NYALA_EXPIRED);
         d->state_due = true;
@@ -450,7 +453,7 @@ void nyala_device_tick(struct nyala_device *d, uint64_t up_ms)
     settle(d);
     if (d->subscribed && d->up_ms >= d->beat_ms) {
         d->beat_ms = d->up_ms + NYALA_BEAT_MS;
-        say_beat(d);
+        publish_heartbeat(d);
     }
 }
 

@@ -5,7 +5,7 @@
 /* "NYJ" and the version of the record. */
 static const uint8_t MAGIC[4] = {'N', 'Y', 'J', 1};
 
-/* CRC-32 of IEEE 802.3, without a table: a record is written a few times in an hour. */
+/* CRC-32 of IEEE 802.3. No table is needed: a record is written only a few times an hour. */
 static uint32_t checksum(const uint8_t *bytes, size_t n)
 {
     uint32_t crc = 0xFFFFFFFFu;
@@ -52,7 +52,7 @@ void nyala_journal_write(const struct nyala_journal *j, uint8_t record[NYALA_REC
     put(to, checksum(record, NYALA_RECORD_BYTES - 4), 4);
 }
 
-/* Whether it is one that nyala_journal_write made, whole and of this version. */
+/* True if nyala_journal_write of this version made the record and it is complete. */
 static bool read_one(struct nyala_journal *j, const uint8_t *record)
 {
     const uint8_t *from = record + NYALA_RECORD_BYTES - 4;

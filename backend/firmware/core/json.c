@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Objects and arrays within each other; one bit each tells which. */
+/* Maximum nesting depth. One bit per level says whether it is an object or an array. */
 enum { DEPTH = 16 };
 
 static void skip_space(struct nyala_json *j)
@@ -11,7 +11,7 @@ static void skip_space(struct nyala_json *j)
         j->at++;
 }
 
-/* The next byte that is no space; 0: there is none. A byte 0 is nowhere allowed, so that is no other case. */
+/* The next byte that is not white space; 0 at the end. JSON never allows a byte 0, so 0 is unambiguous. */
 static uint8_t peek(struct nyala_json *j)
 {
     skip_space(j);
@@ -37,7 +37,7 @@ static int hex(uint8_t c)
     return -1;
 }
 
-/* Passes one character of more than 7 bits: UTF-8, neither overlong nor half of a pair. */
+/* Skips one non-ASCII character: valid UTF-8, neither overlong nor a surrogate. */
 static bool skip_wide(struct nyala_json *j)
 {
     uint8_t first = *j->at++;
@@ -68,7 +68,7 @@ static bool skip_wide(struct nyala_json *j)
     return true;
 }
 
-/* Passes a text whose quote is next, and tells what is between its quotes. */
+/* Skips a string and returns what is between its quotes. */
 static bool text(struct nyala_json *j, const uint8_t **from, size_t *n)
 {
     if (!take(j, '"'))
@@ -142,7 +142,7 @@ static bool word(struct nyala_json *j, const char *name)
     return true;
 }
 
-/* Passes what is neither object nor array. */
+/* Skips a value that is neither an object nor an array. */
 static bool plain(struct nyala_json *j, struct nyala_json_member *to)
 {
     uint8_t c = peek(j);
@@ -166,13 +166,13 @@ static bool plain(struct nyala_json *j, struct nyala_json_member *to)
     return whole;
 }
 
-/* Passes what stands before a value of an object. */
+/* Skips a member's key and the colon after it. */
 static bool key(struct nyala_json *j, const uint8_t **from, size_t *n)
 {
     return peek(j) == '"' && text(j, from, n) && take(j, ':');
 }
 
-/* Passes an object or an array with all that is in it. Not by calling itself: the stack of a small board is small. */
+/* Skips an object or an array with its content. It is not recursive, because a small board has a small stack. */
 static bool nested(struct nyala_json *j)
 {
     uint32_t objects = 0;
@@ -196,7 +196,7 @@ static bool nested(struct nyala_json *j)
         } else if (!plain(j, &passed)) {
             return false;
         }
-        /* A value is behind us: what it stands in goes on, or ends and is such a value itself. */
+        /* After a value: its container continues with a comma, or closes and is then a complete value itself. */
         for (;;) {
             bool object = objects & 1;
             c = peek(j);

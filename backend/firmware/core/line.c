@@ -4,7 +4,7 @@
 
 typedef char nyala_line_is_small[sizeof(struct nyala_line) <= NYALA_LINE_BYTES ? 1 : -1];
 
-/* Room that the answers to one command need: a state and an ack with their topics, and what acknowledges the command. */
+/* Space that the answers to one command need: a state report and an ack with their topics, and a PUBACK. */
 enum { ANSWERS = 1024 };
 
 static void put_number(char **to, uint64_t n)
@@ -27,7 +27,7 @@ static void topic(const struct nyala_line *l, const char *leaf, char to[NYALA_TO
     memcpy(to, leaf, strlen(leaf) + 1);
 }
 
-/* Marsaglia's xorshift: devices that lost the same server are not to come back in the same moment, no more. */
+/* Marsaglia's xorshift. It only has to keep devices that lost the same server from reconnecting at the same moment. */
 static uint32_t up_to(struct nyala_line *l, uint32_t most)
 {
     l->random ^= l->random << 13;
@@ -42,7 +42,7 @@ static void begin(struct nyala_line *l, enum nyala_line_state state, uint64_t up
     l->since_ms = up_ms;
 }
 
-/* The line is of no use any more; who holds it hears so from the next nyala_line_tick. */
+/* Marks the connection as failed; the next nyala_line_tick asks the board to close it. */
 static void give_up(struct nyala_line *l, enum nyala_line_end end)
 {
     if (l->end == NYALA_END_NONE)
@@ -55,7 +55,7 @@ static void say(void *ctx, enum nyala_topic leaf, const char *json, size_t n)
     struct nyala_line *l = ctx;
     char to[NYALA_TOPIC_BYTES];
     topic(l, leaves[leaf], to);
-    /* Nothing rests on QoS: who did not hear asks again. A line that takes nothing any more is dead. */
+    /* QoS 0 is enough: a server that missed a message asks again. If the buffer is full, the connection is dead. */
     if (!nyala_mqtt_publish(&l->mqtt, to, json, n, 0, leaf == NYALA_STATE))
         give_up(l, NYALA_END_FULL);
 }
@@ -80,7 +80,7 @@ void nyala_line_boot(struct nyala_line *l, const struct nyala_login *login, cons
     own.ctx = l;
     l->board = *board;
     l->login = *login;
-    /* The generator stays at 0 for ever. */
+    /* xorshift never leaves 0. */
     l->random = random ? random : 1;
     l->most_wait_ms = NYALA_FIRST_WAIT_MS;
     nyala_device_boot(&l->device, &own, setup, slot0, slot1, up_ms);

@@ -4,7 +4,7 @@
 
 enum kind { CONNECT = 1, CONNACK, PUBLISH, PUBACK, SUBSCRIBE = 8, SUBACK, PINGREQ = 12, PINGRESP };
 
-/* --- what is said --- */
+/* --- sending --- */
 
 static void put_byte(struct nyala_mqtt *m, unsigned byte)
 {
@@ -29,7 +29,7 @@ static void put_text(struct nyala_mqtt *m, const char *text, size_t n)
     put_bytes(m, text, n);
 }
 
-/* Begins a packet when there is room for it. */
+/* Writes the header of a packet if the whole packet fits. */
 static bool begin(struct nyala_mqtt *m, enum kind kind, unsigned flags, size_t n)
 {
     size_t header = n < 128 ? 2 : 3;
@@ -44,7 +44,7 @@ static bool begin(struct nyala_mqtt *m, enum kind kind, unsigned flags, size_t n
 
 static uint16_t next_id(struct nyala_mqtt *m)
 {
-    /* 0 is none. */
+    /* MQTT forbids the packet id 0. */
     m->id = (uint16_t)(m->id == UINT16_MAX ? 1 : m->id + 1);
     return m->id;
 }
@@ -61,7 +61,7 @@ bool nyala_mqtt_connect(struct nyala_mqtt *m, const struct nyala_mqtt_login *log
         return false;
     put_text(m, "MQTT", 4);
     put_byte(m, 4);
-    /* User, password, a retained will, a clean session. */
+    /* Flags: user, password, a retained will, a clean session. */
     put_byte(m, 0x80 | 0x40 | 0x20 | 0x04 | 0x02);
     put_short(m, login->keep_alive_s);
     put_text(m, login->client_id, id);
@@ -108,9 +108,9 @@ void nyala_mqtt_sent(struct nyala_mqtt *m, size_t n)
     memmove(m->out, m->out + n, m->out_n);
 }
 
-/* --- what is heard --- */
+/* --- receiving --- */
 
-/* How long the packet is of which the first in_n bytes are there; 0: they do not tell yet, SIZE_MAX: it is too long, or none. */
+/* Length of the packet whose first in_n bytes are received; 0: not known yet, SIZE_MAX: too long or malformed. */
 static size_t whole(const struct nyala_mqtt *m, size_t *header)
 {
     size_t n = 0, i;
@@ -120,7 +120,7 @@ static size_t whole(const struct nyala_mqtt *m, size_t *header)
             *header = i + 1;
             return n > NYALA_PACKET_BYTES - *header ? SIZE_MAX : *header + n;
         }
-        /* A packet of 512 bytes tells its length in two. */
+        /* A packet of at most 512 bytes has its length in two bytes. */
         if (i == 2)
             return SIZE_MAX;
     }
@@ -162,7 +162,7 @@ static enum nyala_mqtt_event packet(struct nyala_mqtt *m, size_t header, struct 
         return NYALA_MQTT_VIOLATION;
     switch (kind) {
     case CONNACK:
-        /* A clean session is never one that was there before. */
+        /* The login asks for a clean session, so the server must not report an old one as present. */
         if (n != 2 || body[0] != 0 || body[1] > 5)
             return NYALA_MQTT_VIOLATION;
         m->accepted = body[1] == 0;
@@ -172,7 +172,7 @@ static enum nyala_mqtt_event packet(struct nyala_mqtt *m, size_t header, struct 
     case PUBACK:
         return n == 2 ? NYALA_MQTT_ARRIVED : NYALA_MQTT_VIOLATION;
     case SUBACK:
-        /* One subscription, one answer. */
+        /* Each SUBSCRIBE has one topic, so its SUBACK has one result. */
         if (n != 3 || (body[2] > 1 && body[2] != 0x80))
             return NYALA_MQTT_VIOLATION;
         return body[2] == 0x80 ? NYALA_MQTT_DENIED : NYALA_MQTT_GRANTED;

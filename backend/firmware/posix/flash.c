@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Far enough from each other that no page or sector holds parts of both. */
+/* Distance between the records, so that no page or sector holds parts of both. */
 enum { APART = 4096 };
-/* A program that was just killed may not be gone yet. */
+/* Time to wait for the lock: a process that was just killed may still hold it. */
 enum { LOCK_MS = 2000, LOOK_MS = 20 };
 
-/* A file that was just made may be lost with its folder's entry. */
+/* Syncs the folder: a new file is lost if its directory entry is not on the disk. */
 static bool sync_folder(const char *path)
 {
     char copy[1024];

@@ -1,4 +1,4 @@
-/* The journal as a file: two records that take turns. */
+/* Journal as a file: two records that are written alternately. */
 #ifndef NYALA_FLASH_H
 #define NYALA_FLASH_H
 
@@ -10,9 +10,9 @@ struct flash {
     bool there[2];
 };
 
-/* Opens it, or makes an empty one, and reads both. False: errno tells why; EAGAIN or EACCES: another process has it. */
+/* Opens or creates the file and reads both records. False: see errno; EAGAIN or EACCES: another process has locked the file. */
 bool flash_open(struct flash *flash, const char *path);
-/* True once it is on the disk. */
+/* Writes one record. True: it is on the disk. */
 bool flash_save(struct flash *flash, unsigned slot, const uint8_t record[NYALA_RECORD_BYTES]);
 
 #endif

@@ -45,7 +45,8 @@ static size_t find(const char *host, uint16_t port, int flags, struct link_addre
     return n;
 }
 
-/* Asking for a name may take half a minute, and nobody else would turn the machine off: another process asks. */
+/* Looks up the host name in a child process. A lookup may take half a minute, and this process must be able to turn the
+ * machine off in that time. */
 static bool begin_finding(struct link *l, uint16_t port)
 {
     int ends[2];
@@ -79,7 +80,7 @@ static void end_finding(struct link *l)
     l->finder = 0;
 }
 
-/* The next of the addresses. */
+/* Tries the next addresses until one connection attempt starts. */
 static bool begin_connecting(struct link *l)
 {
     while (l->next < l->addresses) {
@@ -114,7 +115,7 @@ bool link_begin(struct link *l, const char *host, uint16_t port)
 
 static bool found(struct link *l)
 {
-    /* Less than a pipe holds, so it comes at once. */
+    /* The addresses are smaller than a pipe's buffer, so one read gets all of them. */
     ssize_t n = read(l->fd, l->address, sizeof l->address);
     close(l->fd);
     l->fd = -1;

@@ -1,4 +1,4 @@
-/* A connection to the server, with TLS where it was built in. It never waits: who has it polls its file. */
+/* Non-blocking connection to the server, with TLS where it was built in. The caller polls its file descriptor. */
 #ifndef NYALA_LINK_H
 #define NYALA_LINK_H
 
@@ -20,9 +20,9 @@ struct link_address {
 struct link {
     enum link_state state;
     int fd;
-    /* poll(2)'s, for fd. */
+    /* Events that poll(2) waits for on fd. */
     short wants;
-    /* Who asks for the addresses of a name. */
+    /* Child process that looks up the addresses of a host name. */
     pid_t finder;
     struct link_address address[LINK_ADDRESSES];
     size_t addresses, next;
@@ -30,13 +30,13 @@ struct link {
     const char *host;
 };
 
-/* Before the first connection. `ca`: PEM, or empty for no TLS. False: it cannot be done. */
+/* Call before the first connection. `ca`: PEM, or empty for no TLS. False: TLS cannot be set up. */
 bool link_init(struct link *link, const char *ca);
-/* False: it cannot be begun, and is closed. The host's name is not copied. */
+/* Starts to connect. False: it failed, and the connection is closed. The host's name is not copied. */
 bool link_begin(struct link *link, const char *host, uint16_t port);
-/* Goes on with it when poll says so; false: it is over, and closed. */
+/* Takes the next step once poll reports an event. False: the connection failed and is closed. */
 bool link_go_on(struct link *link);
-/* Of an open one: how much was read or written, 0: nothing now, -1: it is over. */
+/* Reads or writes on an open connection. Returns the number of bytes; 0: would block, -1: the connection is over. */
 ssize_t link_read(struct link *link, void *to, size_t n);
 ssize_t link_write(struct link *link, const void *from, size_t n);
 void link_close(struct link *link);

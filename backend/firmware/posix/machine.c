@@ -15,7 +15,7 @@ enum { COMMAND_MS = 2000, LOOK_MS = 10 };
 
 static bool write_file(const char *path, bool on)
 {
-    /* A pipe without a reader is an error and not a wait. */
+    /* O_NONBLOCK: opening a pipe without a reader fails instead of blocking. */
     int file = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0644);
     bool good;
     if (file < 0)
@@ -33,7 +33,7 @@ static bool run(const char *command, bool on)
     if (child == 0) {
         setpgid(0, 0);
 #ifdef __linux__
-        /* A command that outlives this program would switch the relay when nobody watches it. */
+        /* The command must end with this program: later it would switch the relay without control. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self)
             _exit(1);

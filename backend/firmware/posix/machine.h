@@ -4,16 +4,16 @@
 
 #include <stdbool.h>
 
-/* Into a file, or by a command of sh; one of them is NULL. False: it is not known to have happened. */
+/* Switches the relay by a file or by a command of sh; one of them is NULL. False: the relay's position is unknown. */
 bool machine_relay(const char *file, const char *command, bool on);
 
 struct contact {
-    /* NULL: there is none. */
+    /* NULL: no contact is wired. */
     const char *file;
     bool closed, seen;
 };
 
-/* Looks at it; true when it has become another. It counts when it was seen twice. */
+/* Reads the contact; true if its state changed. A state counts after two equal reads. */
 bool contact_changed(struct contact *contact);
 
 #endif

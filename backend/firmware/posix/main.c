@@ -1,4 +1,4 @@
-/* A washing machine's device on Linux: the core with a socket, a file for flash, and a relay that is a file or a command. */
+/* Device program for Linux: the core with a socket, a file as flash, and a relay that is a file or a command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,9 +16,9 @@
 
 #define VERSION "1"
 
-/* How often the contacts are looked at. */
+/* CONTACTS_MS: how often the contacts are read. FAREWELL_MS: how long the last message may take. */
 enum { CONTACTS_MS = 50, FAREWELL_MS = 200 };
-/* In one turn no more is read than this, and that is more than TLS holds back. */
+/* Limit of reading in one turn of the loop. It is more than TLS buffers. */
 enum { READ_BYTES = 512, READS = 64 };
 
 static struct options options;
@@ -28,7 +28,7 @@ static struct nyala_line line;
 static struct contact running, fault;
 static int signals[2];
 static volatile sig_atomic_t ending;
-/* What was read and not taken yet: the answers to what came before have to go first. */
+/* Received bytes that the core has not consumed: it first has to send the answers to earlier ones. */
 static uint8_t in[READ_BYTES];
 static size_t in_n;
 
@@ -36,12 +36,12 @@ static void on_signal(int signal)
 {
     (void)signal;
     ending = 1;
-    /* So that a poll that is about to begin hears of it, too. */
+    /* The pipe also wakes a poll that has not begun yet. */
     if (write(signals[1], "", 1) < 0)
         return;
 }
 
-/* Counts while the computer sleeps, too, where that is known: a machine does not sleep with it. */
+/* Uptime, including the time in which the computer sleeps where the system counts it: the machine does not sleep. */
 static uint64_t uptime_ms(void)
 {
 #ifdef CLOCK_BOOTTIME
@@ -101,7 +101,7 @@ static void closed(void)
     fprintf(stderr, "nyala-device: %s; the next try is in %.1f s\n", why(line.end), (double)(line.open_ms - now) / 1000);
 }
 
-/* What the line wants, until it wants nothing. */
+/* Does what the core asks for, until it asks for nothing. */
 static void obey(void)
 {
     enum nyala_line_want want;
@@ -111,7 +111,7 @@ static void obey(void)
     }
 }
 
-/* Goes on with the connection; false: it is over. */
+/* Reads and writes on the connection; false: it is over. */
 static bool serve(void)
 {
     int reads;
@@ -123,7 +123,7 @@ static bool serve(void)
             return true;
         nyala_line_opened(&line, uptime_ms());
     }
-    /* A server that has a lot to say does not keep the machine on. */
+    /* READS is a limit, so that a server that sends a lot cannot delay turning the machine off. */
     for (reads = 0; reads < READS; reads++) {
         enum nyala_line_state state = line.state;
         size_t taken;
@@ -175,7 +175,7 @@ static int wait_ms(void)
     return (int)(ms < most ? ms : most);
 }
 
-/* The server is told, as far as the line takes it at once. */
+/* Sends the last message, as far as the connection takes it without blocking. */
 static void farewell(void)
 {
     struct pollfd gone;
@@ -188,7 +188,7 @@ static void farewell(void)
             break;
         nyala_mqtt_sent(&line.mqtt, (size_t)n);
     }
-    /* Closed with something unread, the connection would be reset, and the word lost. No DISCONNECT: the will says the same. */
+    /* Closing with unread bytes would reset the connection and lose the message. No DISCONNECT: the will reports the same. */
     shutdown(link_.fd, SHUT_WR);
     gone.fd = link_.fd;
     gone.events = POLLIN;

@@ -55,7 +55,7 @@ static uint64_t number(const char *text, uint64_t most, const char *what)
     return n;
 }
 
-/* What is in a file, and an end. */
+/* Content of a file, with a NUL at the end. */
 static size_t contents(const char *path, char *to, size_t size)
 {
     FILE *file = fopen(path, "re");
@@ -125,7 +125,7 @@ static const char *find(enum name name, int argc, char **argv)
     return value && *value ? value : NULL;
 }
 
-/* Whether each argument is one that is known. */
+/* Ends the program on an unknown argument, or on one without its value. */
 static void check_arguments(int argc, char **argv)
 {
     int arg;
@@ -167,7 +167,7 @@ void options_read(struct options *o, int argc, char **argv)
         o->login.idoutlet = number(value[OUTLET], NYALA_WHOLE_MAX, "--outlet");
     if (value[MACHINE])
         o->login.idmesin = number(value[MACHINE], NYALA_WHOLE_MAX, "--machine");
-    /* Not by an argument, which everybody on the computer can read. */
+    /* The secret is no argument, because every user of the computer can read those. */
     if (secret && *secret)
         copy(o->login.secret, sizeof o->login.secret, secret, "NYALA_DEVICE_SECRET");
     if (value[CA])

@@ -1,4 +1,4 @@
-/* What the program is told: by arguments, by the environment, by the line that `nyala device add` prints. */
+/* Options of the program: from arguments, the environment, and the line that `nyala device add` prints. */
 #ifndef NYALA_OPTIONS_H
 #define NYALA_OPTIONS_H
 
@@ -13,12 +13,12 @@ struct options {
     /* PEM; empty: no TLS. */
     char ca[CA_BYTES];
     char journal[PATH_BYTES];
-    /* NULL: there is none. */
+    /* NULL: not set. */
     const char *relay, *relay_command, *running_contact, *fault;
     uint32_t contact_ms;
 };
 
-/* Ends the program with exit code 2 and a line that says why, when they are not enough. */
+/* Reads the options. If they are incomplete or invalid, prints why and ends the program with exit code 2. */
 void options_read(struct options *options, int argc, char **argv);
 
 #endif

@@ -8,11 +8,11 @@
 
 struct link_tls;
 
-/* NULL: it cannot be, and a line on standard error says why. */
+/* Prepares TLS. NULL: it failed; the reason is on standard error. */
 struct link_tls *tls_new(const char *ca);
-/* On a socket that is connected; the server's certificate has to be the host's. */
+/* Starts TLS on a connected socket. The server's certificate must be valid for the host. */
 bool tls_begin(struct link_tls *tls, const char *host, int *fd);
-/* 1: done, 0: when poll says so it goes on, -1: it is over, and a line says why. */
+/* Returns 1: done, 0: call again once poll reports `wants`, -1: it failed; the reason is on standard error. */
 int tls_shake_hands(struct link_tls *tls, short *wants);
 /* As link_read and link_write. */
 ssize_t tls_read(struct link_tls *tls, void *to, size_t n);

@@ -1,4 +1,4 @@
-/* The reader of commands: what it takes, what it refuses, and that no bytes are too strange for it. */
+/* Command reader: what it accepts, what it refuses, and that no input crashes it. */
 #include <string.h>
 
 #include "../core/cmd.h"
@@ -8,7 +8,7 @@
 #define REST ",\"epoch\":4,\"op\":\"start\",\"durasi_s\":60,\"exp\":1800000010"
 #define WHOLE "{\"cmd_id\":\"" ID "\"" REST "}"
 
-/* From a block of its own size, so that one byte read beyond it is noticed. */
+/* Reads from a heap block of exactly n bytes, so that the sanitizer notices a read beyond it. */
 static bool reads_bytes(struct nyala_cmd *cmd, const void *json, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);
@@ -41,7 +41,7 @@ static void a_command_is_read(void)
     CHECK(reads(WHOLE) && reads("{\"op\":\"query\",\"exp\":1,\"epoch\":0,\"cmd_id\":\"00000000-0000-0000-0000-000000000000\"}"));
 }
 
-static void time_is_told_by_both_or_not_at_all(void)
+static void the_time_needs_both_now_ms_and_echo(void)
 {
     struct nyala_cmd cmd;
     const char *parts[] = {"", ",\"now_ms\":5", ",\"echo\":5", ",\"now_ms\":5,\"echo\":null", ",\"now_ms\":null,\"echo\":5"};
@@ -70,13 +70,13 @@ static void everything_else_is_refused(void)
     const char *all[] = {
         "", " ", "null", "[]", "{}", "{", "{}{}", WHOLE WHOLE, WHOLE "x", "{\"cmd_id\":\"" ID "\"" REST, "{\"cmd_id\":\"" ID "\"" REST ",}",
         "{,\"cmd_id\":\"" ID "\"" REST "}", "{\"cmd_id\":\"" ID "\"" REST " \"x\":1}", "{\"cmd_id\"\"" ID "\"" REST "}",
-        /* Twice. */
+        /* A field twice. */
         "{\"cmd_id\":\"" ID "\"" REST ",\"epoch\":4}", "{\"cmd_id\":\"" ID "\"" REST ",\"echo\":null,\"echo\":1}",
-        /* Missing. */
+        /* A field missing. */
         "{\"epoch\":4,\"op\":\"query\",\"exp\":1}", "{\"cmd_id\":\"" ID "\",\"op\":\"query\",\"exp\":1}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":4,\"exp\":1}", "{\"cmd_id\":\"" ID "\",\"epoch\":4,\"op\":\"query\"}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":4,\"op\":\"start\",\"exp\":1}",
-        /* Of another type, or no whole number. */
+        /* Wrong type, or not a whole number. */
         "{\"cmd_id\":7" REST "}", "{\"cmd_id\":null" REST "}", "{\"cmd_id\":\"" ID "\",\"epoch\":\"4\",\"op\":\"query\",\"exp\":1}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":null,\"op\":\"query\",\"exp\":1}", "{\"cmd_id\":\"" ID "\",\"epoch\":-1,\"op\":\"query\",\"exp\":1}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":1.0,\"op\":\"query\",\"exp\":1}", "{\"cmd_id\":\"" ID "\",\"epoch\":1e2,\"op\":\"query\",\"exp\":1}",
@@ -87,10 +87,10 @@ static void everything_else_is_refused(void)
         "{\"cmd_id\":\"" ID "\",\"epoch\":1,\"op\":\"query\",\"exp\":1,\"echo\":-1}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":1,\"op\":\"begin\",\"exp\":1}", "{\"cmd_id\":\"" ID "\",\"epoch\":1,\"op\":\"queryqueryquery\",\"exp\":1}",
         "{\"cmd_id\":\"" ID "\",\"epoch\":1,\"op\":true,\"exp\":1}",
-        /* No id. */
+        /* Not a valid id. */
         "{\"cmd_id\":\"" ID "0\"" REST "}", "{\"cmd_id\":\"0f1e2d3c-4b5a-4978-8695-a4b3c2d1e0f\"" REST "}",
         "{\"cmd_id\":\"0f1e2d3c04b5a-4978-8695-a4b3c2d1e0ff\"" REST "}", "{\"cmd_id\":\"gf1e2d3c-4b5a-4978-8695-a4b3c2d1e0ff\"" REST "}",
-        /* No JSON. */
+        /* Not valid JSON. */
         "{\"a\":[1,],\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":[1 2],\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":{1:2},\"cmd_id\":\"" ID "\"" REST "}",
         "{\"a\":[},\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":{]},\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]],\"cmd_id\":\"" ID "\"" REST "}",
         "{\"a\":nul,\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":+1,\"cmd_id\":\"" ID "\"" REST "}", "{\"a\":1.,\"cmd_id\":\"" ID "\"" REST "}",
@@ -112,9 +112,9 @@ static void everything_else_is_refused(void)
         CHECK(!reads_bytes(&cmd, WHOLE, i));
 }
 
-/* Commands with some bytes changed, cut, doubled or put elsewhere: the sanitizers tell what is wrong with the reader. What it takes
- * is in its limits. */
-static void no_bytes_are_too_strange(void)
+/* Fuzzing: commands with some bytes changed, cut, doubled or moved. The sanitizers find errors of the reader; each command that it
+ * accepts must be within the limits. */
+static void random_bytes_do_not_crash_the_reader(void)
 {
     static const char *const seeds[] = {
         WHOLE,
@@ -165,9 +165,9 @@ static void no_bytes_are_too_strange(void)
 int main(void)
 {
     RUN(a_command_is_read);
-    RUN(time_is_told_by_both_or_not_at_all);
+    RUN(the_time_needs_both_now_ms_and_echo);
     RUN(unknown_fields_are_passed_over);
     RUN(everything_else_is_refused);
-    RUN(no_bytes_are_too_strange);
+    RUN(random_bytes_do_not_crash_the_reader);
     return 0;
 }

@@ -1,32 +1,32 @@
-/* The core as a process, for who tests it from outside: it reads lines from standard input and answers each with what the core does, in
- * its order. Nothing in it but what it reads: the same lines have the same answers.
+/* Core as a process, for tests in other languages. It reads lines from standard input and answers each with what the core does, in
+ * order. It depends on its input only: the same lines give the same answers.
  *
  *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact
  *   off                             the power is gone; the flash stays
  *   blank                           the flash is empty, as in a new device; only while the power is off
  *   link UP_MS                      a connection begins
- *   subscribed UP_MS                SUBACK was heard
+ *   subscribed UP_MS                SUBACK was received
  *   unlink UP_MS                    the connection is over
  *   cmd UP_MS JSON                  published to `cmd`; JSON is the rest of the line
  *   kept UP_MS JSON                 the same with RETAIN
  *   contact UP_MS 0|1               the running contact
- *   fault UP_MS 0|1                 the machine says that it is faulty
+ *   fault UP_MS 0|1                 the fault contact
  *   rssi DBM                        for the next heartbeat
  *   tick UP_MS                      time passes
- *   end UP_MS                       the program ends in order
- *   flash ok|broken|torn|unsure     what becomes of records from now on (tests/rig.h)
+ *   end UP_MS                       orderly end of the program
+ *   flash ok|broken|torn|unsure     how records are saved from now on (tests/rig.h)
  *   relay ok|broken                 whether the relay obeys from now on
  *
  * The answer is any number of lines
  *
- *   journal SLOT ok|failed          a record was to be saved
- *   relay on|off [failed]           the relay was to be switched
+ *   journal SLOT ok|failed          a record was saved, or could not be
+ *   relay on|off [failed]           the relay was switched, or could not be
  *   ack JSON, state JSON, hb JSON   published, if there is a connection
  *   gone JSON                       the last will of the connection that begins
- *   ignored                         the command is not obeyed
+ *   ignored                         the command is ignored
  *
- * and one that ends it: `. UP_MS`, when `tick` is to come at the latest, or `. -`. A line that is none of those ends the process with
- * exit code 2. UP_MS never goes back within a boot; a smaller one counts as the one before. */
+ * and a last one: `. UP_MS`, the latest time for the next `tick`, or `. -` for no limit. Any other input line ends the process with
+ * exit code 2. UP_MS never goes back within a boot; a smaller one counts as the previous one. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ static int one_of(const char *word, const char *const *words, int n)
     return -1;
 }
 
-/* False: it is no line of the protocol, or not one for now. */
+/* False: not a line of the protocol, or not allowed in this state. */
 static bool obey(char *line)
 {
     static const char *const flash[] = {"ok", "broken", "torn", "unsure"};
@@ -95,7 +95,7 @@ static bool obey(char *line)
     if (sscanf(line, "%*s %" SCNu64 "%n", &up_ms, &at) != 1)
         return false;
     if (strcmp(verb, "cmd") == 0 || strcmp(verb, "kept") == 0) {
-        /* At the end of a block of its own size, so that one byte read beyond it is noticed. */
+        /* Copied to a heap block of exactly n bytes, so that the sanitizer notices a read beyond it. */
         const char *json = line[at] == ' ' ? line + at + 1 : line + at;
         size_t n = strlen(json);
         uint8_t *copy = malloc(n ? n : 1);

@@ -1,4 +1,4 @@
-/* Every rule of a device (docs/contract.md §6), by what the board is told to do. */
+/* Rules of a device (docs/contract.md §6), checked by the calls that the board receives. */
 #include "rig.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 
 static struct rig r;
 
-/* What was written down since the last call of this. */
+/* The board's log since the last call of this function. */
 static const char *told(void)
 {
     static char text[RIG_LOG_BYTES];
@@ -23,7 +23,7 @@ static const char *told(void)
     return text;
 }
 
-/* Whether `log` has each of these, in this order, up to a NULL. */
+/* True if `log` contains each of these parts, in this order; NULL ends the list. */
 static bool has(const char *log, const char *const *parts)
 {
     for (; *parts; parts++) {
@@ -53,7 +53,7 @@ static void line(uint64_t up_ms)
     nyala_device_subscribed(&r.device, up_ms);
 }
 
-/* A command that is written at `now_ms` and may start for ten seconds more; `echo`: the state that it answers. */
+/* Sends a command that is written at `now_ms` and expires ten seconds later; `echo`: the state report that it answers. */
 static const char *say(const char *op, const char *id, int epoch, int duration_s, uint64_t now_ms, const char *echo, uint64_t up_ms)
 {
     char json[300];
@@ -64,7 +64,7 @@ static const char *say(const char *op, const char *id, int epoch, int duration_s
     return told();
 }
 
-/* The server's answer to the state of this uptime, at once: from then on the server's clock is T0 and the uptime. */
+/* Sends the server's immediate answer to the state report of this uptime. Afterwards the server's clock is T0 plus the uptime. */
 static void probe(uint64_t up_ms)
 {
     char echo[24];
@@ -72,7 +72,7 @@ static void probe(uint64_t up_ms)
     say("query", NIL, 0, 0, T0 + up_ms, echo, up_ms);
 }
 
-/* A device on a line with a clock, whose uptime is 1000. */
+/* Device that is connected, knows the time, and has an uptime of 1000. */
 static void ready_with(uint32_t contact_ms)
 {
     rig_blank(&r);
@@ -103,7 +103,7 @@ static const char *tick(uint64_t up_ms)
     return told();
 }
 
-/* The power goes, and comes back at once; uptime begins anew. */
+/* Cuts the power and restores it at once; uptime restarts at 0. */
 static const char *power_back(uint32_t contact_ms)
 {
     rig_off(&r);
@@ -111,9 +111,9 @@ static const char *power_back(uint32_t contact_ms)
     return told();
 }
 
-/* --- words --- */
+/* --- messages --- */
 
-static void nothing_is_said_before_the_subscription_is_granted(void)
+static void nothing_is_published_before_the_subscription_is_granted(void)
 {
     rig_blank(&r);
     boot_with(0);
@@ -135,7 +135,7 @@ static void a_command_before_the_subscription_is_not_obeyed(void)
     CHECK(!r.relay && !*told());
 }
 
-static void connections_and_words_are_counted(void)
+static void connections_and_messages_are_counted(void)
 {
     ready();
     CHECK(HAS(start(A, 1, 1100), "\"conn\":1,\"seq\":3", "\"seq\":4"));
@@ -143,7 +143,7 @@ static void connections_and_words_are_counted(void)
     CHECK(HAS(told(), "\"conn\":2,\"seq\":1"));
 }
 
-static void a_heart_beats_every_thirty_seconds_on_a_line(void)
+static void a_connected_device_sends_a_heartbeat_every_thirty_seconds(void)
 {
     ready();
     CHECK(nyala_device_wake(&r.device) == 31000);
@@ -192,7 +192,7 @@ static void without_a_clock_a_start_is_expired(void)
     CHECK(!r.relay);
 }
 
-static void an_exchange_of_two_seconds_tells_no_time(void)
+static void an_exchange_of_two_seconds_does_not_set_the_clock(void)
 {
     rig_blank(&r);
     boot_with(0);
@@ -205,14 +205,14 @@ static void an_exchange_of_two_seconds_tells_no_time(void)
     CHECK(HAS(start(A, 1, 7000), "relay on"));
 }
 
-static void an_answer_to_another_state_tells_no_time(void)
+static void an_answer_to_another_state_report_does_not_set_the_clock(void)
 {
     rig_blank(&r);
     boot_with(0);
     line(1000);
     say("query", NIL, 0, 0, T0, "999", 1001);
     CHECK(HAS(start(A, 1, 1100), "expired"));
-    /* A state that was said on the line before is no question of this one. */
+    /* A state report of the previous connection does not count for this one. */
     line(1200);
     nyala_device_linked(&r.device, 1201);
     r.device.subscribed = true;
@@ -224,7 +224,7 @@ static void the_clock_is_late_by_the_whole_way_and_past_exp_is_expired(void)
 {
     ready();
     line(2000);
-    /* Written 1.5 s after the state was said, and heard at once: the device takes it for later by that. */
+    /* Written 1.5 s after the state report and received at once: the device's clock is ahead by that delay. */
     say("query", NIL, 0, 0, T0 + 2000, "2000", 3500);
     CHECK(HAS(say("start", A, 1, 600, T0 + 2000, "null", 12001), "expired"));
     CHECK(HAS(say("start", B, 2, 600, T0 + 3000, "null", 13000), "relay on"));
@@ -239,7 +239,7 @@ static void the_newest_exchange_counts(void)
     CHECK(HAS(say("start", B, 2, 600, T0, "null", 60001), "expired"));
 }
 
-static void a_clock_of_an_hour_is_none(void)
+static void a_clock_set_an_hour_ago_is_not_used(void)
 {
     ready();
     CHECK(HAS(start(A, 1, 3600999), "relay on"));
@@ -286,7 +286,7 @@ static void an_epoch_below_its_own_running_and_faulty_are_refused(void)
     CHECK(HAS(start(B, 1, 1400), "relay on", "started"));
 }
 
-static void a_duration_that_is_none_is_refused(void)
+static void an_invalid_duration_is_refused(void)
 {
     ready();
     CHECK(HAS(say("start", A, 1, 0, T0 + 1000, "null", 1100), "refused"));
@@ -294,7 +294,7 @@ static void a_duration_that_is_none_is_refused(void)
     CHECK(HAS(say("start", C, 1, 86400, T0 + 1000, "null", 1300), "started"));
 }
 
-static void a_retained_command_is_nobodys_order(void)
+static void a_retained_command_is_ignored(void)
 {
     char json[300];
     int n = snprintf(json, sizeof json, "{\"cmd_id\":\"" A "\",\"epoch\":1,\"op\":\"start\",\"durasi_s\":60,\"exp\":1900000000}");
@@ -362,7 +362,7 @@ static void the_nil_command_asks_for_a_state_and_nothing_is_remembered(void)
     CHECK(HAS(log, "state ") && !strstr(log, "relay"));
 }
 
-static void stop_ends_and_says_done_whatever_its_epoch(void)
+static void stop_ends_the_run_and_reports_done_at_any_epoch(void)
 {
     const char *log;
     ready();
@@ -393,7 +393,7 @@ static void it_turns_itself_off_alone(void)
     CHECK(HAS(told(), "\"result\":\"done\"},\"run\":null"));
 }
 
-static void a_line_hears_when_it_is_over(void)
+static void a_connected_device_reports_the_end_of_its_run(void)
 {
     ready();
     start(A, 1, 1100);
@@ -407,14 +407,14 @@ static void a_run_that_is_over_is_no_reason_to_refuse(void)
     CHECK(HAS(start(B, 2, 601100), "relay off\n", "done", "ack ", A, "relay on\n", "ack ", B, "started"));
 }
 
-static void what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it(void)
+static void the_time_left_is_saved_every_minute_and_resumed_after_a_power_loss(void)
 {
     ready();
     start(A, 1, 1100);
     CHECK(!strstr(tick(61099), "journal"));
     CHECK(HAS(tick(61100), "journal 1 ok"));
     tick(100000);
-    /* What is saved for another reason tells it, too. */
+    /* A record that is saved for another reason also has the time left. */
     CHECK(HAS(start(B, 2, 101100), "journal 0 ok"));
     CHECK(HAS(power_back(0), "relay off\njournal 1 ok\nrelay on\n"));
     line(500);
@@ -425,7 +425,7 @@ static void what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it(vo
     CHECK(!strstr(power_back(0), "relay on"));
 }
 
-static void a_run_that_power_interrupts_forever_ends(void)
+static void a_run_that_power_interrupts_again_and_again_ends(void)
 {
     int boots;
     ready();
@@ -459,7 +459,7 @@ static void a_start_that_cannot_be_saved_is_refused_once_that_can(void)
         r.flash = flash;
         log = start(A, 1, 1100);
         CHECK(HAS(log, "journal 0 failed") && silent(log) && !strstr(log, "relay on") && !r.relay);
-        /* Not even a state: a machine that remembers nothing is not sold. */
+        /* No state report either: a machine that cannot save its journal must not be sold. */
         CHECK(silent(say("query", NIL, 0, 0, T0, "null", 1200)));
         CHECK(silent(start(B, 2, 1300)) && silent(tick(2099)));
         r.flash = FLASH_OK;
@@ -540,7 +540,7 @@ static void a_start_waits_for_the_running_contact(void)
     CHECK(HAS(log, "journal 1 ok\nstate ", "started", "\"run\":{", "ack ", "started") && !strstr(strstr(log, "ack ") + 4, "ack "));
     nyala_device_contact(&r.device, false, 4000);
     CHECK(!*told() && r.relay && !strstr(tick(7000), "relay"));
-    /* It is still the run that it was when the power comes back: no second wait. */
+    /* After the power returns, the run is still a confirmed one: it does not wait for the contact again. */
     CHECK(HAS(power_back(5000), "relay on"));
     line(10);
     CHECK(HAS(told(), "\"run\":{"));
@@ -572,32 +572,32 @@ static void power_lost_before_the_running_contact_refuses(void)
 
 int main(void)
 {
-    RUN(nothing_is_said_before_the_subscription_is_granted);
+    RUN(nothing_is_published_before_the_subscription_is_granted);
     RUN(a_command_before_the_subscription_is_not_obeyed);
-    RUN(connections_and_words_are_counted);
-    RUN(a_heart_beats_every_thirty_seconds_on_a_line);
+    RUN(connections_and_messages_are_counted);
+    RUN(a_connected_device_sends_a_heartbeat_every_thirty_seconds);
     RUN(the_longest_state_is_a_small_packet);
     RUN(without_a_clock_a_start_is_expired);
-    RUN(an_exchange_of_two_seconds_tells_no_time);
-    RUN(an_answer_to_another_state_tells_no_time);
+    RUN(an_exchange_of_two_seconds_does_not_set_the_clock);
+    RUN(an_answer_to_another_state_report_does_not_set_the_clock);
     RUN(the_clock_is_late_by_the_whole_way_and_past_exp_is_expired);
     RUN(the_newest_exchange_counts);
-    RUN(a_clock_of_an_hour_is_none);
+    RUN(a_clock_set_an_hour_ago_is_not_used);
     RUN(journal_then_relay_then_ack);
     RUN(a_known_command_has_the_same_answer_and_starts_nothing);
     RUN(an_epoch_below_its_own_running_and_faulty_are_refused);
-    RUN(a_duration_that_is_none_is_refused);
-    RUN(a_retained_command_is_nobodys_order);
+    RUN(an_invalid_duration_is_refused);
+    RUN(a_retained_command_is_ignored);
     RUN(the_oldest_command_is_forgotten_and_never_the_one_that_runs);
     RUN(a_query_raises_the_epoch_and_answers_state_and_ack);
     RUN(a_query_for_what_is_not_known_is_expired_only_when_it_is_too_late);
     RUN(the_nil_command_asks_for_a_state_and_nothing_is_remembered);
-    RUN(stop_ends_and_says_done_whatever_its_epoch);
+    RUN(stop_ends_the_run_and_reports_done_at_any_epoch);
     RUN(it_turns_itself_off_alone);
-    RUN(a_line_hears_when_it_is_over);
+    RUN(a_connected_device_reports_the_end_of_its_run);
     RUN(a_run_that_is_over_is_no_reason_to_refuse);
-    RUN(what_is_left_is_saved_every_minute_and_power_back_goes_on_with_it);
-    RUN(a_run_that_power_interrupts_forever_ends);
+    RUN(the_time_left_is_saved_every_minute_and_resumed_after_a_power_loss);
+    RUN(a_run_that_power_interrupts_again_and_again_ends);
     RUN(the_program_ends_in_order);
     RUN(a_start_that_cannot_be_saved_is_refused_once_that_can);
     RUN(power_lost_with_a_record_costs_that_record_only);

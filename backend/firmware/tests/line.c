@@ -1,4 +1,4 @@
-/* MQTT and the life of a line: a device against bytes that a server sends, and against bytes that no server would. */
+/* MQTT and the connection's states: a device against the bytes of a correct server, and of a wrong one. */
 #include "../core/line.h"
 
 #include <inttypes.h>
@@ -30,7 +30,7 @@ static void boot(void)
     nyala_line_boot(&l, &login, &board, &setup, NULL, NULL, 42, 0);
 }
 
-/* What waits for the line is sent. */
+/* Takes all bytes that wait to be sent. */
 static size_t sent(uint8_t *to)
 {
     size_t n = l.mqtt.out_n;
@@ -46,7 +46,7 @@ static size_t sent(uint8_t *to)
         CHECK(n_ == sizeof(bytes) - 1 && memcmp(sent_, bytes, n_) == 0); \
     } while (0)
 
-#define HEARS(bytes, up_ms) CHECK(nyala_line_take(&l, (const uint8_t *)(bytes), sizeof(bytes) - 1, up_ms) == sizeof(bytes) - 1)
+#define RECEIVES(bytes, up_ms) CHECK(nyala_line_take(&l, (const uint8_t *)(bytes), sizeof(bytes) - 1, up_ms) == sizeof(bytes) - 1)
 
 static void open_line(uint64_t up_ms)
 {
@@ -54,20 +54,20 @@ static void open_line(uint64_t up_ms)
     nyala_line_opened(&l, up_ms);
 }
 
-/* To where its first state was said. */
+/* Connects, up to the first state report. */
 static void up(uint64_t up_ms)
 {
     uint8_t out[NYALA_MQTT_OUT_BYTES];
     open_line(up_ms);
     sent(out);
-    HEARS("\x20\x02\x00\x00", up_ms);
+    RECEIVES("\x20\x02\x00\x00", up_ms);
     sent(out);
-    HEARS("\x90\x03\x00\x01\x00", up_ms);
+    RECEIVES("\x90\x03\x00\x01\x00", up_ms);
     CHECK(l.state == NYALA_UP);
     sent(out);
 }
 
-static void it_logs_in_subscribes_and_then_says_what_it_is(void)
+static void it_logs_in_subscribes_and_then_reports_its_state(void)
 {
     uint8_t out[NYALA_MQTT_OUT_BYTES];
     size_t n;
@@ -77,13 +77,13 @@ static void it_logs_in_subscribes_and_then_says_what_it_is(void)
           "\x00\x25{\"online\":false,\"boot_id\":5,\"conn\":1}\x00\x01"
           "7\x00\x20"
           "0123456789abcdef0123456789abcdef");
-    HEARS("\x20\x02\x00", 10);
+    RECEIVES("\x20\x02\x00", 10);
     CHECK(l.mqtt.out_n == 0);
-    HEARS("\x00", 10);
+    RECEIVES("\x00", 10);
     SENDS("\x82\x15\x00\x01\x00\x10nyala/v1/3/7/cmd\x00");
-    HEARS("\x90\x03\x00\x01\x00", 20);
+    RECEIVES("\x90\x03\x00\x01\x00", 20);
     n = sent(out);
-    /* A state is published retained, which the server takes as any other. */
+    /* A state report is published retained; the server treats it as any other message. */
     CHECK(n > 40 && memcmp(out, "\x31\x6c\x00\x12nyala/v1/3/7/state{\"online\":true,", 37) == 0);
     CHECK(nyala_line_tick(&l, 30020) == NYALA_WANT_NOTHING);
     CHECK(sent(out) > 2);
@@ -91,7 +91,7 @@ static void it_logs_in_subscribes_and_then_says_what_it_is(void)
     SENDS("\x31\x39\x00\x12nyala/v1/3/7/state{\"online\":false,\"boot_id\":5,\"conn\":1}");
 }
 
-static void a_message_is_heard_in_whatever_pieces_and_acknowledged(void)
+static void a_message_in_any_pieces_is_received_and_acknowledged(void)
 {
     /* QoS 1, packet 9. */
     static const char packet[] = "\x32\x77\x00\x10nyala/v1/3/7/cmd\x00\x09"
@@ -106,18 +106,18 @@ static void a_message_is_heard_in_whatever_pieces_and_acknowledged(void)
     CHECK(nyala_line_tick(&l, 5) == NYALA_WANT_NOTHING);
 }
 
-static void what_is_not_its_cmd_is_passed_over(void)
+static void messages_on_other_topics_and_malformed_ones_are_ignored(void)
 {
     boot();
     up(0);
-    HEARS("\x30\x15\x00\x10nyala/v1/3/8/cmd{}x", 5);
-    HEARS("\x30\x12\x00\x0fnyala/v1/3/7/cmx", 5);
-    HEARS("\x31\x13\x00\x10nyala/v1/3/7/cmd{", 5);
-    HEARS("\xd0\x00\x40\x02\x00\x01", 5);
+    RECEIVES("\x30\x15\x00\x10nyala/v1/3/8/cmd{}x", 5);
+    RECEIVES("\x30\x12\x00\x0fnyala/v1/3/7/cmx", 5);
+    RECEIVES("\x31\x13\x00\x10nyala/v1/3/7/cmd{", 5);
+    RECEIVES("\xd0\x00\x40\x02\x00\x01", 5);
     CHECK(l.mqtt.out_n == 0 && nyala_line_tick(&l, 5) == NYALA_WANT_NOTHING);
 }
 
-static void a_server_that_does_wrong_is_left(void)
+static void a_connection_to_a_server_that_violates_mqtt_is_closed(void)
 {
     static const struct {
         const char *bytes;
@@ -149,23 +149,23 @@ static void a_server_that_does_wrong_is_left(void)
     }
     boot();
     open_line(0);
-    HEARS("\x90\x03\x00\x01\x00", 5);
+    RECEIVES("\x90\x03\x00\x01\x00", 5);
     CHECK(nyala_line_tick(&l, 5) == NYALA_WANT_CLOSE && l.end == NYALA_END_VIOLATION);
     boot();
     open_line(0);
-    HEARS("\x20\x02\x01\x00", 5);
+    RECEIVES("\x20\x02\x01\x00", 5);
     CHECK(nyala_line_tick(&l, 5) == NYALA_WANT_CLOSE);
     boot();
     open_line(0);
-    HEARS("\x20\x02\x00\x05", 5);
+    RECEIVES("\x20\x02\x00\x05", 5);
     CHECK(nyala_line_tick(&l, 5) == NYALA_WANT_CLOSE && l.end == NYALA_END_REFUSED);
     boot();
     open_line(0);
-    HEARS("\x20\x02\x00\x00\x90\x03\x00\x01\x80", 5);
+    RECEIVES("\x20\x02\x00\x00\x90\x03\x00\x01\x80", 5);
     CHECK(nyala_line_tick(&l, 5) == NYALA_WANT_CLOSE && l.end == NYALA_END_DENIED);
 }
 
-static void a_silent_line_is_asked_and_then_dead(void)
+static void a_silent_connection_gets_a_ping_and_is_then_closed(void)
 {
     uint8_t out[NYALA_MQTT_OUT_BYTES];
     boot();
@@ -176,12 +176,12 @@ static void a_silent_line_is_asked_and_then_dead(void)
     CHECK(nyala_line_tick(&l, 30000) == NYALA_WANT_NOTHING && sent(out) > 2);
     CHECK(nyala_line_tick(&l, 40000) == NYALA_WANT_NOTHING);
     SENDS("\xc0\x00");
-    HEARS("\xd0\x00", 44000);
+    RECEIVES("\xd0\x00", 44000);
     CHECK(nyala_line_tick(&l, 88999) == NYALA_WANT_NOTHING && nyala_line_wake(&l) == 89000);
     CHECK(nyala_line_tick(&l, 89000) == NYALA_WANT_CLOSE && l.end == NYALA_END_SILENT);
 }
 
-static void each_step_has_its_time(void)
+static void each_step_has_a_time_limit(void)
 {
     boot();
     CHECK(nyala_line_tick(&l, 0) == NYALA_WANT_OPEN && nyala_line_wake(&l) == 15000);
@@ -191,11 +191,11 @@ static void each_step_has_its_time(void)
     CHECK(nyala_line_tick(&l, 15009) == NYALA_WANT_NOTHING && nyala_line_tick(&l, 15010) == NYALA_WANT_CLOSE);
     boot();
     open_line(0);
-    HEARS("\x20\x02\x00\x00", 9000);
+    RECEIVES("\x20\x02\x00\x00", 9000);
     CHECK(nyala_line_tick(&l, 23999) == NYALA_WANT_NOTHING && nyala_line_tick(&l, 24000) == NYALA_WANT_CLOSE);
 }
 
-static void the_waits_double_are_drawn_and_begin_anew_after_a_good_line(void)
+static void reconnect_delays_are_random_double_and_reset_after_a_good_connection(void)
 {
     static const uint64_t most[] = {2000, 4000, 8000, 16000, 30000, 30000, 30000};
     uint64_t now = 0, drawn[7];
@@ -226,7 +226,7 @@ static void the_waits_double_are_drawn_and_begin_anew_after_a_good_line(void)
     CHECK(l.most_wait_ms == 4000 && l.open_ms - (now + 30000) <= 2000);
 }
 
-static void a_line_that_takes_nothing_is_not_read_and_then_left(void)
+static void a_connection_that_sends_nothing_is_not_read_and_then_closed(void)
 {
     static const char ask[] = "\x30\x6a\x00\x10nyala/v1/3/7/cmd"
                               "{\"cmd_id\":\"00000000-0000-0000-0000-000000000000\",\"op\":\"query\",\"epoch\":0,\"exp\":1,\"x\":\"1\"}";
@@ -237,7 +237,7 @@ static void a_line_that_takes_nothing_is_not_read_and_then_left(void)
     for (heard = 0; nyala_line_take(&l, (const uint8_t *)ask, sizeof ask - 1, 5) == sizeof ask - 1; heard++)
         CHECK(heard < 100);
     CHECK(heard > 5 && nyala_line_tick(&l, 5) == NYALA_WANT_NOTHING);
-    /* Its heart beats into what has no end. */
+    /* Heartbeats fill the send buffer, because no byte is sent. */
     while (nyala_line_tick(&l, now += 10000) == NYALA_WANT_NOTHING) {
         CHECK(now < 1000000);
         l.heard_ms = now;
@@ -247,8 +247,8 @@ static void a_line_that_takes_nothing_is_not_read_and_then_left(void)
     up(l.open_ms);
 }
 
-/* Right packets with wrong bytes among them, in pieces: the sanitizers tell what is wrong. */
-static void no_bytes_are_too_strange(void)
+/* Fuzzing: correct packets with some wrong bytes, in pieces. The sanitizers find errors. */
+static void random_bytes_do_not_crash_the_client(void)
 {
     static const char talk[] = "\x20\x02\x00\x00\x90\x03\x00\x01\x00"
                                "\x32\x77\x00\x10nyala/v1/3/7/cmd\x00\x09"
@@ -292,14 +292,14 @@ static void no_bytes_are_too_strange(void)
 int main(void)
 {
     printf("   %zu bytes\n", sizeof(struct nyala_line));
-    RUN(it_logs_in_subscribes_and_then_says_what_it_is);
-    RUN(a_message_is_heard_in_whatever_pieces_and_acknowledged);
-    RUN(what_is_not_its_cmd_is_passed_over);
-    RUN(a_server_that_does_wrong_is_left);
-    RUN(a_silent_line_is_asked_and_then_dead);
-    RUN(each_step_has_its_time);
-    RUN(the_waits_double_are_drawn_and_begin_anew_after_a_good_line);
-    RUN(a_line_that_takes_nothing_is_not_read_and_then_left);
-    RUN(no_bytes_are_too_strange);
+    RUN(it_logs_in_subscribes_and_then_reports_its_state);
+    RUN(a_message_in_any_pieces_is_received_and_acknowledged);
+    RUN(messages_on_other_topics_and_malformed_ones_are_ignored);
+    RUN(a_connection_to_a_server_that_violates_mqtt_is_closed);
+    RUN(a_silent_connection_gets_a_ping_and_is_then_closed);
+    RUN(each_step_has_a_time_limit);
+    RUN(reconnect_delays_are_random_double_and_reset_after_a_good_connection);
+    RUN(a_connection_that_sends_nothing_is_not_read_and_then_closed);
+    RUN(random_bytes_do_not_crash_the_client);
     return 0;
 }

@@ -56,7 +56,7 @@ void rig_boot(struct rig *r, const struct nyala_setup *setup, uint64_t up_ms)
 
 void rig_off(struct rig *r)
 {
-    /* Whatever it remembers that is not on flash is to be missed. */
+    /* Overwrites the memory, so that a test fails if the device relies on anything but flash. */
     memset(&r->device, 0xA5, sizeof r->device);
     r->relay = false;
 }

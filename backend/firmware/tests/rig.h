@@ -1,4 +1,4 @@
-/* A board for the core that writes down, a line each, what it is told to do: for the tests, and for who drives the core as a process. */
+/* Test board for the core: it logs each call as one line. For the tests, and for the core as a process (core-stdio.c). */
 #ifndef NYALA_RIG_H
 #define NYALA_RIG_H
 
@@ -8,14 +8,14 @@
 
 enum { RIG_LOG_BYTES = 1 << 16 };
 
-/* What becomes of a record that is saved. */
+/* Result of saving a record. */
 enum rig_flash {
     FLASH_OK,
-    /* Nothing is written. */
+    /* No byte is written. */
     FLASH_BROKEN,
-    /* Half of it is. */
+    /* Half of the record is written. */
     FLASH_TORN,
-    /* All of it is, and nobody knows. */
+    /* The whole record is written, but the core receives a failure. */
     FLASH_UNSURE
 };
 
@@ -25,7 +25,7 @@ struct rig {
     bool there[2];
     enum rig_flash flash;
     bool relay_broken;
-    /* What the relay really is. */
+    /* Real position of the relay. */
     bool relay;
     char log[RIG_LOG_BYTES];
     size_t log_n;
@@ -33,9 +33,9 @@ struct rig {
 
 void rig_blank(struct rig *rig);
 void rig_boot(struct rig *rig, const struct nyala_setup *setup, uint64_t up_ms);
-/* The power is gone. */
+/* Cuts the power. */
 void rig_off(struct rig *rig);
-/* What was written down until now is read. */
+/* Empties the log. */
 void rig_read(struct rig *rig);
 
 #endif

@@ -1,8 +1,8 @@
-// A washing machine's device on an ESP32 (docs/devices.md): the core of this folder with WiFi, NVS for flash, and two pins.
+// Device program for the ESP32 (docs/devices.md): the core of this folder with WiFi, NVS as flash, and two pins.
 //
-// NOT COMPILED HERE: nothing in this checkout builds or tests this file, only the core below it. Try it on a bench, with a lamp for a
-// machine, before it is near mains. Written for the Arduino core for ESP32 3.x; `make esp32` in backend/firmware puts the sketch
-// and the core together in a folder that the Arduino IDE opens, with login.h beside it to be filled in.
+// NOT COMPILED HERE: this checkout builds and tests only the core, not this file. Try it on a bench, with a lamp as the machine,
+// before it is near mains. Written for the Arduino core for ESP32 3.x. `make esp32` in backend/firmware copies the sketch and the
+// core into a folder that the Arduino IDE opens; fill in login.h beside it.
 #include <Preferences.h>
 #include <WiFi.h>
 #include <WiFiClientSecure.h>
@@ -16,24 +16,24 @@ extern "C" {
 
 #include "login.h"
 
-// A relay module that closes at LOW is what most of them are; then RELAY_ON is LOW.
+// Most relay modules close at LOW; then set RELAY_ON to LOW.
 constexpr int RELAY_PIN = 26;
 constexpr int RELAY_ON = HIGH;
-// Pulled to ground by an optocoupler while the machine runs by its own word; -1: there is none, and a start is believed.
+// Running contact: an optocoupler pulls it to ground while the machine runs. -1: no contact, each start counts as running.
 constexpr int RUNNING_PIN = -1;
 constexpr uint32_t RUNNING_WITHIN_MS = 5000;
-// An optocoupler behind a mains lamp gives a pulse in each half wave: without one for so long it is off.
+// An optocoupler behind a mains lamp gives a pulse in each half wave. Without a pulse for this long, the lamp is off.
 constexpr uint32_t PULSE_MS = 50;
-// A loop that takes longer is stuck, and the board begins anew: the relay opens, and the journal closes it.
+// A loop that takes longer is stuck, and the board restarts: the relay opens, and the journal closes it again.
 constexpr uint32_t WATCHDOG_MS = 30000;
-// To connect, and for TLS to shake hands. The core has its own times for what follows.
+// Time limit of the TCP connection, and of the TLS handshake. The core has its own limits for what follows.
 constexpr int32_t CONNECT_MS = 4000;
 
 static nyala_line line;
 static Preferences flash;
 static WiFiClient plain;
 static WiFiClientSecure secure;
-// What was read and not taken yet.
+// Received bytes that the core has not consumed.
 static uint8_t in[256];
 static size_t inN = 0;
 static bool open_ = false;
@@ -45,18 +45,18 @@ static WiFiClient &client() {
     return plain;
 }
 
-// --- what the core asks of a board ---
+// --- functions that the core needs from a board ---
 
 static const char *slotName(unsigned slot) { return slot == 0 ? "a" : "b"; }
 
-// NVS writes a value anew before it forgets the old one, and returns when that is on flash.
+// NVS writes the new value before it erases the old one, and returns once it is on flash.
 static bool save(void *, unsigned slot, const uint8_t *record) {
     return flash.putBytes(slotName(slot), record, NYALA_RECORD_BYTES) == NYALA_RECORD_BYTES;
 }
 
 static void setRelay(bool on) { digitalWrite(RELAY_PIN, on == (RELAY_ON == HIGH) ? HIGH : LOW); }
 
-// Opens the relay when the run is over, also while the loop waits for a connection.
+// Timer that opens the relay at the end of the run, even while the loop waits for a connection.
 static esp_timer_handle_t runEnds;
 
 static bool relay(void *, bool on) {
@@ -82,7 +82,7 @@ static void IRAM_ATTR onPulse() {
     pulsed = true;
 }
 
-// A contact that stays closed gives no further edges, a lamp on mains nothing else.
+// A contact that stays closed gives no further edges; a lamp on mains gives only edges. Both count as running.
 static bool runs() { return digitalRead(RUNNING_PIN) == LOW || (pulsed && millis() - pulseAt < PULSE_MS); }
 
 static void look() {
@@ -101,7 +101,7 @@ static void look() {
     }
 }
 
-// --- the line ---
+// --- the connection ---
 
 static void close_() {
     client().stop();
@@ -113,7 +113,7 @@ static void close_() {
 static void obey() {
     switch (nyala_line_tick(&line, upMs())) {
     case NYALA_WANT_OPEN:
-        // Waits for CONNECT_MS, TLS for its handshake as long again, and a name for the network: the watchdog waits for longer.
+        // Blocks for CONNECT_MS, as long again for a TLS handshake, and for the name lookup. The watchdog's limit is longer.
         esp_task_wdt_reset();
         if (WiFi.status() == WL_CONNECTED && client().connect(NYALA_HOST, NYALA_PORT, CONNECT_MS)) {
             open_ = true;
@@ -150,7 +150,7 @@ static void serve() {
 }
 
 void setup() {
-    // Before anything that takes time: what the pin is before this, the board's resistor says.
+    // First of all: until this line, only the board's resistor sets the level of the pin.
     setRelay(false);
     pinMode(RELAY_PIN, OUTPUT);
     esp_timer_create_args_t opens = {};
@@ -183,7 +183,7 @@ void setup() {
     login.idoutlet = NYALA_IDOUTLET;
     login.idmesin = NYALA_IDMESIN;
     nyala_board board = {nullptr, save, relay, nullptr};
-    // The radio is on, so these are random.
+    // esp_random is truly random only while the radio is on, which it is here.
     nyala_setup setup = {esp_random(), RUNNING_PIN >= 0 ? RUNNING_WITHIN_MS : 0, "nyala-device 1", "esp32"};
     nyala_line_boot(&line, &login, &board, &setup, load(0, first), load(1, second), esp_random(), upMs());
 }

@@ -1,5 +1,5 @@
-//! Answers both ways: a client asks for a sum, at once or after a while; the server asks the client, and gives up after five seconds.
-//! `cargo run --example ack`; `$PORT` is the port (3000), 0 any free one; the address is printed.
+//! Acknowledgements both ways: a client asks for a sum, at once or after a delay; the server asks the client, with a time-out of five
+//! seconds. `cargo run --example ack`; `$PORT` is the port (default 3000; 0: any free one). It prints its address.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Handler for Sums {
             ("add", Ok((a, b)), Some(ack)) => {
                 let _ = ack.send(&a.saturating_add(b));
             }
-            // What takes longer goes on beside the socket.
+            // Longer work runs in its own task.
             ("add slowly", Ok((a, b)), Some(ack)) => {
                 rt::spawn(async move {
                     sleep(Duration::from_millis(50)).await;
@@ -32,7 +32,7 @@ impl Handler for Sums {
             ("quiz me", ..) => {
                 rt::spawn(quiz(socket.clone()));
             }
-            // One that nobody understands is answered, too: its client waits.
+            // Unknown requests are answered too, because their clients wait.
             (_, _, Some(ack)) => {
                 let _ = ack.send("add, add slowly, or quiz me");
             }

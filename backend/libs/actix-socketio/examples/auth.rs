@@ -1,5 +1,5 @@
-//! Who may join: a token with `auth`, a namespace for staff, one socket a user (a new one ends the old one), other pages than one's own.
-//! `cargo run --example auth`; `$PORT` is the port (3000), 0 any free one; the address is printed.
+//! Access control: a token in `auth`, a namespace for staff, one socket per user (a new one ends the old one), and allowed foreign
+//! pages. `cargo run --example auth`; `$PORT` is the port (default 3000; 0: any free one). It prints its address.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,13 +8,13 @@ use actix_socketio::{CloseReason, Closer, Config, Connect, Event, Handler, Limit
 use actix_web::{App, HttpServer};
 use serde::Deserialize;
 
-/// Tokens and whose they are; a real app asks its database.
+/// Tokens and their users; a real app asks its database.
 const TOKENS: [(&str, &str, bool); 2] = [("token of siti", "siti", false), ("token of rina", "rina", true)];
 
 #[derive(Default)]
-struct Door {
-    /// The socket that each user has in each namespace.
-    seats: Mutex<HashMap<(String, String), (String, Closer)>>,
+struct Access {
+    /// The socket of each user in each namespace.
+    active: Mutex<HashMap<(String, String), (String, Closer)>>,
 }
 
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ struct User {
     name: String,
 }
 
-impl Handler for Door {
+impl Handler for Access {
     type Session = User;
 
     async fn connect(&self, connect: Connect) -> Result<User, Refused> {
@@ -37,12 +37,12 @@ impl Handler for Door {
         match connect.namespace() {
             "/" => {}
             "/staff" if is_staff => {}
-            // To a stranger a namespace that is not for him is one that does not exist.
+            // A user without access gets the same answer as for a namespace that does not exist.
             _ => return Err(Refused::invalid_namespace()),
         }
         let (socket, name) = (connect.socket, name.to_owned());
-        let seat = (name.clone(), socket.namespace().to_owned());
-        let before = self.seats().insert(seat, (socket.id(), socket.closer()));
+        let key = (name.clone(), socket.namespace().to_owned());
+        let before = self.active().insert(key, (socket.id(), socket.closer()));
         if let Some((_, closer)) = before {
             closer.close();
         }
@@ -57,17 +57,17 @@ impl Handler for Door {
     }
 
     fn disconnected(&self, user: User, _: CloseReason) {
-        let seat = (user.name, user.socket.namespace().to_owned());
-        let mut seats = self.seats();
-        if seats.get(&seat).is_some_and(|(id, _)| *id == user.socket.id()) {
-            seats.remove(&seat);
+        let key = (user.name, user.socket.namespace().to_owned());
+        let mut active = self.active();
+        if active.get(&key).is_some_and(|(id, _)| *id == user.socket.id()) {
+            active.remove(&key);
         }
     }
 }
 
-impl Door {
-    fn seats(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), (String, Closer)>> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+impl Access {
+    fn active(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), (String, Closer)>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,7 +77,7 @@ async fn main() -> std::io::Result<()> {
     let config = Config::default()
         .origins(Origins::List(vec!["https://app.example.com".into()]))
         .limits(Limits { max_payload: 10_000, ..Limits::default() });
-    let io = socket_io(config, Door::default());
+    let io = socket_io(config, Access::default());
     let server = HttpServer::new(move || App::new().configure(|app| io.configure(app)))
         .on_connect(actix_socketio::on_connect)
         .h1_allow_half_closed(false)

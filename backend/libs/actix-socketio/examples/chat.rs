@@ -1,5 +1,5 @@
-//! The chat of the README, with a page: `cargo run --example chat`, then http://127.0.0.1:3000 in two windows. `$PORT` is another port,
-//! 0 any free one; the address is printed.
+//! The chat of the README, with a page: `cargo run --example chat`, then http://127.0.0.1:3000 in two windows. `$PORT` sets
+//! another port (0: any free one). It prints its address.
 
 use actix_socketio::{CloseReason, Config, Connect, Event, Handler, Refused, Socket, socket_io};
 use actix_web::http::header::ContentType;

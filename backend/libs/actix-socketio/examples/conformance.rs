@@ -1,7 +1,7 @@
 //! The server that the official protocol test suites expect, on `127.0.0.1:$PORT` (default 3000): Socket.IO at
-//! `/socket.io/`, an Engine.IO echo at `/engine.io/`. Prints its address; port 0 is any free one. `$PING_TIMEOUT_MS`
-//! gives clients on a busy machine more time than the suites' 200 ms. `$SERVER` is `raw` (the default), which hands websockets over,
-//! or `ordinary`: an `HttpServer` whose app serves them.
+//! `/socket.io/`, an Engine.IO echo at `/engine.io/`. Prints its address; port 0 means any free one.
+//! `$PING_TIMEOUT_MS` gives clients on a busy machine more time than the suites' 200 ms. `$SERVER` is `raw` (the default), which hands
+//! websockets over, or `ordinary`: an `HttpServer` whose app serves them.
 
 use std::net::TcpListener;
 use std::str::FromStr;
@@ -55,7 +55,7 @@ impl Handler for Conformance {
 /// Sends every message back.
 struct Echo(Handle);
 
-/// Everybody may use it.
+/// Every client may join.
 fn echo(session: Handle) -> Echo {
     if !session.join() {
         session.close();

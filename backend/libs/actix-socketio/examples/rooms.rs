@@ -1,5 +1,5 @@
-//! Rooms: clients `watch` a machine and `leave` it; whoever sends `POST /machines/7/42` tells all who watch machine 7 that it is at 42.
-//! `cargo run --example rooms`; `$PORT` is the port (3000), 0 any free one; the address is printed.
+//! Rooms: clients `watch` a machine and `leave` it; `POST /machines/7/42` sends the value 42 to all clients that watch machine 7.
+//! `cargo run --example rooms`; `$PORT` is the port (default 3000; 0: any free one). It prints its address.
 
 use actix_socketio::{CloseReason, Config, Connect, Event, Handler, Refused, Socket, SocketIo, socket_io};
 use actix_web::{App, HttpResponse, HttpServer, web};
@@ -14,7 +14,7 @@ impl Handler for Machines {
     }
 
     fn event(&self, socket: &mut Socket, event: Event) {
-        // A number, not a name of the client's: it cannot make rooms as long as it likes.
+        // A number, not a name from the client: so the length of a room's name is limited.
         let answer = match (event.name.as_str(), event.args.read::<(u32,)>()) {
             ("watch", Ok((machine,))) => socket.join(room(machine)).map_err(|error| error.to_string()),
             ("leave", Ok((machine,))) => {
@@ -28,7 +28,7 @@ impl Handler for Machines {
         }
     }
 
-    fn disconnected(&self, _: Socket, _: CloseReason) {} // it has left its rooms by itself
+    fn disconnected(&self, _: Socket, _: CloseReason) {} // the socket has left its rooms automatically
 }
 
 fn room(machine: u32) -> String {

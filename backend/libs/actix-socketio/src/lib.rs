@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![deny(missing_docs)]
 
-// What of these only a host uses is not there for others.
+// Items that only a host uses are not exported without the feature `host`.
 #[cfg_attr(not(feature = "host"), allow(unused_imports, dead_code))]
 mod codec;
 mod engine;
@@ -27,12 +27,12 @@ pub use socket::{
 #[cfg(feature = "actors")]
 pub use transport::on_connect;
 
-/// Engine.IO by itself: messages over polling and websockets, for protocols other than Socket.IO.
+/// Engine.IO without Socket.IO: messages over polling and websockets, for protocols other than Socket.IO.
 pub mod engine_io {
     pub use crate::engine::{Engine, Handle, Upper, Violation};
 }
 
-/// What a program needs that serves its connections itself, and lives by the same threads.
+/// Items for a program that serves its connections itself, on the same threads.
 #[cfg(feature = "host")]
 pub mod host {
     pub use crate::engine::Bodies;
@@ -44,7 +44,7 @@ pub mod host {
         pub use crate::codec::*;
     }
 
-    /// Tasks that a thread cannot do without.
+    /// Tasks that a thread cannot work without.
     pub mod vital {
         pub use crate::vital::*;
     }

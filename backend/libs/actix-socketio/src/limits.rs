@@ -1,44 +1,45 @@
-//! Every bound of the server, in one place.
+//! Limits of the server.
 
 use std::time::Duration;
 
-/// What a session may use up. Each field says what happens past it; what clients can make grow waits, queues or buffers within one of
-/// these. What the host broadcasts from one thread to another waits within 65,536 broadcasts and 1,024 turns of them.
+/// Resource limits. Each field says what happens past it. Every queue or buffer that clients can grow has one of these limits.
+/// Broadcasts from one thread to another wait within 65,536 broadcasts and 1,024 event-loop turns.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Time between two heartbeats. Told to the client. Default 25 s (the protocol's reference server).
+    /// Time between two heartbeats. Sent to the client. Default 25 s (the protocol's reference server).
     pub ping_interval: Duration,
-    /// Time the client has to answer a heartbeat; then the session is closed. Told to the client. Default 20 s.
+    /// Time the client has to answer a heartbeat; then the session is closed. Sent to the client. Default 20 s.
     pub ping_timeout: Duration,
-    /// Largest websocket message and largest polling body, in bytes, both ways for polling, but that one larger packet of the server's
-    /// goes alone. Told to the client. A larger websocket message closes the session, a larger POST is answered 413. Default 1,000,000.
+    /// Maximum size of a websocket message from a client, and of a polling body in both directions, in bytes. A single larger packet
+    /// of the server is sent alone. Sent to the client. A larger websocket message closes the session, a larger POST is answered 413.
+    /// Default 1,000,000.
     pub max_payload: usize,
-    /// Most binary attachments of one packet; more closes the session. Default 10.
+    /// Maximum number of binary attachments of one packet; more closes the session. Default 10.
     pub max_attachments: usize,
-    /// Most bytes of all attachments of one packet together; more closes the session. Default 1,000,000.
+    /// Maximum bytes of all attachments of one packet together; more closes the session. Default 1,000,000.
     pub max_attachment_bytes: usize,
-    /// Most frames that wait for a websocket that does not drain; the next one that may not be dropped closes the
-    /// session. Volatile frames are dropped as soon as anything waits. Default 64.
+    /// Maximum number of frames that wait for a websocket that does not drain; the next frame that must not be dropped closes the
+    /// session. Volatile frames are dropped as soon as any frame waits. Default 64.
     pub max_queued_frames: usize,
-    /// The same bound in bytes (a single larger frame is still sent when nothing waits). Default 64 KiB.
+    /// The same limit in bytes (a single larger frame is still sent if no other waits). Default 64 KiB.
     pub max_queued_bytes: usize,
-    /// Most packets that wait for the next polling request or for an upgrade, or that one turn sends to a websocket of an
-    /// ordinary `HttpServer`, or that are emitted to a socket while it joins; volatile packets that wait for a request are dropped past `max_queued_frames`, the first other one past
-    /// this closes the session. Default 1024.
+    /// Maximum number of packets that wait for the next polling request or for an upgrade, that one event-loop turn sends to a
+    /// websocket of an ordinary `HttpServer`, or that are emitted to a socket while it joins. Volatile packets that wait for a request
+    /// are dropped past `max_queued_frames`. The first other packet past this limit closes the session. Default 1024.
     pub max_waiting_packets: usize,
-    /// The same bound in bytes. Default 1,000,000.
+    /// The same limit in bytes. Default 1,000,000.
     pub max_waiting_bytes: usize,
-    /// Most namespaces that one session joins; further ones are refused with `connect_error`. A session that is refused
+    /// Maximum number of namespaces that one session joins; further ones are refused with `connect_error`. A session that is refused
     /// more often than this is closed. Default 8.
     pub max_namespaces: usize,
-    /// Longest namespace, in bytes; a longer one closes the session. Default 128.
+    /// Maximum length of a namespace, in bytes; a longer one closes the session. Default 128.
     pub max_namespace_bytes: usize,
-    /// Most rooms that one socket is in; [`Socket::join`](crate::Socket::join) fails past it. Default 64.
+    /// Maximum number of rooms that one socket is in; [`Socket::join`](crate::Socket::join) fails past it. Default 64.
     pub max_rooms: usize,
-    /// Most acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
+    /// Maximum number of acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
     pub max_pending_acks: usize,
-    /// Time a session has to join its first namespace, and to come back to one after it left the last; then it is closed. Joining a
-    /// further one is not bounded: a `connect` that may hang there has a time-out of the host's.
+    /// Time a session has to join its first namespace, and to join one again after it left the last; then it is closed. Joining a
+    /// further namespace has no time limit: if the host's `connect` may hang there, the host needs its own time-out.
     /// Default 45 s.
     pub connect_timeout: Duration,
     /// Time a websocket has to complete an upgrade; then that websocket is closed and the session stays on polling.
@@ -46,18 +47,18 @@ pub struct Limits {
     pub upgrade_timeout: Duration,
     /// Time a POST body has to arrive; then it is answered 408. Default 20 s.
     pub post_timeout: Duration,
-    /// Time a closed session's websocket has to take its last frames and hang up. Default 2 s.
+    /// Time a closed session's websocket has to take its last frames and close. Default 2 s.
     pub close_timeout: Duration,
-    /// Most joined sessions of the server; a further handshake is answered 503, and a session that joins past it is closed.
+    /// Maximum number of joined sessions of the server; a further handshake is answered 503, and a session that joins past it is closed.
     /// Default 100,000.
     pub max_sessions: usize,
-    /// Most sessions of one address (IPv6: /64) that have not joined; a further handshake is answered 429. Default 256.
+    /// Maximum number of sessions of one address (IPv6: /64) that have not joined; a further handshake is answered 429. Default 256.
     pub unjoined_per_address: usize,
-    /// The same of one client that the host knows ([`crate::Caller::known`]), beside those of its address. Default 16.
+    /// The same for one client that the host knows ([`crate::Caller::known`]), in addition to those of its address. Default 16.
     pub unjoined_per_known: usize,
-    /// Most sessions that have not joined, of all addresses together, and as many of all known clients; a further handshake
-    /// displaces the oldest of whoever has most of them, or is answered 429 when nobody has more than its own caller. Never below
-    /// the two limits above. Default 20,000.
+    /// Maximum number of sessions that have not joined: of all addresses together, and again of all known clients. A further
+    /// handshake displaces the oldest session of the caller that has most of them. It is answered 429 when no other caller has more
+    /// than its own. Never below the two limits above. Default 20,000.
     pub max_unjoined: usize,
 }
 

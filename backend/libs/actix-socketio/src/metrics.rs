@@ -20,22 +20,22 @@ impl Counter {
         self.0.fetch_sub(n, Relaxed);
     }
 
-    /// Counts one more, unless there are `max` already.
+    /// Adds one, unless the value is already `max`.
     pub(crate) fn add_below(&self, max: u64) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |n| (n < max).then_some(n + 1)).is_ok()
     }
 }
 
-/// What a server has done since it was made. Values only grow, except those that say "now".
+/// Counters of a server since its start. Values only grow, except those that say "now".
 #[derive(Debug, Default)]
 pub struct Metrics {
     /// Sessions that are open now.
     pub sessions_open: Counter,
-    /// Those of them that have joined, now: `max_sessions` is for these.
+    /// Sessions that have joined, now: `max_sessions` is their limit.
     pub sessions_joined: Counter,
-    /// Those of them that have not joined now, by whatever they count against.
+    /// Sessions that have not joined, now, of all callers.
     pub sessions_unjoined: Counter,
-    /// Websockets that are open now; unfinished upgrades and closed ones that still say goodbye count.
+    /// Websockets that are open now, including unfinished upgrades and websockets that still send their last frames.
     pub websockets_open: Counter,
     /// Sessions opened.
     pub sessions_opened: Counter,
@@ -47,7 +47,7 @@ pub struct Metrics {
     pub unjoined_displaced: Counter,
     /// Sessions closed because a heartbeat was not answered.
     pub heartbeats_missed: Counter,
-    /// Sessions closed because their client did not take what may not be dropped.
+    /// Sessions closed because their client did not take packets that must not be dropped.
     pub stalled: Counter,
     /// Sessions closed because of a packet that the protocol does not allow.
     pub violations: Counter,
@@ -55,7 +55,7 @@ pub struct Metrics {
     pub frames_sent: Counter,
     /// Volatile packets dropped because the client was slow.
     pub frames_dropped: Counter,
-    /// Writes to websockets; `frames_sent / writes` is how well turns gather.
+    /// Writes to websockets; `frames_sent / writes` shows how well event-loop turns gather frames.
     pub writes: Counter,
     /// Bytes handed to websockets and polling answers, without HTTP heads.
     pub bytes_sent: Counter,

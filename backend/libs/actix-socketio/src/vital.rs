@@ -1,7 +1,7 @@
-//! Tasks that a thread cannot do without: the one that writes to its sessions, the one that wakes whoever is due.
+//! Tasks that a thread cannot work without: the task that writes to its sessions, and the task that wakes sessions at their deadline.
 //!
-//! A runtime keeps a panic within its task and goes on. Of such a task that would leave a thread that takes sessions, answers
-//! requests, and tells nobody anything any more; a process that ends is started again by whoever supervises it.
+//! A runtime confines a panic to its task. If such a task panics, the thread still accepts sessions and answers requests, but never
+//! sends anything again. So the process ends instead, and its supervisor restarts it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use std::thread::Result as Outcome;
 
 use futures_util::FutureExt;
 
-/// What the process ends with when such a task panics: `EX_SOFTWARE` of sysexits.h.
+/// Exit code of the process after a panic of such a task: `EX_SOFTWARE` of sysexits.h.
 pub const EXIT_CODE: i32 = 70;
 
 static ARMED: OnceLock<String> = OnceLock::new();
@@ -26,7 +26,7 @@ pub fn spawn(name: &'static str, task: impl Future<Output = ()> + 'static) {
     });
 }
 
-/// The same for a thread that does nothing else than `work`.
+/// The same for a thread that only does `work`.
 pub fn run(name: &'static str, work: impl FnOnce()) {
     let work = || {
         trip(name);
@@ -40,7 +40,7 @@ pub fn arm(name: &str) {
     let _ = ARMED.set(name.to_owned());
 }
 
-/// From now on the host's `last` runs before a panic ends the process: what it has logged may still be on its way.
+/// Registers the host's `last`, which runs before a panic ends the process: log lines may not be written yet.
 pub fn before_exit(last: fn()) {
     let _ = BEFORE_EXIT.set(last);
 }

@@ -1,5 +1,5 @@
-//! Properties of the codec: no input panics it, none makes it hold more than its limits, and what is written reads back
-//! however it is cut.
+//! Properties of the codec: no input makes it panic or hold more than its limits, and encoded packets are read back for any split of
+//! the bytes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use actix_socketio::host::codec::{
@@ -11,9 +11,9 @@ use bytestring::ByteString;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Largest websocket message of these tests.
+/// Maximum size of a websocket message in these tests.
 const MAX: usize = 300;
-/// Most bytes of a frame's header.
+/// Maximum size of a frame's header.
 const HEADER: usize = 14;
 
 /// A masked frame.
@@ -27,7 +27,7 @@ fn masked(fin: bool, opcode: u8, mask: [u8; 4], payload: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Everything that `bytes` hold, when they arrive in pieces of these sizes.
+/// All messages in `bytes`, received in pieces of these sizes.
 fn decode(bytes: &[u8], cuts: &[usize]) -> (Vec<Message>, Option<WebsocketError>) {
     let (mut decoder, mut buffer, mut out) = (Decoder::new(MAX), BytesMut::new(), Vec::new());
     let (mut rest, mut cuts) = (bytes, cuts.iter().cycle());
@@ -51,7 +51,7 @@ fn opcode_of(text: bool) -> u8 {
     if text { opcode::TEXT } else { opcode::BINARY }
 }
 
-/// Frames that are nearly right.
+/// Frames that are nearly correct.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let frame = (any::<bool>(), prop::sample::select(vec![0u8, 1, 2, 3, 8, 9, 10, 15]), any::<[u8; 4]>(), vec(32..127u8, 0..200));
     vec(frame, 0..8).prop_map(|frames| frames.iter().flat_map(|(fin, op, mask, p)| masked(*fin, *op, *mask, p)).collect())

@@ -1,4 +1,4 @@
-//! Each example as it is: built, started, and spoken with over websockets.
+//! Tests of the unchanged examples: each is built, started and used over websockets.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[path = "protocol/wire.rs"]
 mod wire;
 
-/// How long a test waits for what must come.
+/// Maximum time that a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Example {
@@ -51,7 +51,7 @@ fn request(example: &Example, head: &str) -> String {
 struct Client(BufReader<TcpStream>);
 
 impl Client {
-    /// Joins by `packet`; gives what was answered, too.
+    /// Joins with `packet`; also returns the answer.
     fn join(example: &Example, packet: &str) -> (Self, String) {
         let mut stream = connect(example);
         let head = wire::upgrade_request(&example.address, "/socket.io/?EIO=4&transport=websocket", "");

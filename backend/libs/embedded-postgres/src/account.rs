@@ -1,4 +1,4 @@
-//! Which account PostgreSQL runs as, and what that account can reach.
+//! Account that PostgreSQL runs as, and what that account can reach.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use nix::unistd::{Gid, Uid, User, geteuid};
 
 use crate::error::Error;
 
-/// Accounts that root may run PostgreSQL as, the best first. Only the first is nobody else's.
+/// Accounts that root may run PostgreSQL as, the best first. Other programs may use all but the first.
 const FOR_ROOT: [&str; 3] = [OWN, "postgres", "nobody"];
 pub(crate) const OWN: &str = "nyala";
 
@@ -28,11 +28,11 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// This process's own account, or, for root, which PostgreSQL refuses, what [`for_root`] says of the owner of the database, or
-    /// of the data folder, that is there already. True beside it when other programs may share the account.
+    /// Chooses the account: this process's own, or for root, which PostgreSQL refuses, what [`for_root`] returns for the owner of
+    /// the existing database or data folder. The flag is true when other programs may share the account.
     ///
     /// # Errors
-    /// [`Error::NoAccount`] when root finds none of them; [`Error::NotOurs`] when someone else's database is at `base`.
+    /// [`Error::NoAccount`] when root finds no such account; [`Error::NotOurs`] when `base` has the database of another account.
     pub fn choose(base: &Path) -> Result<(Self, bool), Error> {
         let owner = owner_of(&crate::cluster::dir(base)).or_else(|| owner_of(base));
         let me = geteuid();
@@ -44,7 +44,7 @@ impl Account {
             let owner = owner.map(|(uid, gid)| Self { name: name_of(uid), uid, gid, switch: true });
             return for_root(owner, |name| User::from_name(name).ok().flatten().map(Self::of)).ok_or(Error::NoAccount);
         }
-        // A folder of root's around it hides even whose it is.
+        // A parent folder that root keeps closed also hides the owner of `base`.
         let hidden = base.metadata().is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied);
         let (folder, owner) =
             if hidden { (base.parent().unwrap_or(base), base.parent().and_then(owner_of)) } else { (base, owner) };
@@ -62,8 +62,8 @@ impl Account {
         Self { name: user.name, uid: user.uid.as_raw(), gid: user.gid.as_raw(), switch: true }
     }
 
-    /// A command that will run as this account, at `/`, with an environment of its own: the server's holds secrets, and `PG*`
-    /// variables of the operator's shell are about other databases.
+    /// A command that runs as this account, in `/`, with a separate environment: the server's environment holds secrets, and
+    /// `PG*` variables of the operator's shell are about other databases.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command.env_clear().env("LC_ALL", "C").env("HOME", "/").current_dir("/").stdin(Stdio::null());
@@ -78,11 +78,11 @@ impl Account {
         command
     }
 
-    /// Whether the account may enter `dir`. The kernel is asked by a child that goes there: mode bits alone do not show
-    /// access control lists.
+    /// Whether the account may enter `dir`. A child process tries to enter it, because mode bits alone do not show access
+    /// control lists.
     ///
     /// # Errors
-    /// Whatever else keeps the child from starting (no such folder, no right to change accounts).
+    /// Any other reason why the child cannot start (no such folder, no right to change accounts).
     pub fn can_enter(&self, dir: &Path) -> io::Result<bool> {
         let status = self.command(Path::new("/bin/sh")).args(["-c", ":"]).current_dir(dir).stdout(Stdio::null()).status();
         match status {
@@ -107,7 +107,7 @@ impl Account {
         Ok(blocked)
     }
 
-    /// Gives one file or folder (not what a symlink points to) to the account; nothing to do unless root works for it.
+    /// Makes the account the owner of one file or folder (not of a symlink's target). Does nothing unless this process is root.
     pub fn give(&self, path: &Path) -> Result<(), Error> {
         if self.switch {
             std::os::unix::fs::lchown(path, Some(self.uid), Some(self.gid))
@@ -117,9 +117,9 @@ impl Account {
     }
 }
 
-/// The account for root's database: the owner of what is there keeps it; a new one gets the first of [`FOR_ROOT`] that this machine
-/// knows. Beside it, whether other programs may share that account and could read the database: only of a new one, because it can
-/// still be had better. `None` when there is no such account; root itself is never one.
+/// The account when root starts the database: an existing database keeps its owner, a new one gets the first account of
+/// [`FOR_ROOT`] that exists. The flag says that other programs may share the account and could read the database. It is set only
+/// for a new database, whose account can still be chosen better. `None` when no account exists; root itself never counts.
 fn for_root(owner: Option<Account>, known: impl Fn(&str) -> Option<Account>) -> Option<(Account, bool)> {
     if let Some(owner) = owner.filter(|owner| owner.uid != 0) {
         return Some((owner, false));

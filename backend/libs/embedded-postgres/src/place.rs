@@ -1,10 +1,10 @@
-//! The folders of the database: where they are, who owns them, and the way to them.
+//! Folders of the database: where they are, which account owns them, and whether it can reach them.
 //!
 //! ```text
-//! <data>/                 the server's; only opened for passing through when root keeps it closed
+//! <data>/                 the server's data; if root keeps it closed, opened only for passing through
 //!   postgres.lock         held by the process that runs the database, see `lock`
 //!   postgres.users        held, shared, by every process that uses it
-//!   postgres/   0700      the database's account's own
+//!   postgres/   0700      owned by the database's account
 //!     cluster/            PGDATA
 //!     run/                the socket, when the path is short enough
 //! ```
@@ -25,7 +25,7 @@ use crate::{
     error::Error,
 };
 
-/// Where the default data folder goes when the account cannot reach the checkout, and copies of binaries it cannot reach.
+/// Folder for the default data folder when the account cannot reach the checkout, and for copies of binaries it cannot reach.
 pub(crate) const SYSTEM_PLACE: &str = "/var/lib/nyala";
 
 /// The prepared folders.
@@ -35,12 +35,12 @@ pub(crate) struct Place {
     pub data_dir: PathBuf,
     pub base: PathBuf,
     pub account: Account,
-    /// True when `data_dir` is not where the settings said.
+    /// True when `data_dir` is not the folder of the settings.
     pub moved: bool,
 }
 
 impl Place {
-    /// Finds, makes and opens the folders. Safe to run by several processes at once, and again and again.
+    /// Finds, creates and opens the folders. Several processes may run this at once, and repeatedly.
     ///
     /// # Errors
     /// [`Error::NoDatabase`], [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
@@ -83,7 +83,7 @@ impl Place {
             open_way(&data_dir, &account, !moved)?;
         }
         make_dirs(&base, 0o700)?;
-        // The kernel names a process's folder without symlinks, and the search for orphans compares with that.
+        // The search for orphans compares with a process's folder, which the kernel returns without symlinks.
         let base = base.canonicalize().map_err(Error::io("cannot resolve", &base))?;
         if account.switch {
             own(&base, &account)?;
@@ -95,7 +95,7 @@ impl Place {
     }
 }
 
-/// Once for each database, when it is made: afterwards it belongs to its account.
+/// Logs the warning once per database, when it is created: afterwards the database belongs to its account.
 fn warn_if_shared(shared: bool, account: &Account, base: &Path) {
     if shared {
         tracing::warn!(
@@ -107,14 +107,14 @@ fn warn_if_shared(shared: bool, account: &Account, base: &Path) {
     }
 }
 
-/// Whether somebody has begun to make a database in `base`: a server's first start may still be at it. A folder that cannot be
-/// looked at counts, so that whose it is gets told.
+/// Whether `base` exists: another server's first start may still be creating the database. A folder that cannot be examined also
+/// counts, so that a later error names its owner.
 fn is_begun(base: &Path) -> bool {
     let missing = |e: &io::Error| matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     !base.symlink_metadata().is_err_and(|e| missing(&e))
 }
 
-/// `mkdir -p`; `mode` (whatever the umask) is for the last folder, when it is made here.
+/// `mkdir -p`. The last folder gets `mode`, regardless of the umask, if it is created here.
 pub(crate) fn make_dirs(dir: &Path, mode: u32) -> Result<(), Error> {
     if dir.is_dir() {
         return Ok(());
@@ -126,14 +126,14 @@ pub(crate) fn make_dirs(dir: &Path, mode: u32) -> Result<(), Error> {
     fs::set_permissions(dir, Permissions::from_mode(mode)).map_err(Error::io("cannot set the mode of", dir))
 }
 
-/// The first folder above `data_dir` that the account cannot enter; folders not made yet do not count.
+/// The first folder above `data_dir` that the account cannot enter. Missing folders do not count.
 fn blocked_outside(data_dir: &Path, account: &Account) -> Result<Option<PathBuf>, Error> {
     let Some(there) = data_dir.ancestors().skip(1).find(|dir| dir.is_dir()) else { return Ok(None) };
     account.blocked_at(&there.canonicalize().map_err(Error::io("cannot resolve", there))?)
 }
 
-/// Lets the account pass through `data_dir`, and through private folders on the way to one that the user named: nothing more
-/// than passing, and never through the home of root, a folder right under `/`, or one that root does not own.
+/// Lets the account pass through `data_dir`, and through private parent folders if the user named the folder. It allows only
+/// passing, and never changes the home of root, a folder directly under `/`, or a folder that root does not own.
 fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error> {
     // Each round opens one folder, so there are never more rounds than folders on the way.
     for _ in data_dir.ancestors() {
@@ -145,7 +145,7 @@ fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error
         }
         let mut mode = meta.mode() & 0o7777;
         if mode & 0o070 == 0 {
-            // Nobody used the group's bits: this lets in the one account, not everybody.
+            // The group's bits were unused, so this admits only the one account and not all users.
             std::os::unix::fs::chown(&blocked, None, Some(account.gid))
                 .map_err(Error::io("cannot change the group of", &blocked))?;
             mode |= 0o010;
@@ -159,7 +159,7 @@ fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error
     Ok(())
 }
 
-/// Gives `base` to the account, with all that is in it when root owned the cluster (one restored from a backup, say).
+/// Makes the account the owner of `base`, and of its whole content if root owned the cluster (restored from a backup, say).
 fn own(base: &Path, account: &Account) -> Result<(), Error> {
     let cluster = cluster::dir(base);
     if cluster.metadata().is_ok_and(|meta| meta.uid() == 0) {
@@ -233,18 +233,18 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_others_share_is_told_with_the_cure() {
+    fn a_shared_account_is_reported_with_the_cure() {
         let account = Account { name: "postgres".to_owned(), uid: 101, gid: 104, switch: true };
-        let said = warned(|| warn_if_shared(true, &account, Path::new("/srv/laundry/postgres")));
-        assert_eq!(said.len(), 1, "{said:?}");
+        let logged = warned(|| warn_if_shared(true, &account, Path::new("/srv/laundry/postgres")));
+        assert_eq!(logged.len(), 1, "{logged:?}");
         for part in ["the account `postgres`", "useradd --system nyala", "chown -R nyala: /srv/laundry/postgres"] {
-            assert!(said[0].contains(part), "{part} is missing: {said:?}");
+            assert!(logged[0].contains(part), "{part} is missing: {logged:?}");
         }
         assert!(warned(|| warn_if_shared(false, &account, Path::new("/srv/laundry/postgres"))).is_empty());
     }
 
     #[test]
-    fn a_new_database_is_warned_of_once_and_only_root_s_in_an_account_of_others() {
+    fn only_a_new_database_of_root_in_a_shared_account_is_warned_of_and_once() {
         let data_dir = std::env::temp_dir().join(format!("nyala-place-{}", std::process::id()));
         let settings = Settings {
             data_dir: data_dir.clone(),
@@ -256,8 +256,8 @@ mod tests {
         };
         let shared = geteuid().is_root() && User::from_name(OWN).unwrap().is_none();
         for expected in [usize::from(shared), 0] {
-            let said = warned(|| drop(Place::prepare(&settings).unwrap()));
-            assert_eq!(said.len(), expected, "{said:?}");
+            let logged = warned(|| drop(Place::prepare(&settings).unwrap()));
+            assert_eq!(logged.len(), expected, "{logged:?}");
         }
         fs::remove_dir_all(data_dir).unwrap();
     }

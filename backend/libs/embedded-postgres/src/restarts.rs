@@ -1,17 +1,17 @@
-//! When a database that died is started again. One that is killed now and then, however often, always comes back; one that cannot
-//! stay up is tried less and less often, and at last given up.
+//! Restart policy for a database that ended. One that is killed from time to time is always restarted. One that cannot stay up is
+//! restarted after growing pauses, and after a maximum number of attempts no more.
 
 use std::time::{Duration, Instant};
 
-/// A database that has served for so long works: whatever ended it came from outside.
+/// A database that has served this long works: the reason of its end came from outside.
 const SERVED: Duration = Duration::from_secs(10);
-/// Deaths in a row before that. With the pauses below they take more than half a minute.
+/// Maximum number of consecutive ends before [`SERVED`]. With the pauses below they take more than half a minute.
 const MAX_EARLY: u32 = 10;
-/// Before the second start of a row; each further one waits twice as long, up to `LONGEST`.
+/// Pause before the second consecutive restart. Each further pause is twice as long, up to `LONGEST`.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST: Duration = Duration::from_secs(8);
 
-/// The deaths of one database. Has no clock of its own.
+/// Counts the ends of one database. The caller provides the time.
 #[derive(Debug, Clone)]
 pub struct Restarts {
     serves_since: Option<Instant>,
@@ -19,18 +19,18 @@ pub struct Restarts {
 }
 
 impl Restarts {
-    /// Of a database that takes connections since `now`.
+    /// Policy for a database that accepts connections since `now`.
     pub fn serving(now: Instant) -> Self {
         Self { serves_since: Some(now), early: 0 }
     }
 
-    /// It takes connections again.
+    /// The database accepts connections again.
     pub fn came_back(&mut self, now: Instant) {
         self.serves_since = Some(now);
     }
 
-    /// It died, or did not come back. How long to wait before it is started again: the first time not at all. `None`: it cannot stay
-    /// up, and has to be looked at.
+    /// The database ended, or a restart failed. Returns the pause before the next start; the first pause is zero. `None`: it cannot
+    /// stay up, and the operator has to look at it.
     pub fn died(&mut self, now: Instant) -> Option<Duration> {
         let served = self.serves_since.take().is_some_and(|since| now.saturating_duration_since(since) >= SERVED);
         self.early = if served { 0 } else { self.early + 1 };
@@ -46,13 +46,13 @@ impl Restarts {
 mod tests {
     use super::*;
 
-    /// Lives and dies again and again after `life` each, `times` at most; the pauses.
-    fn lives(life: Duration, times: usize) -> Vec<Option<Duration>> {
+    /// The pauses of a database that ends `times` times, each time after serving for `served`.
+    fn pauses_after(served: Duration, times: usize) -> Vec<Option<Duration>> {
         let mut now = Instant::now();
         let mut restarts = Restarts::serving(now);
         (0..times)
             .map(|_| {
-                now += life;
+                now += served;
                 let pause = restarts.died(now);
                 now += pause.unwrap_or_default();
                 restarts.came_back(now);
@@ -63,13 +63,13 @@ mod tests {
 
     #[test]
     fn one_that_served_comes_back_at_once_however_often_it_is_killed() {
-        assert_eq!(lives(Duration::from_secs(10), 1_000), [Some(Duration::ZERO); 1_000]);
+        assert_eq!(pauses_after(Duration::from_secs(10), 1_000), [Some(Duration::ZERO); 1_000]);
     }
 
     #[test]
     fn one_that_cannot_stay_up_is_given_up_after_growing_pauses() {
         let ms = |ms| Some(Duration::from_millis(ms));
-        let pauses = lives(Duration::from_millis(9_999), 11);
+        let pauses = pauses_after(Duration::from_millis(9_999), 11);
         let growing =
             [ms(0), ms(250), ms(500), ms(1_000), ms(2_000), ms(4_000), ms(8_000), ms(8_000), ms(8_000), ms(8_000), None];
         assert_eq!(pauses, growing);

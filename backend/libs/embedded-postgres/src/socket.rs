@@ -1,4 +1,4 @@
-//! The folder of the Unix socket. A socket address holds at most 107 bytes of path (`sun_path`, unix(7)).
+//! Folder of the Unix socket. A socket address holds at most 107 bytes of path (`sun_path`, unix(7)).
 
 use std::{
     fs::{self, DirBuilder, Permissions},
@@ -11,8 +11,8 @@ use crate::{account::Account, error::Error};
 
 const MAX_PATH_BYTES: usize = 106;
 
-/// `<base>/run`, or a short folder at the system's own place when that path is too long or holds characters that PostgreSQL's
-/// list of folders or a connection string would have to quote. It is 0700 and the account's.
+/// `<base>/run`. If that path is too long or has characters that PostgreSQL's list of folders or a connection string would have to
+/// quote, a short folder at a system place. The folder has mode 0700 and belongs to the account.
 ///
 /// # Errors
 /// [`Error::NoSocketPlace`] when no short place can be used, or [`Error::Io`].
@@ -27,7 +27,7 @@ pub(crate) fn dir(base: &Path, account: &Account, port: u16) -> Result<PathBuf, 
         fs::set_permissions(&own, Permissions::from_mode(0o700)).map_err(Error::io("cannot close to others", &own))?;
         return Ok(own);
     }
-    // The device and inode of the folder name it in few bytes, and the same at each start.
+    // Device and inode give the folder a short name that is the same at each start.
     let meta = base.metadata().map_err(Error::io("cannot look at", base))?;
     let name = format!("nyala-{:x}-{:x}", meta.dev(), meta.ino());
     short_places(account)
@@ -36,7 +36,7 @@ pub(crate) fn dir(base: &Path, account: &Account, port: u16) -> Result<PathBuf, 
         .ok_or(Error::NoSocketPlace { tried: own })
 }
 
-/// Removes a short folder again; the one in `base` stays.
+/// Removes a short folder; the one in `base` stays.
 pub(crate) fn remove(socket_dir: &Path, base: &Path) {
     if !socket_dir.starts_with(base) {
         let _ = fs::remove_dir(socket_dir);
@@ -54,7 +54,7 @@ fn short_places(account: &Account) -> impl Iterator<Item = PathBuf> {
     own.into_iter().chain([PathBuf::from("/tmp")]).filter(|place| place.is_dir())
 }
 
-/// Anybody may make folders in `/tmp`, so one that exists counts only when it is a real folder, closed, and ours.
+/// Any user may create folders in `/tmp`, so an existing one counts only if it is a real folder, closed to others, and ours.
 fn claim(dir: &Path, account: &Account) -> bool {
     let made = DirBuilder::new().mode(0o700).create(dir).is_ok();
     let ours = dir.symlink_metadata().is_ok_and(|meta| {

@@ -1,4 +1,4 @@
-//! Children that die with this process: the only `unsafe` of the crate.
+//! Child processes that end with this process. The only `unsafe` code of the crate.
 
 use std::{io, os::unix::process::CommandExt, process::Command};
 
@@ -7,8 +7,8 @@ use nix::{
     unistd::{Pid, getppid},
 };
 
-/// Makes the child get `signal` when the *thread* that spawns it ends (prctl(2), PR_SET_PDEATHSIG), and gives it a process
-/// group of its own, so that Ctrl-C reaches only the parent, which then stops the child in order.
+/// Makes the child get `signal` when the *thread* that spawns it ends (prctl(2), PR_SET_PDEATHSIG). The child also gets its own
+/// process group, so that Ctrl-C reaches only the parent, which then stops the child in order.
 #[allow(unsafe_code)]
 pub fn die_with_parent(command: &mut Command, signal: Signal) {
     let parent = Pid::this();
@@ -18,7 +18,7 @@ pub fn die_with_parent(command: &mut Command, signal: Signal) {
     unsafe {
         command.pre_exec(move || {
             set_pdeathsig(signal).map_err(|errno| io::Error::from_raw_os_error(errno as i32))?;
-            // The parent may have died before the line above; then nobody would ever send the signal.
+            // If the parent died before the line above, the kernel never sends the signal.
             if getppid() != parent {
                 return Err(io::Error::from_raw_os_error(nix::errno::Errno::ESRCH as i32));
             }

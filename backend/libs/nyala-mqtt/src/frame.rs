@@ -1,4 +1,4 @@
-//! Cuts a stream of bytes into packets (MQTT 3.1.1 §2.2), and refuses at the first byte that tells.
+//! Splits a byte stream into packets (MQTT 3.1.1 §2.2), and refuses a wrong packet at the first byte that shows the error.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use crate::violation::Violation;
 /// Most bytes of a header: the first one and four of remaining length.
 const MAX_HEADER: usize = 5;
 
-/// One whole packet.
+/// One complete packet.
 #[derive(Debug)]
 pub(crate) struct Frame<'a> {
     pub kind: Kind,
-    /// The low half of its first byte.
+    /// The low four bits of its first byte.
     pub flags: u8,
     bytes: Cow<'a, [u8]>,
     header: usize,
@@ -25,7 +25,7 @@ impl Frame<'_> {
     }
 }
 
-/// What of a packet's header is known when it is whole.
+/// A complete packet header.
 struct Header {
     kind: Kind,
     flags: u8,
@@ -34,22 +34,22 @@ struct Header {
     packet: usize,
 }
 
-/// The bytes that make no whole packet yet, or that nobody may read yet.
+/// Buffer of received bytes: an unfinished packet, or bytes that must not be read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     held: Vec<u8>,
 }
 
 impl Frames {
-    /// Takes the next packet from the front of what is held and of `bytes`. None: `bytes` are empty now, and more are needed.
-    /// `largest` says how large a packet of a kind may be here and now, or that none may come. An unfinished packet never holds
-    /// more.
+    /// Takes the next packet from the front of the held bytes and of `bytes`. None: `bytes` are empty now, and more are needed.
+    /// `largest` returns the maximum size of a packet of that kind in the current state, or an error if the kind is not allowed.
+    /// An unfinished packet never holds more.
     pub fn next<'a>(
         &mut self,
         bytes: &mut &'a [u8],
         largest: impl Fn(Kind) -> Result<usize, Violation>,
     ) -> Result<Option<Frame<'a>>, Violation> {
-        // What came whole is read where it lies.
+        // A packet that arrived complete is read in place, without a copy.
         if self.held.is_empty()
             && let Some(header) = header(bytes, &largest)?
             && let Some((packet, rest)) = bytes.split_at_checked(header.packet)
@@ -65,7 +65,7 @@ impl Frames {
                     return Ok(Some(header.frame(packet.into())));
                 }
                 Some(header) => header.packet - self.held.len(),
-                // The header is read byte by byte, so that nothing is held that it would refuse.
+                // The header is read byte by byte, so that no byte of a refused packet is held.
                 None => 1,
             };
             if bytes.is_empty() {
@@ -75,7 +75,7 @@ impl Frames {
         }
     }
 
-    /// Takes up to `most` of `bytes` for later.
+    /// Holds up to `most` of `bytes` for later.
     pub fn hold(&mut self, bytes: &mut &[u8], most: usize) {
         let (taken, rest) = bytes.split_at(most.min(bytes.len()));
         self.held.reserve_exact(taken.len());
@@ -95,7 +95,7 @@ impl Header {
     }
 }
 
-/// The header at the front of `bytes`. None: it is not whole.
+/// The header at the front of `bytes`. None: it is not complete.
 fn header(bytes: &[u8], largest: impl Fn(Kind) -> Result<usize, Violation>) -> Result<Option<Header>, Violation> {
     let Some((first, rest)) = bytes.split_first() else {
         return Ok(None);

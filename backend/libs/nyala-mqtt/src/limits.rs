@@ -1,18 +1,18 @@
-//! Every bound of a connection, in one place.
+//! Limits of a connection.
 
 use std::time::Duration;
 
 /// What a connection may hold, and how long it may be silent. A packet counts with its header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Largest CONNECT, in bytes; a larger one ends the connection, a client does not send one. Default 1024.
+    /// Maximum size of a CONNECT in bytes. A server closes the connection on a larger one; a client does not send it. Default 1024.
     pub connect: usize,
-    /// Largest other packet, both ways; a larger one that comes ends the connection, one that should go is not sent. Default 512.
+    /// Maximum size of other packets, both ways. A larger received one closes the connection; one to send is refused. Default 512.
     pub packet: usize,
-    /// Most bytes that a client may send after its CONNECT and before it is answered; more end the connection. Servers only.
+    /// Maximum number of bytes from a client between its CONNECT and the answer; more close the connection. Servers only.
     /// Default 1024.
     pub early: usize,
-    /// Longest keep-alive; a client that asked for more, or for none, is judged by this one. Servers only. Default 30 s.
+    /// Maximum keep-alive. It also applies to a client that asked for more or for none. Servers only. Default 30 s.
     pub keep_alive: Duration,
 }
 

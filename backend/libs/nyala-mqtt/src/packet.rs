@@ -1,4 +1,4 @@
-//! What packets of both sides are made of.
+//! Types that the packets of both sides share.
 
 use std::fmt;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl Kind {
         })
     }
 
-    /// What the low half of the first byte may be (§2.2.2, §3.3.1).
+    /// Checks the low four bits of the first byte (§2.2.2, §3.3.1).
     pub(crate) fn check_flags(self, flags: u8) -> Result<(), Violation> {
         let due = match self {
             Self::Publish => {
@@ -68,7 +68,7 @@ impl Kind {
         if flags == due { Ok(()) } else { Err(Violation::ReservedBits(self)) }
     }
 
-    /// The remaining length of packets that have always the same.
+    /// The remaining length of packet kinds whose length is fixed.
     pub(crate) fn fixed_length(self) -> Option<usize> {
         match self {
             Self::Connack | Self::Puback | Self::Unsuback => Some(2),
@@ -86,7 +86,7 @@ impl fmt::Display for Kind {
 
 const DUP: u8 = 0b1000;
 
-/// How often a message arrives.
+/// Delivery guarantee of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Qos {
     /// 0: at most once.
@@ -96,7 +96,7 @@ pub enum Qos {
 }
 
 impl Qos {
-    /// Both that are spoken here; None for 2.
+    /// Converts 0 and 1; None for 2, which is not supported.
     pub(crate) fn from_core(qos: packet::Qos) -> Option<Self> {
         match qos {
             packet::Qos::AtMostOnce => Some(Self::AtMostOnce),
@@ -116,25 +116,25 @@ impl Qos {
 /// The answer to one topic of a SUBSCRIBE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Granted {
-    /// Messages of it come with at most this QoS.
+    /// Messages of this topic are sent with at most this QoS.
     Yes(Qos),
-    /// No message of it comes (0x80).
+    /// No messages of this topic are sent (0x80).
     No,
 }
 
 /// Why a CONNECT is refused (MQTT 3.1.1 §3.2.2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// 1: another version is spoken.
+    /// 1: the protocol version is not supported.
     #[error("the protocol's version is not spoken")]
     Version,
-    /// 2: the client id may not be used.
+    /// 2: the client id is not allowed.
     #[error("the client id is not allowed")]
     ClientId,
-    /// 3: no service now.
+    /// 3: the service is not available.
     #[error("the service is not available")]
     Unavailable,
-    /// 4: user or password are wrong.
+    /// 4: wrong user or password.
     #[error("wrong user or password")]
     Login,
     /// 5: this client may not connect.
@@ -143,7 +143,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Its return code.
+    /// The return code.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Version => 1,
@@ -167,7 +167,7 @@ impl Refusal {
     }
 }
 
-/// What is to be published for a client whose line ends without a DISCONNECT.
+/// Message that the server publishes when a client's connection ends without a DISCONNECT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Will<'a> {
     /// Its topic.
@@ -176,11 +176,11 @@ pub struct Will<'a> {
     pub payload: &'a [u8],
     /// Its QoS.
     pub qos: Qos,
-    /// Whether it is to be kept for those who subscribe later.
+    /// Whether the server keeps it for later subscribers.
     pub retain: bool,
 }
 
-/// A message. It was acknowledged, where its QoS asks for it, when it was read.
+/// A message. If its QoS needs an acknowledgement, that was written when the message was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Publish {
     packet: v3_1_1::Publish,
@@ -197,7 +197,7 @@ impl Publish {
         Ok(Self { packet, qos })
     }
 
-    /// Its topic: never empty, without wildcards and U+0000. Whether the sender may use it is the caller's to judge.
+    /// Its topic: never empty, without wildcards and U+0000. The caller checks whether the sender may use it.
     pub fn topic(&self) -> &str {
         self.packet.topic_name()
     }
@@ -212,12 +212,12 @@ impl Publish {
         self.qos
     }
 
-    /// From a client: to be kept for those who subscribe later. From a server: was kept, and may be old.
+    /// From a client: keep the message for later subscribers. From a server: it was kept, and may be old.
     pub fn retain(&self) -> bool {
         self.packet.retain()
     }
 
-    /// Its packet id, which QoS 1 has. Not checked.
+    /// Its packet id (QoS 1 only), not checked.
     pub(crate) fn id(&self) -> Option<u16> {
         self.packet.packet_id()
     }
@@ -238,12 +238,12 @@ pub(crate) fn check_id(kind: Kind, id: u16) -> Result<(), Violation> {
     if id == 0 { Err(malformed(kind, "packet id 0")) } else { Ok(()) }
 }
 
-/// No string holds U+0000 (§1.5.3). That it is UTF-8 was seen when it was parsed.
+/// No string may have U+0000 (§1.5.3). The parser has already checked for UTF-8.
 pub(crate) fn check_text(kind: Kind, text: &str) -> Result<(), Violation> {
     if text.contains('\0') { Err(malformed(kind, "U+0000 in a string")) } else { Ok(()) }
 }
 
-/// A topic to publish to (§4.7).
+/// Checks a topic to publish to (§4.7).
 pub(crate) fn check_topic(kind: Kind, topic: &str) -> Result<(), Violation> {
     check_text(kind, topic)?;
     if topic.is_empty() {
@@ -252,7 +252,7 @@ pub(crate) fn check_topic(kind: Kind, topic: &str) -> Result<(), Violation> {
     if topic.contains(['+', '#']) { Err(malformed(kind, "wildcard in a topic")) } else { Ok(()) }
 }
 
-/// Topics to subscribe. A wildcard in them is for the caller to refuse.
+/// Checks topics to subscribe to. Wildcards are allowed here; the caller may refuse them.
 pub(crate) fn check_filters<'a>(kind: Kind, filters: impl IntoIterator<Item = &'a str>) -> Result<(), Violation> {
     for filter in filters {
         check_text(kind, filter)?;

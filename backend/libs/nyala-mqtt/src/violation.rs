@@ -1,8 +1,8 @@
-//! What ends a connection.
+//! Protocol errors, which end a connection.
 
 use crate::packet::Kind;
 
-/// What was wrong with what the other side sent. The connection is over: nothing more is read of it.
+/// Protocol error of the other side. The connection is over, and no further bytes of it are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Violation {
     /// A first byte of type 0 or 15.
@@ -24,33 +24,33 @@ pub enum Violation {
         /// The largest one.
         max: usize,
     },
-    /// A packet that has always the same size had another one.
+    /// A wrong size of a packet whose size is fixed.
     #[error("{0} of a wrong size")]
     Size(Kind),
-    /// What a packet holds breaks its format.
+    /// The content of a packet breaks its format.
     #[error("malformed {kind}: {what}")]
     Malformed {
         /// The packet.
         kind: Kind,
-        /// Which part of it, or which rule.
+        /// The part of the packet, or the broken rule.
         what: &'static str,
     },
-    /// Anything before the CONNECT of a client or the CONNACK of a server.
+    /// A packet before the CONNECT of a client or the CONNACK of a server.
     #[error("{0} before the login")]
     TooSoon(Kind),
     /// A second CONNECT or CONNACK.
     #[error("a second {0}")]
     Again(Kind),
-    /// A packet that only the other side sends, or that answers what was never asked.
+    /// A packet that only the other side may send, or an answer without a request.
     #[error("{0} is nothing that this side may send")]
     Direction(Kind),
-    /// A CONNECT of another protocol than MQTT.
+    /// A CONNECT of a protocol other than MQTT.
     #[error("CONNECT of another protocol than MQTT")]
     Protocol,
-    /// A CONNECT of another version (3: MQTT 3.1, 5: MQTT 5).
+    /// A CONNECT of an unsupported version (3: MQTT 3.1, 5: MQTT 5).
     #[error("protocol level {0}: only 4 (MQTT 3.1.1) is served")]
     Version(u8),
-    /// A CONNECT that asks for a session that outlives it.
+    /// A CONNECT that asks for a session that outlives the connection.
     #[error("CONNECT without a clean session")]
     LastingSession,
     /// QoS 2, or a packet of its exchange.

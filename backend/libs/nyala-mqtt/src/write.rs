@@ -1,4 +1,4 @@
-//! Writing packets.
+//! Writing of packets.
 
 use mqtt_protocol_core::mqtt::packet::{GenericPacketTrait, v3_1_1};
 use mqtt_protocol_core::mqtt::result_code::MqttError;
@@ -6,21 +6,21 @@ use mqtt_protocol_core::mqtt::result_code::MqttError;
 use crate::packet::{self, Kind, Publish, Qos, malformed};
 use crate::violation::Violation;
 
-/// Why a packet was not written. Nothing was appended, and the connection goes on.
+/// Reason why a packet was not written. No bytes were appended, and the connection stays usable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unsent {
-    /// Not the time for it: before the login or after the end.
+    /// The connection is not open: before the login or after the end.
     #[error("this connection is not open for it")]
     Closed,
     /// More than [`Limits`](crate::Limits) allow.
     #[error("a packet of {size} bytes: at most {max} are allowed")]
     TooLarge {
-        /// Its size; that of its strings when these alone are too large.
+        /// Its size, or the size of its strings if these alone are too large.
         size: usize,
         /// The largest one.
         max: usize,
     },
-    /// What it should hold does not fit the standard: an empty topic, one with wildcards or U+0000, no topics at all.
+    /// The content breaks the standard: a topic that is empty or has wildcards or U+0000, or no topics at all.
     #[error("nothing that a packet may hold")]
     Invalid,
 }
@@ -31,8 +31,8 @@ impl From<MqttError> for Unsent {
     }
 }
 
-/// Packet ids of what is sent: 1 to 65,535 and again. Which of them were not acknowledged is not remembered, for nothing is sent a
-/// second time.
+/// Packet ids of sent packets: 1 to 65,535, then again from 1. Missing acknowledgements are not tracked, because this crate never
+/// resends.
 #[derive(Debug, Default)]
 pub(crate) struct Ids(u16);
 
@@ -52,7 +52,7 @@ pub(crate) struct Message<'a> {
 }
 
 impl Message<'_> {
-    /// Appends it. Answers with its packet id.
+    /// Appends the packet and returns its packet id.
     pub fn put(&self, ids: &mut Ids, max: usize, out: &mut Vec<u8>) -> Result<Option<u16>, Unsent> {
         check_size(self.topic.len() + self.payload.len(), max)?;
         check_topic(self.topic)?;
@@ -86,7 +86,7 @@ pub(crate) fn append(packet: &impl GenericPacketTrait, out: &mut Vec<u8>) {
     }
 }
 
-/// Acknowledges a PUBLISH, where its QoS asks for it.
+/// Acknowledges a PUBLISH of QoS 1.
 pub(crate) fn acknowledge(publish: &Publish, out: &mut Vec<u8>) -> Result<(), Violation> {
     if let Some(id) = publish.id() {
         let answer = v3_1_1::Puback::builder().packet_id(id).build();
@@ -95,17 +95,17 @@ pub(crate) fn acknowledge(publish: &Publish, out: &mut Vec<u8>) -> Result<(), Vi
     Ok(())
 }
 
-/// Refuses what is too large before anything is copied.
+/// Refuses a packet that is too large, before its content is copied.
 pub(crate) fn check_size(size: usize, max: usize) -> Result<(), Unsent> {
     if size > max { Err(Unsent::TooLarge { size, max }) } else { Ok(()) }
 }
 
-/// A string of any packet.
+/// Checks a string of any packet.
 pub(crate) fn check_text(text: &str) -> Result<(), Unsent> {
     packet::check_text(Kind::Publish, text).map_err(|_| Unsent::Invalid)
 }
 
-/// A topic to publish to.
+/// Checks a topic to publish to.
 pub(crate) fn check_topic(topic: &str) -> Result<(), Unsent> {
     packet::check_topic(Kind::Publish, topic).map_err(|_| Unsent::Invalid)
 }

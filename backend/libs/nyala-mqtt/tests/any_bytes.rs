@@ -1,5 +1,5 @@
-//! Whatever comes: nothing panics, what is held stays within the limits, what is answered is no more than what came, and how the
-//! bytes were cut changes nothing.
+//! Random bytes: no input causes a panic, held bytes stay within the limits, an answer is never longer than the input, and the
+//! result does not depend on how the bytes are split.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use nyala_mqtt::client::{self, Login};
@@ -12,7 +12,7 @@ const LIMITS: Limits = Limits { connect: 64, packet: 48, early: 80, keep_alive: 
 const CONNECT: &[u8] = b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x14\x00\x01a";
 const CONNACK_YES: &[u8] = b"\x20\x02\x00\x00";
 
-/// What a client may send after its login.
+/// Packets that a client may send after its login.
 const OF_CLIENTS: [&[u8]; 6] = [
     b"\x30\x07\x00\x03a/bhi",
     b"\x32\x09\x00\x03a/b\x00\x0ahi",
@@ -21,12 +21,12 @@ const OF_CLIENTS: [&[u8]; 6] = [
     b"\x40\x02\x00\x07",
     b"\xc0\x00",
 ];
-/// What a server may send after its CONNACK.
+/// Packets that a server may send after its CONNACK.
 const OF_SERVERS: [&[u8]; 5] =
     [b"\x30\x07\x00\x03a/bhi", b"\x32\x09\x00\x03a/b\x00\x0ahi", b"\x90\x03\x00\x01\x01", b"\x40\x02\x00\x07", b"\xd0\x00"];
 const CONNECT_WITH_ALL: &[u8] = b"\x10\x1e\x00\x04MQTT\x04\xee\x00\x00\x00\x01a\x00\x03w/t\x00\x02no\x00\x02me\x00\x02pw";
 
-/// Packets of one side behind its first one, mostly whole.
+/// Packets of one side after its first one, mostly complete.
 fn packets(first: &'static [&'static [u8]], good: &'static [&'static [u8]]) -> impl Strategy<Value = Vec<u8>> {
     let one = || prop::sample::select(good).prop_map(<[u8]>::to_vec);
     let first = prop::sample::select(first).prop_map(<[u8]>::to_vec);
@@ -44,7 +44,7 @@ fn broken(packet: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u
     })
 }
 
-/// Anything behind a header that is right.
+/// Random bytes after a correct header.
 fn framed() -> impl Strategy<Value = Vec<u8>> {
     (1..15u8, prop::sample::select(vec![0u8, 2, 1, 3, 4, 8]), vec(any::<u8>(), 0..60))
         .prop_map(|(kind, flags, body)| [&[kind << 4 | flags, body.len() as u8], &*body].concat())
@@ -61,8 +61,8 @@ fn cut<'a>(mut bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     pieces
 }
 
-/// What a server hears. A login is accepted after `patience` further pieces.
-fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Option<Violation>, Vec<u8>) {
+/// Events and output of a server that receives the pieces. A login is accepted after `patience` further pieces.
+fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Option<Violation>, Vec<u8>) {
     let mut connection = server::Connection::new(LIMITS);
     let (mut events, mut out, mut fed, mut asked) = (Vec::new(), Vec::new(), 0, None);
     for (at, piece) in pieces.iter().copied().chain([&[][..]]).enumerate() {
@@ -103,7 +103,7 @@ fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Optio
     (events, None, out)
 }
 
-fn client_hears(pieces: &[&[u8]]) -> (Vec<client::Event>, Option<Violation>, Vec<u8>) {
+fn client_receives(pieces: &[&[u8]]) -> (Vec<client::Event>, Option<Violation>, Vec<u8>) {
     let mut connection = client::Connection::new(LIMITS);
     let (mut events, mut out) = (Vec::new(), Vec::new());
     connection.connect(&Login::default(), &mut out).unwrap();
@@ -134,10 +134,10 @@ proptest! {
         cuts in vec(0..40usize, 0..8),
         patience in 0..3usize,
     ) {
-        let whole = server_hears(&[&bytes], 0);
-        prop_assert_eq!(&server_hears(&cut(&bytes, &cuts), 0), &whole);
-        // Who waits long enough for its answer may have said too much; what came until then is the same.
-        let (events, violation, _) = server_hears(&cut(&bytes, &cuts), patience);
+        let whole = server_receives(&[&bytes], 0);
+        prop_assert_eq!(&server_receives(&cut(&bytes, &cuts), 0), &whole);
+        // A client that waits long for its answer may send too many bytes; the events before that are the same.
+        let (events, violation, _) = server_receives(&cut(&bytes, &cuts), patience);
         if !matches!(violation, Some(Violation::Early(_))) {
             prop_assert_eq!((events, violation), (whole.0, whole.1));
         }
@@ -145,6 +145,6 @@ proptest! {
 
     #[test]
     fn of_a_server(bytes in packets(&[CONNACK_YES], &OF_SERVERS), cuts in vec(0..40usize, 0..8)) {
-        prop_assert_eq!(client_hears(&cut(&bytes, &cuts)), client_hears(&[&bytes]));
+        prop_assert_eq!(client_receives(&cut(&bytes, &cuts)), client_receives(&[&bytes]));
     }
 }

@@ -1,21 +1,21 @@
-//! The client's side: against a server in memory, and against servers that do wrong.
+//! Client's side: against a server in memory, and against servers that violate the protocol.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use nyala_mqtt::client::{self, Login, Subscribed};
 use nyala_mqtt::server;
 use nyala_mqtt::{Granted, Kind, Limits, Publish, Qos, Refusal, Unsent, Violation, Will};
 
-/// A client and a server with a line between them.
+/// A client and a server with a connection between them.
 struct Line {
     client: client::Connection,
     server: server::Connection,
-    /// What is on its way.
+    /// Bytes on their way to the server and to the client.
     up: Vec<u8>,
     down: Vec<u8>,
 }
 
 impl Line {
-    /// A line whose client has asked to log in.
+    /// A connection whose client has sent its login.
     fn new(login: &Login<'_>) -> Self {
         let mut client = client::Connection::new(Limits::default());
         let mut up = Vec::new();
@@ -23,17 +23,17 @@ impl Line {
         Self { client, server: server::Connection::new(Limits::default()), up, down: Vec::new() }
     }
 
-    /// A line whose client has logged in.
+    /// A connection whose client is logged in.
     fn open() -> Self {
         let mut line = Self::new(&Login { client_id: "a", ..Login::default() });
-        assert!(matches!(line.server_hears(), Some(server::Event::Connect(_))));
+        assert!(matches!(line.server_receives(), Some(server::Event::Connect(_))));
         line.server.accept(&mut line.down).unwrap();
-        assert_eq!(line.client_hears(), Some(client::Event::Accepted));
+        assert_eq!(line.client_receives(), Some(client::Event::Accepted));
         line
     }
 
-    /// The one event of what is on its way up.
-    fn server_hears(&mut self) -> Option<server::Event> {
+    /// The one event from the bytes on their way to the server.
+    fn server_receives(&mut self) -> Option<server::Event> {
         let up = std::mem::take(&mut self.up);
         let mut bytes = &*up;
         let event = self.server.feed(&mut bytes, &mut self.down).unwrap();
@@ -41,8 +41,8 @@ impl Line {
         event
     }
 
-    /// The one event of what is on its way down.
-    fn client_hears(&mut self) -> Option<client::Event> {
+    /// The one event from the bytes on their way to the client.
+    fn client_receives(&mut self) -> Option<client::Event> {
         let down = std::mem::take(&mut self.down);
         let mut bytes = &*down;
         let event = self.client.feed(&mut bytes, &mut self.up).unwrap();
@@ -51,7 +51,7 @@ impl Line {
     }
 }
 
-fn told(publish: &Publish) -> (&str, &[u8], Qos, bool) {
+fn parts_of(publish: &Publish) -> (&str, &[u8], Qos, bool) {
     (publish.topic(), publish.payload(), publish.qos(), publish.retain())
 }
 
@@ -68,7 +68,7 @@ fn a_login_arrives_whole() {
         },
     ] {
         let mut line = Line::new(&login);
-        let Some(server::Event::Connect(connect)) = line.server_hears() else { panic!("no login") };
+        let Some(server::Event::Connect(connect)) = line.server_receives() else { panic!("no login") };
         assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, login.password));
         assert_eq!(connect.will(), login.will);
         let seconds = if login.keep_alive == 0 { 30 } else { login.keep_alive.into() };
@@ -81,9 +81,9 @@ fn a_login_arrives_whole() {
 fn a_refusal_arrives() {
     for why in [Refusal::Version, Refusal::ClientId, Refusal::Unavailable, Refusal::Login, Refusal::NotAuthorized] {
         let mut line = Line::new(&Login::default());
-        line.server_hears();
+        line.server_receives();
         line.server.refuse(why, &mut line.down).unwrap();
-        assert_eq!(line.client_hears(), Some(client::Event::Refused(why)));
+        assert_eq!(line.client_receives(), Some(client::Event::Refused(why)));
         assert!(line.client.is_over());
     }
 }
@@ -92,33 +92,33 @@ fn a_refusal_arrives() {
 fn topics_messages_and_pings_go_both_ways() {
     let mut line = Line::open();
     let id = line.client.subscribe(&[("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)], &mut line.up).unwrap();
-    let Some(server::Event::Subscribe(subscribe)) = line.server_hears() else { panic!("no SUBSCRIBE") };
+    let Some(server::Event::Subscribe(subscribe)) = line.server_receives() else { panic!("no SUBSCRIBE") };
     let topics: Vec<_> = subscribe.topics().collect();
     assert_eq!(topics, [("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)]);
     let granted = vec![Granted::Yes(Qos::AtLeastOnce), Granted::No];
     line.server.grant(&subscribe, &granted, &mut line.down).unwrap();
-    assert_eq!(line.client_hears(), Some(client::Event::Subscribed(Subscribed { id, granted })));
+    assert_eq!(line.client_receives(), Some(client::Event::Subscribed(Subscribed { id, granted })));
 
     for (qos, retain) in [(Qos::AtMostOnce, false), (Qos::AtMostOnce, true), (Qos::AtLeastOnce, false), (Qos::AtLeastOnce, true)]
     {
         let id = line.client.publish("a/state", b"{}", qos, retain, &mut line.up).unwrap();
-        let Some(server::Event::Publish(publish)) = line.server_hears() else { panic!("no message") };
-        assert_eq!(told(&publish), ("a/state", &b"{}"[..], qos, retain));
-        assert_eq!(line.client_hears(), id.map(client::Event::Acknowledged));
+        let Some(server::Event::Publish(publish)) = line.server_receives() else { panic!("no message") };
+        assert_eq!(parts_of(&publish), ("a/state", &b"{}"[..], qos, retain));
+        assert_eq!(line.client_receives(), id.map(client::Event::Acknowledged));
     }
     for qos in [Qos::AtMostOnce, Qos::AtLeastOnce] {
         let id = line.server.publish("a/cmd", b"[]", qos, &mut line.down).unwrap();
-        let Some(client::Event::Publish(publish)) = line.client_hears() else { panic!("no message") };
-        assert_eq!(told(&publish), ("a/cmd", &b"[]"[..], qos, false));
-        assert_eq!(line.server_hears(), id.map(server::Event::Acknowledged));
+        let Some(client::Event::Publish(publish)) = line.client_receives() else { panic!("no message") };
+        assert_eq!(parts_of(&publish), ("a/cmd", &b"[]"[..], qos, false));
+        assert_eq!(line.server_receives(), id.map(server::Event::Acknowledged));
     }
 
     line.client.ping(&mut line.up).unwrap();
-    assert_eq!(line.server_hears(), Some(server::Event::Ping));
-    assert_eq!(line.client_hears(), Some(client::Event::Pong));
+    assert_eq!(line.server_receives(), Some(server::Event::Ping));
+    assert_eq!(line.client_receives(), Some(client::Event::Pong));
 
     line.client.disconnect(&mut line.up).unwrap();
-    assert_eq!(line.server_hears(), Some(server::Event::Disconnect));
+    assert_eq!(line.server_receives(), Some(server::Event::Disconnect));
     assert!(line.client.is_over() && line.server.is_over());
 }
 
@@ -170,7 +170,7 @@ fn what_no_packet_may_hold_is_not_sent() {
     assert!(out.is_empty());
 }
 
-/// What is wrong with these bytes of a server, after the login was accepted.
+/// Feeds these bytes of a server to a client whose login was accepted.
 fn wrong(bytes: &[u8]) -> Result<Option<client::Event>, Violation> {
     let mut line = Line::open();
     let heard = line.client.feed(&mut &*bytes, &mut line.up);

@@ -1,4 +1,4 @@
-//! The server's side, with bytes written from the text of MQTT 3.1.1.
+//! Server's side, with bytes written from the text of MQTT 3.1.1.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::time::Duration;
@@ -23,61 +23,61 @@ const PUBACK: &[u8] = &[0x40, 2, 0, 7];
 const PINGREQ: &[u8] = &[0xc0, 0];
 const DISCONNECT: &[u8] = &[0xe0, 0];
 
-/// What came of some bytes.
+/// Result of feeding some bytes.
 #[derive(Debug, Default, PartialEq)]
-struct Heard {
+struct Received {
     events: Vec<Event>,
     violation: Option<Violation>,
     out: Vec<u8>,
 }
 
 /// Feeds the pieces one after the other to a new connection, accepts each login at once and grants all topics.
-fn hear<'a>(limits: Limits, pieces: impl IntoIterator<Item = &'a [u8]>) -> Heard {
+fn receive<'a>(limits: Limits, pieces: impl IntoIterator<Item = &'a [u8]>) -> Received {
     let mut connection = Connection::new(limits);
-    let mut heard = Heard::default();
+    let mut received = Received::default();
     for mut bytes in pieces {
         loop {
-            match connection.feed(&mut bytes, &mut heard.out) {
+            match connection.feed(&mut bytes, &mut received.out) {
                 Ok(Some(event)) => {
                     match &event {
-                        Event::Connect(_) => connection.accept(&mut heard.out).unwrap(),
+                        Event::Connect(_) => connection.accept(&mut received.out).unwrap(),
                         Event::Subscribe(subscribe) => {
                             let granted: Vec<_> = subscribe.topics().map(|(_, qos)| Granted::Yes(qos)).collect();
-                            connection.grant(subscribe, &granted, &mut heard.out).unwrap();
+                            connection.grant(subscribe, &granted, &mut received.out).unwrap();
                         }
                         _ => {}
                     }
-                    heard.events.push(event);
+                    received.events.push(event);
                 }
                 Ok(None) => break,
                 Err(violation) => {
-                    heard.violation = Some(violation);
+                    received.violation = Some(violation);
                     break;
                 }
             }
         }
         assert!(bytes.is_empty(), "all is taken");
     }
-    heard
+    received
 }
 
-fn all(parts: &[&[u8]]) -> Heard {
-    hear(Limits::default(), [&*parts.concat()])
+fn all(parts: &[&[u8]]) -> Received {
+    receive(Limits::default(), [&*parts.concat()])
 }
 
-/// What is wrong with these bytes on a line whose login was accepted.
+/// The error of these bytes on a connection whose login was accepted.
 fn wrong(bytes: &[u8]) -> Option<Violation> {
-    let heard = all(&[CONNECT, bytes]);
-    assert_eq!(heard.events.len(), 1, "nothing but the login comes of it");
-    assert_eq!(heard.out, ACCEPTED, "nothing is answered");
-    heard.violation
+    let received = all(&[CONNECT, bytes]);
+    assert_eq!(received.events.len(), 1, "nothing but the login comes of it");
+    assert_eq!(received.out, ACCEPTED, "nothing is answered");
+    received.violation
 }
 
-/// What is wrong with these first bytes, and the answer.
+/// The error of these first bytes, and the answer.
 fn wrong_first(bytes: &[u8]) -> (Option<Violation>, Vec<u8>) {
-    let heard = all(&[bytes]);
-    assert_eq!(heard.events, []);
-    (heard.violation, heard.out)
+    let received = all(&[bytes]);
+    assert_eq!(received.events, []);
+    (received.violation, received.out)
 }
 
 fn login(bytes: &[u8]) -> Connect {
@@ -138,16 +138,16 @@ fn a_client_without_an_id_may_log_in() {
 }
 
 #[test]
-fn messages_are_told_and_acknowledged() {
-    let heard = all(&[CONNECT, PUBLISH_0, PUBLISH_1]);
-    assert_eq!(heard.violation, None);
-    let [_, Event::Publish(first), Event::Publish(second)] = &heard.events[..] else { panic!("{heard:?}") };
+fn messages_are_reported_and_acknowledged() {
+    let received = all(&[CONNECT, PUBLISH_0, PUBLISH_1]);
+    assert_eq!(received.violation, None);
+    let [_, Event::Publish(first), Event::Publish(second)] = &received.events[..] else { panic!("{received:?}") };
     assert_eq!((first.topic(), first.payload(), first.qos(), first.retain()), ("a/b", &b"hi"[..], Qos::AtMostOnce, false));
     assert_eq!((second.topic(), second.payload(), second.qos()), ("a/b", &b"hi"[..], Qos::AtLeastOnce));
-    assert_eq!(heard.out, [ACCEPTED, &[0x40, 2, 0, 10]].concat());
+    assert_eq!(received.out, [ACCEPTED, &[0x40, 2, 0, 10]].concat());
     // Retained, sent again, and empty.
-    let heard = all(&[CONNECT, b"\x3b\x05\x00\x01a\x00\x0b"]);
-    let [_, Event::Publish(publish)] = &heard.events[..] else { panic!("{heard:?}") };
+    let received = all(&[CONNECT, b"\x3b\x05\x00\x01a\x00\x0b"]);
+    let [_, Event::Publish(publish)] = &received.events[..] else { panic!("{received:?}") };
     assert_eq!((publish.payload(), publish.retain()), (&b""[..], true));
 }
 
@@ -174,19 +174,20 @@ fn topics_are_granted_one_by_one() {
 
 #[test]
 fn the_small_packets() {
-    let heard = all(&[CONNECT, UNSUBSCRIBE, PUBACK, PINGREQ, DISCONNECT]);
-    assert_eq!(heard.violation, None);
-    let [_, Event::Unsubscribe(unsubscribe), Event::Acknowledged(7), Event::Ping, Event::Disconnect] = &heard.events[..] else {
-        panic!("{heard:?}")
+    let received = all(&[CONNECT, UNSUBSCRIBE, PUBACK, PINGREQ, DISCONNECT]);
+    assert_eq!(received.violation, None);
+    let [_, Event::Unsubscribe(unsubscribe), Event::Acknowledged(7), Event::Ping, Event::Disconnect] = &received.events[..]
+    else {
+        panic!("{received:?}")
     };
     assert_eq!(unsubscribe.topics().collect::<Vec<_>>(), ["a/b"]);
-    assert_eq!(heard.out, [ACCEPTED, &[0xb0, 2, 0, 11], &[0xd0, 0]].concat());
+    assert_eq!(received.out, [ACCEPTED, &[0xb0, 2, 0, 11], &[0xd0, 0]].concat());
 }
 
 #[test]
 fn nothing_comes_after_a_disconnect() {
-    let heard = all(&[CONNECT, DISCONNECT, PUBLISH_1, b"\xff\xff"]);
-    assert_eq!((heard.events.len(), heard.violation, heard.out), (2, None, ACCEPTED.to_vec()));
+    let received = all(&[CONNECT, DISCONNECT, PUBLISH_1, b"\xff\xff"]);
+    assert_eq!((received.events.len(), received.violation, received.out), (2, None, ACCEPTED.to_vec()));
 }
 
 #[test]
@@ -195,14 +196,14 @@ fn every_cut_gives_the_same() {
     let good = parts.concat();
     let bad = [CONNECT, PUBLISH_1, &packet(0x30, &[0; 600]), PINGREQ].concat();
     for bytes in [good, bad] {
-        let whole = hear(Limits::default(), [&*bytes]);
+        let whole = receive(Limits::default(), [&*bytes]);
         assert!(whole.events.len() > 1);
         for at in 0..=bytes.len() {
             let (first, second) = bytes.split_at(at);
-            assert_eq!(hear(Limits::default(), [first, second]), whole, "cut at {at}");
+            assert_eq!(receive(Limits::default(), [first, second]), whole, "cut at {at}");
         }
         for size in 1..5 {
-            assert_eq!(hear(Limits::default(), bytes.chunks(size)), whole, "pieces of {size}");
+            assert_eq!(receive(Limits::default(), bytes.chunks(size)), whole, "pieces of {size}");
         }
     }
 }
@@ -262,8 +263,8 @@ fn a_refused_login_is_over() {
 }
 
 #[test]
-fn other_versions_are_told() {
-    // MQTT 5 with its properties, 3.1, and versions of no protocol.
+fn other_versions_are_refused_with_a_reason() {
+    // MQTT 5 with its properties, MQTT 3.1, and versions that do not exist.
     let five = b"\x10\x0e\x00\x04MQTT\x05\x02\x00\x14\x00\x00\x01a";
     assert_eq!(wrong_first(five), (Some(Violation::Version(5)), vec![0x20, 3, 0, 0x84, 0]));
     let three = b"\x10\x0f\x00\x06MQIsdp\x03\x02\x00\x14\x00\x01a";
@@ -281,7 +282,7 @@ fn other_protocols_are_not_answered() {
         assert_eq!(wrong_first(&packet(0x10, body)), (Some(Violation::Protocol), vec![]));
     }
     assert_eq!(wrong_first(b"GET / HTTP/1.1\r\n").0, Some(Violation::TooSoon(Kind::Puback)));
-    // The hello of TLS.
+    // A TLS ClientHello.
     assert_eq!(wrong_first(b"\x16\x03\x01").0, Some(Violation::ReservedBits(Kind::Connect)));
 }
 
@@ -377,7 +378,7 @@ fn broken_packets_are_named() {
 #[test]
 fn what_is_too_large_is_refused_at_its_header() {
     let Limits { connect, packet: max, .. } = Limits::default();
-    // 256 MiB are announced, and nothing is held of them.
+    // The header announces 256 MiB, and no memory is held for them.
     for first in [&[0x10][..], &[CONNECT, &[0x30]].concat()] {
         let mut connection = Connection::new(Limits::default());
         let mut out = Vec::new();
@@ -394,7 +395,7 @@ fn what_is_too_large_is_refused_at_its_header() {
         assert_eq!(connection.held(), 0);
     }
     assert_eq!(wrong(b"\x30\xff\xff\xff\xff"), Some(Violation::RemainingLength(Kind::Publish)));
-    // The largest ones, and one byte more: two bytes of remaining length.
+    // Packets of maximum size, and one byte more: with two bytes of remaining length.
     let login =
         |id: usize| packet(0x10, &[b"\x00\x04MQTT\x04\x02\x00\x14", &(id as u16).to_be_bytes()[..], &vec![b'a'; id]].concat());
     assert_eq!(login(connect - 15).len(), connect);

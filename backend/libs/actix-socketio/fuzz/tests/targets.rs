@@ -1,5 +1,5 @@
-//! Every target with its seeds, with everything that was ever found, and with a bounded number of other inputs that are the same on
-//! every run. The search itself is `fuzz/run`.
+//! Runs every target with its seeds, its kept inputs, and a bounded number of generated inputs that are the same on every run. The
+//! search itself is `fuzz/run`.
 
 use actix_socketio_fuzz::TARGETS;
 use actix_socketio_fuzz::harness::{find, try_inputs};
@@ -29,6 +29,6 @@ fn each_target_is_tried_here() {
 }
 
 #[test]
-fn a_target_that_is_not_there_is_told() {
+fn an_unknown_target_is_reported() {
     assert_eq!(find(&TARGETS, "x").err().as_deref(), Some("`x` is no target: there are codec, websocket, session"));
 }

@@ -1,4 +1,4 @@
-//! Puts a binary packet and the attachments that follow it together.
+//! Assembles a binary packet and the attachments that follow it.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -14,29 +14,29 @@ pub struct Assembled {
     pub attachments: Vec<Bytes>,
 }
 
-/// Why messages do not make a packet. The session that sent them is closed.
+/// Reason why messages do not form a packet. The session that sent them is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
-    /// The text is no packet.
+    /// The text is not a packet.
     #[error(transparent)]
     Packet(#[from] PacketError),
     /// More attachments than allowed.
     #[error("{got} attachments: at most {max} are allowed")]
     TooMany {
-        /// How many were announced.
+        /// Announced number.
         got: usize,
-        /// How many are allowed.
+        /// Allowed number.
         max: usize,
     },
     /// The attachments together are too large.
     #[error("attachments are larger than {0} bytes")]
     TooLarge(usize),
-    /// Text where an attachment was due, or binary where none was.
+    /// Text while an attachment is expected, or binary while none is.
     #[error("binary and text messages out of order")]
     OutOfOrder,
 }
 
-/// Gathers one packet at a time, within limits.
+/// Assembles one packet at a time, within limits.
 #[derive(Debug)]
 pub struct Assembler {
     max_count: usize,
@@ -57,10 +57,10 @@ impl Assembler {
         Self { max_count, max_bytes, waiting: None }
     }
 
-    /// Takes a text message (without its `4`). None: attachments are still due.
+    /// Takes a text message (without its `4`). None: attachments are still missing.
     ///
     /// # Errors
-    /// When the text is no packet, announces too many attachments, or comes while attachments are due.
+    /// When the text is not a packet, announces too many attachments, or comes while attachments are missing.
     pub fn text(&mut self, text: &ByteString) -> Result<Option<Assembled>, AssembleError> {
         if self.waiting.is_some() {
             return Err(AssembleError::OutOfOrder);
@@ -78,10 +78,10 @@ impl Assembler {
         Ok(None)
     }
 
-    /// Takes a binary message. None: more are still due.
+    /// Takes a binary message. None: more are still missing.
     ///
     /// # Errors
-    /// When none is due or the attachments grow too large.
+    /// When no attachment is expected or the attachments grow too large.
     pub fn binary(&mut self, bytes: Bytes) -> Result<Option<Assembled>, AssembleError> {
         let mut waiting = self.waiting.take().ok_or(AssembleError::OutOfOrder)?;
         waiting.bytes += bytes.len();

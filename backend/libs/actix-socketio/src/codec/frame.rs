@@ -1,4 +1,4 @@
-//! One text packet, encoded once for every transport.
+//! Text packet, encoded once for all transports.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::packet::{Kind, Packet};
 use super::websocket_frame::{encode_frame, opcode};
 
-/// An Engine.IO text packet as a whole websocket frame and as polling text. Frames from a server are not masked (RFC
+/// An Engine.IO text packet as a complete websocket frame and as polling text. Frames from a server are not masked (RFC
 /// 6455 §5.1), so the same bytes go to every client: encode once, clone for each. Both forms share one allocation.
 #[derive(Debug, Clone)]
 pub struct Frame {
@@ -20,7 +20,7 @@ impl Frame {
     pub fn text(packet: &str) -> Self {
         let ws = encode_frame(opcode::TEXT, packet.as_bytes());
         let payload = ws.slice(ws.len() - packet.len()..);
-        // The payload is the bytes of a str, so this is the first branch always.
+        // The payload is the bytes of a str, so the conversion always succeeds.
         let text = ByteString::try_from(payload).unwrap_or_else(|_| packet.into());
         Self { text, ws }
     }
@@ -39,7 +39,7 @@ impl Frame {
         Ok(Self::packet(&Packet { kind: Kind::Event, attachments: 0, namespace: namespace.into(), id: None, data: data.into() }))
     }
 
-    /// The packet as it stands in a polling payload.
+    /// The packet as part of a polling payload.
     pub fn as_text(&self) -> &ByteString {
         &self.text
     }

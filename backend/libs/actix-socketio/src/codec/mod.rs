@@ -1,5 +1,5 @@
-//! Bytes to packets and back. Pure: no sockets, no clocks. Nothing here panics, and nothing allocates more than a small
-//! multiple of its input or of the limits it is given.
+//! Codec: bytes to packets and back. Pure: no sockets, no clocks. It never panics, and never allocates more than a small multiple of
+//! its input or of its limits.
 
 mod attachments;
 mod frame;

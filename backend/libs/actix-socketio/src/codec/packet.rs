@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Joins a namespace, or says that it was joined.
+    /// Joins a namespace, or confirms that it was joined.
     Connect = 0,
     /// Leaves a namespace.
     Disconnect = 1,
@@ -54,11 +54,11 @@ pub struct Packet {
     pub namespace: ByteString,
     /// The acknowledgement's id.
     pub id: Option<u64>,
-    /// The payload as JSON text: an object for a connect, an array for events and acks, empty when there is none.
+    /// The payload as JSON text: an object for a connect, an array for events and acks, empty without a payload.
     pub data: ByteString,
 }
 
-/// Why a text is no packet. The session that sent it is closed.
+/// Reason why a text is not a packet. The session that sent it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PacketError {
     /// The first character is not `0` to `6`.
@@ -83,7 +83,7 @@ impl Packet {
     /// Reads the text of an Engine.IO message (without its leading `4`).
     ///
     /// # Errors
-    /// When the text breaks the format, or its payload is not the JSON that its type asks for.
+    /// When the text breaks the format, or its payload is not the JSON that its type requires.
     pub fn parse(text: &ByteString) -> Result<Self, PacketError> {
         let bytes = text.as_bytes();
         let kind = bytes.first().copied().and_then(Kind::from_digit).ok_or(PacketError::UnknownType)?;
@@ -100,7 +100,7 @@ impl Packet {
         let mut namespace = ByteString::from_static("/");
         if bytes.get(at) == Some(&b'/') {
             let end = bytes[at..].iter().position(|b| *b == b',').map_or(bytes.len(), |n| at + n);
-            // A query after the namespace (`/admin?x=1`) is allowed by the reference parser and not part of the name.
+            // The reference parser allows a query after the namespace (`/admin?x=1`); it is not part of the name.
             let name_end = bytes[at..end].iter().position(|b| *b == b'?').map_or(end, |n| at + n);
             namespace = text.slice_ref(&text[at..name_end]);
             at = (end + 1).min(bytes.len());

@@ -5,10 +5,10 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use bytestring::ByteString;
 
-/// Stands between the packets of one polling body.
+/// Separator between the packets of a polling body.
 pub const SEPARATOR: char = '\u{1e}';
 
-/// What a client may send.
+/// Packet from a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Incoming {
     /// `1`: the client closes the session.
@@ -27,10 +27,10 @@ pub enum Incoming {
     Noop,
 }
 
-/// Why a text is no Engine.IO packet. The session that sent it is closed.
+/// Reason why a text is not an Engine.IO packet. The session that sent it is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PayloadError {
-    /// The first character is no packet type that a client may send.
+    /// The first character is not a packet type that a client may send.
     #[error("unknown packet type: expected 1 to 6 or b")]
     UnknownType,
     /// The base64 of a binary packet does not decode.
@@ -38,8 +38,8 @@ pub enum PayloadError {
     Base64,
 }
 
-/// Reads one text packet. `base64` says whether the `b` form is allowed (in polling it is, on a websocket binary
-/// messages travel as they are).
+/// Reads one text packet. `base64`: whether the `b` form is allowed (only in polling; on a websocket, binary messages need no
+/// encoding).
 ///
 /// # Errors
 /// When the type is unknown or the base64 is bad.

@@ -1,14 +1,14 @@
-//! Reading websocket frames (RFC 6455 §5), server side.
+//! Reading of websocket frames (RFC 6455 §5), server side.
 //!
-//! Written here because `actix_http::ws::Codec` gathers an oversize frame to its end before it refuses it, and reserves
-//! what a header announces: a client could make it hold any amount. This decoder refuses at the header.
+//! `actix_http::ws::Codec` is not used: it buffers an oversized frame to its end before it refuses it, and reserves the size that a
+//! header announces. A client could make it hold any amount of memory. This decoder refuses at the header.
 
 use bytes::{Buf, Bytes, BytesMut};
 use bytestring::ByteString;
 
 use super::websocket_frame::{FIN, LENGTH_16, LENGTH_64, MASKED, MAX_CONTROL, RESERVED, opcode};
 
-/// One whole message or control frame of a client.
+/// One complete message or control frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Message {
     /// A text message, fragments joined, checked to be UTF-8.
@@ -23,10 +23,10 @@ pub enum Message {
     Close,
 }
 
-/// Why the bytes of a client are no websocket frames. The socket is closed with [`WebsocketError::code`].
+/// Reason why a client's bytes are not websocket frames. The socket is closed with [`WebsocketError::code`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WebsocketError {
-    /// Reserved bits, an unknown opcode, a bad control frame or a fragment out of turn.
+    /// Reserved bits, an unknown opcode, a bad control frame or a fragment out of order.
     #[error("broken websocket frame")]
     Frame,
     /// A frame from a client must be masked (RFC 6455 §5.1).
@@ -51,11 +51,11 @@ impl WebsocketError {
     }
 }
 
-/// Cuts a stream of bytes into messages. Holds only the fragments of an unfinished message.
+/// Splits a byte stream into messages. Holds only the fragments of an unfinished message.
 #[derive(Debug)]
 pub struct Decoder {
     max: usize,
-    /// Boxed: hardly a client sends any.
+    /// Boxed, because few clients send fragments.
     fragments: Option<Box<Fragments>>,
 }
 
@@ -134,7 +134,7 @@ impl Decoder {
         }
     }
 
-    /// Everything that can be refused before the payload is there.
+    /// All checks that do not need the payload.
     fn check(&self, fin: bool, op: u8, length: usize) -> Result<(), WebsocketError> {
         match op {
             opcode::CLOSE | opcode::PING | opcode::PONG => {

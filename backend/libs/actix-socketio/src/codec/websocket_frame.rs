@@ -1,4 +1,4 @@
-//! The shape of a websocket frame (RFC 6455 §5.2), and writing one.
+//! Format of websocket frames (RFC 6455 §5.2), and writing of frames.
 
 use bytes::Bytes;
 
@@ -25,7 +25,7 @@ pub(super) const LENGTH_16: u8 = 126;
 pub(super) const LENGTH_64: u8 = 127;
 pub(super) const MAX_CONTROL: usize = 125;
 
-/// One whole unmasked frame, as a server sends it.
+/// One complete unmasked frame, as a server sends it.
 pub fn encode_frame(opcode: u8, payload: &[u8]) -> Bytes {
     let mut out = Vec::with_capacity(payload.len() + 10);
     out.push(FIN | opcode);

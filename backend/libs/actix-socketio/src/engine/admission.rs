@@ -1,4 +1,4 @@
-//! Where a session counts from its handshake to its end: among those that have not joined, or with one of `max_sessions`.
+//! Admission of sessions. From its handshake to its end, a session counts either as not joined or as one of `max_sessions`.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ pub(crate) struct Admissions {
     metrics: Arc<Metrics>,
 }
 
-/// One session's. Dropping it counts the session out.
+/// Admission of one session. Dropping it removes the session from the counts.
 #[derive(Debug)]
 pub(crate) struct Admission {
     admissions: Arc<Admissions>,
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// With a place of this number.
+    /// Not joined, with the place of this number.
     Unjoined(u64),
     Joined,
     Over,
@@ -46,7 +46,7 @@ impl Admissions {
         }
     }
 
-    /// A new session, and the one that has to end for it.
+    /// Admits a new session. Also returns the session that it displaces, which must end.
     pub fn admit(self: &Arc<Self>, caller: Caller) -> Result<(Admission, Option<Sid>), EngineError> {
         if self.metrics.sessions_joined.get() >= self.max_sessions {
             self.metrics.sessions_refused.add(1);
@@ -65,7 +65,7 @@ impl Admissions {
         Ok((Admission { admissions: self.clone(), share, sid, stage: Stage::Unjoined(number) }, displaced))
     }
 
-    /// Locked for a few steps in maps, at a handshake, a join and an end.
+    /// Locks the pool, for a few map operations at a handshake, a join and an end.
     fn pool(&self, share: Share) -> MutexGuard<'_, Pool> {
         let pool = match share {
             Share::Address(_) => &self.addresses,
@@ -80,12 +80,12 @@ impl Admission {
         self.sid
     }
 
-    /// Whether its place went to another session.
+    /// Whether another session got its place.
     pub fn is_displaced(&self) -> bool {
         matches!(self.stage, Stage::Unjoined(number) if !self.pool().holds(self.share, number))
     }
 
-    /// From now on it is one of `max_sessions`. False: there are so many.
+    /// Counts the session as one of `max_sessions`. False: that limit is reached.
     pub fn join(&mut self) -> bool {
         if let Stage::Unjoined(number) = self.stage {
             let metrics = &self.admissions.metrics;
@@ -100,7 +100,7 @@ impl Admission {
         self.stage == Stage::Joined
     }
 
-    /// Back among those that have not joined. False: there is no place.
+    /// Counts the session as not joined again. False: no place is free.
     pub fn leave(&mut self) -> bool {
         if self.stage == Stage::Joined {
             let Some(number) = self.pool().take_free(self.share, self.sid) else {

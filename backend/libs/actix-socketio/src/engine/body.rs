@@ -1,4 +1,4 @@
-//! How the bodies of POSTs are read.
+//! Reading of POST bodies.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use super::error::EngineError;
 
 type Read = dyn Fn(&HttpRequest, Payload, usize) -> LocalBoxFuture<'static, Result<Bytes, EngineError>> + Send + Sync;
 
-/// Reads the body of a POST, at most so many bytes. The default bounds each body; a host that has to bound the sum of those that are
-/// still on their way, its own included, brings a reader that does.
+/// Reads the body of a POST, up to a maximum size. The default limits each body. A host that must limit the sum of all unfinished
+/// bodies, including those of its own routes, provides its own reader.
 #[derive(Clone)]
 pub struct Bodies(Arc<Read>);
 
 impl Bodies {
     /// Reads with `read`. It fails with [`EngineError::PayloadTooLarge`], with [`EngineError::NoRoom`], and with
-    /// [`EngineError::BadRequest`] when the client went away in the middle: its session goes too.
+    /// [`EngineError::BadRequest`] when the client disconnected in the middle: this also ends its session.
     pub fn new<F>(read: F) -> Self
     where
         F: Fn(&HttpRequest, Payload, usize) -> LocalBoxFuture<'static, Result<Bytes, EngineError>> + Send + Sync + 'static,

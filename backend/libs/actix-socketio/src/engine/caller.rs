@@ -1,4 +1,4 @@
-//! Whom a session counts against until it has joined.
+//! Caller that a session counts against until it joins.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use actix_http::header::HeaderMap;
 
-/// Whoever opens a session. Callers share nothing: what one of them takes up is never another's loss.
+/// Client that opens a session. Callers have separate limits: the sessions of one never take places from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caller {
-    /// The address it calls from. IPv6 counts per /64, which is the least that one customer of a provider gets.
+    /// The client's address. IPv6 counts per /64, the smallest range that a provider gives to one customer.
     pub address: IpAddr,
-    /// A client that the host knows, by a number of the host's: it has places of its own beside its address's.
+    /// The host's number of a client that it knows. Such a client has its own places in addition to those of its address.
     pub known: Option<u64>,
 }
 
-/// What a session takes up a place of.
+/// The owner of a place: a session that has not joined takes up one of its places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Share {
     Address(IpAddr),
@@ -23,7 +23,7 @@ pub(super) enum Share {
 }
 
 impl Caller {
-    /// Whose shares are asked for a place, in that order.
+    /// The shares in which a place is searched, in this order.
     pub(super) fn shares(self) -> impl Iterator<Item = Share> {
         let address = match self.address.to_canonical() {
             IpAddr::V6(v6) => IpAddr::V6(Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64)),
@@ -33,14 +33,15 @@ impl Caller {
     }
 }
 
-type TellCaller = dyn Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync;
+type FindCaller = dyn Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync;
 
-/// How to tell a handshake's caller from its headers and its peer. The default knows nobody and believes no proxy: the peer's address.
+/// Determines the caller of a handshake from its headers and its peer. The default is the peer's address: it trusts no proxy and
+/// knows no clients.
 #[derive(Clone)]
-pub struct Callers(Arc<TellCaller>);
+pub struct Callers(Arc<FindCaller>);
 
 impl Callers {
-    /// Asks `tell` at each handshake, on the thread that took it: it must be quick.
+    /// Calls `tell` at each handshake, on the thread that accepted it: it must be fast.
     pub fn new(tell: impl Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }

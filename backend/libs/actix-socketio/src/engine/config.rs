@@ -1,4 +1,4 @@
-//! How a server is set up.
+//! Configuration of a server.
 
 use super::body::Bodies;
 use super::caller::Callers;
@@ -7,7 +7,7 @@ use super::origin::{Origins, Sites};
 use super::sid::SidPrefix;
 use crate::limits::Limits;
 
-/// How a server is set up: `Config::default().path("/live/").limits(Limits { max_payload: 10_000, ..Limits::default() })`.
+/// Configuration of a server: `Config::default().path("/live/").limits(Limits { max_payload: 10_000, ..Limits::default() })`.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub(crate) path: String,
@@ -36,22 +36,22 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The path of every request, with the slash at its end. Default `/socket.io/`.
+    /// The path of every request, with a slash at the end. Default `/socket.io/`.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// What the ids of its sessions begin with: the name of this server among others behind a load balancer, which sends what has that
-    /// `sid` here. Of letters, digits, `-` and `_`, which need no escape in an address. Default: nothing.
+    /// Prefix of all session ids: the name of this server behind a load balancer, which forwards requests with such a `sid` here.
+    /// Letters, digits, `-` and `_`, which need no escape in a URL. Default: empty.
     #[must_use]
     pub fn sid_prefix(mut self, prefix: impl Into<String>) -> Self {
         self.sid_prefix = SidPrefix(prefix.into());
         self
     }
 
-    /// Which web pages may connect. Default: those of the same host.
+    /// Web pages that may connect. Default: those of the same host.
     #[must_use]
     pub fn origins(mut self, origins: Origins) -> Self {
         self.origins = origins;
@@ -65,21 +65,21 @@ impl Config {
         self
     }
 
-    /// Every bound.
+    /// All limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Whom a handshake counts against. Default: its peer's address, which is right where no proxy stands before the server.
+    /// The caller that a handshake counts against. Default: its peer's address, which is right without a proxy in front of the server.
     #[must_use]
     pub fn callers(mut self, callers: Callers) -> Self {
         self.callers = callers;
         self
     }
 
-    /// How a POST's body is read. Default: each within `max_payload`, however many there are.
+    /// The reader of POST bodies. Default: each body within `max_payload`, without a limit of their number.
     #[cfg(feature = "host")]
     #[must_use]
     pub fn bodies(mut self, bodies: Bodies) -> Self {

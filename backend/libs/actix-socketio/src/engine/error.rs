@@ -1,8 +1,8 @@
-//! Why a request is not served.
+//! Errors of requests, and reasons for the end of a session.
 
 use actix_http::StatusCode;
 
-/// The answers of the reference server to a bad request, by their codes, and some of our own.
+/// The reference server's answers to a bad request, with its codes, and some additional ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// `transport` is neither `polling` nor `websocket`.
@@ -11,10 +11,10 @@ pub enum EngineError {
     /// No session has this `sid`, or it was closed.
     #[error("Session ID unknown")]
     UnknownSid,
-    /// A session is opened by GET.
+    /// A session must be opened by GET.
     #[error("Bad handshake method")]
     BadHandshakeMethod,
-    /// The request does not fit the session's state, or its body is no payload.
+    /// The request does not fit the session's state, or its body is not a valid payload.
     #[error("Bad request")]
     BadRequest,
     /// The `Origin` is not allowed.
@@ -35,7 +35,7 @@ pub enum EngineError {
     /// Too many sessions of this caller have not joined yet.
     #[error("Too many sessions that have not joined")]
     TooManyUnjoined,
-    /// Too much of other POSTs is still on its way (`host::Bodies`).
+    /// Too many bytes of other unfinished POSTs (`host::Bodies`).
     #[error("No room for the payload")]
     NoRoom,
 }
@@ -76,22 +76,22 @@ impl EngineError {
     }
 }
 
-/// Why a session ended.
+/// Reason for the end of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CloseReason {
     /// The client sent a close packet or left the namespace.
     ClientLeft,
     /// The host closed the session or the socket.
     ServerLeft,
-    /// The websocket or the waiting GET went away.
+    /// The connection of the websocket or of the waiting GET ended.
     TransportGone,
     /// A heartbeat was not answered in time.
     HeartbeatMissed,
-    /// The client did not take what may not be dropped.
+    /// The client did not take packets that must not be dropped.
     Stalled,
     /// No namespace was joined in time.
     ConnectTimeout,
-    /// It had not joined, and its place was needed for another caller's session.
+    /// It had not joined, and another caller's session needed its place.
     Displaced,
     /// The client broke the protocol.
     Violation,

@@ -1,4 +1,4 @@
-//! What runs on top of a session, and its way back to it.
+//! Application on top of a session, and its handle to the session.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -17,8 +17,8 @@ use crate::metrics::Metrics;
 use crate::session::{Hang, Part, Wire};
 
 /// The application of one Engine.IO session. Socket.IO is one ([`crate::SocketIo`]); anything else that speaks Engine.IO
-/// messages can be another. It lives on the thread of its session and is called there, one call at a time. As long as it has not
-/// called [`Handle::join`] its session is one of the few that each caller may open.
+/// messages can be another. It stays on the thread of its session and is called there, one call at a time. Until it calls
+/// [`Handle::join`], its session is one of the few that each caller may open.
 pub trait Upper: Unpin + 'static {
     /// A text message (Engine.IO `4`), without its digit.
     ///
@@ -32,14 +32,14 @@ pub trait Upper: Unpin + 'static {
     /// A violation closes the session.
     fn binary(&mut self, bytes: Bytes) -> Result<(), Violation>;
 
-    /// Called after [`Handle::attend`] and after the time of [`Handle::wake_at`]; may also be called without either.
+    /// Called after [`Handle::attend`] and at the time of [`Handle::wake_at`]. May also be called without either.
     fn attend(&mut self) {}
 
-    /// The session is over. Called once; nothing is called after it.
+    /// The session is over. Called once, as the last call.
     fn closed(&mut self, reason: CloseReason);
 }
 
-/// What a client did that the protocol does not allow.
+/// Protocol violation of a client.
 #[derive(Debug)]
 pub struct Violation(String);
 
@@ -56,7 +56,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// One session, seen from its own thread. Cloning is cheap; a closed session takes and does nothing.
+/// Handle to a session, for its own thread. Cloning is cheap. If the session is closed, calls have no effect.
 #[derive(Clone)]
 pub struct Handle(Rc<Wire>);
 
@@ -65,13 +65,13 @@ impl Handle {
         Self(wire)
     }
 
-    /// Sends a frame. Written at the end of this turn of the thread, together with whatever else goes to the session.
-    /// Never dropped: a client that does not take it is closed.
+    /// Sends a frame. It is written at the end of this event-loop turn, together with all other frames of the session. Never dropped:
+    /// a client that does not take it is closed.
     pub fn send(&self, frame: &Frame) {
         self.0.push(&[Part::Text(frame)], false);
     }
 
-    /// Sends a frame that a later one replaces: it is dropped, and counted, when the client is slow.
+    /// Sends a frame that a later one replaces: if the client is slow, it is dropped and counted.
     pub fn send_volatile(&self, frame: &Frame) {
         self.0.push(&[Part::Text(frame)], true);
     }
@@ -87,13 +87,13 @@ impl Handle {
         self.0.push(&parts, false);
     }
 
-    /// The client is one to serve: from now on its session counts among `max_sessions`, and not against its caller. False: so many
-    /// have joined, and the session should be closed.
+    /// Accepts the client: its session now counts among `max_sessions`, and no longer against its caller. False: that limit is
+    /// reached, and the session should be closed.
     pub fn join(&self) -> bool {
         self.0.join()
     }
 
-    /// The session counts against its caller again. False: that has too many already, and the session should be closed.
+    /// Counts the session against its caller again. False: the caller has too many already, and the session should be closed.
     pub fn leave(&self) -> bool {
         self.0.leave()
     }
@@ -113,13 +113,13 @@ impl Handle {
         self.0.closed().is_none()
     }
 
-    /// Has [`Upper::attend`] called soon.
+    /// Schedules a call of [`Upper::attend`].
     pub fn attend(&self) {
         self.0.attend();
     }
 
-    /// Has [`Upper::attend`] called at `at` or a little later. A session has one alarm, the earliest that was asked for: whoever is
-    /// called too early asks again.
+    /// Schedules a call of [`Upper::attend`] at `at` or shortly after. A session has one alarm, the earliest that was requested: if
+    /// the call comes too early, request again.
     pub fn wake_at(&self, at: Instant) {
         self.0.set_alarm(at);
     }
@@ -129,7 +129,7 @@ impl Handle {
         Closer(self.0.hang())
     }
 
-    /// The address the session was opened from: the proxy's, if there is one.
+    /// The address the session was opened from: the proxy's, if one is used.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.0.peer()
     }

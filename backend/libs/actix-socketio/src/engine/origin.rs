@@ -1,4 +1,4 @@
-//! Which web pages may talk to the server.
+//! Check of the web pages that may use the server.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use actix_http::header::{HOST, HeaderMap, ORIGIN};
 
-/// What a browser says of the page behind a request, whether or not it says which (Fetch Metadata Request Headers, W3C).
+/// Header with the relation of a request's page to the server. Browsers send it even without `Origin` (Fetch Metadata, W3C).
 const FETCH_SITE: &str = "sec-fetch-site";
 
-/// Checked on every request, polling and websocket alike. Programs that are no browsers tell neither an `Origin` nor a
-/// `Sec-Fetch-Site` and are let through: the check protects customers from foreign pages, not the server from programs.
+/// Allowed origins, checked on every request, for polling and websockets. Programs other than browsers send neither `Origin` nor
+/// `Sec-Fetch-Site` and are allowed: the check protects customers from foreign pages, not the server from programs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// Only pages of the [`Site`] that was asked. The default.
+    /// Only pages of the [`Site`] of the request. The default.
     #[default]
     SameOrigin,
     /// The same site, and these origins (`https://app.example.com`), compared without regard to case.
@@ -22,19 +22,19 @@ pub enum Origins {
     Any,
 }
 
-/// The site that a request was sent to, as the browser that sent it knows it.
+/// The site that a request was sent to, as the browser sees it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Site<'r> {
-    /// Host, and port unless it is the scheme's own. None: it is not known, and no page is one of this site.
+    /// Host, and port unless it is the scheme's default. None: unknown, so every page counts as foreign.
     pub host: Option<&'r str>,
-    /// It is known to be reached over TLS, so that a page at `http://` of the same host is a foreign one.
+    /// True if the site is known to use TLS, so that an `http://` page of the same host is foreign.
     pub tls: bool,
 }
 
-/// What the check says.
+/// Result of the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// No browser page, or one of the same site: nothing to add.
+    /// Not a browser's page, or one of the same site: no headers to add.
     Same,
     /// A foreign page that is allowed: answer with these CORS headers.
     Cross {
@@ -48,7 +48,7 @@ pub(crate) enum Verdict {
 }
 
 impl Origins {
-    /// Whether the page that sent a request with these headers to `site` may do so.
+    /// Whether a page may send a request with these headers to `site`.
     #[cfg(any(test, feature = "host"))]
     pub fn allow(&self, headers: &HeaderMap, site: Site<'_>) -> bool {
         self.check(headers, site) != Verdict::Refused
@@ -76,8 +76,8 @@ impl Origins {
 }
 
 impl Site<'_> {
-    /// Whether pages of `origin` are this site's. Without TLS for certain the scheme only tells the default port, as a proxy
-    /// may have ended TLS.
+    /// Whether `origin` is this site. If TLS is not certain, the scheme only determines the default port, because a proxy may have
+    /// terminated TLS.
     fn has(self, origin: &str) -> bool {
         let (Some(host), Some((scheme, authority))) = (self.host, origin.split_once("://")) else {
             return false;
@@ -89,14 +89,14 @@ impl Site<'_> {
     }
 }
 
-type TellSite = dyn for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync;
+type FindSite = dyn for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync;
 
-/// How to tell the site that a request was sent to from its headers and its peer. The default believes no proxy: its `Host`.
+/// Determines the site of a request from its headers and its peer. The default is its `Host`, and trusts no proxy.
 #[derive(Clone)]
-pub struct Sites(Arc<TellSite>);
+pub struct Sites(Arc<FindSite>);
 
 impl Sites {
-    /// Asks `tell` at each request of a page.
+    /// Calls `tell` at each request of a page.
     pub fn new(tell: impl for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync + 'static) -> Self {
         Self(Arc::new(tell))
     }

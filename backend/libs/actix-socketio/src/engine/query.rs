@@ -1,4 +1,4 @@
-//! The query of a request: `EIO`, `transport`, `sid`.
+//! Query of a request: `EIO`, `transport`, `sid`.
 
 use super::error::EngineError;
 use super::sid::{Sid, SidPrefix};
@@ -18,7 +18,7 @@ pub(crate) struct Query {
 }
 
 impl Query {
-    /// Unknown keys (`t`, `b64`) are ignored; of a repeated key the last counts.
+    /// Unknown keys (`t`, `b64`) are ignored. If a key is repeated, the last one counts.
     pub fn parse(query: &str, prefix: &SidPrefix) -> Result<Self, EngineError> {
         let (mut eio, mut transport, mut sid) = (None, None, None);
         for pair in query.split('&') {

@@ -1,4 +1,4 @@
-//! The server: its sessions, and its doors for actix.
+//! Server: its sessions, and its entry points for actix.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ use crate::metrics::Metrics;
 use crate::session::{Hang, Opening, Session};
 use crate::transport::{self, Arrival};
 
-/// An Engine.IO server. Cloning gives another handle to the same server: make one, clone it into every worker.
+/// An Engine.IO server. A clone is another handle to the same server: create one and clone it into every worker.
 pub struct Engine<U: Upper>(Arc<Inner<U>>);
 
 struct Inner<U: Upper> {
@@ -37,12 +37,12 @@ struct Inner<U: Upper> {
 }
 
 impl<U: Upper> Engine<U> {
-    /// A server whose sessions run what `upper` makes for each of them.
+    /// A server that runs on each session the application that `upper` creates.
     pub fn new(config: Config, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
         Self::counted(config, Arc::default(), upper)
     }
 
-    /// The same with counters that the layer above counts with, too.
+    /// The same, with counters that the layer above shares.
     pub(crate) fn counted(config: Config, metrics: Arc<Metrics>, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
         Self(Arc::new(Inner {
             limits: Arc::new(config.limits.clone()),
@@ -70,8 +70,8 @@ impl<U: Upper> Engine<U> {
         self.shut_down_over(Duration::ZERO, within).await
     }
 
-    /// The same, for one of several servers: the open ones are closed little by little over `spread`, or sooner when they are few, so that
-    /// the others do not get all of their clients in one instant. `within` counts from there on.
+    /// The same for one of several servers: open sessions are closed gradually over `spread`, or faster if they are few. So the other
+    /// servers do not get all their clients at once. `within` starts after the last of these closes.
     pub async fn shut_down_over(&self, spread: Duration, within: Duration) -> bool {
         const LOOK_AGAIN: Duration = Duration::from_millis(10);
         self.0.shutting_down.store(true, SeqCst);
@@ -111,20 +111,20 @@ impl<U: Upper> Engine<U> {
         (self.0.upper)(handle)
     }
 
-    /// Room for one more session, which has not joined.
+    /// Admits a new session, which has not joined.
     pub(crate) fn admit(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Result<Admission, EngineError> {
         if self.0.shutting_down.load(SeqCst) {
             return Err(EngineError::TooManySessions);
         }
         let (admission, displaced) = self.0.admissions.admit(self.config().callers.tell(headers, peer))?;
-        // One that is not entered yet finds out when it is.
+        // A session that is not registered yet finds out when it is.
         if let Some(Ok(session)) = displaced.map(|sid| self.find(sid)) {
             session.do_send(Hang(CloseReason::Displaced));
         }
         Ok(admission)
     }
 
-    /// Starts a session on polling on this thread; gives its handshake packet.
+    /// Starts a session on polling on this thread, and returns its handshake packet.
     pub(crate) fn open_polling(&self, opening: Opening) -> String {
         self.handshake(Session::open(self, opening, None), r#"["websocket"]"#)
     }
@@ -151,7 +151,7 @@ impl<U: Upper> Engine<U> {
     pub(crate) fn enter(&self, sid: Sid, address: Addr<Session<U>>) {
         self.0.sessions.insert(sid, address);
         if self.0.shutting_down.load(SeqCst) {
-            // It slipped in between the check at the door and the end.
+            // The session was admitted just before the shutdown began.
             if let Some(entry) = self.0.sessions.get(&sid) {
                 entry.value().do_send(Hang(CloseReason::ServerLeft));
             }
@@ -175,7 +175,7 @@ impl<U: Upper> fmt::Debug for Engine<U> {
     }
 }
 
-/// So many of `sessions` are closed at once, and the pause before the next ones.
+/// Number of sessions to close at once, and the pause before the next ones.
 fn slices(sessions: usize, spread: Duration) -> (usize, Duration) {
     const LEAST: usize = 16;
     const AT_ONCE: usize = 256;

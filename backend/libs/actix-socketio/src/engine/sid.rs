@@ -9,11 +9,11 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 const RANDOM_BYTES: usize = 15;
 const LENGTH: usize = 20;
 
-/// 120 random bits as 20 characters: whoever knows it is the session, so it cannot be guessed.
+/// Session id: 120 random bits as 20 characters. A client that knows it can act as the session, so it must not be guessable.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Sid([u8; LENGTH]);
 
-/// The text is no sid that this server made.
+/// The text is not a sid of this server.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct NotASid;
 
@@ -26,17 +26,17 @@ impl Sid {
     }
 }
 
-/// What every sid of a server begins with where clients see it, so that a load balancer finds the server; empty: nothing.
+/// Prefix of every sid that a server sends to clients, by which a load balancer finds the server. May be empty.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SidPrefix(pub String);
 
 impl SidPrefix {
-    /// The sid as clients know it.
+    /// The sid with its prefix, as clients know it.
     pub fn tell(&self, sid: Sid) -> String {
         format!("{}{sid}", self.0)
     }
 
-    /// The sid that a client knows so.
+    /// Reads a sid from the text that clients know.
     pub fn read(&self, text: &str) -> Result<Sid, NotASid> {
         text.strip_prefix(&self.0).ok_or(NotASid)?.parse()
     }
@@ -58,7 +58,7 @@ impl fmt::Display for Sid {
 }
 
 impl fmt::Debug for Sid {
-    /// Only its start: a whole sid in a log would let its reader take over the session.
+    /// Shows only the start: a reader of a log could take over the session with the whole sid.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Sid({}…)", self.to_string().get(..4).unwrap_or_default())
     }

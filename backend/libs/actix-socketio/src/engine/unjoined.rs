@@ -1,5 +1,5 @@
-//! Places for sessions that have not joined: few enough that anybody may open one, and shared out so that whoever opens many takes
-//! places from itself, or from whoever has even more.
+//! Places for sessions that have not joined. They are few, so that any client may open a session without a login. A caller that opens
+//! many sessions displaces its own, or those of a caller that has even more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -7,14 +7,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::caller::Share;
 use super::sid::Sid;
 
-/// Shares are ranked by how many of their places are taken; of equals, the one with the oldest comes last.
+/// Rank of a share by its number of taken places. Among equal ones, the share with the oldest place comes last.
 type Rank = (usize, Reverse<u64>, Share);
 
 #[derive(Debug)]
 pub(super) struct Pool {
     per_share: usize,
     max: usize,
-    /// By share and number, so that a share's oldest comes first.
+    /// By share and number, so that a share's oldest place comes first.
     places: BTreeMap<(Share, u64), Sid>,
     counts: HashMap<Share, usize>,
     ranks: BTreeSet<Rank>,
@@ -25,7 +25,7 @@ pub(super) struct Pool {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Taken {
     pub number: u64,
-    /// The session that has lost its place for it.
+    /// The session that lost its place to this one.
     pub displaced: Option<Sid>,
 }
 
@@ -36,7 +36,7 @@ impl Pool {
         Self { per_share, max: max.max(per_share), places, counts, ranks, last: 0 }
     }
 
-    /// A place for the session `sid`, if need be the oldest of the fullest share. None: that is this one.
+    /// Takes a place for the session `sid`. If none is free, takes the oldest place of the fullest share. None: that is this share.
     pub fn take(&mut self, share: Share, sid: Sid) -> Option<Taken> {
         if let Some(number) = self.take_free(share, sid) {
             return Some(Taken { number, displaced: None });
@@ -51,7 +51,7 @@ impl Pool {
         Some(Taken { number, displaced })
     }
 
-    /// The same, as long as there is room.
+    /// The same, but only if a place is free.
     pub fn take_free(&mut self, share: Share, sid: Sid) -> Option<u64> {
         if self.count(share) >= self.per_share || self.places.len() >= self.max {
             return None;
@@ -64,7 +64,7 @@ impl Pool {
         Some(self.last)
     }
 
-    /// Gives a place back; the session that had it. None: it was displaced.
+    /// Releases a place, and returns the session that had it. None: it was displaced.
     pub fn remove(&mut self, share: Share, number: u64) -> Option<Sid> {
         let before = self.rank(share);
         let sid = self.places.remove(&(share, number))?;
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_full_pool_whoever_has_most_gives_its_oldest() {
+    fn a_full_pool_displaces_the_oldest_of_the_fullest_share() {
         let mut pool = Pool::new(3, 4);
         let oldest = Sid::random();
         let (first, _) = take(&mut pool, 9).unwrap();
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(take(&mut pool, 2).unwrap().1, Some(oldest), "not that of the caller who came first of all");
         assert!(take(&mut pool, 3).unwrap().1.is_some());
         assert_eq!(take(&mut pool, 1), None, "nobody has more than itself");
-        // Now everybody has one: the oldest of all goes.
+        // Now each share has one place: the oldest of all is displaced.
         assert!(pool.holds(known(9), first));
         assert!(take(&mut pool, 4).unwrap().1.is_some());
         assert!(!pool.holds(known(9), first));

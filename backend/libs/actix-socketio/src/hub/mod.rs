@@ -1,8 +1,8 @@
-//! What threads tell each other: a value on each of them, and parcels that reach it. Sockets stay on their threads; whoever has
-//! something for many of them encodes it once and has each thread hand it to its own.
+//! Publishing between threads: each thread has a value, which receives messages ([`Local::Parcel`]). Sockets stay on their threads. A
+//! broadcast is encoded once, and each thread delivers it to its sockets.
 //!
-//! Parcels for another thread travel together, one message a turn. A thread that stalls loses volatile parcels, which are counted; it
-//! loses no other one silently: past [`MAX_WAITING`] it is told so ([`Local::lost`]) when it goes on.
+//! All messages for another thread in one event-loop turn travel as one batch. A stalled thread loses volatile messages, which are
+//! counted. It never loses other messages silently: past [`MAX_WAITING`], [`Local::lost`] notifies the thread when it runs again.
 
 mod thread;
 
@@ -14,28 +14,28 @@ use tokio::sync::mpsc;
 
 use thread::Here;
 
-/// Batches that may wait at the door of a thread.
+/// Maximum number of batches in the inbox of a thread.
 pub const MAX_BATCHES: usize = 1024;
 
-/// Parcels of one thread that may wait for another one's door.
+/// Maximum number of messages of one thread that wait for space in another thread's inbox.
 pub const MAX_WAITING: usize = 65_536;
 
-/// What a hub has on each thread.
+/// Value of a hub on each thread. It receives the messages.
 pub trait Local: 'static {
-    /// What reaches it.
+    /// The message type.
     type Parcel: Clone + Send + 'static;
 
-    /// A parcel has come. It must not publish.
+    /// Handles a message. It must not publish.
     fn deliver(&mut self, parcel: &Self::Parcel);
 
-    /// Whether a later parcel makes up for the loss of this one.
+    /// Whether the message may be lost because a later one replaces it.
     fn is_volatile(parcel: &Self::Parcel) -> bool;
 
-    /// This thread did not take its parcels, and some that are not volatile are lost.
+    /// Called after this thread stalled and messages that are not volatile were lost.
     fn lost(&mut self);
 }
 
-/// A hub. Cloning gives another handle to the same one.
+/// A hub. A clone is another handle to the same hub.
 pub struct Hub<L: Local>(Arc<Shared<L>>);
 
 struct Shared<L: Local> {
@@ -45,48 +45,48 @@ struct Shared<L: Local> {
     doors: RwLock<Vec<Arc<Door<L>>>>,
 }
 
-/// Where a thread takes its parcels in.
+/// Inbox of a thread, as other threads see it.
 struct Door<L: Local> {
     inbox: mpsc::Sender<Vec<L::Parcel>>,
     lost: Arc<AtomicBool>,
 }
 
 impl<L: Local> Hub<L> {
-    /// A hub that puts what `make` gives on each thread, and tells `dropped` how many volatile parcels were lost on their way.
+    /// A hub that creates its value on each thread with `make`, and calls `dropped` with the number of lost volatile messages.
     pub fn new(make: impl Fn() -> L + Send + Sync + 'static, dropped: impl Fn(u64) + Send + Sync + 'static) -> Self {
         static LAST: AtomicUsize = AtomicUsize::new(0);
         let number = LAST.fetch_add(1, Relaxed);
         Self(Arc::new(Shared { number, make: Box::new(make), dropped: Box::new(dropped), doors: RwLock::default() }))
     }
 
-    /// Runs `f` with what is on this thread, which is made if need be: call it where a runtime of actix runs. None: inside of another
-    /// such call.
+    /// Runs `f` with this thread's value, which is created if needed: call it where an actix runtime runs. None: the call is inside
+    /// another such call.
     pub fn here<R>(&self, f: impl FnOnce(&mut L) -> R) -> Option<R> {
         Some(f(&mut Here::of(self).try_borrow_mut().ok()?.local))
     }
 
-    /// The same, if there is something on this thread.
+    /// The same, but only if this thread already has a value.
     pub fn if_here<R>(&self, f: impl FnOnce(&mut L) -> R) -> Option<R> {
         Some(f(&mut Here::if_there_is(self)?.try_borrow_mut().ok()?.local))
     }
 
-    /// The number of this thread among those of the hub, from 0 on in the order in which they came. Makes what is on it if need be.
+    /// The number of this thread in the hub, from 0 in the order of their first use. Creates the thread's value if needed.
     pub fn thread(&self) -> usize {
         Here::of(self).try_borrow().map_or(0, |here| here.number)
     }
 
-    /// How many threads there have been; those that are gone take nothing.
+    /// Number of threads, including those that have ended; these receive no messages.
     pub fn threads(&self) -> usize {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// How many of them take parcels.
+    /// Number of threads that still receive messages.
     pub(crate) fn live_threads(&self) -> usize {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).iter().filter(|door| !door.inbox.is_closed()).count()
     }
 
-    /// Delivers a parcel on each of `threads`: at once on this one, on others soon, in the order in which this thread published. May
-    /// be called anywhere; never waits.
+    /// Delivers a message on each of `threads`: at once on this thread, soon on others, in the order in which this thread published.
+    /// May be called anywhere; never blocks.
     pub fn publish(&self, parcel: &L::Parcel, threads: impl IntoIterator<Item = usize>) {
         let Some(here) = Here::if_there_is(self) else {
             let doors = self.doors();
@@ -104,20 +104,20 @@ impl<L: Local> Hub<L> {
         }
     }
 
-    /// From a thread without a runtime, which has no turns to gather in.
+    /// Publishes from a thread without a runtime, which has no event-loop turns to gather messages in.
     fn throw(&self, door: &Door<L>, parcel: &L::Parcel) {
         if let Err(mpsc::error::TrySendError::Full(_)) = door.inbox.try_send(vec![parcel.clone()]) {
             self.lose(door, parcel);
         }
     }
 
-    /// A parcel that found no room.
+    /// Handles a message that does not fit into the inbox.
     fn lose(&self, door: &Door<L>, parcel: &L::Parcel) {
         if L::is_volatile(parcel) {
             (self.0.dropped)(1);
         } else {
             door.lost.store(true, Relaxed);
-            // If it has taken everything by now, nothing else would have it look.
+            // Wakes the thread to check `lost`: if its inbox is empty by now, no other message would.
             let _ = door.inbox.try_send(Vec::new());
         }
     }

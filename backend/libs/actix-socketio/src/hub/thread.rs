@@ -1,4 +1,4 @@
-//! A hub's part on one thread: its value, what it gathers for the other threads, and the task that takes in theirs.
+//! A hub's state on one thread: its value, the messages gathered for other threads, and the task that receives theirs.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,29 +14,29 @@ use super::{Door, Hub, Local, MAX_BATCHES, MAX_WAITING, Shared};
 use crate::vital;
 
 pub(super) struct Here<L: Local> {
-    /// Weak, as all that lives as long as the runtime: with the last handle of a hub goes what it has on each thread.
+    /// Weak, because this exists until the runtime ends: dropping the last handle of a hub must free its values on all threads.
     hub: Weak<Shared<L>>,
     pub number: usize,
     pub local: L,
-    away: BTreeMap<usize, Away<L>>,
-    /// The end of this turn is waited for.
+    pending: BTreeMap<usize, Pending<L>>,
+    /// A task waits for the end of this event-loop turn.
     sending: bool,
 }
 
-/// What waits for another thread.
-struct Away<L: Local> {
+/// Messages that wait for another thread.
+struct Pending<L: Local> {
     door: Weak<Door<L>>,
     parcels: Vec<L::Parcel>,
-    /// A task waits for room at the door.
+    /// A task waits for space in the inbox.
     waiting: bool,
 }
 
 thread_local! {
-    /// What hubs have on this thread, by their numbers.
+    /// Hubs' state on this thread, by the number of the hub.
     static HERE: RefCell<Vec<(usize, Rc<dyn Any>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The next runtime of this thread (tests start several) begins anew.
+/// Removes the hub's state at the end of the runtime. The next runtime of this thread (tests start several) creates a new one.
 struct Stopped(usize);
 
 impl Drop for Stopped {
@@ -45,12 +45,12 @@ impl Drop for Stopped {
             let mut all = all.borrow_mut();
             all.iter().position(|(number, _)| *number == self.0).map(|at| all.swap_remove(at))
         });
-        drop(gone); // after the list is let go: what it holds may look into it
+        drop(gone); // after the borrow of the list ends: dropping the state may access the list
     }
 }
 
 impl<L: Local> Here<L> {
-    /// That of `hub` on this thread, if it has one.
+    /// The state of `hub` on this thread, if it exists.
     pub fn if_there_is(hub: &Hub<L>) -> Option<Rc<RefCell<Self>>> {
         let there_is = HERE.try_with(|all| {
             let all = all.borrow();
@@ -59,7 +59,7 @@ impl<L: Local> Here<L> {
         there_is.ok()??.downcast().ok()
     }
 
-    /// The same, made if need be.
+    /// The same, created if needed.
     pub fn of(hub: &Hub<L>) -> Rc<RefCell<Self>> {
         Self::if_there_is(hub).unwrap_or_else(|| Self::start(hub))
     }
@@ -74,73 +74,73 @@ impl<L: Local> Here<L> {
         drop(doors);
         let local = (hub.0.make)();
         let here =
-            Rc::new(RefCell::new(Self { hub: Arc::downgrade(&hub.0), number, local, away: BTreeMap::new(), sending: false }));
+            Rc::new(RefCell::new(Self { hub: Arc::downgrade(&hub.0), number, local, pending: BTreeMap::new(), sending: false }));
         HERE.with_borrow_mut(|all| all.push((hub.0.number, here.clone())));
         vital::spawn("hub", take_in(here.clone(), hub.0.number, lost, parcels));
         here
     }
 
-    /// Keeps a parcel for the end of this turn.
+    /// Keeps a message until the end of this event-loop turn.
     pub fn gather(&mut self, thread: usize, parcel: &L::Parcel) {
         let Some(hub) = self.hub.upgrade().map(Hub) else { return };
-        let Some(away) = self.away_to(&hub, thread) else { return };
-        if away.parcels.len() >= MAX_WAITING {
-            if let Some(door) = away.door.upgrade() {
+        let Some(pending) = self.pending_for(&hub, thread) else { return };
+        if pending.parcels.len() >= MAX_WAITING {
+            if let Some(door) = pending.door.upgrade() {
                 hub.lose(&door, parcel);
             }
             return;
         }
-        away.parcels.push(parcel.clone());
+        pending.parcels.push(parcel.clone());
         if !std::mem::replace(&mut self.sending, true) {
             let hub = self.hub.clone();
-            // Runs after everything that this turn of the thread still publishes.
+            // Runs after all other tasks of this turn, so that it sends everything they publish.
             vital::spawn("hub", async move {
                 tokio::task::yield_now().await;
                 if let Some(hub) = hub.upgrade().map(Hub) {
-                    Self::of(&hub).borrow_mut().send_away(&hub);
+                    Self::of(&hub).borrow_mut().send_pending(&hub);
                 }
             });
         }
     }
 
-    fn away_to(&mut self, hub: &Hub<L>, thread: usize) -> Option<&mut Away<L>> {
-        Some(match self.away.entry(thread) {
-            Entry::Occupied(away) => away.into_mut(),
+    fn pending_for(&mut self, hub: &Hub<L>, thread: usize) -> Option<&mut Pending<L>> {
+        Some(match self.pending.entry(thread) {
+            Entry::Occupied(pending) => pending.into_mut(),
             Entry::Vacant(free) => {
                 let door = Arc::downgrade(&hub.door(thread)?);
-                free.insert(Away { door, parcels: Vec::new(), waiting: false })
+                free.insert(Pending { door, parcels: Vec::new(), waiting: false })
             }
         })
     }
 
-    fn send_away(&mut self, hub: &Hub<L>) {
+    fn send_pending(&mut self, hub: &Hub<L>) {
         self.sending = false;
-        for (&thread, away) in &mut self.away {
-            if away.parcels.is_empty() {
+        for (&thread, pending) in &mut self.pending {
+            if pending.parcels.is_empty() {
                 continue;
             }
-            let (Some(door), parcels) = (away.door.upgrade(), std::mem::take(&mut away.parcels)) else { continue };
+            let (Some(door), parcels) = (pending.door.upgrade(), std::mem::take(&mut pending.parcels)) else { continue };
             let Err(mpsc::error::TrySendError::Full(mut parcels)) = door.inbox.try_send(parcels) else { continue };
             let before = parcels.len();
             parcels.retain(|parcel| !L::is_volatile(parcel));
             (hub.0.dropped)((before - parcels.len()) as u64);
-            away.parcels = parcels;
-            if !away.parcels.is_empty() && !std::mem::replace(&mut away.waiting, true) {
+            pending.parcels = parcels;
+            if !pending.parcels.is_empty() && !std::mem::replace(&mut pending.waiting, true) {
                 vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, door.inbox.clone()));
             }
         }
     }
 }
 
-/// One for each door that is full, however much waits for it.
+/// Sends the waiting messages once the inbox has space. One task for each full inbox, however many messages wait.
 async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Parcel>>) {
     let room = inbox.reserve().await;
     let Some(hub) = hub.upgrade().map(Hub) else { return };
     let here = Here::of(&hub);
     let mut here = here.borrow_mut();
-    let Some(away) = here.away.get_mut(&thread) else { return };
-    away.waiting = false;
-    let parcels = std::mem::take(&mut away.parcels);
+    let Some(pending) = here.pending.get_mut(&thread) else { return };
+    pending.waiting = false;
+    let parcels = std::mem::take(&mut pending.parcels);
     if let (Ok(room), false) = (room, parcels.is_empty()) {
         room.send(parcels);
     }
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
 
-    /// What came, and whether it was told that something is lost.
+    /// Received messages, and whether a loss was reported.
     #[derive(Default)]
     struct Seen {
         parcels: Vec<u32>,
@@ -184,7 +184,7 @@ mod tests {
             self.parcels.push(*parcel);
         }
 
-        /// Even ones.
+        /// Even numbers.
         fn is_volatile(parcel: &u32) -> bool {
             parcel.is_multiple_of(2)
         }
@@ -200,7 +200,7 @@ mod tests {
         (Hub::new(Seen::default, move |n| _ = count.fetch_add(n, Relaxed)), dropped)
     }
 
-    /// A thread that does not read.
+    /// A thread that does not read its inbox.
     fn stalled(hub: &Hub<Seen>) -> (Arc<Door<Seen>>, mpsc::Receiver<Vec<u32>>) {
         let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
         let door = Arc::new(Door { inbox, lost: Arc::default() });
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn what_waits_for_a_door_is_bounded_and_its_thread_is_told() {
+    async fn waiting_parcels_are_limited_and_their_thread_is_notified_of_losses() {
         let (hub, dropped) = hub();
         hub.thread();
         let (door, _inbox) = stalled(&hub);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_thread_hears_what_others_publish_and_that_it_has_lost_something() {
+    async fn a_thread_receives_parcels_of_others_and_is_notified_of_losses() {
         let (hub, _) = hub();
         assert_eq!(hub.here(|seen| seen.lost), Some(false));
         let door = hub.door(0).unwrap();

@@ -1,4 +1,4 @@
-//! The actor itself: its life, its deadlines and the packets that both transports carry.
+//! Session actor: its start and end, its deadlines, and the packets of both transports.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -26,9 +26,9 @@ pub(crate) struct Session<U: Upper> {
     pub(super) sid: Sid,
     pub(super) wire: Rc<Wire>,
     pub(super) upper: U,
-    /// A websocket that may take over.
+    /// The websocket of an upgrade that is not complete.
     pub(super) probe: Option<Probe>,
-    /// The websocket that has taken over.
+    /// The number of the websocket in use.
     pub(super) websocket: Option<u64>,
     /// The number of its last websocket.
     pub(super) websockets: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Session<U: Upper> {
     pub(super) posting: Option<u64>,
 }
 
-/// What a handshake brings.
+/// Data of a handshake.
 #[derive(Debug)]
 pub(crate) struct Opening {
     pub admission: Admission,
@@ -116,7 +116,7 @@ impl<U: Upper> Session<U> {
 
     fn ring(&mut self, ctx: &mut Context<Self>) {
         if self.is_closed() {
-            return ctx.stop(); // nobody came for the last payload
+            return ctx.stop(); // no GET came for the last payload
         }
         self.expire_probe();
         self.upper.attend();
@@ -127,7 +127,7 @@ impl<U: Upper> Actor for Session<U> {
     type Context = Context<Self>;
 
     fn started(&mut self, _: &mut Self::Context) {
-        // While its handshake was answered it could not be told.
+        // It could not receive the displacement before the actor started.
         if self.wire.is_displaced() {
             self.wire.close(CloseReason::Displaced);
         }
@@ -136,7 +136,7 @@ impl<U: Upper> Actor for Session<U> {
     fn stopped(&mut self, _: &mut Self::Context) {
         self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
         if let Some(reason) = self.wire.take_end() {
-            self.over(reason); // a GET that came in the turn of the end has stopped it sooner
+            self.over(reason); // a GET in the same event-loop turn as the end stopped the actor before its signal
         }
         self.engine.leave(self.sid);
         self.wire.end();
@@ -164,18 +164,18 @@ impl<U: Upper> Handler<Hang> for Session<U> {
 
     fn handle(&mut self, Hang(reason): Hang, ctx: &mut Self::Context) {
         let displaced = reason == CloseReason::Displaced;
-        // It may have joined while the word was on its way: then it needs no place.
+        // It may have joined while this message was on its way: then it needs no place.
         if displaced && !self.wire.is_displaced() {
             return;
         }
         self.wire.close(reason);
         if displaced && self.wire.is_parting() {
-            ctx.stop(); // nor does its last payload wait in the place of another
+            ctx.stop(); // its place belongs to another session, so its last payload does not wait
         }
     }
 }
 
-/// The wire's signals as the actor's stream.
+/// The wire's signals as a stream for the actor.
 struct Watch(Rc<Wire>);
 
 impl Stream for Watch {

@@ -1,82 +1,82 @@
-//! When a session is due for what: its heartbeat, and the one alarm that its actor may set.
+//! Deadlines of a session: its heartbeat, and the one alarm that its actor may set.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::wheel::STEP;
 
-/// A visit that is this late says that the thread did not run for a while.
+/// Lateness of a visit that shows that the thread stalled.
 const STALL: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]
 pub(super) struct Deadlines {
-    beat: Cell<Beat>,
+    heartbeat: Cell<Heartbeat>,
     alarm: Cell<Option<Instant>>,
-    /// When the wheel visits next.
+    /// Time of the wheel's next visit.
     armed: Cell<Option<Instant>>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Beat {
-    /// The next heartbeat goes out at.
+enum Heartbeat {
+    /// The next heartbeat is sent at this time.
     Ping(Instant),
-    /// The answer to the last one is due by.
+    /// The answer to the last heartbeat is due by this time.
     Pong(Instant),
 }
 
-/// What the heartbeat asks for now.
+/// Action that the heartbeat needs now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
     Nothing,
-    /// A ping goes out; its answer is waited for from now on.
+    /// Send a ping; the time for its answer starts now.
     Ping,
-    /// The answer did not come.
+    /// The answer did not come in time.
     Missed,
 }
 
 impl Deadlines {
     pub fn new(first_ping: Instant) -> Self {
-        Self { beat: Cell::new(Beat::Ping(first_ping)), alarm: Cell::new(None), armed: Cell::new(None) }
+        Self { heartbeat: Cell::new(Heartbeat::Ping(first_ping)), alarm: Cell::new(None), armed: Cell::new(None) }
     }
 
     pub fn ping_at(&self, at: Instant) {
-        self.beat.set(Beat::Ping(at));
+        self.heartbeat.set(Heartbeat::Ping(at));
     }
 
-    /// When the session is lost without an answer of its client.
+    /// Time at which the session is lost unless its client answers.
     pub fn pong_by(&self, timeout: Duration) -> Instant {
-        match self.beat.get() {
-            Beat::Ping(at) => at + timeout,
-            Beat::Pong(by) => by,
+        match self.heartbeat.get() {
+            Heartbeat::Ping(at) => at + timeout,
+            Heartbeat::Pong(by) => by,
         }
     }
 
     pub fn beat(&self, now: Instant, timeout: Duration) -> Due {
-        match self.beat.get() {
-            Beat::Ping(at) if at <= now => {
-                // The wheel's step is not the client's: a heartbeat counts from when it was due.
+        match self.heartbeat.get() {
+            Heartbeat::Ping(at) if at <= now => {
+                // The answer's deadline counts from when the heartbeat was due, so that the wheel's step does not delay it.
                 let sent = now.checked_sub(STEP).map_or(at, |earliest| at.max(earliest));
-                self.beat.set(Beat::Pong(sent + timeout));
+                self.heartbeat.set(Heartbeat::Pong(sent + timeout));
                 Due::Ping
             }
-            Beat::Pong(by) if by + STALL <= now => {
-                // This thread did not run for a while: the answer may be there and not be read yet.
-                self.beat.set(Beat::Pong(now + STALL));
+            Heartbeat::Pong(by) if by + STALL <= now => {
+                // The thread stalled: the answer may have arrived and not be read yet.
+                self.heartbeat.set(Heartbeat::Pong(now + STALL));
                 Due::Nothing
             }
-            Beat::Pong(by) if by <= now => Due::Missed,
-            Beat::Ping(_) | Beat::Pong(_) => Due::Nothing,
+            Heartbeat::Pong(by) if by <= now => Due::Missed,
+            Heartbeat::Ping(_) | Heartbeat::Pong(_) => Due::Nothing,
         }
     }
 
-    /// Sets the alarm, unless it rings earlier already.
+    /// Sets the alarm, unless an earlier one is set.
     pub fn set_alarm(&self, at: Instant) {
         if self.alarm.get().is_none_or(|before| at < before) {
             self.alarm.set(Some(at));
         }
     }
 
-    /// Whether the alarm rings; it does so once.
+    /// Whether the alarm is due. It is due only once.
     pub fn alarm(&self, now: Instant) -> bool {
         let rings = self.alarm.get().is_some_and(|at| at <= now);
         if rings {
@@ -94,10 +94,10 @@ impl Deadlines {
         visit
     }
 
-    /// When to visit, unless an earlier visit is armed. Without a heartbeat only the alarm counts.
+    /// Time of the visit to arm, unless an earlier one is armed. Without a heartbeat only the alarm counts.
     pub fn arm(&self, heartbeat: bool) -> Option<Instant> {
-        let (Beat::Ping(beat) | Beat::Pong(beat)) = self.beat.get();
-        let next = [heartbeat.then_some(beat), self.alarm.get()].into_iter().flatten().min()?;
+        let (Heartbeat::Ping(heartbeat_at) | Heartbeat::Pong(heartbeat_at)) = self.heartbeat.get();
+        let next = [heartbeat.then_some(heartbeat_at), self.alarm.get()].into_iter().flatten().min()?;
         if self.armed.get().is_some_and(|at| at <= next) {
             return None;
         }

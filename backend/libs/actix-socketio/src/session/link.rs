@@ -1,4 +1,4 @@
-//! Where a session's packets go: its transport at the moment, or what is left of it.
+//! Destination of a session's packets: its current transport, or its last payload.
 
 use super::outgoing::Part;
 use super::waiting::{Lost, Waiting};
@@ -8,7 +8,7 @@ use crate::metrics::Metrics;
 use crate::transport::Websocket;
 
 pub(super) enum Link {
-    /// Boxed: most sessions are on a websocket for most of their life.
+    /// Boxed, because most sessions are on a websocket most of the time.
     Polling(Box<Waiting>),
     Websocket(Websocket),
     /// Closed, with a payload for the next GET.
@@ -32,7 +32,7 @@ impl Link {
         }
     }
 
-    /// Queues parts for the next flush. False: nobody takes them any more.
+    /// Queues parts for the next flush. False: the session is closed and drops them.
     pub fn put(&mut self, parts: &[Part<'_>], volatile: bool) -> bool {
         match self {
             Self::Polling(waiting) => {
@@ -50,7 +50,7 @@ impl Link {
         true
     }
 
-    /// Hands what is gathered to the transport.
+    /// Passes the gathered parts to the transport.
     pub fn flush(&mut self, max_payload: usize, metrics: &Metrics) -> Result<(), Lost> {
         match self {
             Self::Polling(waiting) => {
@@ -64,7 +64,7 @@ impl Link {
         Ok(())
     }
 
-    /// Ends the transport; what is left of it. `code` is the websocket's, when the reason does not tell it.
+    /// Ends the transport, and returns what is left of it. `code` is the websocket's close code if the reason does not define it.
     pub fn close(self, reason: CloseReason, code: Option<u16>, max_payload: usize) -> Self {
         match self {
             Self::Polling(waiting) => part(*waiting, reason, max_payload),
@@ -77,8 +77,8 @@ impl Link {
     }
 }
 
-/// A polling session ends with a close packet, or with a noop when the client itself closed. A GET may be on its way
-/// at this moment, so the last payload waits for it a little when both sides part in order.
+/// A polling session ends with a close packet, or with a noop if the client closed it. A GET may be on its way, so after an orderly
+/// end the last payload waits for it for a short time.
 fn part(mut waiting: Waiting, reason: CloseReason, max_payload: usize) -> Link {
     let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
     let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);

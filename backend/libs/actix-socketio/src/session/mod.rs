@@ -1,4 +1,4 @@
-//! One Engine.IO session: a plain actor that owns the transport, whichever it is at the moment.
+//! Engine.IO session: a plain actor that owns its current transport.
 //!
 //! It is a plain `Context` actor and not a websocket body: actix-http polls a body only while its socket drains, so an
 //! actor that *is* the body never sees its own time-outs once the client stops reading.

@@ -1,4 +1,4 @@
-//! Packets on their way out, in the form of either transport.
+//! Outgoing packets, for both transports.
 
 use bytes::Bytes;
 
@@ -11,12 +11,12 @@ pub(super) enum Outgoing {
     Binary(Bytes),
 }
 
-/// A packet, or a part of one with attachments, on its way out.
+/// An outgoing packet, or one part of a packet with attachments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part<'a> {
     Text(&'a Frame),
     Binary(&'a Bytes),
-    /// The answer to a websocket ping; means nothing to polling.
+    /// The answer to a websocket ping; ignored by polling.
     Pong(&'a [u8]),
 }
 

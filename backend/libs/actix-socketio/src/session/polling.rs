@@ -1,4 +1,4 @@
-//! Requests of a session on polling. They may arrive on any thread and reach the session as messages.
+//! Polling requests of a session. They may arrive on any thread and reach the session as messages.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -10,7 +10,7 @@ use super::actor::Session;
 use crate::codec;
 use crate::engine::{CloseReason, EngineError, Upper};
 
-/// Tells requests apart: one that goes away names itself by the number that it began with.
+/// Number of a new request, by which a later message about its end identifies it.
 pub(crate) fn next_request() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Relaxed) + 1
@@ -28,12 +28,12 @@ pub(crate) enum Polled {
     Later(oneshot::Receiver<String>),
 }
 
-/// The GET of this number went away unanswered.
+/// The client dropped the GET with this number before its answer.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct PollGone(pub u64);
 
-/// A POST begins: only one may be under way.
+/// A POST begins; only one may be open.
 #[derive(Debug, Message)]
 #[rtype(result = "Result<(), EngineError>")]
 pub(crate) struct PostBegin(pub u64);
@@ -43,12 +43,12 @@ pub(crate) struct PostBegin(pub u64);
 #[rtype(result = "Result<(), EngineError>")]
 pub(crate) struct PostBody(pub ByteString);
 
-/// The POST of this number ended without a body that counts.
+/// The POST with this number ended without a valid body.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub(crate) struct PostEnd {
     pub number: u64,
-    /// Whether the session goes with it: true when the client went away in the middle.
+    /// Whether this ends the session: true when the client disconnected during the body.
     pub gone: bool,
 }
 

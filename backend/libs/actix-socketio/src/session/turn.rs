@@ -1,6 +1,6 @@
-//! One write per session and turn of the thread. Whatever is sent to a session while other tasks of the thread run is
-//! gathered; the flusher runs after them and hands each session's packets to its transport at once. A client that
-//! watches eight machines of an outlet gets eight ticks in one write.
+//! One write per session and event-loop turn. Packets that are sent to a session while other tasks of the thread run are gathered.
+//! The flusher runs after these tasks and passes each session's packets to its transport at once. A client that watches eight
+//! machines of an outlet gets eight ticks in one write.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use std::task::{Poll, Waker};
 use super::wire::Wire;
 use crate::vital;
 
-/// Sessions flushed before other tasks of the thread get their turn.
+/// Number of sessions flushed before other tasks of the thread run.
 const SLICE: usize = 256;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct Turn {
 
 thread_local!(static TURN: Turn = Turn::default());
 
-/// Has `wire` flushed at the end of this turn.
+/// Schedules a flush of `wire` at the end of this turn.
 pub(super) fn mark(wire: &Rc<Wire>) {
     if !wire.enter_turn() {
         return;
@@ -62,7 +62,7 @@ async fn flush_turns() {
             })
         })
         .await;
-        // Everything that is ready now runs first and adds to this turn.
+        // All tasks that are ready now run first and add packets to this turn.
         tokio::task::yield_now().await;
         let marked = TURN.with(|turn| turn.marked.take());
         for (i, wire) in marked.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Websockets of a session: its first transport, or one that takes over from polling.
+//! Websockets of a session: its first transport, or an upgrade from polling.
 
 use std::net::TcpStream as StdTcpStream;
 use std::time::Instant;
@@ -19,7 +19,7 @@ const POLICY_VIOLATION: u16 = 1008;
 pub(super) struct Probe {
     number: u64,
     websocket: Websocket,
-    /// `2probe` came and `3probe` went.
+    /// `2probe` was received and `3probe` sent.
     confirmed: bool,
     by: Instant,
 }
@@ -38,7 +38,7 @@ impl<U: Upper> Session<U> {
     pub(super) fn expire_probe(&mut self) {
         match &self.probe {
             Some(probe) if probe.by <= Instant::now() => self.drop_probe(CloseReason::ServerLeft),
-            Some(probe) => self.wire.set_alarm(probe.by), // this was the alarm of an earlier one
+            Some(probe) => self.wire.set_alarm(probe.by), // this was the alarm of an earlier upgrade
             None => {}
         }
     }
@@ -49,7 +49,7 @@ impl<U: Upper> Session<U> {
         }
     }
 
-    /// A message of the websocket that may take over.
+    /// Handles a message of the upgrade's websocket.
     fn probe_news(&mut self, news: News) {
         let Some(mut probe) = self.probe.take() else {
             return;
@@ -91,7 +91,7 @@ impl<U: Upper> Session<U> {
     }
 }
 
-/// Serves a websocket on this thread: its messages go to the session under `number`.
+/// Serves a websocket on this thread. Its messages reach the session with `number`.
 pub(super) fn serve<U: Upper>(
     engine: &Engine<U>,
     number: u64,
@@ -104,8 +104,8 @@ pub(super) fn serve<U: Upper>(
 }
 
 impl Probe {
-    /// Sends past the session: until the upgrade completes this websocket is none of its transport. A client that takes no
-    /// few bytes completes no upgrade either, so nothing piles up past the limits.
+    /// Sends directly, not through the session: this websocket is not its transport until the upgrade completes. A client that does
+    /// not take these few bytes cannot complete the upgrade either, so the queue stays within the limits.
     fn send(&self, part: Part<'_>) {
         if self.websocket.has_room(1, part.payload_len(), false) {
             self.websocket.put(part, false);
@@ -146,6 +146,6 @@ impl<U: Upper> StreamHandler<FromWebsocket> for Session<U> {
         }
     }
 
-    /// The end of a websocket is not always the end of its session.
+    /// Does not stop the actor: the end of a websocket is not always the end of its session.
     fn finished(&mut self, _: &mut Context<Self>) {}
 }

@@ -22,11 +22,11 @@ struct Poll {
     answer: oneshot::Sender<String>,
 }
 
-/// The open request went away before it was answered, and what it should have brought is lost.
+/// The client dropped the open request before its answer, so the packets in that answer are lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lost;
 
-/// What went out.
+/// What was sent.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sent {
     pub packets: u64,
@@ -34,7 +34,7 @@ pub(super) struct Sent {
 }
 
 impl Waiting {
-    /// Whether packets of together `bytes` bytes may be queued. One packet always fits when nothing waits.
+    /// Whether packets of together `bytes` bytes may be queued. One packet always fits into an empty queue.
     pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
         let most = if volatile { limits.max_queued_frames } else { limits.max_waiting_packets };
         self.queue.is_empty() || (self.queue.len() + packets <= most && self.bytes + bytes <= limits.max_waiting_bytes)
@@ -54,7 +54,7 @@ impl Waiting {
         self.poll.is_some()
     }
 
-    /// Opens a polling request. Its number tells it from others.
+    /// Opens a polling request, identified by its number.
     pub fn open(&mut self, number: u64) -> oneshot::Receiver<String> {
         let (answer, receiver) = oneshot::channel();
         self.poll = Some(Poll { number, answer });
@@ -66,7 +66,7 @@ impl Waiting {
         self.poll.as_ref().is_some_and(|p| p.number == number)
     }
 
-    /// Answers the open request with what waits, if there are both.
+    /// Answers the open request with the waiting packets, if both exist.
     pub fn flush(&mut self, max_payload: usize) -> Result<Sent, Lost> {
         if self.queue.is_empty() {
             return Ok(Sent::default());
@@ -79,7 +79,7 @@ impl Waiting {
         poll.answer.send(payload).map(|()| Sent { packets, bytes }).map_err(|_| Lost)
     }
 
-    /// Answers the open request with one packet, past the queue. False: none is open.
+    /// Answers the open request with one packet, bypassing the queue. False: no request is open.
     pub fn answer(&mut self, packet: &str) -> bool {
         match self.poll.take() {
             Some(poll) => poll.answer.send(packet.into()).is_ok(),
@@ -105,8 +105,8 @@ impl Waiting {
         (out, packets)
     }
 
-    /// The last payload of a session: what waits, as far as it fits, and `packet`. One that leaves no room for it goes alone: the
-    /// client's next request tells it the same.
+    /// The last payload of a session: the waiting packets, as far as they fit, and `packet`. If a waiting packet leaves no space for
+    /// `packet`, it is sent alone: the client's next request then shows that the session is closed.
     pub fn last_payload(&mut self, packet: &str, max: usize) -> String {
         let room = max.saturating_sub(packet.len() + 1);
         let (mut out, _) = self.payload(room);
@@ -120,7 +120,7 @@ impl Waiting {
         out
     }
 
-    /// What waits, for a websocket that takes over.
+    /// The waiting packets, for the websocket of an upgrade.
     pub fn into_queue(self) -> VecDeque<Outgoing> {
         self.queue
     }

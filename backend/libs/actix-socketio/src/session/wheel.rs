@@ -8,19 +8,19 @@ use std::time::{Duration, Instant};
 use super::wire::Wire;
 use crate::vital;
 
-/// How exact deadlines are: a visit is never early and at most this late in a thread that is not busy.
+/// Precision of deadlines: a visit is never early, and at most this late if the thread is not busy.
 pub(super) const STEP: Duration = Duration::from_millis(5);
-/// One turn of the wheel is 41 s; later deadlines go round again.
+/// One turn of the wheel is 41 s; later deadlines stay for further turns.
 const SLOTS: usize = 8192;
-/// Steps that the wheel sleeps through when nothing is due in them. A deadline that is set meanwhile and nearer than this
-/// is late by as much.
+/// Steps that the wheel sleeps if no deadline is due in them. A nearer deadline that is set during this sleep is late by up to as
+/// much.
 const SLEEP_STEPS: u64 = 4;
-/// Sessions visited before other tasks of the thread get their turn.
+/// Number of sessions visited before other tasks of the thread run.
 const SLICE: usize = 256;
 
 struct Wheel {
     origin: Instant,
-    /// Steps since the origin that are done.
+    /// Completed steps since the origin.
     done: u64,
     slots: Vec<Vec<Entry>>,
     entries: usize,
@@ -49,7 +49,7 @@ impl Wheel {
         }
     }
 
-    /// When to look next: at the next step that has entries, or a few steps on.
+    /// When to wake next: at the next step with entries, or after a few steps.
     fn wake_at(&self) -> Instant {
         let next = (self.done + 1..self.done + SLEEP_STEPS)
             .find(|step| self.slots.get(*step as usize % SLOTS).is_some_and(|slot| !slot.is_empty()))
@@ -77,7 +77,7 @@ impl Wheel {
     }
 }
 
-/// Has `wire` visited at `at`, or up to one step later.
+/// Schedules a visit of `wire` at `at`, or up to one step later.
 pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
     WHEEL.with_borrow_mut(|wheel| {
         if !wheel.running {
@@ -92,7 +92,7 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
     });
 }
 
-/// The next runtime of this thread (tests start several) turns its own wheel.
+/// Clears the wheel at the end of the runtime: the next runtime of this thread (tests start several) starts its own.
 struct Stopped;
 
 impl Drop for Stopped {
@@ -101,7 +101,7 @@ impl Drop for Stopped {
     }
 }
 
-/// Turns while there are entries.
+/// Runs while the wheel has entries.
 async fn turn_wheel() {
     let _stopped = Stopped;
     while WHEEL.with_borrow(|wheel| wheel.entries > 0) {

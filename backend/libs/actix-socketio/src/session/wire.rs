@@ -1,5 +1,5 @@
-//! The outbound half of a session: where packets go, when heartbeats are due, and whether it is over. Lives on one
-//! thread and is shared there between the session's actor, the turn, the wheel and the host's handles.
+//! Outbound half of a session: the destination of packets, the deadlines of heartbeats, and the end. It stays on one thread, where the
+//! session's actor, the flusher, the wheel and the host's handles share it.
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -22,10 +22,10 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::transport::Websocket;
 
-/// How long a closed polling session keeps its last payload for a GET that is on its way.
+/// Time that a closed polling session keeps its last payload for a GET that is on its way.
 const PARTING: Duration = Duration::from_millis(200);
 
-/// What the actor should look at.
+/// Signal to the session's actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signal {
     Closed(CloseReason),
@@ -33,7 +33,7 @@ pub(super) enum Signal {
     Attend,
 }
 
-/// What every frame needs lies together: with many sessions none of it is in the processor's cache when a frame goes out.
+/// The fields that every frame needs are adjacent: with many sessions, none is in the processor's cache when a frame is sent.
 #[repr(C)]
 pub(crate) struct Wire {
     link: RefCell<Link>,
@@ -42,13 +42,13 @@ pub(crate) struct Wire {
     closed_told: Cell<bool>,
     alarm_rang: Cell<bool>,
     attend: Cell<bool>,
-    /// The code of the websocket's close frame, when the reason of the end does not tell it.
+    /// The code of the websocket's close frame, if the reason of the end does not define it.
     close_code: Cell<Option<u16>>,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
     watcher: Cell<Option<Waker>>,
     deadlines: Deadlines,
-    /// Reaches the session from other threads.
+    /// Ends the session from other threads.
     hang: WeakRecipient<Hang>,
     peer: Option<SocketAddr>,
     admission: RefCell<Admission>,
@@ -104,12 +104,12 @@ impl Wire {
         self.admission.borrow_mut().leave()
     }
 
-    /// Whether its place went to another caller's session before it joined.
+    /// Whether another caller's session got its place before it joined.
     pub fn is_displaced(&self) -> bool {
         self.admission.borrow().is_displaced()
     }
 
-    /// Counts the session out, whoever still has a handle of it.
+    /// Removes the session from the counts, even if handles to it still exist.
     pub fn end(&self) {
         self.admission.borrow_mut().end();
     }
@@ -118,14 +118,14 @@ impl Wire {
         self.closed.get()
     }
 
-    /// Queues a packet, all of its parts or none, for the end of this turn of the thread. A volatile one is dropped when
-    /// the client is slow; any other closes the session when its bound is reached.
+    /// Queues a packet, all of its parts or none, for the end of this event-loop turn. A volatile packet is dropped if the client is
+    /// slow; any other closes the session if its limit is reached.
     pub fn push(self: &Rc<Self>, parts: &[Part<'_>], volatile: bool) {
         if self.closed.get().is_some() {
             return;
         }
         if !self.has_room(parts, volatile) {
-            // Full within one turn of a client that drains is no stall: let go of what is gathered and look again.
+            // A queue that fills up within one turn does not mean a stalled client: flush the gathered packets and check again.
             self.flush();
             if !self.has_room(parts, volatile) {
                 return if volatile { self.metrics.frames_dropped.add(1) } else { self.stall() };
@@ -145,18 +145,18 @@ impl Wire {
         self.close(CloseReason::Stalled);
     }
 
-    /// Puts this wire into the present turn. True: it was not in it yet.
+    /// Adds this wire to the current turn. True: it was not part of it yet.
     pub fn enter_turn(&self) -> bool {
         !self.in_turn.replace(true)
     }
 
-    /// The end of a turn.
+    /// Ends the turn: flushes.
     pub fn leave_turn(self: &Rc<Self>) {
         self.in_turn.set(false);
         self.flush();
     }
 
-    /// Hands what is gathered to the transport.
+    /// Passes the gathered packets to the transport.
     pub fn flush(self: &Rc<Self>) {
         let flushed = self.link.borrow_mut().flush(self.limits.max_payload, &self.metrics);
         if let Err(Lost) = flushed {
@@ -172,12 +172,12 @@ impl Wire {
         }
     }
 
-    /// Moves the session to a websocket, with everything that waited.
+    /// Moves the session to a websocket, with all waiting packets.
     pub fn switch(self: &Rc<Self>, websocket: Websocket) {
         if let Link::Polling(mut waiting) = self.link.replace(Link::Websocket(websocket)) {
             waiting.answer("6");
             let queue = waiting.into_queue();
-            // One push: what waited was within its own limits and may exceed those of a websocket.
+            // One push: the waiting packets were within the limits of polling and may exceed those of a websocket.
             self.push(&queue.iter().map(Outgoing::part).collect::<Vec<_>>(), false);
         }
     }
@@ -220,7 +220,7 @@ impl Wire {
     /// The client answered a heartbeat.
     pub fn pong(self: &Rc<Self>) {
         self.deadlines.ping_at(Instant::now() + self.limits.ping_interval);
-        self.arm(); // it may be due before the last one's deadline
+        self.arm(); // the next heartbeat may be due before the last one's deadline
     }
 
     /// Closes the session if its heartbeat is overdue at this moment.
@@ -231,10 +231,10 @@ impl Wire {
         }
     }
 
-    /// The wheel's visit.
+    /// Handles a visit of the wheel.
     pub fn visit(self: &Rc<Self>, now: Instant) {
         if !self.deadlines.is_visit(now) {
-            return; // an earlier visit took its place
+            return; // an earlier visit replaced this one
         }
         if self.closed.get().is_none() {
             match self.deadlines.beat(now, self.limits.ping_timeout) {
@@ -250,7 +250,7 @@ impl Wire {
         self.arm();
     }
 
-    /// Asks for a signal at `at`, unless an earlier one is asked for.
+    /// Requests a signal at `at`, unless an earlier one is requested.
     pub fn set_alarm(self: &Rc<Self>, at: Instant) {
         self.deadlines.set_alarm(at);
         self.arm();
@@ -262,7 +262,7 @@ impl Wire {
         }
     }
 
-    /// Asks the actor to look at the application once more.
+    /// Asks the actor to call [`crate::engine_io::Upper::attend`].
     pub fn attend(&self) {
         self.attend.set(true);
         self.wake();
@@ -274,7 +274,7 @@ impl Wire {
         }
     }
 
-    /// Why the session is over, once, for whoever tells the application.
+    /// Returns the reason of the end once, to report it to the application.
     pub(super) fn take_end(&self) -> Option<CloseReason> {
         self.closed.get().filter(|_| !self.closed_told.replace(true))
     }
@@ -283,7 +283,7 @@ impl Wire {
         if self.attend.take() {
             return Poll::Ready(Signal::Attend);
         }
-        // Before the alarm, which ends the actor of a closed session.
+        // Checked before the alarm, which ends the actor of a closed session.
         if let Some(reason) = self.take_end() {
             return Poll::Ready(Signal::Closed(reason));
         }

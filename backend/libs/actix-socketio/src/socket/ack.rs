@@ -30,7 +30,7 @@ impl Ack {
         Ok(())
     }
 
-    /// Answers with arguments given as they come from a client ([`Args`]).
+    /// Answers with several arguments ([`Args`]).
     pub fn send_args(self, args: &Args) {
         let json = format!("[{}]", args.json());
         self.answer(json, args.attachments());
@@ -49,19 +49,18 @@ impl Ack {
     }
 }
 
-/// Why no answer of a client will come.
+/// Reason why no answer of a client will come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AckError {
     /// The socket is gone.
     #[error("the socket is gone")]
     Gone,
-    /// `max_pending_acks` answers are already waited for.
+    /// The server already waits for `max_pending_acks` answers.
     #[error("too many answers are waited for")]
     TooMany,
 }
 
-/// The answer of a client, to be awaited. A client may never answer: put a time-out around it. Dropped, it makes room for another of
-/// `max_pending_acks`.
+/// The future answer of a client. A client may never answer, so use a time-out. Dropping it frees one of `max_pending_acks`.
 #[derive(Debug)]
 pub struct AckAnswer(pub(super) oneshot::Receiver<Args>);
 
@@ -69,7 +68,7 @@ impl AckAnswer {
     /// Waits for the answer.
     ///
     /// # Errors
-    /// When the socket goes first.
+    /// When the socket ends first.
     pub async fn wait(self) -> Result<Args, AckError> {
         self.0.await.map_err(|_| AckError::Gone)
     }

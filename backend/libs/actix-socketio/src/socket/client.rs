@@ -1,4 +1,4 @@
-//! One client: the namespaces that one session has joined.
+//! Client of a session: the namespaces that the session has joined.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -25,15 +25,15 @@ pub struct Client<H: Handler> {
     shared: Rc<Shared<H>>,
 }
 
-/// What the session and a `connect` that is under way both reach. Borrowed only between awaits.
+/// State that the session and a running `connect` share. Borrowed only between awaits.
 struct Shared<H: Handler> {
     handler: Arc<H>,
     session: Handle,
     rooms: Rooms,
     places: RefCell<Vec<Place<H>>>,
-    /// When a session without a namespace is closed; None while it has joined one.
+    /// Time at which the session is closed unless it joins a namespace; None while it has joined one.
     join_by: Cell<Option<Instant>>,
-    /// It has joined a namespace at some time.
+    /// Whether it has ever joined a namespace.
     has_joined: Cell<bool>,
     /// Namespaces refused so far.
     refusals: Cell<usize>,
@@ -90,7 +90,7 @@ impl<H: Handler> Upper for Client<H> {
         self.shared.leave_where(CloseReason::ServerLeft, |socket| socket.state() == State::Leaving);
         match self.shared.join_by.get() {
             Some(by) if by <= Instant::now() => self.shared.session.close_for(CloseReason::ConnectTimeout),
-            Some(by) => self.shared.session.wake_at(by), // this may have been somebody else's alarm
+            Some(by) => self.shared.session.wake_at(by), // the alarm may have been for another deadline
             None => {}
         }
     }
@@ -113,7 +113,7 @@ impl<H: Handler> Shared<H> {
         }
         if let Some(place) = self.places.borrow().iter().find(|p| p.is(&packet.namespace)) {
             if place.socket.state() == State::Joined {
-                place.socket.say_joined(); // a client may not have seen the first answer
+                place.socket.say_joined(); // the client may have missed the first answer
             }
             return Ok(());
         }
@@ -133,12 +133,12 @@ impl<H: Handler> Shared<H> {
         Ok(())
     }
 
-    /// Runs beside the session; aborted when the session ends or the client leaves first.
+    /// Runs concurrently with the session; aborted if the session ends or the client leaves first.
     async fn connecting(self: Rc<Self>, connect: Connect) {
         let socket = connect.socket.clone();
         let result = AssertUnwindSafe(async { self.handler.connect(connect).await }).catch_unwind().await;
         match result.unwrap_or_else(|_| Err(panicked("connect"))) {
-            // The host has left while it let the client in: to the client it never joined.
+            // The host disconnected the socket during `connect`: for the client, it never joined.
             Ok(session) if socket.state() != State::Joining => {
                 self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
                 socket.gone();
@@ -153,7 +153,7 @@ impl<H: Handler> Shared<H> {
                 }
                 socket.joined();
             }
-            // `max_sessions` have joined: a real client comes back.
+            // `max_sessions` have joined: a real client reconnects.
             Ok(session) => {
                 self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
                 socket.gone();
@@ -248,8 +248,8 @@ impl<H: Handler> Shared<H> {
         count
     }
 
-    /// Without a namespace a session is one of those that have not joined, whatever it was before: else a customer could hold any
-    /// number of those that are for who has.
+    /// A session without a namespace counts as not joined, even if it had joined before. Otherwise a customer could occupy any number
+    /// of the places for joined sessions.
     fn count_anew(&self) {
         let joined = self.places.borrow().iter().any(|place| matches!(place.stage, Stage::Joined(_)));
         if joined || self.join_by.get().is_some() || !self.session.is_open() {
@@ -263,7 +263,7 @@ impl<H: Handler> Shared<H> {
     }
 }
 
-/// A panic of the host's ends the session that it was for, in order: its handler hears of it, its rooms forget it.
+/// Handles a panic of the host: it ends the session in order, so the handler is notified and the rooms remove the socket.
 fn panicked(call: &str) -> Refused {
     tracing::error!(call, "the handler panicked: its session ends");
     Refused::new("server error")

@@ -1,4 +1,4 @@
-//! What a client sends to a socket.
+//! Events, arguments and `auth` that a client sends to a socket.
 
 use bytes::Bytes;
 use bytestring::ByteString;
@@ -9,7 +9,7 @@ use super::ack::Ack;
 use crate::codec::{Assembled, Kind, Packet};
 use crate::engine::Violation;
 
-/// Names that the clients' own events have; the reference parser refuses them on the wire.
+/// Event names that the clients use internally; the reference parser refuses them on the wire.
 const RESERVED: [&str; 6] = ["connect", "connect_error", "disconnect", "disconnecting", "newListener", "removeListener"];
 
 /// An event of a client.
@@ -31,7 +31,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// One argument more.
+    /// Adds an argument.
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
@@ -40,7 +40,7 @@ impl Args {
         Ok(self.with_json(&json))
     }
 
-    /// One argument more, which travels beside the JSON and is a `Buffer` or an `ArrayBuffer` for its receiver.
+    /// Adds a binary argument. It is sent as an attachment, and its receiver gets a `Buffer` or an `ArrayBuffer`.
     #[must_use]
     pub fn with_binary(mut self, bytes: impl Into<Bytes>) -> Self {
         let placeholder = format!(r#"{{"_placeholder":true,"num":{}}}"#, self.attachments.len());
@@ -54,7 +54,7 @@ impl Args {
         self
     }
 
-    /// The packet of the event `name` with these arguments, without what is attached.
+    /// The packet of the event `name` with these arguments, without the attachments.
     pub(super) fn packet_of_event(&self, namespace: ByteString, name: &str) -> serde_json::Result<Packet> {
         let comma = if self.json.is_empty() { "" } else { "," };
         let data = format!("[{}{comma}{}]", serde_json::to_string(name)?, self.json).into();
@@ -63,7 +63,7 @@ impl Args {
         Ok(Packet { kind, attachments, namespace, id: None, data })
     }
 
-    /// Takes the payload of a packet, already known to be JSON, apart: the leading name and the rest.
+    /// Splits the payload of a packet, already known to be JSON, into the event's name and its arguments.
     pub(super) fn of_event(event: Assembled) -> Result<(String, Self), Violation> {
         let data = event.packet.data;
         let inner = inside(&data);
@@ -89,8 +89,8 @@ impl Args {
         &self.json
     }
 
-    /// The binary attachments; `{"_placeholder":true,"num":N}` in the JSON stands for the N-th. The client chose N: it
-    /// may be out of range.
+    /// The binary attachments; `{"_placeholder":true,"num":N}` in the JSON refers to the N-th. The client chose N: it may be out of
+    /// range.
     pub fn attachments(&self) -> &[Bytes] {
         &self.attachments
     }
@@ -109,7 +109,7 @@ fn inside(array: &str) -> &str {
     array.trim_end().strip_prefix('[').and_then(|s| s.strip_suffix(']')).unwrap_or_default()
 }
 
-/// What a client sent along when it asked to join.
+/// Data that a client sends when it asks to join.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConnectAuth(ByteString);
 
@@ -169,7 +169,7 @@ mod tests {
             let mut items = vec![serde_json::to_string(&name).unwrap()];
             items.extend(args);
             let text = format!("2[{blank}{}{blank}]", items.join(&format!("{blank},{blank}")));
-            // Random quotes and brackets are not always JSON, and then no packet.
+            // Random quotes and brackets are not always JSON, and then not a packet.
             if let Ok(packet) = Packet::parse(&text.as_str().into()) {
                 let all: Vec<serde_json::Value> = serde_json::from_str(&packet.data).unwrap();
                 match Args::of_event(Assembled { packet, attachments: vec![] }) {

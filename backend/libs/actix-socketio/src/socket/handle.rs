@@ -1,4 +1,4 @@
-//! One socket: a session's place in one namespace, seen from its own thread.
+//! Socket: a session's membership in one namespace, for its own thread.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -16,26 +16,27 @@ use super::room::{Broadcast, Rooms};
 use crate::codec::{Frame, Kind, Packet};
 use crate::engine::{CloseReason, Closer, Handle, Sid};
 
-/// What a host sends with. Cloning is cheap (one count); a socket that is gone takes and does nothing. It stays on its
-/// thread: a hub there hands it frames that were encoded once, and sends go out together at the end of each turn.
+/// Socket by which a host sends to a client. Cloning is cheap (one reference count). After the end of the socket, calls have no effect.
+/// It stays on its thread: a hub there delivers frames that were encoded once. All frames are written together at the end of each
+/// event-loop turn.
 #[derive(Clone)]
 pub struct Socket(Rc<Inner>);
 
-/// What every frame needs lies together: with many sessions none of it is in the processor's cache when a frame goes out.
+/// The fields that every frame needs are adjacent: with many sessions, none is in the processor's cache when a frame is sent.
 #[repr(C)]
 struct Inner {
     session: Handle,
     state: Cell<State>,
     id: Sid,
     namespace: ByteString,
-    /// What was sent before the client was told that it joined.
+    /// Frames that the host sent before the client got the confirmation that it joined.
     held: RefCell<Vec<Held>>,
     held_bytes: Cell<usize>,
-    /// Answers that are waited for, by their ids.
+    /// Pending answers, by their ids.
     pending: RefCell<Vec<(u64, oneshot::Sender<Args>)>>,
     next_id: Cell<u64>,
     rooms: Rooms,
-    /// Those that it is in, besides its own.
+    /// Rooms that it is in, except its own.
     joined: RefCell<Vec<ByteString>>,
 }
 
@@ -48,7 +49,7 @@ pub struct TooManyRooms;
 pub(super) enum State {
     Joining,
     Joined,
-    /// The host left; the client is told, the handler not yet.
+    /// The host disconnected it; the client is notified, the handler not yet.
     Leaving,
     Gone,
 }
@@ -83,7 +84,7 @@ impl Socket {
         self.0.id
     }
 
-    /// Its namespace, to keep.
+    /// The namespace, as a shared string.
     pub(super) fn name(&self) -> &ByteString {
         &self.0.namespace
     }
@@ -93,7 +94,7 @@ impl Socket {
         &self.0.namespace
     }
 
-    /// The address the session was opened from: the proxy's, if there is one.
+    /// The address the session was opened from: the proxy's, if one is used.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.0.session.peer()
     }
@@ -103,8 +104,8 @@ impl Socket {
         matches!(self.0.state.get(), State::Joining | State::Joined) && self.0.session.is_open()
     }
 
-    /// Emits an event with one argument. Never dropped: a client that does not take it is closed. Clients hear no event that is called
-    /// `connect`, `connect_error`, `disconnect`, `disconnecting`, `newListener` or `removeListener`: these are their own.
+    /// Emits an event with one argument. Never dropped: a client that does not take it is closed. Clients ignore events with the names
+    /// `connect`, `connect_error`, `disconnect`, `disconnecting`, `newListener` and `removeListener`, which they use themselves.
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
@@ -113,7 +114,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Emits an event with arguments and attachments as they come from a client ([`Args`]).
+    /// Emits an event with several arguments and attachments ([`Args`]).
     ///
     /// # Errors
     /// When `name` does not serialise to JSON (every string does).
@@ -126,8 +127,8 @@ impl Socket {
     /// Emits an event with one argument and asks for an answer.
     ///
     /// # Errors
-    /// The inner one when too many answers are waited for or the socket is gone, the outer one when `argument` does not
-    /// serialise to JSON.
+    /// The inner error when too many answers are pending or the socket is gone, the outer one when `argument` does not serialise to
+    /// JSON.
     pub fn ask<A: Serialize + ?Sized>(&self, name: &str, argument: &A) -> serde_json::Result<Result<AckAnswer, AckError>> {
         let data = serde_json::to_string(&(name, argument))?;
         if !self.is_open() {
@@ -154,7 +155,7 @@ impl Socket {
         self.send_with(frame, &[]);
     }
 
-    /// Sends a frame and what is attached to it.
+    /// Sends a frame and its attachments.
     pub(super) fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
         match self.0.state.get() {
             State::Joined if attachments.is_empty() => self.0.session.send(frame),
@@ -164,7 +165,7 @@ impl Socket {
         }
     }
 
-    /// The same for a frame that a later one replaces: dropped, and counted, when the client is slow or has not joined yet.
+    /// The same for a frame that a later one replaces: dropped and counted if the client is slow or has not joined yet.
     pub fn send_volatile(&self, frame: &Frame) {
         match self.0.state.get() {
             State::Joined => self.0.session.send_volatile(frame),
@@ -172,8 +173,8 @@ impl Socket {
         }
     }
 
-    /// Enters a room of its namespace, or stays in it. A room is there as long as somebody is in it. Where clients choose the name,
-    /// bound its length.
+    /// Enters a room of its namespace, or stays in it. A room exists as long as a socket is in it. If clients choose the name, limit
+    /// its length.
     ///
     /// # Errors
     /// When it is in `max_rooms` already.
@@ -185,39 +186,39 @@ impl Socket {
         Ok(())
     }
 
-    /// Leaves a room. A socket that goes leaves all of them by itself.
+    /// Leaves a room. A socket that ends leaves all its rooms automatically.
     pub fn leave(&self, room: &str) {
         if self.forget_room(room) {
             self.0.rooms.leave(self, room);
         }
     }
 
-    /// The rooms that it is in, in no order. The one of its own, which has its id for a name, is not among them.
+    /// The rooms that it is in, in no particular order, without its own room, whose name is its id.
     pub fn rooms(&self) -> Vec<String> {
         self.0.joined.borrow().iter().map(ToString::to_string).collect()
     }
 
-    /// The others in `room`.
+    /// All other sockets in `room`.
     pub fn to(&self, room: impl Into<String>) -> Broadcast {
         self.broadcast().to(room)
     }
 
-    /// All others in its namespace.
+    /// All other sockets in its namespace.
     pub fn broadcast(&self) -> Broadcast {
         self.0.rooms.of(self.name().clone(), Some(self.0.id))
     }
 
-    /// All in another namespace of the same server, which begins with `/`.
+    /// All sockets in another namespace of the same server. Its name begins with `/`.
     pub fn of(&self, namespace: impl Into<String>) -> Broadcast {
         self.0.rooms.of(namespace.into().into(), None)
     }
 
-    /// All in its namespace, itself too.
+    /// All sockets in its namespace, including itself.
     pub fn everyone(&self) -> Broadcast {
         self.0.rooms.of(self.name().clone(), None)
     }
 
-    /// Notes that it is in a room. False: it was.
+    /// Adds a room. False: it was already in it.
     pub(super) fn note_room(&self, room: &ByteString) -> Result<bool, TooManyRooms> {
         let mut joined = self.0.joined.borrow_mut();
         if !self.is_open() || joined.contains(room) {
@@ -230,14 +231,14 @@ impl Socket {
         Ok(true)
     }
 
-    /// False: it was not in it.
+    /// Removes a room. False: it was not in it.
     pub(super) fn forget_room(&self, room: &str) -> bool {
         let mut joined = self.0.joined.borrow_mut();
         let at = joined.iter().position(|joined| *joined == room);
         at.map(|at| joined.swap_remove(at)).is_some()
     }
 
-    /// Leaves the namespace: the client gets `disconnect` and does not come back by itself.
+    /// Leaves the namespace: the client gets `disconnect` and does not reconnect automatically.
     pub fn disconnect(&self) {
         if self.0.state.get() == State::Joined {
             let packet = self.packet(Kind::Disconnect, None, ByteString::new());
@@ -249,7 +250,7 @@ impl Socket {
         }
     }
 
-    /// Closes the session and its transport: a real client reconnects, and asks for its `auth` again.
+    /// Closes the session and its transport: a real client reconnects, and calls its `auth` function again.
     pub fn close(&self) {
         self.0.session.close();
     }
@@ -268,7 +269,7 @@ impl Socket {
         self.0.state.get()
     }
 
-    /// Tells the client that it joined, and sends what was held back.
+    /// Confirms to the client that it joined, and sends the held frames.
     pub(super) fn joined(&self) {
         self.0.state.set(State::Joined);
         self.0.rooms.enter(self);
@@ -291,7 +292,7 @@ impl Socket {
         self.0.pending.take();
     }
 
-    /// The client's answer to [`Socket::ask`]. An id that nobody waits for (any more) is ignored.
+    /// Handles the client's answer to [`Socket::ask`]. An id that is not (or no longer) pending is ignored.
     pub(super) fn answered(&self, id: u64, args: Args) {
         let mut pending = self.0.pending.borrow_mut();
         if let Some(at) = pending.iter().position(|(waiting, _)| *waiting == id) {
@@ -310,7 +311,7 @@ impl Socket {
         let (mut held, limits) = (self.0.held.borrow_mut(), self.0.session.limits());
         let bytes = frame.as_text().len() + attachments.iter().map(Bytes::len).sum::<usize>();
         let all = self.0.held_bytes.get() + bytes;
-        // As for whatever waits for a client: one always fits.
+        // As in the other queues: one frame always fits into an empty queue.
         if held.is_empty() || (held.len() < limits.max_waiting_packets && all <= limits.max_waiting_bytes) {
             self.0.held_bytes.set(all);
             held.push(Held { frame, attachments });

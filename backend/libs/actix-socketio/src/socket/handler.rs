@@ -1,4 +1,4 @@
-//! What a host implements.
+//! Trait that a host implements.
 
 use bytestring::ByteString;
 use serde::Serialize;
@@ -7,35 +7,34 @@ use super::event::{ConnectAuth, Event};
 use super::handle::Socket;
 use crate::engine::CloseReason;
 
-/// The host's side of every socket. One value serves all threads; each socket's calls come on the thread of its
-/// session, one at a time, and for each namespace: whoever has but one refuses the others with [`Refused::invalid_namespace`].
+/// The host's side of every socket. One value serves all threads; each socket's calls come on the thread of its session, one at a
+/// time. Calls come for each namespace: a host with only one refuses the others with [`Refused::invalid_namespace`].
 ///
-/// A panic in `connect` refuses the client, one in `event` ends its session ([`CloseReason::Panicked`]); it is logged, and nobody else
-/// notices.
+/// A panic in `connect` refuses the client, one in `event` ends its session ([`CloseReason::Panicked`]). It is logged, and other
+/// sessions are not affected.
 pub trait Handler: Send + Sync + 'static {
-    /// What the host keeps for one socket. Stays on its thread.
+    /// State of the host for one socket. It stays on its thread.
     type Session: 'static;
 
-    /// A client asks to join a namespace. Runs beside the session, which goes on with its heartbeats; it is dropped when
-    /// the session ends first, and `connect_timeout` bounds it as long as the session is in no namespace. Emits to
-    /// `connect.socket` are held back until the client has been told that it joined, within `max_waiting_packets`; volatile ones are
-    /// dropped.
+    /// A client asks to join a namespace. Runs concurrently with the session, whose heartbeats continue. It is dropped if the session
+    /// ends first, and `connect_timeout` limits it while the session is in no namespace. Emits to `connect.socket` are held until the
+    /// client gets the confirmation that it joined, within `max_waiting_packets`; volatile ones are dropped.
     fn connect(&self, connect: Connect) -> impl Future<Output = Result<Self::Session, Refused>>;
 
-    /// An event of the client. It must not block; what takes longer is spawned, and answers with `event.ack`.
+    /// An event of the client. It must not block; spawn longer work, which may answer with `event.ack`.
     fn event(&self, session: &mut Self::Session, event: Event);
 
-    /// The socket is gone, and in no room any more: the client or the host left the namespace, or the session ended. Called once for
-    /// each `connect` that succeeded.
+    /// The socket has ended and left its rooms: the client or the host left the namespace, or the session ended. Called once for each
+    /// `connect` that succeeded.
     fn disconnected(&self, session: Self::Session, reason: CloseReason);
 }
 
 /// A request to join a namespace.
 #[derive(Debug)]
 pub struct Connect {
-    /// The socket that it will be.
+    /// The new socket.
     pub socket: Socket,
-    /// What the client sent along (`auth` of the real clients).
+    /// The client's data for the join (`auth` of the real clients).
     pub auth: ConnectAuth,
 }
 
@@ -46,7 +45,7 @@ impl Connect {
     }
 }
 
-/// A namespace is refused; the client gets `connect_error` and does not retry by itself.
+/// Refusal of a namespace. The client gets `connect_error` and does not retry automatically.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     json: ByteString,

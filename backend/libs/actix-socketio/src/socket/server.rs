@@ -1,4 +1,4 @@
-//! The server as a host has it.
+//! Server, as a host uses it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::engine::Upper;
 use crate::engine::{Config, Engine};
 use crate::metrics::Metrics;
 
-/// A Socket.IO server. Cloning gives another handle to the same server: make one, clone it into every worker, and into whatever else
-/// wants to [`emit`](Self::emit).
+/// A Socket.IO server. A clone is another handle to the same server: create one, and clone it into every worker and every other part
+/// that needs to [`emit`](Self::emit).
 pub struct SocketIo<H: Handler> {
     engine: Engine<Client<H>>,
     rooms: Rooms,
 }
 
-/// A Socket.IO server whose sockets are served by `handler`.
+/// A Socket.IO server whose sockets `handler` serves.
 pub fn socket_io<H: Handler>(config: Config, handler: H) -> SocketIo<H> {
     let handler = Arc::new(handler);
     let metrics = Arc::<Metrics>::default();
@@ -44,12 +44,12 @@ impl<H: Handler> SocketIo<H> {
         self.rooms.of(namespace.into().into(), None)
     }
 
-    /// Those in a room of the main namespace; for a room, or a socket's id, of another one: `io.of("/staff").to(…)`.
+    /// All sockets in a room of the main namespace. For a room or a socket's id of another namespace: `io.of("/staff").to(…)`.
     pub fn to(&self, room: impl Into<String>) -> Broadcast {
         self.main().to(room)
     }
 
-    /// All of the main namespace but those in `room`.
+    /// All sockets of the main namespace except those in `room`.
     pub fn except(&self, room: impl Into<String>) -> Broadcast {
         self.main().except(room)
     }
@@ -76,13 +76,13 @@ impl<H: Handler> SocketIo<H> {
         self.engine.shut_down(within).await
     }
 
-    /// The same, for one of several servers: the open ones are closed little by little over `spread`, or sooner when they are few, so that
-    /// the others do not get all of their clients in one instant. `within` counts from there on.
+    /// The same for one of several servers: open sessions are closed gradually over `spread`, or faster if they are few. So the other
+    /// servers do not get all their clients at once. `within` starts after the last of these closes.
     pub async fn shut_down_over(&self, spread: Duration, within: Duration) -> bool {
         self.engine.shut_down_over(spread, within).await
     }
 
-    /// What it stands on, for [`Upgrades::mount`](crate::host::Upgrades::mount).
+    /// The Engine.IO server below it, for [`Upgrades::mount`](crate::host::Upgrades::mount).
     #[cfg(feature = "host")]
     pub fn engine(&self) -> &Engine<impl Upper + use<H>> {
         &self.engine

@@ -1,4 +1,4 @@
-//! What an upgrade request is asked before its handshake is answered, on whichever server it came.
+//! Checks of an upgrade request before the answer to its handshake, for both kinds of server.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,16 +12,16 @@ use super::websocket::Arrival;
 use crate::engine::{Engine, EngineError, Query, Transport, Upper, Verdict};
 use crate::session::{Attach, Opening, Session};
 
-/// Where a websocket goes once its handshake is answered.
+/// Destination of a websocket after the answer to its handshake.
 pub(super) enum Entry<U: Upper> {
     /// It opens a session.
     New(Opening),
-    /// It may take over from the session's polling.
+    /// It may replace the session's polling.
     Upgrade(Addr<Session<U>>),
 }
 
 impl<U: Upper> Engine<U> {
-    /// Where the websocket of this request would go.
+    /// The destination of this request's websocket.
     pub(super) fn entry(&self, head: &RequestHead, peer: Option<SocketAddr>) -> Result<Entry<U>, EngineError> {
         if self.verdict(&head.headers, peer) == Verdict::Refused {
             return Err(EngineError::Forbidden);
@@ -42,10 +42,10 @@ impl<U: Upper> Engine<U> {
 }
 
 impl<U: Upper> Entry<U> {
-    /// Brings it there.
+    /// Passes the websocket to its destination.
     ///
     /// # Errors
-    /// When this thread does not let go of the socket.
+    /// When this thread's runtime cannot release the socket.
     pub fn enter(self, engine: &Engine<U>, arrival: Arrival<TcpStream>) -> io::Result<()> {
         match self {
             Self::New(opening) => engine.open_websocket(opening, arrival),

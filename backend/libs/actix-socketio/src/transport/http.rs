@@ -1,4 +1,4 @@
-//! One resource for both transports: what is common to their requests.
+//! HTTP resource for both transports: the common part of their requests.
 
 use actix_http::Response;
 use actix_http::body::BoxBody;
@@ -45,7 +45,7 @@ async fn serve<U: Upper>(engine: &Engine<U>, request: HttpRequest, body: Payload
 async fn dispatch<U: Upper>(engine: &Engine<U>, request: &HttpRequest, body: Payload) -> Result<HttpResponse, EngineError> {
     let query = Query::parse(request.query_string(), &engine.config().sid_prefix)?;
     match query.transport {
-        // What comes here did not ask to upgrade its connection, or needs `Upgrades` without the feature `actors`.
+        // Such a request did not ask for an upgrade, or needs `Upgrades` because the feature `actors` is off.
         Transport::Websocket => Err(EngineError::BadRequest),
         Transport::Polling => match (request.method(), query.sid) {
             (&Method::GET, None) => polling::open(engine, request),
@@ -61,12 +61,12 @@ fn refuse<U: Upper>(engine: &Engine<U>, error: EngineError) -> HttpResponse {
     error_response(engine, error).into()
 }
 
-/// The answer to a request that is not served.
+/// The answer to a refused request.
 pub(super) fn error_response<U: Upper>(engine: &Engine<U>, error: EngineError) -> Response<BoxBody> {
     let body = (engine.config().error_body)(error);
     let mut response = Response::build(error.status());
     let retry_s = match error {
-        // By then each of them has joined or is closed.
+        // By then, each of these sessions has joined or is closed.
         EngineError::TooManyUnjoined => Some(engine.limits().connect_timeout.as_secs().max(1)),
         EngineError::NoRoom => Some(1),
         _ => None,
@@ -77,7 +77,7 @@ pub(super) fn error_response<U: Upper>(engine: &Engine<U>, error: EngineError) -
     response.content_type("application/json").body(body).map_into_boxed_body()
 }
 
-/// The answer to a browser that asks before its POST.
+/// The answer to a browser's CORS preflight before its POST.
 fn preflight() -> HttpResponse {
     HttpResponse::NoContent()
         .insert_header((header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST"))

@@ -1,4 +1,4 @@
-//! The inbound side of one websocket, as a stream of messages for its session.
+//! Inbound side of a websocket, as a stream of messages for its session.
 
 use std::cell::RefCell;
 use std::io;
@@ -16,12 +16,12 @@ use super::socket::Socket;
 use crate::codec::{Decoder, Message, WebsocketError};
 use crate::metrics::Metrics;
 
-/// All sockets of a thread read into the same place; a session keeps only the start of an unfinished frame.
+/// All sockets of a thread share one read buffer; a session keeps only the start of an unfinished frame.
 const READ_BYTES: usize = 64 * 1024;
 
 thread_local!(static READ: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES].into()));
 
-/// What a websocket of a session brought. The number tells an upgrade's websocket from the one in use.
+/// Event of a session's websocket. The number distinguishes an upgrade's websocket from the one in use.
 #[derive(Debug)]
 pub(crate) struct FromWebsocket {
     pub number: u64,
@@ -33,19 +33,19 @@ pub(crate) enum News {
     Message(Message),
     /// The client broke RFC 6455.
     Broken(WebsocketError),
-    /// The connection is gone.
+    /// The connection has ended.
     Gone,
 }
 
-/// Where the bytes of a client come from.
+/// Source of a client's bytes.
 pub(super) trait Source {
-    /// Appends the next bytes; None: there are no more.
+    /// Appends the next bytes; None: end of the stream.
     fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>>;
 
     fn metrics(&self) -> &Metrics;
 }
 
-/// Cuts what a client sends into messages. Nothing follows on anything but a message.
+/// Splits a client's bytes into messages. Any event other than a message is the last one.
 pub(super) struct Reader<S> {
     source: S,
     decoder: Decoder,
@@ -53,7 +53,7 @@ pub(super) struct Reader<S> {
 }
 
 impl<S: Source> Reader<S> {
-    /// `early` is what is there already.
+    /// `early`: bytes that are already read.
     pub fn new(source: S, early: BytesMut, max_payload: usize) -> Self {
         Self { source, decoder: Decoder::new(max_payload), buffer: early }
     }
@@ -112,7 +112,7 @@ enum From {
 }
 
 impl Inbound {
-    /// `early` is what arrived along with the handshake.
+    /// `early`: bytes that arrived together with the handshake.
     pub fn raw(number: u64, socket: Rc<Socket>, early: BytesMut, max_payload: usize) -> Self {
         Self { number, from: From::Raw(Reader::new(socket, early, max_payload)), done: false }
     }
@@ -152,7 +152,7 @@ fn read(io: &TcpStream, buffer: &mut BytesMut) -> io::Result<usize> {
     })
 }
 
-/// Reads and forgets.
+/// Reads bytes and drops them.
 pub(super) fn discard(io: &TcpStream) -> io::Result<usize> {
     READ.with_borrow_mut(|bytes| io.try_read(bytes))
 }

@@ -1,4 +1,4 @@
-//! HTTP in front of the sessions.
+//! HTTP transports of the sessions.
 
 #[cfg(feature = "actors")]
 mod actors;

@@ -15,10 +15,10 @@ pub(super) fn open<U: Upper>(engine: &Engine<U>, request: &HttpRequest) -> Resul
     Ok(text(engine.open_polling(opening)))
 }
 
-/// Waits for packets.
+/// Serves a GET: waits for packets.
 pub(super) async fn get<U: Upper>(session: Addr<Session<U>>) -> Result<HttpResponse, EngineError> {
     let number = next_request();
-    // From before it begins: the client may hang up at any moment.
+    // Created before the request starts, because the client may disconnect at any moment.
     let mut guard = PollGuard { session: Some(session.clone()), number };
     let polled = session.send(OpenPoll(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let payload = match polled {
@@ -29,7 +29,7 @@ pub(super) async fn get<U: Upper>(session: Addr<Session<U>>) -> Result<HttpRespo
     Ok(text(payload))
 }
 
-/// Tells the session when its GET is dropped: the client hung up.
+/// Notifies the session if its GET is dropped because the client disconnected.
 struct PollGuard<U: Upper> {
     session: Option<Addr<Session<U>>>,
     number: u64,
@@ -43,7 +43,7 @@ impl<U: Upper> Drop for PollGuard<U> {
     }
 }
 
-/// Takes packets.
+/// Serves a POST: reads packets.
 pub(super) async fn post<U: Upper>(
     engine: &Engine<U>,
     session: Addr<Session<U>>,
@@ -51,7 +51,7 @@ pub(super) async fn post<U: Upper>(
     body: Payload,
 ) -> Result<HttpResponse, EngineError> {
     let number = next_request();
-    // From before it begins: the client may hang up at any moment.
+    // Created before the request starts, because the client may disconnect at any moment.
     let mut guard = PostGuard { session: Some(session.clone()), number, gone: true };
     session.send(PostBegin(number)).await.map_err(|_| EngineError::UnknownSid)??;
     let limits = engine.limits();
@@ -71,7 +71,7 @@ pub(super) async fn post<U: Upper>(
     Ok(text("ok".into()))
 }
 
-/// Tells the session when its POST ends without a body.
+/// Notifies the session if its POST ends without a body.
 struct PostGuard<U: Upper> {
     session: Option<Addr<Session<U>>>,
     number: u64,

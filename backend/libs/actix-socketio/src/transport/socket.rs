@@ -1,8 +1,7 @@
-//! One websocket, owned by the thread of its session: what is written goes straight to the kernel, and an idle socket
-//! holds no buffer.
+//! Websocket on the thread of its session. Writes go directly to the kernel, and an idle socket holds no buffer.
 //!
-//! Only whole frames are ever dropped. A frame that the kernel took a part of is finished before anything else, when the
-//! socket is writable again; what may not be dropped waits behind it, within limits.
+//! Only complete frames are dropped. If the kernel took a part of a frame, the rest is written first when the socket is writable
+//! again. Frames that must not be dropped wait behind it, within limits.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -20,16 +19,16 @@ use crate::codec::close_frame;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
-/// Bytes of several frames that are handed to the kernel in one write.
+/// Maximum bytes of several frames that are copied together for one write.
 const MAX_GATHERED: usize = 16 * 1024;
 
 thread_local!(static GATHERED: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacity(MAX_GATHERED)));
 
-/// What every frame needs lies together: with many sockets none of it is in the processor's cache when a frame goes out.
+/// The fields that every frame needs are adjacent: with many sockets, none is in the processor's cache when a frame is sent.
 #[repr(C)]
 pub(crate) struct Socket {
     queue: RefCell<Queue>,
-    /// The kernel takes no more at the moment; a task waits for it.
+    /// The kernel's send buffer is full; a task waits until the socket is writable.
     blocked: Cell<bool>,
     io: TcpStream,
     limits: Arc<Limits>,
@@ -42,7 +41,7 @@ struct Queue {
     frames: VecDeque<Queued>,
     /// Bytes of all frames, the written part of the first one included.
     bytes: usize,
-    /// Bytes of the first frame that the kernel has.
+    /// Bytes of the first frame that are already written.
     begun: usize,
 }
 
@@ -52,7 +51,7 @@ struct Queued {
 }
 
 impl Queue {
-    /// Forgets `n` written bytes; gives the number of frames they completed.
+    /// Removes `n` written bytes, and returns the number of frames that they completed.
     fn advance(&mut self, n: usize) -> u64 {
         self.begun += n;
         let mut done = 0;
@@ -69,7 +68,7 @@ impl Queue {
         done
     }
 
-    /// Drops the volatile frames that are not begun; gives their number.
+    /// Drops the volatile frames that are not partly written, and returns their number.
     fn drop_volatile(&mut self) -> u64 {
         let before = self.frames.len();
         let mut begun = self.begun > 0;
@@ -80,7 +79,7 @@ impl Queue {
 }
 
 impl Socket {
-    /// Takes a socket over; this thread's runtime serves it from now on.
+    /// Takes over a socket, which this thread's runtime serves from now on.
     pub fn new(io: TcpStream, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         metrics.websockets_open.add(1);
         let (queue, writer, blocked) = (RefCell::default(), Cell::default(), Cell::new(false));
@@ -95,7 +94,7 @@ impl Socket {
         &self.io
     }
 
-    /// Whether frames of together `bytes` bytes may be queued. Nothing but the first frame counts as long as it is alone,
+    /// Whether frames of together `bytes` bytes may be queued. A first frame that is alone in the queue may be larger than the limit,
     /// so that one large packet always fits.
     pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
         let queue = self.queue.borrow();
@@ -126,7 +125,7 @@ impl Socket {
                 let dropped = self.queue.borrow_mut().drop_volatile();
                 self.metrics.frames_dropped.add(dropped);
                 if self.queue.borrow().frames.is_empty() {
-                    self.blocked.set(false); // nothing is left that must go
+                    self.blocked.set(false); // no frame is left that must be sent
                 } else {
                     self.writer.set(Some(actix_web::rt::spawn(self.clone().write_on())));
                 }
@@ -135,7 +134,7 @@ impl Socket {
         }
     }
 
-    /// Writes until nothing is left. `WouldBlock`: the kernel takes no more.
+    /// Writes until the queue is empty. `WouldBlock`: the kernel's send buffer is full.
     fn write(&self) -> io::Result<()> {
         let mut queue = self.queue.borrow_mut();
         while let Some(first) = queue.frames.front() {
@@ -150,7 +149,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Several frames as one piece: to copy a few hundred bytes costs the kernel less than to walk a list of them.
+    /// Writes several frames as one copied piece: copying a few hundred bytes is cheaper than a vectored write.
     fn send_gathered(&self, begun: &[u8], frames: &VecDeque<Queued>) -> io::Result<usize> {
         GATHERED.with_borrow_mut(|gathered| {
             gathered.clear();
@@ -165,8 +164,8 @@ impl Socket {
         })
     }
 
-    /// Asks the kernel at once: the runtime, which keeps its own note of what is writable, need not be asked first. It is told when
-    /// the kernel takes no more, so that `writable` waits.
+    /// Writes to the kernel directly, without the runtime's cached readiness. If the kernel's send buffer is full, the runtime is
+    /// notified, so that `writable` waits.
     fn send(&self, bytes: &[u8]) -> io::Result<usize> {
         let socket = SockRef::from(&self.io);
         match socket.send(bytes) {
@@ -175,7 +174,7 @@ impl Socket {
         }
     }
 
-    /// Goes on when the socket is writable again.
+    /// Continues to write when the socket is writable again.
     async fn write_on(self: Rc<Self>) {
         loop {
             if self.io.writable().await.is_err() {
@@ -189,13 +188,13 @@ impl Socket {
         }
     }
 
-    /// The connection is broken: whoever reads it sees its end and closes the session.
+    /// Breaks the connection off: its reader sees the end and closes the session.
     fn break_off(&self) {
         *self.queue.borrow_mut() = Queue::default();
         let _ = SockRef::from(&self.io).shutdown(Shutdown::Both);
     }
 
-    /// Parts with this code after what is queued; without one, breaks off.
+    /// Sends the queue and a close frame with this code; without a code, breaks off.
     pub fn close(self: &Rc<Self>, code: Option<u16>) {
         if let Some(writer) = self.writer.take() {
             writer.abort();
@@ -207,12 +206,12 @@ impl Socket {
         let (socket, within) = (self.clone(), self.limits.close_timeout);
         actix_web::rt::spawn(async move {
             let _ = tokio::time::timeout(within, socket.clone().part()).await;
-            socket.break_off(); // whoever still reads it lets go too
+            socket.break_off(); // ends a reader that may still exist
         });
     }
 
-    /// Writes the rest, then waits for the client to hang up: closing a socket with unread input would reset the
-    /// connection and could take the last frames along.
+    /// Writes the rest, then waits until the client closes: closing a socket with unread input would reset the connection and could
+    /// lose the last frames.
     async fn part(self: Rc<Self>) {
         loop {
             match self.write() {

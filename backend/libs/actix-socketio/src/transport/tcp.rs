@@ -1,11 +1,11 @@
-//! Sockets of clients that vanished.
+//! Time-out for sockets of clients that disappeared.
 
 use std::io;
 use std::time::Duration;
 
 use actix_web::rt::net::TcpStream;
 
-/// Has the kernel give a connection up when what was sent stays unacknowledged for `timeout` (`TCP_USER_TIMEOUT`, RFC
+/// Makes the kernel close a connection if sent data stays unacknowledged for `timeout` (`TCP_USER_TIMEOUT`, RFC
 /// 5482; 30 to 45 s suit phones). Without it a client that left without a FIN holds its socket for a quarter of an hour.
 /// Call it for every accepted connection.
 ///

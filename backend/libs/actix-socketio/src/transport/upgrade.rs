@@ -1,6 +1,6 @@
-//! Requests that ask for a websocket. actix-http hands each of them over as a raw connection, whatever its path and
-//! method, outside of the app and its middleware; the connection is taken apart and its socket goes to the thread of its
-//! session, so that neither dispatcher nor HTTP buffers stay behind it.
+//! Upgrade requests for a websocket. actix-http hands over each one as a raw connection, for any path and method, outside of the app
+//! and its middleware. The connection is taken apart and its socket moves to the thread of its session, so that neither the
+//! dispatcher nor HTTP buffers stay in memory.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -25,7 +25,7 @@ use super::http::error_response;
 use super::websocket::Arrival;
 use crate::engine::{Engine, Upper};
 
-/// Time the answer to an upgrade has to leave; the few bytes of one always fit into an empty socket.
+/// Time limit of sending the answer to an upgrade; its few bytes always fit into an empty send buffer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection after its request.
@@ -38,8 +38,8 @@ struct Raw {
     before_answer: fn(&Request, &mut ResponseHead),
 }
 
-/// A server with its type forgotten.
-trait Door: Send + Sync {
+/// A type-erased server.
+trait Mounted: Send + Sync {
     fn path(&self) -> &str;
     fn admit(&self, raw: Raw) -> LocalBoxFuture<'_, io::Result<()>>;
 }
@@ -47,14 +47,14 @@ trait Door: Send + Sync {
 /// The upgrade service of one or more servers: `HttpService::build().upgrade(upgrades.service())`.
 #[derive(Clone)]
 pub struct Upgrades {
-    doors: Vec<Arc<dyn Door>>,
+    mounted: Vec<Arc<dyn Mounted>>,
     otherwise: fn(&Request) -> Response<BoxBody>,
     before_answer: fn(&Request, &mut ResponseHead),
 }
 
 impl Default for Upgrades {
     fn default() -> Self {
-        Self { doors: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body(), before_answer: |_, _| {} }
+        Self { mounted: Vec::new(), otherwise: |_| Response::not_found().map_into_boxed_body(), before_answer: |_, _| {} }
     }
 }
 
@@ -62,11 +62,11 @@ impl Upgrades {
     /// Serves the websockets of `engine`, at its path.
     #[must_use]
     pub fn mount<U: Upper>(mut self, engine: &Engine<U>) -> Self {
-        self.doors.push(Arc::new(engine.clone()));
+        self.mounted.push(Arc::new(engine.clone()));
         self
     }
 
-    /// Answers upgrade requests for every other path. Default: 404 without a body. Only sized bodies are sent.
+    /// Answers upgrade requests for all other paths. Default: 404 without a body. Only sized bodies are sent.
     #[must_use]
     pub fn otherwise(mut self, answer: fn(&Request) -> Response<BoxBody>) -> Self {
         self.otherwise = answer;
@@ -80,7 +80,7 @@ impl Upgrades {
         self
     }
 
-    /// The service for [`actix_http::HttpServiceBuilder::upgrade`]; a host that reads through a stream of its own gives the socket back.
+    /// The service for [`actix_http::HttpServiceBuilder::upgrade`]; a host with its own stream type converts it back to the socket.
     pub fn service<T: Into<TcpStream> + 'static>(
         &self,
     ) -> impl ServiceFactory<
@@ -107,8 +107,8 @@ impl Upgrades {
     async fn serve<T: Into<TcpStream>>(&self, request: Request, framed: Framed<T, Codec>) -> io::Result<()> {
         let FramedParts { io, codec, read_buf, write_buf, .. } = framed.into_parts();
         let raw = Raw { request, io: io.into(), codec, early: read_buf, unsent: write_buf, before_answer: self.before_answer };
-        match self.doors.iter().find(|door| door.path() == raw.request.path()) {
-            Some(door) => door.admit(raw).await,
+        match self.mounted.iter().find(|server| server.path() == raw.request.path()) {
+            Some(server) => server.admit(raw).await,
             None => {
                 let response = (self.otherwise)(&raw.request);
                 raw.refuse(response).await
@@ -119,7 +119,7 @@ impl Upgrades {
 
 impl fmt::Debug for Upgrades {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.doors.iter().map(|door| door.path())).finish()
+        f.debug_list().entries(self.mounted.iter().map(|server| server.path())).finish()
     }
 }
 
@@ -159,7 +159,7 @@ impl<U: Upper> Engine<U> {
     }
 }
 
-impl<U: Upper> Door for Engine<U> {
+impl<U: Upper> Mounted for Engine<U> {
     fn path(&self) -> &str {
         &self.config().path
     }

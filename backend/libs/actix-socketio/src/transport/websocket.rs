@@ -1,5 +1,5 @@
-//! A websocket of a session, whichever way it came: below the raw hand-over it is a socket of this thread, in an ordinary `HttpServer`
-//! it is carried by the response to its request.
+//! Websocket of a session, in one of two forms: a socket of this thread after a raw hand-over, or a response body of an ordinary
+//! `HttpServer`.
 
 use std::net::TcpStream as StdTcpStream;
 use std::rc::Rc;
@@ -17,10 +17,10 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::session::Part;
 
-/// A websocket whose handshake is answered, on its way to its session. `Io` is a socket of this thread's runtime, or of none on the way
-/// to another thread.
+/// A websocket on its way to its session, after the answer to its handshake. `Io` is a socket of this thread's runtime, or of no
+/// runtime on the way to another thread.
 pub(crate) enum Arrival<Io> {
-    /// With what arrived along with the handshake.
+    /// With the bytes that arrived together with the handshake.
     Raw(Io, BytesMut),
     #[cfg(feature = "actors")]
     Carried(Handover),
@@ -34,10 +34,10 @@ pub(crate) enum Websocket {
 }
 
 impl Arrival<TcpStream> {
-    /// To a session on another thread.
+    /// Prepares it for a session on another thread.
     ///
     /// # Errors
-    /// When the runtime does not let go of it.
+    /// When the runtime cannot release it.
     pub fn leave(self) -> std::io::Result<Arrival<StdTcpStream>> {
         Ok(match self {
             Self::Raw(io, early) => Arrival::Raw(io.into_std()?, early),
@@ -46,7 +46,7 @@ impl Arrival<TcpStream> {
         })
     }
 
-    /// Serves it on this thread. What it brings has this `number`.
+    /// Serves it on this thread. Its messages have this `number`.
     pub fn serve(self, number: u64, limits: &Arc<Limits>, metrics: &Arc<Metrics>) -> (Websocket, Inbound) {
         match self {
             Self::Raw(io, early) => {
@@ -63,10 +63,10 @@ impl Arrival<TcpStream> {
 }
 
 impl Arrival<StdTcpStream> {
-    /// On the thread of its session.
+    /// Registers it on the thread of its session.
     ///
     /// # Errors
-    /// When the runtime does not take it.
+    /// When the runtime cannot register it.
     pub fn arrive(self) -> std::io::Result<Arrival<TcpStream>> {
         Ok(match self {
             Self::Raw(io, early) => Arrival::Raw(TcpStream::from_std(io)?, early),
@@ -75,7 +75,7 @@ impl Arrival<StdTcpStream> {
         })
     }
 
-    /// Its handshake is finished, now it is closed.
+    /// Closes it, as its handshake is already answered.
     pub fn refuse(self, code: u16) {
         match self {
             Self::Raw(mut io, _) => {
@@ -106,7 +106,7 @@ impl Websocket {
         }
     }
 
-    /// Lets go of what is queued.
+    /// Passes the queued parts on.
     pub fn flush(&self) {
         match self {
             Self::Raw(socket) => socket.flush(),
@@ -115,8 +115,8 @@ impl Websocket {
         }
     }
 
-    /// Says goodbye, with `code` if the reason does not tell it. What is queued still goes out when both sides part in order; a client
-    /// that is gone or does not read gets nothing more.
+    /// Sends a close frame, with `code` if the reason does not define it. After an orderly end, queued parts are still sent. A client
+    /// that disconnected or does not read gets no more data.
     pub fn close(&self, reason: CloseReason, code: Option<u16>) {
         let usual = match reason {
             CloseReason::TransportGone | CloseReason::HeartbeatMissed | CloseReason::Stalled | CloseReason::Displaced => None,

@@ -1,4 +1,4 @@
-//! Which web pages may connect.
+//! Web pages that may connect.
 
 use actix_socketio::Origins;
 

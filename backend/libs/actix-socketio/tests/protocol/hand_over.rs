@@ -1,4 +1,4 @@
-//! What only a server has that hands connections over: answers of its own to what no app sees.
+//! Tests only for a server that hands connections over: its own answers to requests that no app sees.
 
 use actix_socketio::Origins;
 

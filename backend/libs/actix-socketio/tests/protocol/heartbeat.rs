@@ -11,7 +11,7 @@ use crate::ws::Ws;
 
 const INTERVAL: Duration = Duration::from_millis(60);
 
-/// Heartbeats come soon; `timeout` is how long an answer may take.
+/// A server with frequent heartbeats; `timeout`: the time limit of an answer.
 fn beating(timeout: Duration) -> Server {
     start_with(Limits { ping_interval: INTERVAL, ping_timeout: timeout, ..limits() }, Origins::SameOrigin)
 }
@@ -40,7 +40,7 @@ fn no_second_ping_before_the_first_is_answered() {
     let server = beating(Duration::from_secs(20));
     let mut ws = Ws::open(&server, "/engine.io/");
     assert_eq!(ws.text(), "2");
-    std::thread::sleep(3 * INTERVAL); // a ping that would come, would come now
+    std::thread::sleep(3 * INTERVAL); // a wrong ping would come in this time
     ws.send("4next");
     assert_eq!(ws.text(), "4next");
 }

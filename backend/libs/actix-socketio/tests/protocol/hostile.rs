@@ -1,4 +1,4 @@
-//! Clients that do not behave.
+//! Hostile clients.
 
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -29,7 +29,7 @@ fn tick(text: &str) -> usize {
 fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
     let server = start();
     let mut ws = joined(&server);
-    // More than all buffers on the way take, so that writes stop in the middle of frames.
+    // More than all buffers hold, so that writes stop in the middle of frames.
     ws.send_times(r#"42["flood",60,900,true]"#, 20);
     ws.send(r#"427["message-with-ack","the end"]"#);
     let (mut ticks, mut last, mut frame) = (0, None, Vec::new());
@@ -53,7 +53,7 @@ fn a_client_that_reads_byte_by_byte_gets_only_whole_frames() {
     assert_eq!(ticks + dropped, 1200);
 }
 
-/// The text of an unmasked frame, when all of it is there.
+/// The text of an unmasked frame, if it is complete.
 fn whole(frame: &[u8]) -> Option<String> {
     let (length, header) = match *frame {
         [0x81, n, ..] if n < 126 => (usize::from(n), 2),
@@ -74,7 +74,7 @@ fn a_client_that_does_not_take_what_it_must_is_closed() {
 }
 
 #[test]
-fn a_stalled_client_that_may_lose_ticks_dies_by_its_heartbeat() {
+fn a_stalled_client_that_only_loses_volatile_ticks_is_closed_by_its_heartbeat() {
     let (interval, timeout) = (Duration::from_millis(200), Duration::from_millis(200));
     let limits = Limits { ping_interval: interval, ping_timeout: timeout, ..limits() };
     let server = start_with(limits, Origins::SameOrigin);

@@ -21,7 +21,7 @@ impl Answer {
     }
 }
 
-/// A request on a connection of its own, under way.
+/// An open request on its own connection.
 pub struct Pending(pub TcpStream);
 
 pub fn connect(address: SocketAddr) -> TcpStream {
@@ -31,7 +31,7 @@ pub fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// A client whose own kernel takes little before it is read.
+/// A client whose kernel buffers few bytes until the client reads.
 pub fn narrow(address: SocketAddr) -> TcpStream {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(2048).unwrap();
@@ -119,7 +119,7 @@ impl Polling {
         Pending::send(self.address, &format!("POST {} HTTP/1.1", self.target()), body.as_ref()).answer()
     }
 
-    /// A POST that announces more than it sends.
+    /// A POST whose length is greater than the sent body.
     pub fn begin_post(&self, body: &str, announced: usize) -> Pending {
         let mut stream = connect(self.address);
         let head = format!("POST {} HTTP/1.1\r\nHost: {}\r\n", self.target(), self.address);

@@ -1,4 +1,4 @@
-//! What only an ordinary `HttpServer` has: a response in front of each websocket, which has to end with it.
+//! Tests only for an ordinary `HttpServer`: each websocket is in a response, which must end with it.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ fn start(kind: Kind) -> Server {
     start_on(kind, limits(), Origins::SameOrigin)
 }
 
-/// A client that asks for far more than its connection takes, and reads nothing of it.
+/// A client that requests far more than its connection buffers, and does not read.
 fn deaf(server: &Server, volatile: bool) -> Ws {
     let mut ws = Ws::open_on(narrow(server.address), "/socket.io/");
     ws.join("40");
@@ -21,7 +21,7 @@ fn deaf(server: &Server, volatile: bool) -> Ws {
     ws
 }
 
-/// Whether the server has a descriptor of its connection with this client: the kernel's own table says so.
+/// Whether the server still has a descriptor of its connection with this client, by the kernel's table.
 fn is_held(server: SocketAddr, client: SocketAddr) -> bool {
     let port = |column: &str| u16::from_str_radix(column.rsplit(':').next().unwrap(), 16).unwrap();
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
@@ -72,7 +72,7 @@ fn a_connection_that_cannot_be_ended_waits_for_its_client() {
 }
 
 #[test]
-fn a_client_that_sends_and_does_not_read_is_heard() {
+fn a_client_that_sends_but_does_not_read_is_served() {
     let server = start(Kind::Ordinary);
     let mut ws = deaf(&server, true);
     eventually("it is behind", || server.metrics().frames_dropped.get() > 0);

@@ -1,4 +1,4 @@
-//! What a session may use up.
+//! Resource limits of a session.
 
 use std::time::{Duration, Instant};
 
@@ -91,7 +91,7 @@ fn answers_that_are_waited_for_are_counted() {
 fn polling_packets_wait_within_bounds() {
     let server = limited(Limits { max_waiting_packets: 100, max_queued_frames: 10, ..limits() });
     let session = Polling::joined(&server);
-    // Volatile packets past their bound are dropped.
+    // Volatile packets past their limit are dropped.
     assert_eq!(session.post(r#"42["flood",50,10,true]"#).status, 200);
     let got = session.get().body;
     assert_eq!(got.split('\u{1e}').count(), 10);

@@ -1,5 +1,5 @@
-//! The rules of the two protocol documents, and what hostile clients do, tested from outside: raw HTTP and websocket
-//! bytes against a server on a port of its own.
+//! Black-box tests of the two protocol documents and of hostile clients: raw HTTP and websocket bytes against a server on its own
+//! port.
 #![allow(clippy::duplicate_mod, reason = "each suite is there once for each kind of server")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -12,7 +12,7 @@ mod hand_over;
 #[cfg(feature = "actors")]
 mod http_server;
 
-/// All of the suites on a server of one kind.
+/// All suites on a server of one kind.
 macro_rules! suites {
     ($kind:expr) => {
         mod cross_origin;
@@ -31,7 +31,7 @@ macro_rules! suites {
         use crate::server::{Kind, Server, limits, start_on};
         use actix_socketio::{Limits, Origins};
 
-        /// With default limits: no heartbeat falls into a test.
+        /// Server with default limits, so that no heartbeat falls into a test.
         fn start() -> Server {
             start_with(limits(), Origins::SameOrigin)
         }

@@ -89,7 +89,7 @@ fn the_server_asks_too() {
     ws.send_binary(&[9]);
     assert_eq!(ws.text(), r#"451-["answered",{"_placeholder":true,"num":0}]"#);
     assert_eq!(ws.binary(), [9]);
-    // Answers that nobody waits for are ignored.
+    // Answers without a pending request are ignored.
     ws.send("430[]");
     ws.send("4399[]");
     ws.send(r#"42["message"]"#);

@@ -79,7 +79,7 @@ fn joining_again_gives_the_same_answer_again() {
     assert_eq!(ws.text(), format!(r#"40{{"sid":"{id}"}}"#));
     ws.send(r#"42["message",1]"#);
     assert_eq!(ws.text(), r#"42["message-back",1]"#);
-    // While the first request is under way, the second waits for its answer.
+    // The second request waits until the first one is answered.
     let mut ws = Ws::open(&server, "/socket.io/");
     ws.send(r#"40{"token":"slow"}"#);
     ws.send(r#"40{"token":"slow"}"#);
@@ -149,7 +149,7 @@ fn the_host_leaves_a_namespace() {
 }
 
 #[test]
-fn the_end_of_a_session_is_told_for_each_socket() {
+fn the_end_of_a_session_is_reported_for_each_socket() {
     let server = start();
     let mut ws = Ws::joined(&server);
     ws.join("40/custom,");
@@ -177,7 +177,7 @@ fn the_host_closes_a_session_from_another_thread() {
     closer.close();
     assert_eq!(ws.closed(), Some(1000));
     assert_eq!(server.left(), ("/".into(), CloseReason::ServerLeft));
-    closer.close(); // it is gone: nothing happens
+    closer.close(); // the session has ended: no effect
 }
 
 #[test]

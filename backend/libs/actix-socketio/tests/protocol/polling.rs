@@ -47,7 +47,7 @@ fn an_answer_stays_within_max_payload() {
     }
     assert_eq!(session.get().body, format!("{packet}\u{1e}{packet}"));
     assert_eq!(session.get().body, packet);
-    // A binary packet grows by its base64: one that is larger alone goes alone.
+    // Base64 makes a binary packet larger: one that exceeds the limit is sent alone.
     let binary = "b".to_string() + &"AAAA".repeat(249);
     assert_eq!(session.post(&binary).status, 200);
     assert_eq!(session.get().body, binary);
@@ -79,7 +79,7 @@ fn a_second_get_closes_the_session() {
     let server = start();
     let session = Polling::open(&server, "/engine.io/");
     let first = session.begin_get();
-    // Which of the two arrives second is up to the server's threads.
+    // The server's threads determine which of the two arrives second.
     let second = session.begin_get();
     let mut answers = [first.answer(), second.answer()].map(|a| (a.status, a.body));
     answers.sort();
@@ -104,8 +104,8 @@ fn a_second_post_closes_the_session() {
     assert_eq!(session.get().status, 400);
 }
 
-/// A session that is closed because a request of it went away. Each try has a session of its own and gives the server twice as
-/// long to begin: a request that goes away before that is nothing, and a second one beside it would be a violation.
+/// A session that is closed because the client aborted a request. Each attempt has its own session and gives the server twice as long
+/// to start: a request that is aborted earlier has no effect, and a second request in parallel would be a violation.
 fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> Pending) -> Polling {
     const TRIES: u32 = 12;
     for wait_ms in (0..TRIES).map(|n| 5 << n) {

@@ -1,4 +1,4 @@
-//! Rooms and broadcast. The server has two workers, which take connections in turn: of two sockets each is on a thread of its own.
+//! Rooms and broadcast. The server has two workers, which accept connections in turn: two sockets are on different threads.
 
 use actix_socketio::{Broadcast, Limits, NoAnswer, Origins};
 
@@ -17,14 +17,14 @@ fn joined(server: &Server, rooms: &[&str]) -> (Ws, String) {
     (ws, id)
 }
 
-/// What the handler acknowledges.
+/// The handler's acknowledgement.
 fn ask(ws: &mut Ws, what: &str, room: &str) -> String {
     ws.send(&format!(r#"421["{what}","{room}"]"#));
     let answer = ws.text();
     answer.strip_prefix("431[").and_then(|rest| rest.strip_suffix(']')).unwrap_or_else(|| panic!("{answer}")).into()
 }
 
-/// Tells them something that each of them gets, after whatever it was sent before.
+/// Sends a message to all sockets, and checks that it is the next one that each receives.
 fn last(server: &Server, sockets: &mut [&mut Ws]) {
     server.sockets.emit("last", &()).unwrap();
     for ws in sockets {

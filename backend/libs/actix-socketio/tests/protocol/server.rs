@@ -1,4 +1,4 @@
-//! A server for one test, of either kind: Socket.IO at `/socket.io/`, an Engine.IO echo at `/engine.io/`.
+//! Server for one test, of either kind: Socket.IO at `/socket.io/`, an Engine.IO echo at `/engine.io/`.
 
 #[cfg(feature = "actors")]
 use std::any::Any;
@@ -25,10 +25,10 @@ use actix_web::dev::Extensions;
 use bytes::Bytes;
 use bytestring::ByteString;
 
-/// How long a test waits for what must come.
+/// Maximum time that a test waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What the handler saw.
+/// Calls of the handler.
 #[derive(Debug)]
 pub enum Seen {
     Joined { closer: Closer },
@@ -36,12 +36,12 @@ pub enum Seen {
     EchoClosed(CloseReason),
 }
 
-/// How a server gets its websockets.
+/// Kind of a server, by the way it gets its websockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Connections are handed over as they are.
     Raw,
-    /// Its app answers upgrade requests like any others.
+    /// Its app answers upgrade requests like all other requests.
     #[cfg(feature = "actors")]
     Ordinary,
     /// The same without [`actix_socketio::on_connect`].
@@ -64,7 +64,7 @@ pub fn limits() -> Limits {
 
 pub fn start_on(kind: Kind, limits: Limits, origins: Origins) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    // Accepted sockets inherit it: the kernel takes little for a client that does not read.
+    // Accepted sockets inherit this size: the kernel buffers little for a client that does not read.
     socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
     let address = listener.local_addr().unwrap();
     let (sender, seen) = channel();
@@ -96,7 +96,7 @@ pub fn start_on(kind: Kind, limits: Limits, origins: Origins) -> Server {
     Server { address, sockets, echo: metrics, seen, handle, thread: Some(thread) }
 }
 
-/// A request says itself whose it is: `X-Known: 7`, `X-Address: 192.0.2.1`; else its peer's.
+/// The caller, from the request's headers: `X-Known: 7`, `X-Address: 192.0.2.1`; otherwise its peer.
 fn caller(headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
     let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap());
     let address = said("x-address").map_or_else(|| peer.unwrap().ip(), |ip| ip.parse().unwrap());
@@ -145,7 +145,7 @@ fn serve_ordinary(
         .disable_signals()
         .shutdown_timeout(1)
         .h1_allow_half_closed(false)
-        // A refused upgrade's connection stays as long; actix-http's clock for it is up to half a second slow.
+        // The connection of a refused upgrade stays as long; actix-http's clock for it is up to half a second late.
         .client_disconnect_timeout(Duration::from_millis(600))
         .on_connect(on_connect)
         .listen(listener)
@@ -158,17 +158,17 @@ impl Server {
         self.sockets.metrics()
     }
 
-    /// The next thing that the handler saw.
+    /// The next call of the handler.
     pub fn seen(&self) -> Seen {
         self.seen.recv_timeout(PATIENCE).expect("the handler should have seen something")
     }
 
-    /// What the handler sees next, if that is soon enough.
+    /// The next call of the handler, if it comes in time.
     pub fn seen_within(&self, patience: Duration) -> Option<Seen> {
         self.seen.recv_timeout(patience).ok()
     }
 
-    /// The next socket that left, past those that joined.
+    /// The next socket that left; joins before it are skipped.
     pub fn left(&self) -> (String, CloseReason) {
         loop {
             if let Seen::Left { namespace, reason } = self.seen() {
@@ -216,7 +216,7 @@ impl TestHandler {
 impl Handler for TestHandler {
     type Session = Socket;
 
-    /// The token says what becomes of it: `wrong` is refused, `slow` takes some turns of the thread, `never` never ends.
+    /// The token selects the result: `wrong` is refused, `slow` takes some event-loop turns, `never` never ends.
     async fn connect(&self, connect: Connect) -> Result<Socket, Refused> {
         if connect.namespace() == "/random" {
             return Err(Refused::invalid_namespace());
@@ -255,7 +255,7 @@ impl Handler for TestHandler {
                 let asked: Vec<_> = (0..100).filter_map(|n| socket.ask("question", &n).unwrap().ok()).collect();
                 socket.emit("asked", &asked.len()).unwrap();
             }
-            // How often, how large, and whether it may be dropped.
+            // Number, size, and whether the frames are volatile.
             ("flood", ack) => {
                 let (count, bytes, volatile): (usize, usize, bool) = event.args.read().unwrap();
                 let pad = "x".repeat(bytes);
@@ -277,7 +277,7 @@ impl Handler for TestHandler {
     }
 }
 
-/// Does what the client says with a room, and acknowledges whether it could.
+/// Runs the client's action on a room, and acknowledges whether it succeeded.
 fn in_rooms(socket: &Socket, what: &str, args: &Args, ack: Option<Ack>) {
     let (room,): (String,) = args.read().unwrap();
     let mut done = true;
@@ -294,7 +294,7 @@ fn in_rooms(socket: &Socket, what: &str, args: &Args, ack: Option<Ack>) {
     }
 }
 
-/// Asks the client, then tells it what it answered.
+/// Asks the client, then sends its answer back to it.
 fn ask(socket: &Socket) {
     let answer = socket.ask("question", &1).unwrap().unwrap();
     let socket = socket.clone();

@@ -1,4 +1,4 @@
-//! Sessions that have not joined: each caller has few, and nobody else notices.
+//! Sessions that have not joined: each caller has few, and other callers are not affected.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn limited(limits: Limits) -> Server {
     start_with(limits, Origins::SameOrigin)
 }
 
-/// A handshake over polling of whoever `header` says.
+/// A handshake over polling, by the caller that `header` names.
 fn poll_as(server: &Server, header: &str) -> Answer {
     http::get_with(server.address, POLLING, header)
 }
@@ -26,7 +26,7 @@ fn ws_as(server: &Server, header: &str) -> Ws {
 }
 
 #[test]
-fn an_address_has_few_of_them_over_either_transport_and_is_told_when_to_come_back() {
+fn an_address_has_few_unjoined_sessions_over_either_transport_and_gets_retry_after() {
     let server = limited(Limits { unjoined_per_address: 3, connect_timeout: Duration::from_secs(7), ..limits() });
     let (polling, mut joining) = (Polling::open(&server, "/socket.io/"), Ws::open(&server, "/socket.io/"));
     let leaving = Ws::open(&server, "/socket.io/");
@@ -38,14 +38,14 @@ fn an_address_has_few_of_them_over_either_transport_and_is_told_when_to_come_bac
     let metrics = server.metrics();
     assert_eq!((metrics.sessions_unjoined.get(), metrics.sessions_joined.get()), (3, 0));
     assert_eq!((metrics.unjoined_refused.get(), metrics.sessions_refused.get()), (2, 0));
-    // One that joins, and one that ends, leave their places to others.
+    // A session that joins, and one that ends, release their places.
     joining.join("40");
     let _third = Ws::open(&server, "/socket.io/");
     drop(leaving);
     eventually("it is gone", || metrics.sessions_unjoined.get() == 2);
     assert_eq!(http::get(server.address, POLLING).status, 200);
     assert_eq!(http::get(server.address, POLLING).status, 429);
-    // The sessions that are there go on.
+    // The existing sessions continue.
     let mut upgraded = Ws::upgrade(&server, &polling);
     upgraded.send("2probe");
     assert_eq!(upgraded.text(), "3probe");
@@ -62,7 +62,7 @@ fn others_have_places_of_their_own() {
     assert_eq!(poll_as(&server, "X-Address: 2001:db8::2").status, 429, "its /64");
     assert_eq!(refused(&server, WEBSOCKET, "X-Address: 2001:db8::3\r\n").status, 429);
     assert_eq!(poll_as(&server, "X-Address: 2001:db8:0:1::1").status, 200);
-    // Known clients, wherever they call from.
+    // Known clients, from any address.
     let known = "X-Address: 2001:db8::1\r\nX-Known: 7";
     let _known = ws_as(&server, known);
     assert_eq!(poll_as(&server, known).status, 429, "neither it nor its address has another");
@@ -71,7 +71,7 @@ fn others_have_places_of_their_own() {
 }
 
 #[test]
-fn whoever_has_most_makes_room() {
+fn the_caller_with_most_sessions_is_displaced() {
     let server = limited(Limits { unjoined_per_address: 3, unjoined_per_known: 3, max_unjoined: 4, ..limits() });
     let one = "X-Address: 192.0.2.1";
     let mut stranger = ws_as(&server, "X-Address: 192.0.2.9");
@@ -85,7 +85,7 @@ fn whoever_has_most_makes_room() {
     let sid = http::handshake(&polling.body)["sid"].as_str().unwrap().to_owned();
     eventually("the next oldest is gone", || http::get(server.address, &format!("{POLLING}&sid={sid}")).status == 400);
     assert_eq!(server.metrics().unjoined_displaced.get(), 2);
-    // Whoever has joined, and whoever had few, goes on.
+    // Joined sessions, and those of callers with few, continue.
     joined.send(r#"42["message",1]"#);
     assert_eq!(joined.text(), r#"42["message-back",1]"#);
     for ws in [&mut stranger, &mut last] {
@@ -121,7 +121,7 @@ fn max_sessions_is_for_those_that_join() {
 }
 
 #[test]
-fn whoever_leaves_its_last_namespace_has_not_joined() {
+fn a_session_that_leaves_its_last_namespace_counts_as_not_joined() {
     let connect_timeout = Duration::from_secs(2);
     let server = limited(Limits { unjoined_per_address: 1, connect_timeout, ..limits() });
     let (mut ws, mut other) = (Ws::joined(&server), Ws::joined(&server));
@@ -131,7 +131,7 @@ fn whoever_leaves_its_last_namespace_has_not_joined() {
     assert_eq!(ws.text(), r#"42["message-back",1]"#);
     assert_eq!(server.metrics().sessions_joined.get(), 2, "it has one left");
     ws.send("41");
-    ws.send(r#"42["message",1]"#); // it may have crossed a packet of the server's
+    ws.send(r#"42["message",1]"#); // it may have crossed a packet of the server
     eventually("it counts as new", || server.metrics().sessions_unjoined.get() == 1);
     assert_eq!(http::get(server.address, POLLING).status, 429);
     other.send("41");

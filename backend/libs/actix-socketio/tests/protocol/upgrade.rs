@@ -13,7 +13,7 @@ use crate::ws::Ws;
 #[test]
 fn a_session_moves_to_a_websocket_without_losing_packets() {
     let server = start();
-    // Sessions and websockets land on either of the server's two threads; this covers both cases.
+    // Sessions and websockets are on either of the server's two threads; this covers both cases.
     for _ in 0..8 {
         let session = Polling::open(&server, "/engine.io/");
         let mut ws = Ws::upgrade(&server, &session);
@@ -36,7 +36,7 @@ fn many_frames_at_once_are_no_stall_wherever_the_session_is() {
         ws.send("2probe");
         assert_eq!(ws.text(), "3probe");
         ws.send("5");
-        // Each answer is nearly as many as may wait for a client that does not read; the buffers on the way take all of them.
+        // Each answer has nearly as many packets as may wait for a client that does not read; the buffers hold all of them.
         ws.send_times(r#"42["flood",60,0,false]"#, 20);
         for n in 0..1200 {
             assert!(ws.text().starts_with(&format!(r#"42["tick",[{},"#, n % 60)));
@@ -128,7 +128,7 @@ fn a_probe_that_takes_too_long_is_closed() {
     assert_eq!(ws.closed(), Some(1000));
     assert_eq!(session.post("4still here").status, 200);
     assert_eq!(session.get().body, "4still here");
-    // And the next try may succeed.
+    // The next attempt may succeed.
     let mut ws = Ws::upgrade(&server, &session);
     ws.send("2probe");
     assert_eq!(ws.text(), "3probe");
@@ -142,9 +142,9 @@ fn every_probe_has_its_own_time() {
     let server = start_with(Limits { upgrade_timeout: Duration::from_millis(300), ..limits() }, Origins::SameOrigin);
     let session = Polling::open(&server, "/engine.io/");
     let mut cut = Ws::upgrade(&server, &session);
-    cut.send("4a"); // no probe: it is closed at once, long before its time
+    cut.send("4a"); // not a probe: the websocket is closed at once, long before its time-out
     assert_eq!(cut.closed(), Some(1002));
-    std::thread::sleep(Duration::from_millis(60)); // so that the times of both are apart
+    std::thread::sleep(Duration::from_millis(60)); // so that the two time-outs differ
     let mut ws = Ws::upgrade(&server, &session);
     assert_eq!(ws.closed(), Some(1000), "the alarm of the first one was no longer there for it");
 }

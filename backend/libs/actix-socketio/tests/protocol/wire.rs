@@ -1,10 +1,10 @@
-//! What a websocket client writes (RFC 6455), byte by byte: nothing of it comes from the server's own codec. The tests of the whole
-//! server write it too.
+//! Websocket client frames (RFC 6455), written byte by byte without the server's own codec. The tests of the whole server also use
+//! them.
 
 use std::fmt::Display;
 
 const MASK: [u8; 4] = [0xa1, 0x02, 0xf3, 0x44];
-/// A whole text.
+/// A complete text frame.
 const WHOLE_TEXT: u8 = 0x81;
 
 /// A masked frame; `first` is its first byte.

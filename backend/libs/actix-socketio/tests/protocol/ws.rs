@@ -9,7 +9,7 @@ use crate::http::{Pending, Polling, connect};
 use crate::server::Server;
 use crate::wire::{frame, text_frame, upgrade_request};
 
-/// One frame as it is on the wire.
+/// One frame on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub opcode: u8,
@@ -20,7 +20,7 @@ pub struct Ws {
     pub stream: TcpStream,
 }
 
-/// An upgrade request that is answered like any other.
+/// An upgrade request that gets an ordinary answer.
 pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer {
     let mut stream = connect(server.address);
     stream.write_all(upgrade_request(server.address, target, more).as_bytes()).unwrap();
@@ -75,7 +75,7 @@ impl Ws {
         ws
     }
 
-    /// Joins a namespace; gives the socket's id.
+    /// Joins a namespace; returns the socket's id.
     pub fn join(&mut self, connect: &str) -> String {
         self.send(connect);
         let prefix = &connect[..connect.find('{').unwrap_or(connect.len())];
@@ -96,7 +96,7 @@ impl Ws {
         self.send_raw(&text_frame(text));
     }
 
-    /// The same message `n` times in one piece: however the server takes it, it cannot hang up in between.
+    /// Sends the same message `n` times in one piece, so that the server cannot close the connection in between.
     pub fn send_times(&mut self, text: &str, n: usize) {
         self.send_raw(&text_frame(text).repeat(n));
     }
@@ -149,12 +149,12 @@ impl Ws {
         frame.payload
     }
 
-    /// Reads on until the connection ends; gives the code of the close frame, if one came. After it this side hangs up.
+    /// Reads until the connection ends; returns the code of the close frame, if one came. After it, this side closes.
     pub fn closed(&mut self) -> Option<u16> {
         self.read_on(|stream| drop(stream.shutdown(Shutdown::Write)))
     }
 
-    /// The same without hanging up.
+    /// The same without closing.
     pub fn closed_alone(&mut self) -> Option<u16> {
         self.read_on(|_| {})
     }

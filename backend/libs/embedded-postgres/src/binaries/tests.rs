@@ -17,7 +17,7 @@ impl Machine {
         Self(dir)
     }
 
-    /// Written by another process: a file that this one has open for writing while it forks elsewhere could not be run.
+    /// Writes the file in another process. A file that this process has open for writing while another thread forks cannot be run.
     fn install(&self, place: &str, version: &str) -> PathBuf {
         let dir = self.0.join(place);
         let script = r#"mkdir -p "$1" && cd "$1" && printf '#!/bin/sh\necho "postgres (PostgreSQL) %s"\n' "$2" > postgres && cp postgres initdb && chmod 755 postgres initdb"#;
@@ -85,7 +85,7 @@ fn without_the_system_npm_serves_and_gets_its_symlinks() {
     fs::write(native.join("lib/libpq.so.5.18"), "library").unwrap();
     let list = r#"[{"source":"native/lib/libpq.so.5.18","target":"native/lib/libpq.so.5"}]"#;
     fs::write(native.join("pg-symlinks.json"), list).unwrap();
-    // Twice: the second time they are there.
+    // Twice: the second time, the symlinks already exist.
     for _ in 0..2 {
         assert_eq!(machine.choose(None).unwrap().dir, bin);
         assert_eq!(fs::read_link(native.join("lib/libpq.so.5")).unwrap(), Path::new("libpq.so.5.18"));

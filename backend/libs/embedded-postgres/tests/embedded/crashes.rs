@@ -1,4 +1,4 @@
-//! What is committed survives every kind of end, and nothing outlives its owner.
+//! Committed data survives every kind of end, and no process outlives its owner.
 
 use std::{fs, path::Path, process::Command, thread, time::Duration};
 
@@ -18,7 +18,7 @@ fn sigkill(pid: i32) {
 }
 
 fn runs(pid: i32) -> bool {
-    // A zombie has ended: only its parent has not looked yet.
+    // A zombie has ended; its parent has not reaped it yet.
     fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
 }
 
@@ -153,7 +153,7 @@ fn ctrl_c_reaches_the_server_alone() {
 }
 
 #[test]
-fn a_stale_pid_file_whose_number_lives_again_is_no_obstacle() {
+fn a_stale_pid_file_with_the_id_of_a_running_process_is_no_obstacle() {
     let temp = Temp::new();
     let postgres = Postgres::start(&temp.settings()).unwrap();
     query(&postgres, MAKE_ROW);
@@ -164,7 +164,7 @@ fn a_stale_pid_file_whose_number_lives_again_is_no_obstacle() {
     assert!(postgres.wait_for_exit(LIMIT));
     drop(postgres);
 
-    // A process of the same account now has the number that the file names.
+    // A process of the same account now has the id that the file names.
     let mut command = Command::new("sleep");
     command.arg("600");
     if is_root() {
@@ -191,13 +191,13 @@ fn an_interrupted_first_start_is_begun_again() {
 }
 
 #[test]
-fn a_start_that_fails_says_what_postgresql_said() {
+fn a_failed_start_reports_the_output_of_postgresql() {
     let temp = Temp::new();
     let mut settings = settings(Path::new(&temp.0));
     settings.extra_args = vec!["-c".to_owned(), "shared_buffers=nonsense".to_owned()];
     let error = Postgres::start(&settings).unwrap_err();
     assert!(matches!(error, Error::Exited { .. }), "{error}");
     assert!(error.to_string().contains("shared_buffers"), "{error}");
-    // Nothing stays behind: the next one has the folder to itself.
+    // No process is left: the next start has the folder to itself.
     Postgres::start(&temp.settings()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Which folder the database gets, whose it is, and what is refused.
+//! Folder of the database: which one it gets, which account owns it, and what is refused.
 
 use std::{
     fs::{self, DirBuilder},
@@ -11,7 +11,7 @@ use embedded_postgres::{Error, Postgres, Settings};
 
 use crate::support::{Temp, become_account, is_root, mode, query, settings, with_postgres};
 
-/// By another process: a file that this one has open for writing while it forks elsewhere could not be run.
+/// Copies in another process. A file that this process has open for writing while another thread forks cannot be run.
 fn copy_program(to: &Path) {
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_with-postgres")).arg(to).status().unwrap().success());
 }
@@ -85,7 +85,7 @@ fn nothing_is_made_unless_it_may_be() {
     let there = Postgres::attach_or_start(&Settings { create: false, ..temp.settings() }).unwrap();
     assert_eq!(query(&there, "select 1"), ["1"]);
     there.stop();
-    // A first start that was cut off has left a folder and no database.
+    // An interrupted first start leaves a folder without a database.
     fs::remove_dir_all(temp.0.join("postgres/cluster")).unwrap();
     let error = Postgres::attach_or_start(&Settings { create: false, ..temp.settings() }).unwrap_err();
     assert!(matches!(error, Error::NoDatabase { .. }), "{error}");
@@ -130,7 +130,7 @@ fn nothing_is_made_beside_a_strangers_cluster() {
 fn a_normal_user_runs_it_as_himself() {
     let temp = Temp::new();
     let output = if is_root() {
-        // As `nobody`, in a folder of that account's, with a copy of the program that it can reach.
+        // As the account `nobody`, in a folder that it owns, with a copy of the program that it can reach.
         let (program, data) = (temp.0.join("with-postgres"), temp.0.join("data"));
         copy_program(&program);
         fs::create_dir(&data).unwrap();
@@ -160,10 +160,10 @@ fn a_normal_user_runs_it_as_himself() {
     }
 }
 
-// The rest is about root, who alone can get into these situations.
+// The following tests are about root: only root can get into these situations.
 
 #[test]
-fn a_normal_user_is_told_whose_the_folder_is() {
+fn a_normal_user_gets_an_error_that_names_the_owner_of_the_folder() {
     if !is_root() {
         return;
     }
@@ -196,7 +196,7 @@ fn a_data_folder_of_an_account_gets_a_database_of_that_account() {
 }
 
 #[test]
-fn a_cluster_restored_by_root_is_given_back() {
+fn a_cluster_restored_by_root_gets_its_account_as_owner() {
     if !is_root() {
         return;
     }
@@ -216,7 +216,7 @@ fn only_the_default_folder_moves_when_the_checkout_is_closed() {
     if !is_root() {
         return;
     }
-    // A checkout in a folder that another account keeps closed.
+    // A checkout in a folder that is closed to the database's account.
     let temp = Temp::new();
     let home = temp.0.join("home");
     DirBuilder::new().mode(0o700).create(&home).unwrap();

@@ -1,4 +1,4 @@
-//! The embedded database through its public door, with real binaries: starts, crashes, folders, sharing.
+//! Tests of the embedded database through its public API, with real binaries: starts, crashes, folders, sharing.
 
 #![allow(clippy::unwrap_used, reason = "the lints know test functions, not the helpers of tests")]
 

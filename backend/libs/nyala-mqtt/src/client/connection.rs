@@ -1,4 +1,4 @@
-//! One connection as the client sees it.
+//! Client's side of a connection.
 
 use mqtt_protocol_core::mqtt::packet::{SubEntry, SubOpts, v3_1_1};
 use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
@@ -10,16 +10,16 @@ use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, check_id
 use crate::violation::Violation;
 use crate::write::{Ids, Message, Unsent, acknowledge, append, check_size, check_text, put};
 
-/// What a server sent: one event for each whole packet.
+/// Packet from a server: one event for each complete packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// The login counts. The first event, unless it is the next one.
+    /// The login is accepted. Always the first event, unless that is [`Event::Refused`].
     Accepted,
-    /// The login does not count. Always the last event.
+    /// The login is refused. Always the last event.
     Refused(Refusal),
     /// The answer to [`Connection::subscribe`].
     Subscribed(Subscribed),
-    /// A message. A QoS of 1 has been acknowledged.
+    /// A message. For QoS 1, the acknowledgement is already written.
     Publish(Publish),
     /// The message with this packet id arrived ([`Connection::publish`]).
     Acknowledged(u16),
@@ -27,7 +27,7 @@ pub enum Event {
     Pong,
 }
 
-/// What became of a SUBSCRIBE.
+/// The answer to a SUBSCRIBE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscribed {
     /// Its packet id.
@@ -36,7 +36,9 @@ pub struct Subscribed {
     pub granted: Vec<Granted>,
 }
 
-/// One connection as the client sees it. Where a method has an `out`, what is to be sent is appended there.
+/// Client's side of one connection. Methods with an `out` append the bytes to send to it.
+///
+/// Call [`Connection::connect`] first, then [`Connection::feed`] with all received bytes until [`Connection::is_over`].
 #[derive(Debug)]
 pub struct Connection {
     limits: Limits,
@@ -47,7 +49,7 @@ pub struct Connection {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was sent.
+    /// No packet was sent.
     New,
     /// Waits for CONNACK.
     Asked,
@@ -56,15 +58,15 @@ enum State {
 }
 
 impl Connection {
-    /// One that has not logged in.
+    /// A new connection, without a login.
     pub fn new(limits: Limits) -> Self {
         Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
     }
 
-    /// Logs in. Nothing else is sent before [`Event::Accepted`].
+    /// Logs in. No other packet may be sent before [`Event::Accepted`].
     ///
     /// # Errors
-    /// When that was tried before, or when no CONNECT may hold such a login.
+    /// When this was called before, or when the login does not fit into a CONNECT.
     pub fn connect(&mut self, login: &Login<'_>, out: &mut Vec<u8>) -> Result<(), Unsent> {
         if self.state != State::New {
             return Err(Unsent::Closed);
@@ -74,11 +76,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Takes the next packet from the front of `bytes`, and leaves there what follows it. None: `bytes` are empty now; an
-    /// unfinished packet is held. After the end all bytes are taken and nothing comes of them.
+    /// Takes the next packet from the front of `bytes`, and leaves the following bytes there. None: `bytes` are empty now; an
+    /// unfinished packet is held. After the end of the connection all bytes are dropped.
     ///
     /// # Errors
-    /// What the server did wrong. The connection is over.
+    /// The server's protocol error. The connection is over.
     pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
         let event = if self.is_over() { Ok(None) } else { self.packet(bytes, out) };
         if event.is_err() {
@@ -90,7 +92,7 @@ impl Connection {
         event
     }
 
-    /// Asks for the messages of topics. Answers with the packet id that [`Event::Subscribed`] will have.
+    /// Subscribes to topics. Returns the packet id that [`Event::Subscribed`] will have.
     ///
     /// # Errors
     /// When the connection is not open, the packet would be too large or there are no topics.
@@ -110,10 +112,10 @@ impl Connection {
         Ok(id)
     }
 
-    /// Sends a message. Answers with its packet id, which QoS 1 has.
+    /// Sends a message. Returns its packet id (QoS 1 only).
     ///
     /// # Errors
-    /// When the connection is not open, the packet would be too large or nothing may be published to such a topic.
+    /// When the connection is not open, the packet would be too large, or the topic is not valid for a message.
     pub fn publish(
         &mut self,
         topic: &str,
@@ -136,7 +138,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Says that all is done: the will is void. The connection is over.
+    /// Sends DISCONNECT, so that the server drops the will. The connection is over.
     ///
     /// # Errors
     /// When the connection is not open.
@@ -147,7 +149,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Whether anything more is read or sent.
+    /// True after the end of the connection: no packet is read or sent any more.
     pub fn is_over(&self) -> bool {
         self.state == State::Ended
     }

@@ -1,4 +1,4 @@
-//! Writing a CONNECT (MQTT 3.1.1 §3.1).
+//! Writing of a CONNECT (MQTT 3.1.1 §3.1).
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use mqtt_protocol_core::mqtt::packet::v3_1_1;
 use crate::packet::Will;
 use crate::write::{Unsent, check_size, check_text, check_topic, put};
 
-/// Who logs in. The session is a clean one. Its `Debug` shows no password.
+/// Login of a client, with a clean session. Its `Debug` does not show the password.
 #[derive(Clone, Copy, Default)]
 pub struct Login<'a> {
-    /// The client id. Of two connections with the same one the server keeps the second. Empty: the server thinks of one.
+    /// The client id. If two connections have the same id, the server keeps the second. Empty: the server assigns an id.
     pub client_id: &'a str,
     /// The user's name.
     pub user: Option<&'a str>,
     /// The password. Needs a user.
     pub password: Option<&'a [u8]>,
-    /// Most seconds between two packets; [`Connection::ping`](super::Connection::ping) in time is the caller's. 0: no bound.
+    /// Maximum seconds between two packets. The caller must call [`Connection::ping`](super::Connection::ping) in time. 0: no limit.
     pub keep_alive: u16,
-    /// What the server is to publish when the line ends without a DISCONNECT.
+    /// Message that the server publishes when the connection ends without a DISCONNECT.
     pub will: Option<Will<'a>>,
 }
 
@@ -53,7 +53,7 @@ impl Login<'_> {
         put(&packet.build()?, max, out)
     }
 
-    /// All that has no bound of its own.
+    /// All strings, which have no separate limit.
     fn strings(&self) -> impl Iterator<Item = &[u8]> {
         let (topic, payload) = self.will.map_or(("", &[][..]), |will| (will.topic, will.payload));
         [

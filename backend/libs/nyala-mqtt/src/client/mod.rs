@@ -1,4 +1,4 @@
-//! The client's side.
+//! Client's side.
 
 mod connection;
 mod login;

@@ -1,4 +1,4 @@
-//! Reading a CONNECT (MQTT 3.1.1 §3.1).
+//! Reading of a CONNECT (MQTT 3.1.1 §3.1).
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::frame::Frame;
 use crate::packet::{Kind, Qos, Will, check_text, check_topic, malformed};
 use crate::violation::Violation;
 
-/// Where the flags stand, behind `MQTT`, its length and the version.
+/// Index of the flags, after `MQTT`, its length and the version.
 const FLAGS_AT: usize = 7;
 
-/// The only version that is served.
+/// The only supported version.
 const LEVEL: u8 = 4;
 
 const RESERVED: u8 = 0b0000_0001;
@@ -20,7 +20,7 @@ const WILL: u8 = 0b0000_0100;
 const WILL_QOS: u8 = 0b0001_1000;
 const WILL_RETAIN: u8 = 0b0010_0000;
 
-/// A login. Its `Debug` shows no password.
+/// Login of a client. Its `Debug` does not show the password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connect {
     packet: v3_1_1::Connect,
@@ -28,7 +28,7 @@ pub struct Connect {
 }
 
 impl Connect {
-    /// Reads one, and caps what it asks for.
+    /// Reads a CONNECT, and caps its keep-alive.
     pub(crate) fn parse(frame: &Frame<'_>, cap: Duration) -> Result<Self, Violation> {
         let kind = Kind::Connect;
         check_version(frame.body())?;
@@ -52,7 +52,7 @@ impl Connect {
         Ok(Self { packet, keep_alive })
     }
 
-    /// The client id; may be empty, and then is nobody else's.
+    /// The client id. It may be empty, and then counts as unique.
     pub fn client_id(&self) -> &str {
         self.packet.client_id()
     }
@@ -62,12 +62,12 @@ impl Connect {
         self.packet.user_name()
     }
 
-    /// The password. Only a user has one.
+    /// The password. Only a login with a user has one.
     pub fn password(&self) -> Option<&[u8]> {
         self.packet.password()
     }
 
-    /// What is to be published when the line ends without a DISCONNECT.
+    /// Message to publish when the connection ends without a DISCONNECT.
     pub fn will(&self) -> Option<Will<'_>> {
         Some(Will {
             topic: self.packet.will_topic()?,
@@ -77,19 +77,18 @@ impl Connect {
         })
     }
 
-    /// The keep-alive that was asked for, or [`Limits::keep_alive`](crate::Limits::keep_alive) where that is less or none was asked
-    /// for.
+    /// The client's keep-alive, or [`Limits::keep_alive`](crate::Limits::keep_alive) if that is less or the client asked for none.
     pub fn keep_alive(&self) -> Duration {
         self.keep_alive
     }
 
-    /// A line that was silent for so long is dead: one and a half times the keep-alive (MQTT-3.1.2-24).
+    /// Silence after which the connection is dead: one and a half times the keep-alive (MQTT-3.1.2-24).
     pub fn silence(&self) -> Duration {
         self.keep_alive * 3 / 2
     }
 }
 
-/// The protocol and its version, told apart from each other and before all else: clients of other versions send other fields.
+/// Checks the protocol and then its version, before all other fields: clients of other versions send other fields.
 fn check_version(body: &[u8]) -> Result<(), Violation> {
     match body {
         [0, 4, b'M', b'Q', b'T', b'T', LEVEL, ..] => Ok(()),
@@ -100,7 +99,7 @@ fn check_version(body: &[u8]) -> Result<(), Violation> {
     }
 }
 
-/// What the parser does not look at (§3.1.2.3 to §3.1.2.7).
+/// Checks what the parser does not check (§3.1.2.3 to §3.1.2.7).
 fn check_flags(flags: u8) -> Result<(), Violation> {
     let kind = Kind::Connect;
     if flags & RESERVED != 0 {
@@ -114,7 +113,7 @@ fn check_flags(flags: u8) -> Result<(), Violation> {
     }
 }
 
-/// Which part of it the parser means.
+/// The part of the CONNECT that the parser's error is about.
 fn part(error: MqttError) -> &'static str {
     match error {
         MqttError::ClientIdentifierNotValid => "client id",

@@ -1,4 +1,4 @@
-//! One connection as the server sees it.
+//! Server's side of a connection.
 
 use mqtt_protocol_core::mqtt::packet::v3_1_1;
 use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
@@ -11,29 +11,32 @@ use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, malforme
 use crate::violation::Violation;
 use crate::write::{Ids, Message, Unsent, acknowledge, append};
 
-/// Tells a client of MQTT 5 that this is none, in its own words: CONNACK, "unsupported protocol version" (MQTT 5 §3.2).
+/// Refusal of an MQTT 5 client, in the format of MQTT 5: CONNACK, "unsupported protocol version" (MQTT 5 §3.2).
 const REFUSED_V5: [u8; 5] = [0x20, 3, 0, 0x84, 0];
 
-/// What a client sent: one event for each whole packet, so each is a sign of life.
+/// Packet from a client: one event for each complete packet. Each event shows that the client is alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A login, always the first event. Nothing more is read until [`Connection::accept`] or [`Connection::refuse`].
+    /// A login, always the first event. No further packet is read until [`Connection::accept`] or [`Connection::refuse`].
     Connect(Connect),
-    /// A message. A QoS of 1 has been acknowledged.
+    /// A message. For QoS 1, the acknowledgement is already written.
     Publish(Publish),
-    /// Topics asked for; [`Connection::grant`] answers.
+    /// A subscription; the caller answers it with [`Connection::grant`].
     Subscribe(Subscribe),
-    /// Topics given up. Has been answered.
+    /// The end of subscriptions; the answer is already written.
     Unsubscribe(Unsubscribe),
-    /// The message with this packet id arrived ([`Connection::publish`]). That it was sent is not checked.
+    /// The message with this packet id arrived ([`Connection::publish`]). Whether it was ever sent is not checked.
     Acknowledged(u16),
-    /// A ping. Has been answered.
+    /// A ping; the answer is already written.
     Ping,
-    /// The client is done: its will is void. Always the last event.
+    /// The client disconnects, so its will is not published. Always the last event.
     Disconnect,
 }
 
-/// One connection as the server sees it. Where a method has an `out`, what is to be sent is appended there.
+/// Server's side of one connection. Methods with an `out` append the bytes to send to it.
+///
+/// Call [`Connection::feed`] with all received bytes until [`Connection::is_over`]. The first event is [`Event::Connect`]; answer it
+/// with [`Connection::accept`] or [`Connection::refuse`].
 ///
 /// ```
 /// use nyala_mqtt::Limits;
@@ -67,24 +70,24 @@ pub struct Connection {
 enum State {
     /// Waits for CONNECT.
     New,
-    /// Waits for the caller to judge it.
+    /// Waits for the caller's answer to the login.
     Judged,
     Open,
     Ended,
 }
 
 impl Connection {
-    /// One of which nothing was read.
+    /// A new connection, without received bytes.
     pub fn new(limits: Limits) -> Self {
         Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
     }
 
-    /// Takes the next packet from the front of `bytes`, and leaves there what follows it. None: `bytes` are empty now; an
-    /// unfinished packet, or what came before a login was judged, is held. After the end all bytes are taken and nothing comes of
-    /// them.
+    /// Takes the next packet from the front of `bytes`, and leaves the following bytes there. None: `bytes` are empty now; an
+    /// unfinished packet, or bytes that arrived before the answer to the login, are held. After the end of the connection all bytes
+    /// are dropped.
     ///
     /// # Errors
-    /// What the client did wrong. The connection is over; `out` may hold the answer that belongs to it, which is still to be sent.
+    /// The client's protocol error. The connection is over; `out` may have an answer to it, which must still be sent.
     pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
         let event = match self.state {
             State::New | State::Open => self.packet(bytes, out),
@@ -100,7 +103,7 @@ impl Connection {
         event
     }
 
-    /// Answers the login with yes. Then [`Connection::feed`] is to be called, be it with nothing: what came after the login waits.
+    /// Accepts the login. Call [`Connection::feed`] afterwards, even without bytes, because packets after the login may be held.
     ///
     /// # Errors
     /// When no login waits to be judged.
@@ -110,7 +113,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Answers the login with no. The connection is over.
+    /// Refuses the login. The connection is over.
     ///
     /// # Errors
     /// When no login waits to be judged.
@@ -120,7 +123,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Answers for each of its topics, in their order. One without an answer is refused.
+    /// Answers a subscription: one answer for each of its topics, in their order. A topic without an answer is refused.
     ///
     /// # Errors
     /// When the connection is not open.
@@ -135,21 +138,21 @@ impl Connection {
         Ok(())
     }
 
-    /// Sends a message, never a retained one. Answers with its packet id, which QoS 1 has.
+    /// Sends a message, never a retained one. Returns its packet id (QoS 1 only).
     ///
     /// # Errors
-    /// When the connection is not open, the packet would be too large or nothing may be published to such a topic.
+    /// When the connection is not open, the packet would be too large, or the topic is not valid for a message.
     pub fn publish(&mut self, topic: &str, payload: &[u8], qos: Qos, out: &mut Vec<u8>) -> Result<Option<u16>, Unsent> {
         self.check_open()?;
         Message { topic, payload, qos, retain: false }.put(&mut self.ids, self.limits.packet, out)
     }
 
-    /// Whether anything more is read or sent. False: the socket is to be closed when it has taken what is to be sent.
+    /// True after the end of the connection: no packet is read or sent any more. Close the socket once `out` is sent.
     pub fn is_over(&self) -> bool {
         self.state == State::Ended
     }
 
-    /// Bytes of memory that wait here: of an unfinished packet, or of what came before the login was judged. Never more than the
+    /// Bytes of memory held: by an unfinished packet, or by bytes that arrived before the answer to the login. Never more than the
     /// largest of the limits.
     pub fn held(&self) -> usize {
         self.frames.held()
@@ -191,18 +194,18 @@ impl Connection {
     fn connect(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<Event, Violation> {
         self.state = State::Judged;
         let connect = Connect::parse(frame, self.limits.keep_alive);
-        // Where the client can be told what is wrong, it is.
+        // Answers the errors that have an answer in the standard.
         match connect {
             Err(Violation::Version(5)) => out.extend(REFUSED_V5),
             Err(Violation::Version(_)) => put_connack(Some(Refusal::Version), out),
-            // The only answer of the standard to such a session (§3.1.3.1).
+            // The standard's only answer to such a session (§3.1.3.1).
             Err(Violation::LastingSession) => put_connack(Some(Refusal::ClientId), out),
             _ => {}
         }
         connect.map(Event::Connect)
     }
 
-    /// Keeps what came before the login was judged.
+    /// Holds the bytes that arrive before the answer to the login.
     fn wait(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
         if self.frames.held() + bytes.len() > self.limits.early {
             return Err(Violation::Early(self.limits.early));
@@ -229,7 +232,7 @@ impl Connection {
     }
 }
 
-/// How large a packet of this kind may be now.
+/// Maximum size of a packet of this kind in this state.
 fn largest(state: State, limits: &Limits, kind: Kind) -> Result<usize, Violation> {
     match (state, kind) {
         (State::New, Kind::Connect) => Ok(limits.connect),

@@ -1,4 +1,4 @@
-//! The server's side.
+//! Server's side.
 
 mod connect;
 mod connection;

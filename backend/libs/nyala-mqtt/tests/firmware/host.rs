@@ -1,4 +1,4 @@
-//! `nyala-device` as a process, the pipe that is its relay, and its journal.
+//! `nyala-device` as a process, with a pipe as its relay, and with its journal.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 pub const IDOUTLET: i64 = 3;
 pub const IDMESIN: i64 = 7;
 pub const SECRET: &str = "00112233445566778899aabbccddeeff";
-/// Nothing takes so long; a test that waits for it fails.
+/// Time limit of each wait; a test that reaches it fails.
 pub const PATIENCE: Duration = Duration::from_secs(30);
-/// Written into the relay's pipe by the test: all that came before it has been read.
+/// The test writes this into the relay's pipe: once it is read, all earlier bytes have been read.
 const MARK: u8 = b'-';
 
-/// Builds a target of the firmware's Makefile and answers with its path.
+/// Builds a target of the firmware's Makefile and returns its path.
 pub fn built(target: &str, flags: &[&str]) -> PathBuf {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
@@ -30,7 +30,7 @@ pub fn built(target: &str, flags: &[&str]) -> PathBuf {
         .arg(format!("BUILD={}", folder.display()))
         .args(flags)
         .arg(&path)
-        // The make that runs the tests has options of its own.
+        // Without the options of the make that runs the tests.
         .env_remove("MAKEFLAGS")
         .env_remove("MAKELEVEL")
         .output()
@@ -39,18 +39,18 @@ pub fn built(target: &str, flags: &[&str]) -> PathBuf {
     path
 }
 
-/// Where a device lives: its login, its journal and its relay outlive the process.
+/// Host of a device: its login, journal and relay outlive the process.
 pub struct Host {
     program: PathBuf,
     folder: PathBuf,
     relay: Receiver<u8>,
-    /// Keeps the pipe open, and writes marks.
+    /// Keeps the pipe open, and writes [`MARK`] into it.
     pipe: std::fs::File,
     process: Option<Child>,
 }
 
 impl Host {
-    /// One whose process does not run yet.
+    /// A host whose process does not run yet.
     pub fn new(program: PathBuf, name: &str, host: &str, port: u16, ca: Option<&str>) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
@@ -61,16 +61,16 @@ impl Host {
         let path = folder.join("relay");
         assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
         let pipe = OpenOptions::new().read(true).write(true).open(path).unwrap();
-        let (mut reader, (tell, relay)) = (pipe.try_clone().unwrap(), mpsc::channel());
+        let (mut reader, (sender, relay)) = (pipe.try_clone().unwrap(), mpsc::channel());
         let journal = folder.join("journal");
         std::thread::spawn(move || {
             let mut byte = [0];
             while reader.read_exact(&mut byte).is_ok() {
-                // Before anything else is looked at: what closes the relay is on flash already.
+                // Checked first: the run that closes the relay must already be on flash.
                 if byte[0] == b'1' {
                     assert!(running(&journal).is_some(), "the relay is on, and the journal does not know why");
                 }
-                if byte[0] != b'\n' && tell.send(byte[0]).is_err() {
+                if byte[0] != b'\n' && sender.send(byte[0]).is_err() {
                     break;
                 }
             }
@@ -94,7 +94,7 @@ impl Host {
         self.process = Some(process);
     }
 
-    /// `kill -9`; whether the relay was on.
+    /// Sends SIGKILL. Returns whether the relay was switched on since the last check.
     pub fn power_off(&mut self) -> bool {
         let mut process = self.process.take().unwrap();
         process.kill().unwrap();
@@ -102,26 +102,26 @@ impl Host {
         self.switched().contains(&true)
     }
 
-    /// SIGTERM; what became of it.
+    /// Sends SIGTERM, and checks that the process ends with success.
     pub fn ends(&mut self) {
         let mut process = self.process.take().unwrap();
         assert!(Command::new("kill").arg(process.id().to_string()).status().unwrap().success());
         assert!(process.wait().unwrap().success());
     }
 
-    /// What the relay was told until now and nobody has asked for.
+    /// All switches of the relay since the last call.
     pub fn switched(&mut self) -> Vec<bool> {
         self.pipe.write_all(&[MARK]).unwrap();
         let bytes = std::iter::from_fn(|| Some(self.relay.recv_timeout(PATIENCE).unwrap()).filter(|byte| *byte != MARK));
         bytes.map(|byte| byte == b'1').collect()
     }
 
-    /// Waits until the relay is told something.
+    /// Waits for the next switch of the relay.
     pub fn switches(&self) -> bool {
         self.relay.recv_timeout(PATIENCE).unwrap() == b'1'
     }
 
-    /// Which command runs by the newest record.
+    /// The command that runs, by the newest record.
     pub fn journal_runs(&self) -> Option<[u8; 16]> {
         running(&self.folder.join("journal"))
     }
@@ -139,7 +139,7 @@ impl Drop for Host {
     }
 }
 
-/// What the newest record says that runs (`firmware/core/journal.c`).
+/// The command that runs by the newest record (`firmware/core/journal.c`).
 fn running(journal: &Path) -> Option<[u8; 16]> {
     const APART: usize = 4096;
     const KNOWN_AT: usize = 26;
@@ -153,7 +153,7 @@ fn running(journal: &Path) -> Option<[u8; 16]> {
     known[..16].try_into().ok()
 }
 
-/// The fields that a test looks at.
+/// The running command of a state report.
 pub fn run_of(state: &Value) -> Option<&str> {
     state["run"]["cmd_id"].as_str()
 }

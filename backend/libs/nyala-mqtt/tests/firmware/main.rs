@@ -1,4 +1,4 @@
-//! `firmware/`: the device for Linux as a process, against the server's side of this crate and through mosquitto.
+//! Tests of `firmware/`: the Linux device as a process, against the server's side of this crate and through mosquitto.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod host;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use self::host::{Host, PATIENCE, built, run_of};
 use self::peer::Peer;
 
-/// How often the power goes in `make test`; `NYALA_FIRMWARE_ROUNDS` says another number.
+/// Number of power cuts in `make test`; `NYALA_FIRMWARE_ROUNDS` overrides it.
 const ROUNDS: u32 = 30;
 const LONG_S: u32 = 3_600;
 
@@ -29,7 +29,7 @@ fn direct(name: &str, program: &str) -> (Host, TcpListener) {
     (host, listener)
 }
 
-/// A command's id, another for each number.
+/// A command's id, different for each number.
 fn id(number: u32) -> String {
     format!("7a000000-0000-4000-8000-0000{number:08x}")
 }
@@ -46,7 +46,7 @@ fn the_core_keeps_its_rules_under_the_sanitizers() {
     }
 }
 
-/// Tells a device through its whole day.
+/// Sends a device the commands of a whole day.
 fn a_day(host: &mut Host, mut peer: Peer, first: &Value) -> Peer {
     assert_eq!(
         (&first["online"], &first["epoch"], &first["last"], &first["run"]),
@@ -61,7 +61,7 @@ fn a_day(host: &mut Host, mut peer: Peer, first: &Value) -> Peer {
     assert_eq!(peer.result(&one), "started");
     peer.says("start", &two, 2, LONG_S);
     assert_eq!(peer.result(&two), "refused");
-    // Nobody tells it to.
+    // The run ends without a command.
     assert!(!host.switches());
     assert_eq!(peer.hears("state")["run"], Value::Null);
     peer.says("start", &one, 1, 1);
@@ -75,7 +75,7 @@ fn a_day(host: &mut Host, mut peer: Peer, first: &Value) -> Peer {
 }
 
 #[test]
-fn a_device_does_what_it_is_told() {
+fn a_device_obeys_commands() {
     let (mut host, listener) = direct("told", "nyala-device");
     host.power_on(&[]);
     let mut peer = Peer::accept(&listener);
@@ -86,7 +86,7 @@ fn a_device_does_what_it_is_told() {
     host.ends();
     assert!(!host.switches(), "nobody would turn it off");
     assert_eq!(peer.rest().pop(), Some(gone));
-    // It goes on when the program is there again.
+    // The run resumes when the program starts again.
     host.power_on(&[]);
     let mut peer = Peer::accept(&listener);
     let state = peer.hears("state");
@@ -145,7 +145,7 @@ fn a_relay_may_be_a_command() {
     let port = listener.local_addr().unwrap().port().to_string();
     let mut host = Host::new(built("nyala-device", &[]), "command", "127.0.0.1", 1, None);
     let login = ["--host=127.0.0.1", "--port", &port, "--relay=", "--relay-command", "echo $NYALA_RELAY >> relay"];
-    // An empty option is none.
+    // An empty option counts as not set.
     host.power_on(&login);
     let mut peer = Peer::accept(&listener);
     peer.meets();
@@ -154,7 +154,7 @@ fn a_relay_may_be_a_command() {
     assert_eq!(host.switched(), [false, true]);
 }
 
-/// Whatever happens between them: journal, relay, word.
+/// Order of journal, relay and message, whenever the power is cut.
 #[test]
 fn power_may_go_at_any_moment() {
     let rounds = std::env::var("NYALA_FIRMWARE_ROUNDS").map_or(ROUNDS, |n| n.parse().unwrap());
@@ -172,7 +172,7 @@ fn power_may_go_at_any_moment() {
         assert_eq!(state["run"], Value::Null, "{round}: the last round is over");
         assert_eq!(host.switched(), [false]);
         peer.says("start", &cmd_id, epoch, LONG_S);
-        // Somewhere between the command and the ack, and each third time behind the relay.
+        // At a random time between the command and the ack; each third time only after the relay.
         let waited = round % 3 == 0 && host.switches();
         let end = Instant::now() + Duration::from_micros(random % 6_000);
         while Instant::now() < end {
@@ -219,12 +219,12 @@ impl Drop for Broker {
     }
 }
 
-/// So many that nobody listens on, all different.
+/// `N` different ports without a listener.
 fn free_ports<const N: usize>() -> [u16; N] {
     [(); N].map(|()| listener()).map(|held| held.local_addr().unwrap().port())
 }
 
-/// Past what holds back the words of tests that end well.
+/// Writes to standard error directly: the test harness hides the output of tests that pass.
 fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
@@ -250,7 +250,7 @@ fn mosquitto(folder: &Path, settings: &str, port: u16) -> Option<Broker> {
 }
 
 #[test]
-fn a_device_does_what_it_is_told_through_mosquitto() {
+fn a_device_obeys_commands_through_mosquitto() {
     let [port] = free_ports();
     let mut host = Host::new(built("nyala-device", &[]), "mosquitto", "127.0.0.1", port, None);
     let settings = format!("listener {port} 127.0.0.1\nallow_anonymous true\n");
@@ -259,7 +259,7 @@ fn a_device_does_what_it_is_told_through_mosquitto() {
     host.power_on(&[]);
     let first = peer.meets();
     let mut peer = a_day(&mut host, peer, &first);
-    // Its will is the broker's to tell.
+    // The broker publishes the will.
     host.power_off();
     let gone = std::iter::from_fn(|| Some(peer.hears("state"))).find(|state| state["online"] == false);
     assert_eq!(gone, Some(json!({ "online": false, "boot_id": first["boot_id"], "conn": 1 })));
@@ -284,7 +284,7 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
     let Some(_broker) = mosquitto(folder.folder(), &settings, port) else { return };
     let mut peer = Peer::connect(port);
 
-    // An authority that has not signed it, and a name that is not its own.
+    // A wrong authority, and a name or address that is not in the certificate.
     let wrong =
         [("tls-other", "localhost", tls, &other), ("tls-name", "127.0.0.1", tls, &ca), ("tls-address", "localhost", tls_at, &ca)];
     for (name, at, tls, ca) in wrong {

@@ -1,4 +1,4 @@
-//! The peer that talks with the device: a server of this crate, or a client of it that reaches the device through mosquitto.
+//! Peer of the device: a server of this crate, or a client of this crate that reaches the device through mosquitto.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -20,12 +20,12 @@ enum Side {
     Client(client::Connection),
 }
 
-/// One connection to a device, or to the mosquitto between.
+/// One connection to a device, or to mosquitto.
 pub struct Peer {
     line: TcpStream,
     side: Side,
-    words: VecDeque<(String, Value)>,
-    /// `up_ms` of the last state.
+    messages: VecDeque<(String, Value)>,
+    /// `up_ms` of the last state report.
     echo: Option<u64>,
     will: Option<Value>,
 }
@@ -39,7 +39,7 @@ fn now_ms() -> u64 {
 }
 
 impl Peer {
-    /// The device connects to us, logs in and subscribes.
+    /// Accepts the connection of a device.
     pub fn accept(listener: &TcpListener) -> Self {
         let begun = Instant::now();
         listener.set_nonblocking(true).unwrap();
@@ -56,17 +56,17 @@ impl Peer {
         line.set_read_timeout(Some(PATIENCE)).unwrap();
         line.set_nodelay(true).unwrap();
         let side = Side::Server(server::Connection::new(Limits::default()));
-        Self { line, side, words: VecDeque::new(), echo: None, will: None }
+        Self { line, side, messages: VecDeque::new(), echo: None, will: None }
     }
 
-    /// We connect to mosquitto.
+    /// Connects to mosquitto.
     pub fn connect(port: u16) -> Self {
         let line = TcpStream::connect(("127.0.0.1", port)).unwrap();
         line.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut client = client::Connection::new(Limits::default());
         let mut out = Vec::new();
         client.connect(&Login { client_id: "server", keep_alive: 600, ..Login::default() }, &mut out).unwrap();
-        let mut peer = Self { line, side: Side::Client(client), words: VecDeque::new(), echo: None, will: None };
+        let mut peer = Self { line, side: Side::Client(client), messages: VecDeque::new(), echo: None, will: None };
         peer.send(&out);
         let mut out = Vec::new();
         let Side::Client(client) = &mut peer.side else { unreachable!() };
@@ -83,7 +83,7 @@ impl Peer {
         self.will.as_ref().unwrap()
     }
 
-    /// A command of now, in answer to the last state.
+    /// Sends a command with the current time, in answer to the last state report.
     pub fn says(&mut self, op: &str, cmd_id: &str, epoch: u32, duration_s: u32) {
         let now_ms = now_ms();
         let cmd = json!({
@@ -99,12 +99,12 @@ impl Peer {
         self.send(&out);
     }
 
-    /// The next word of that kind, whatever comes before it.
+    /// The next message of that kind; earlier ones of other kinds are dropped.
     pub fn hears(&mut self, leaf: &str) -> Value {
         loop {
-            let (of, word) = self.next().expect("the line is closed");
+            let (of, message) = self.next().expect("the line is closed");
             if of == leaf {
-                return word;
+                return message;
             }
         }
     }
@@ -119,7 +119,7 @@ impl Peer {
         }
     }
 
-    /// The first state of the device, answered, and the one that answers that.
+    /// Waits for the first state report, answers it, and waits for the next one. Returns the first.
     pub fn meets(&mut self) -> Value {
         let first = self.hears("state");
         self.says("query", NIL, 0, 0);
@@ -127,19 +127,19 @@ impl Peer {
         first
     }
 
-    /// The last words before the device closes the line.
+    /// All messages until the device closes the connection.
     pub fn rest(&mut self) -> Vec<Value> {
-        std::iter::from_fn(|| self.next()).map(|(_, word)| word).collect()
+        std::iter::from_fn(|| self.next()).map(|(_, message)| message).collect()
     }
 
     fn send(&mut self, bytes: &[u8]) {
-        // A device that was killed hears nothing, and that is what the test looks at.
+        // A killed device receives nothing; the tests check that case, so the error is ignored.
         let _ = self.line.write_all(bytes);
     }
 
     fn next(&mut self) -> Option<(String, Value)> {
         let mut bytes = [0; 512];
-        while self.words.is_empty() {
+        while self.messages.is_empty() {
             let n = match self.line.read(&mut bytes) {
                 Ok(0) => return None,
                 Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
@@ -147,7 +147,7 @@ impl Peer {
             };
             self.take(&bytes[..n]);
         }
-        self.words.pop_front()
+        self.messages.pop_front()
     }
 
     fn take(&mut self, mut bytes: &[u8]) {
@@ -165,23 +165,23 @@ impl Peer {
                 },
             };
             if let Some(publish) = publish {
-                self.heard(&publish);
+                self.on_publish(&publish);
             }
         }
         self.send(&out);
     }
 
-    fn heard(&mut self, publish: &Publish) {
+    fn on_publish(&mut self, publish: &Publish) {
         let leaf = ["ack", "state", "hb"].into_iter().find(|leaf| publish.topic() == topic(leaf)).unwrap();
-        let word: Value = serde_json::from_slice(publish.payload()).unwrap();
-        if let Some(up_ms) = word["up_ms"].as_u64().filter(|_| leaf == "state") {
+        let message: Value = serde_json::from_slice(publish.payload()).unwrap();
+        if let Some(up_ms) = message["up_ms"].as_u64().filter(|_| leaf == "state") {
             self.echo = Some(up_ms);
         }
-        self.words.push_back((leaf.to_owned(), word));
+        self.messages.push_back((leaf.to_owned(), message));
     }
 }
 
-/// What a server does about what a device sends.
+/// Answers an event from a device as the server.
 fn served(side: &mut server::Connection, event: server::Event, will: &mut Option<Value>, out: &mut Vec<u8>) -> Option<Publish> {
     match event {
         server::Event::Connect(login) => {

@@ -1,4 +1,4 @@
-//! A bounded number of inputs, the same on every run. The search itself is `fuzz/run`.
+//! Inputs of the tests: a bounded number, the same on every run. The search itself is `fuzz/run`.
 
 #![allow(clippy::expect_used, clippy::panic)] // the tests of each package are made of this
 
@@ -10,11 +10,11 @@ use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner
 
 use super::{FuzzTarget, find};
 
-/// Inputs for each target besides the kept ones.
+/// Number of generated inputs for each target, in addition to the kept ones.
 const INPUTS: u32 = 20_000;
 const SEED: [u8; 32] = *b"the same inputs on every run....";
 
-/// What is done to an input.
+/// Mutation of an input.
 #[derive(Debug, Clone)]
 enum Change {
     Flip { at: prop::sample::Index, with: u8 },
@@ -27,7 +27,7 @@ enum Change {
 impl Change {
     fn any() -> impl Strategy<Value = Self> {
         let at = any::<prop::sample::Index>;
-        // What parsers look at: separators, signs, digits and the ends of ranges.
+        // Bytes that matter to parsers: separators, signs, digits and the ends of ranges.
         let telling = prop::sample::select(b".,;:-_=/\"'{}[]()\\ \n\0\x1e\x7f\xff0123456789eE+".to_vec());
         let byte = prop_oneof![telling, any::<u8>()];
         prop_oneof![
@@ -66,7 +66,7 @@ impl Change {
     }
 }
 
-/// Seeds and what was found, by name.
+/// Seeds and kept inputs, by name.
 fn kept(target: &FuzzTarget, package: &Path) -> Vec<(String, Vec<u8>)> {
     let seeds = (target.seeds)().into_iter().enumerate().map(|(n, seed)| (format!("seed {n} of {}", target.name), seed));
     let folder = package.join("found").join(target.name);
@@ -75,8 +75,8 @@ fn kept(target: &FuzzTarget, package: &Path) -> Vec<(String, Vec<u8>)> {
     seeds.chain(found).collect()
 }
 
-/// Tries the target of that name with its seeds, with everything that was ever found for it in the folder of its `package`, and with
-/// others. Panics when one breaks what must hold.
+/// Runs the target of that name with its seeds, with all kept inputs in the folder of its `package`, and with generated inputs. Panics
+/// if one breaks an invariant.
 pub fn try_inputs(targets: &[FuzzTarget], name: &str, package: &str) {
     let target = find(targets, name).expect("a target");
     let kept = kept(&target, Path::new(package));

@@ -1,4 +1,4 @@
-//! What a program of libFuzzer does beside the search: <https://llvm.org/docs/LibFuzzer.html>. `run` in a package's folder builds it.
+//! Program of a libFuzzer search: <https://llvm.org/docs/LibFuzzer.html>. `run` in a package's folder builds it.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -7,8 +7,8 @@ use super::{FuzzTarget, find};
 
 static TARGET: OnceLock<FuzzTarget> = OnceLock::new();
 
-/// Chooses the target that `FUZZ_TARGET` names, and puts its seeds where the search begins, in the folder that `FUZZ_SEEDS` names. With
-/// `--targets` on the command line it says which there are, and ends.
+/// Selects the target that `FUZZ_TARGET` names, and writes its seeds into the folder that `FUZZ_SEEDS` names, where the search starts.
+/// With `--targets` on the command line it lists the targets and exits.
 pub fn begin(targets: &[FuzzTarget]) {
     if std::env::args().any(|argument| argument == "--targets") {
         targets.iter().for_each(|target| println!("{}", target.name));
@@ -20,7 +20,7 @@ pub fn begin(targets: &[FuzzTarget]) {
     }
 }
 
-/// Tries one input with the target that was chosen.
+/// Runs the selected target on one input.
 pub fn run(bytes: &[u8]) {
     if let Some(target) = TARGET.get() {
         (target.run)(bytes);

@@ -1,4 +1,4 @@
-//! Engine.IO and Socket.IO packets, as polling bodies and as websocket messages bring them. The first byte says which of the two.
+//! Target: Engine.IO and Socket.IO packets, in polling bodies or websocket messages. The first byte selects one of the two.
 
 use actix_socketio::host::codec::{
     Assembler, Frame, Incoming, Packet, SEPARATOR, encode_frame, opcode, parse_packet, push_binary, split,
@@ -7,9 +7,9 @@ use bytestring::ByteString;
 
 use crate::harness::{kind_and_rest, of_kind};
 
-/// Largest message; what is held is checked against it.
+/// Maximum size of a message; held bytes are checked against it.
 const MAX: usize = 4096;
-/// Most attachments of a packet.
+/// Maximum number of attachments of a packet.
 const MAX_ATTACHMENTS: usize = 10;
 
 const POLLING: u8 = 0;
@@ -32,7 +32,7 @@ fn polling(body: &ByteString) {
     assert_eq!(parts.join(SEPARATOR.encode_utf8(&mut [0; 4])), **body);
     let mut assembler = Assembler::new(MAX_ATTACHMENTS, MAX);
     for part in parts {
-        // The binary form of polling is no packet on a websocket; every other one is the same on both.
+        // The binary form of polling is not valid on a websocket; all other packets are the same on both.
         let packet = parse_packet(&part, true);
         if !part.starts_with('b') {
             assert_eq!(packet, parse_packet(&part, false));
@@ -50,7 +50,7 @@ fn polling(body: &ByteString) {
     }
 }
 
-/// What a packet was read as is written and read again without a difference.
+/// Checks that a parsed packet is the same after it is encoded and parsed again.
 fn written_again(text: &ByteString) {
     let Ok(packet) = Packet::parse(text) else { return };
     assert!(packet.kind.is_binary() || packet.attachments == 0);
@@ -63,7 +63,7 @@ fn written_again(text: &ByteString) {
     assert_eq!(again, Ok(packet));
 }
 
-/// A frame for all transports holds the same text in each form.
+/// Checks that a frame has the same text for both transports.
 fn text_has_two_forms(text: &ByteString) {
     let frame = Frame::text(text);
     assert_eq!(frame.as_text(), text);

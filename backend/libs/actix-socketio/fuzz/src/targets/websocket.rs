@@ -1,5 +1,5 @@
-//! Websocket frames of a client (RFC 6455 §5). The first byte says how large the pieces are in which the others arrive, 0 that they are
-//! the payload of a message that a client sends as it should.
+//! Target: websocket frames of a client (RFC 6455 §5). The first byte is the size of the pieces in which the others arrive. 0 means
+//! that they are the payload of a correctly sent message.
 
 use actix_socketio::host::codec::{Decoder, Message, WebsocketError, encode_frame, opcode};
 use bytes::BytesMut;
@@ -7,9 +7,9 @@ use bytestring::ByteString;
 
 use crate::harness::{kind_and_rest, of_kind};
 
-/// Largest message; what is held is checked against it.
+/// Maximum size of a message; held bytes are checked against it.
 const MAX: usize = 4096;
-/// Most bytes of a frame's header.
+/// Maximum size of a frame's header.
 const HEADER: usize = 14;
 const MASKED: u8 = 0x80;
 const FIN: u8 = 0x80;
@@ -18,13 +18,13 @@ pub fn run(bytes: &[u8]) {
     match kind_and_rest(bytes) {
         (0, payload) => sent_as_it_should_be(payload),
         (piece, stream) => {
-            // However it is cut, a stream says the same.
+            // The result must not depend on how the stream is split.
             assert_eq!(decoded(stream, usize::from(piece)), decoded(stream, stream.len()));
         }
     }
 }
 
-/// Every message, and what ended them.
+/// All messages, and the error that ended the stream.
 fn decoded(stream: &[u8], piece: usize) -> (Vec<Message>, Option<WebsocketError>) {
     let (mut decoder, mut buffer, mut messages) = (Decoder::new(MAX), BytesMut::new(), Vec::new());
     for chunk in stream.chunks(piece.max(1)) {
@@ -39,7 +39,7 @@ fn decoded(stream: &[u8], piece: usize) -> (Vec<Message>, Option<WebsocketError>
                 Err(error) => return (messages, Some(error)),
             }
         }
-        // What waits is less than one frame of the largest message.
+        // The held bytes are less than one frame of maximum size.
         assert!(buffer.len() < MAX + HEADER);
     }
     (messages, None)
@@ -57,7 +57,7 @@ fn size(message: &Message) -> usize {
     }
 }
 
-/// A message in fragments, with a ping between them, is read as it was written.
+/// Checks that a message in fragments, with a ping between them, is read correctly.
 fn sent_as_it_should_be(payload: &[u8]) {
     let payload = &payload[..payload.len().min(MAX)];
     let (op, whole) = match ByteString::try_from(payload) {
@@ -71,7 +71,7 @@ fn sent_as_it_should_be(payload: &[u8]) {
     assert_eq!(decoded(&frame(op, true, payload), usize::MAX), (vec![whole], None));
 }
 
-/// As a client sends it: masked.
+/// A client's frame: masked.
 fn frame(op: u8, is_last: bool, payload: &[u8]) -> Vec<u8> {
     const MASK: [u8; 4] = [0xa5, 0x00, 0x5a, 0xff];
     let plain = encode_frame(op, payload);

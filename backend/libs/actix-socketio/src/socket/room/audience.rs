@@ -1,4 +1,4 @@
-//! Whom a broadcast is for, and what it does to them.
+//! Audience of a broadcast, and the action on each socket.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ use tokio::sync::mpsc;
 use crate::codec::Frame;
 use crate::engine::Sid;
 
-/// Sockets of a namespace.
+/// Selection of sockets of a namespace.
 #[derive(Debug, Clone)]
 pub(super) struct Audience {
     pub namespace: ByteString,
-    /// Those of any of these rooms; of none: all.
+    /// Sockets in any of these rooms; empty: all sockets.
     pub to: Vec<ByteString>,
-    /// But not those of these.
+    /// Except sockets in these rooms.
     pub except: Vec<ByteString>,
-    /// And not this one.
+    /// Except this socket.
     pub not: Option<Sid>,
 }
 
-/// What is done to each of them.
+/// Action on each selected socket.
 #[derive(Debug)]
 pub(super) enum Action {
     Send {
@@ -32,10 +32,10 @@ pub(super) enum Action {
     Join(ByteString),
     Leave(ByteString),
     Disconnect,
-    /// Their ids are told, by each thread once.
+    /// Send the ids; each thread sends one message.
     Tell(mpsc::Sender<Vec<String>>),
 }
 
-/// What threads hand to each other.
+/// Message between threads.
 #[derive(Debug, Clone)]
 pub struct Order(pub(super) Arc<(Audience, Action)>);

@@ -1,4 +1,4 @@
-//! One message for many sockets.
+//! Broadcast: one message to many sockets.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::hub::Hub;
 use crate::metrics::Metrics;
 use crate::socket::{Args, Socket};
 
-/// How long threads have to tell who is in a room.
+/// Time limit for all threads to send the ids of a room's sockets.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The rooms of a server.
@@ -54,11 +54,11 @@ impl Rooms {
     }
 }
 
-/// Some sockets of a namespace, to be sent to, or to be moved, together: `io.to("lobby").emit("said", &text)`.
+/// Selection of sockets of a namespace, for sending to them or moving them together: `io.to("lobby").emit("said", &text)`.
 ///
-/// Made on any thread, of a [`SocketIo`](crate::SocketIo) or of a [`Socket`], and used as often as one likes. What is emitted is
-/// encoded once. Sockets of the same thread get it in this turn, those of others soon; what one thread emits arrives in order. A
-/// socket that is still joining its namespace is in its rooms, but not yet among all.
+/// Created on any thread from a [`SocketIo`](crate::SocketIo) or a [`Socket`], and reusable. A message is encoded once. Sockets on the
+/// same thread get it in this event-loop turn, others soon after. Messages from one thread arrive in order. A socket that is still
+/// joining its namespace is already in its rooms, but does not yet count as part of the namespace.
 #[derive(Clone)]
 pub struct Broadcast {
     rooms: Rooms,
@@ -67,30 +67,30 @@ pub struct Broadcast {
 }
 
 impl Broadcast {
-    /// Those in `room`, besides those in rooms that were named before; one that is in several gets it once. Each socket is in a room of
-    /// its own, which has its [`id`](Socket::id) for a name.
+    /// Adds the sockets in `room` to those of the rooms that were named before. A socket in several rooms gets a message once. Each
+    /// socket is also in a separate room, whose name is its [`id`](Socket::id).
     #[must_use]
     pub fn to(mut self, room: impl Into<String>) -> Self {
         self.audience.to.push(room.into().into());
         self
     }
 
-    /// Not those in `room`.
+    /// Excludes the sockets in `room`.
     #[must_use]
     pub fn except(mut self, room: impl Into<String>) -> Self {
         self.audience.except.push(room.into().into());
         self
     }
 
-    /// What is emitted may be dropped, and is counted then, for clients that are slow.
+    /// Allows messages to be dropped, and counted, for slow clients.
     #[must_use]
     pub fn volatile(mut self) -> Self {
         self.volatile = true;
         self
     }
 
-    /// Emits an event with one argument. Not dropped unless [`volatile`](Self::volatile): a client that does not take it is closed, and
-    /// so are the sockets of a thread that stalls so long that it loses broadcasts.
+    /// Emits an event with one argument. Not dropped unless [`volatile`](Self::volatile): a client that does not take it is closed. If a
+    /// thread stalls until it loses broadcasts, all its sockets are closed.
     ///
     /// # Errors
     /// When `argument` does not serialise to JSON.
@@ -99,7 +99,7 @@ impl Broadcast {
         Ok(())
     }
 
-    /// Emits an event with any number of arguments, attachments among them. With attachments it is not volatile.
+    /// Emits an event with any number of arguments and attachments. With attachments it is never volatile.
     ///
     /// # Errors
     /// When `name` does not serialise to JSON (every string does).
@@ -109,22 +109,22 @@ impl Broadcast {
         Ok(())
     }
 
-    /// Puts them into `room` too. One that is in `max_rooms` already stays out.
+    /// Adds the sockets to `room`. A socket that is already in `max_rooms` is not added.
     pub fn join(&self, room: impl Into<String>) {
         self.act(Action::Join(room.into().into()));
     }
 
-    /// Takes them out of `room`.
+    /// Removes the sockets from `room`.
     pub fn leave(&self, room: impl Into<String>) {
         self.act(Action::Leave(room.into().into()));
     }
 
-    /// Has them leave the namespace ([`Socket::disconnect`]).
+    /// Disconnects the sockets from the namespace ([`Socket::disconnect`]).
     pub fn disconnect(&self) {
         self.act(Action::Disconnect);
     }
 
-    /// Their ids, in no order. Needs a runtime of tokio.
+    /// The ids of the sockets, in no particular order. Needs a tokio runtime.
     ///
     /// # Errors
     /// When a thread does not answer within 5 s.
@@ -133,7 +133,7 @@ impl Broadcast {
         let asked = hub.live_threads();
         let (sender, mut answers) = mpsc::channel(asked.max(1));
         hub.publish(&self.order(Action::Tell(sender)), 0..hub.threads());
-        // The question goes with the last thread that has answered it.
+        // The channel closes once the last thread has answered.
         let gather = async {
             let (mut ids, mut answered) = (Vec::new(), 0);
             while let Some(of_thread) = answers.recv().await {
@@ -166,7 +166,7 @@ impl fmt::Debug for Broadcast {
     }
 }
 
-/// A thread did not tell who is in a room.
+/// A thread did not send the ids of a room's sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a thread did not answer")]
 pub struct NoAnswer;

@@ -1,4 +1,4 @@
-//! The sockets of one thread, by namespace and room.
+//! Sockets of one thread, by namespace and room.
 
 use std::collections::{HashMap, HashSet};
 
@@ -41,7 +41,7 @@ impl Members {
         }
     }
 
-    /// The socket is gone, and has left its rooms.
+    /// Removes a socket that has ended, from its rooms too.
     pub(super) fn exit(&mut self, socket: &Socket) {
         let Some(namespace) = self.0.get_mut(socket.name()) else { return };
         namespace.all.remove(&socket.sid());
@@ -68,7 +68,7 @@ impl Members {
 }
 
 impl Namespace {
-    /// The sockets of a room. Each socket has a room for itself, which is its id.
+    /// The sockets of a room. Each socket has its own room, whose name is its id.
     fn room(&self, room: &str) -> impl Iterator<Item = &Socket> {
         let itself = room.parse::<Sid>().ok().and_then(|sid| self.all.get(&sid));
         self.rooms.get(room).into_iter().flat_map(HashMap::values).chain(itself)
@@ -90,7 +90,7 @@ impl Local for Members {
             Action::Send { frame, attachments, .. } => sockets.iter().for_each(|socket| socket.send_with(frame, attachments)),
             Action::Join(room) => {
                 for socket in sockets {
-                    // Past its limit a socket stays where it is: nobody is here to be told.
+                    // A socket at its limit does not join: no caller is here to receive the error.
                     if socket.note_room(room) == Ok(true) {
                         self.join(socket, room.clone());
                     }
@@ -104,17 +104,17 @@ impl Local for Members {
                 }
             }
             Action::Disconnect => sockets.iter().for_each(Socket::disconnect),
-            // As many answers have room as there are threads.
+            // The channel has space for one answer of each thread.
             Action::Tell(ids) => drop(ids.try_send(sockets.iter().map(Socket::id).collect())),
         }
     }
 
     fn is_volatile(Order(order): &Order) -> bool {
-        // Who asks who is in a room hears that a thread did not answer.
+        // `ids` may be lost: its caller notices the missing answer.
         matches!(order.1, Action::Send { volatile: true, .. } | Action::Tell(_))
     }
 
-    /// Whoever should have heard it is not known any more: all come back and ask.
+    /// The receivers of a lost broadcast are unknown, so this closes all sockets of the thread: their clients reconnect and reload.
     fn lost(&mut self) {
         tracing::warn!("this thread stalled and lost broadcasts: its sockets are closed, so that their clients come back");
         let in_rooms = |namespace: &Namespace| namespace.rooms.values().flat_map(HashMap::values).cloned().collect::<Vec<_>>();

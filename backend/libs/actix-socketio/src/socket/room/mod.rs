@@ -1,4 +1,4 @@
-//! Rooms: names under which sockets of a namespace hear the same broadcast, on whatever threads they are.
+//! Rooms: a room is a name; all sockets of a namespace in it receive the same broadcasts, on any thread.
 
 mod audience;
 mod broadcast;

@@ -1,4 +1,4 @@
-//! How a connection that is not read ends before the kernel gives it up.
+//! Early shutdown of a connection whose client does not read.
 
 use std::any::Any;
 use std::net::Shutdown;
@@ -11,14 +11,14 @@ use socket2::{SockRef, Socket};
 
 use crate::transport::set_user_timeout;
 
-/// Between 30 and 45 s suit phones.
+/// 30 to 45 s suit phones.
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Another descriptor of a connection, which lives no longer than its dispatcher.
+/// Duplicate descriptor of a connection. It is dropped no later than the connection's dispatcher.
 pub(super) struct Brake(Socket);
 
 impl Brake {
-    /// Whoever serves the connection sees its end.
+    /// Shuts the connection down, so that its dispatcher sees the end.
     pub fn pull(&self) {
         let _ = self.0.shutdown(Shutdown::Both);
     }
@@ -27,14 +27,14 @@ impl Brake {
 /// Lets the sessions of an ordinary `HttpServer` end the connections of clients that do not read:
 /// `HttpServer::new(…).on_connect(actix_socketio::on_connect)`, or called by an `on_connect` of the host's own.
 ///
-/// A session whose client does not read is closed within its limits, and its host hears of it at once. But actix-http waits without a
-/// time-out for the connection to take what was written: without this call the connection, its descriptor and its
-/// buffers stay until the kernel gives it up, which it never does for a client that is there and
-/// does not read. With it each connection takes one descriptor more, has a `TCP_USER_TIMEOUT` of 30 s, and is shut down together with
-/// a session that was broken off, or `close_timeout` after one that ended in order.
+/// A session whose client does not read is closed within its limits, and its host is notified at once. But actix-http waits without a
+/// time-out until the connection has taken the written bytes. Without this call, the connection, its descriptor and its buffers stay
+/// until the kernel ends it, which never happens for a client that is alive but does not read. With this call, each connection needs
+/// one more descriptor and has a `TCP_USER_TIMEOUT` of 30 s. It is shut down together with a session that was broken off, or
+/// `close_timeout` after one that ended in order.
 ///
-/// It does so for plain TCP. Of other connections (TLS, Unix sockets) it knows nothing and leaves them as they are: let a proxy that has
-/// time-outs of its own stand before those.
+/// It works only for plain TCP and does not change other connections (TLS, Unix sockets): put a proxy with its own time-outs in front
+/// of those.
 pub fn on_connect(connection: &dyn Any, data: &mut Extensions) {
     let Some(stream) = connection.downcast_ref::<TcpStream>() else {
         return;

@@ -1,4 +1,4 @@
-//! The actor that writes a session's frames into the response to an upgrade request.
+//! Carrier: the actor that writes a session's frames into the response to an upgrade request.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -47,12 +47,12 @@ impl StreamHandler<Batch> for Carrier {
     }
 }
 
-/// What the context would read, if it had anything to read: the crate's own decoder does.
+/// Required by the context, but never called: this crate's own decoder reads the messages.
 impl StreamHandler<Result<Message, ProtocolError>> for Carrier {
     fn handle(&mut self, _: Result<Message, ProtocolError>, _: &mut Self::Context) {}
 }
 
-/// Gives the carrier one batch each time that its connection asks for more.
+/// Source of the carrier's batches: one each time that its connection asks for more.
 struct Outlet {
     shared: Arc<Shared>,
     turn: Rc<Cell<bool>>,
@@ -63,7 +63,7 @@ impl Stream for Outlet {
 
     fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Batch>> {
         let batch = if self.turn.take() { self.shared.take() } else { None };
-        batch.map_or(Poll::Pending, |batch| Poll::Ready(Some(batch))) // the body is woken
+        batch.map_or(Poll::Pending, |batch| Poll::Ready(Some(batch))) // needs no waker: the body is woken
     }
 }
 

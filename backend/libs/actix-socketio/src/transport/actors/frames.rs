@@ -1,11 +1,11 @@
-//! Frames on their way from a session to its carrier.
+//! Queue of frames between a session and its carrier.
 
 use std::collections::VecDeque;
 use std::mem;
 
 use actix_web_actors::ws::Message;
 
-/// Frames in their order.
+/// Frames in order.
 #[derive(Default)]
 pub(super) struct Frames {
     queue: VecDeque<Queued>,
@@ -36,7 +36,7 @@ impl Frames {
         self.bytes
     }
 
-    /// Bytes of the first one.
+    /// Bytes of the first frame.
     pub fn first(&self) -> Option<usize> {
         self.queue.front().map(|queued| queued.bytes)
     }
@@ -54,7 +54,7 @@ impl Frames {
         }
     }
 
-    /// Takes the first ones, together about `bytes` at most, and at least one.
+    /// Takes the first frames, at least one, together at most about `bytes` bytes.
     pub fn take(&mut self, bytes: usize) -> Self {
         if self.bytes <= bytes {
             return mem::take(self);
@@ -67,7 +67,7 @@ impl Frames {
         taken
     }
 
-    /// Drops the volatile ones; gives their number.
+    /// Drops the volatile frames, and returns their number.
     pub fn drop_volatile(&mut self) -> u64 {
         let before = self.queue.len();
         self.queue.retain(|queued| !queued.volatile);

@@ -1,11 +1,11 @@
-//! Websockets in an ordinary `HttpServer`: actix-web-actors carries them, as the bodies of the responses to their requests.
+//! Websockets in an ordinary `HttpServer`: actix-web-actors carries them as the bodies of the responses to their requests.
 //!
-//! A carrier is an actor on the thread of its request and knows nothing but frames; the session is what it is on every transport and
-//! may live on another thread. What a client sends comes to it through a short channel, and is read no faster than the session takes it.
-//! What the session sends waits for the carrier in an outbox, which is bounded.
+//! A carrier is an actor on the thread of its request, and handles only frames. The session is the same as on every transport, and may
+//! be on another thread. It receives the client's messages through a short channel, which is read no faster than the session takes
+//! them. Its own frames wait for the carrier in a bounded outbox.
 //!
-//! actix-http polls the body of a response only while the connection drains. So nothing but writing is left to the carrier: a task
-//! beside it reads the request's payload, and tells a carrier that cannot write from one that has not come to it yet.
+//! actix-http polls the body of a response only while the connection drains. So the carrier only writes. A separate task reads the
+//! request's payload, and detects whether a carrier cannot write or has just not run yet.
 
 mod brake;
 mod carrier;
@@ -31,7 +31,7 @@ use self::shared::Shared;
 use super::websocket::Arrival;
 use crate::engine::{Engine, EngineError, Upper};
 
-/// Messages of a client that wait for its session. Each may be as large as `max_payload`.
+/// Maximum number of a client's messages that wait for its session. Each may be as large as `max_payload`.
 const MESSAGES: usize = 4;
 
 /// Whether actix-http serves the connection as one that is upgraded.

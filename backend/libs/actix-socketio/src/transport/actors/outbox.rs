@@ -1,4 +1,4 @@
-//! The session's side of a carried websocket.
+//! Session's side of a carried websocket.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub(crate) struct Handover {
     messages: mpsc::Receiver<News>,
 }
 
-/// Dropped without a word it breaks the websocket off.
+/// Breaks the websocket off if it is dropped without `end`.
 struct Remote(Arc<Shared>);
 
 impl Handover {
@@ -31,7 +31,7 @@ impl Handover {
         Self { remote: Remote(shared), messages }
     }
 
-    /// On the thread of its session.
+    /// Takes it on the thread of its session.
     pub fn take(self, limits: Arc<Limits>) -> (Rc<Outbox>, Inbox) {
         let outbox = Rc::new(Outbox { remote: self.remote, gathered: RefCell::default(), seen: Cell::default(), limits });
         (outbox.clone(), Inbox::new(outbox, self.messages))
@@ -49,21 +49,21 @@ impl Drop for Remote {
     }
 }
 
-/// What a session sends waits here for the carrier. What is sent in one turn goes over together.
+/// Queue of a session's frames for the carrier. The frames of one event-loop turn are handed over together.
 ///
-/// Of a carrier that cannot write, as much waits as in a raw socket: `max_queued_frames` and `max_queued_bytes`, and nothing volatile.
-/// One that can has to come for it first, so that a turn of the session may gather more: `max_waiting_packets` and `max_waiting_bytes`,
-/// which bound what waits for a polling request that is on its way.
+/// While the carrier cannot write, the limits are those of a raw socket: `max_queued_frames` and `max_queued_bytes`, and no volatile
+/// frames. While it can write, it has to fetch the frames first, so one turn of the session may gather more: `max_waiting_packets` and
+/// `max_waiting_bytes`, which also limit the packets for a polling request that is on its way.
 pub(crate) struct Outbox {
     remote: Remote,
     gathered: RefCell<Frames>,
-    /// What waited at the last flush.
+    /// The frames that waited at the last flush.
     seen: Cell<Seen>,
     limits: Arc<Limits>,
 }
 
 impl Outbox {
-    /// Whether frames of together `bytes` bytes may be queued. Nothing but the first frame counts as long as it is alone,
+    /// Whether frames of together `bytes` bytes may be queued. A first frame that is alone in the queue may be larger than the limit,
     /// so that one large packet always fits.
     pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
         let (gathered, seen, limits) = (self.gathered.borrow(), self.seen.get(), &self.limits);
@@ -91,12 +91,12 @@ impl Outbox {
         self.gathered.borrow_mut().push(Queued { message, bytes: part.payload_len(), volatile });
     }
 
-    /// Hands over what is gathered.
+    /// Hands over the gathered frames.
     pub fn flush(&self) {
         self.seen.set(self.remote.0.hand_over(&mut self.gathered.borrow_mut()));
     }
 
-    /// Whether the session may read on.
+    /// Ready when the session may read further messages.
     pub(super) fn poll_pace(&self, cx: &Context<'_>) -> Poll<()> {
         let (frames, bytes) = (self.limits.max_queued_frames, self.limits.max_queued_bytes);
         let waiting = {
@@ -110,7 +110,7 @@ impl Outbox {
         self.remote.0.poll_pace(frames, bytes, cx)
     }
 
-    /// Parts with this code after what is queued; without one, breaks off.
+    /// Sends the queue and a close frame with this code; without a code, breaks off.
     pub fn close(&self, code: Option<u16>) {
         self.flush();
         self.remote.0.end(code);
@@ -129,7 +129,7 @@ impl Outbox {
     }
 }
 
-/// Ends the connection, if it is still there.
+/// Ends the connection, if it still exists.
 fn pull(brake: &Weak<Brake>) {
     if let Some(brake) = brake.upgrade() {
         brake.pull();

@@ -1,4 +1,4 @@
-//! The way of a client's messages to its session.
+//! Reader: passes a client's messages to its session.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use crate::metrics::Metrics;
 use crate::transport::News;
 use crate::transport::inbound::{Reader, Source};
 
-/// What the client sends after its handshake.
+/// The client's bytes after its handshake.
 struct Body {
     payload: Payload,
     shared: Arc<Shared>,
@@ -38,8 +38,8 @@ impl Source for Body {
     }
 }
 
-/// Reads as long as both the connection and the session want, and no faster than the session: what it does not take stays in the kernel.
-/// Dropping the payload has actix-http read the rest and forget it.
+/// Reads until the connection or the session ends, and no faster than the session takes messages: the rest stays in the kernel. After
+/// the payload is dropped, actix-http reads the rest and drops it.
 pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSender<News>, max_payload: usize) {
     let reader = Reader::new(Body { payload, shared: shared.clone() }, BytesMut::new(), max_payload);
     let mut feed = Some(Feed { reader, session });
@@ -62,7 +62,7 @@ struct Feed {
 }
 
 impl Feed {
-    /// Passes on what is there; ready after the last news.
+    /// Passes on the events that are available; ready after the last one.
     fn poll(&mut self, let_go: bool, cx: &mut Context<'_>) -> Poll<()> {
         while ready!(self.session.poll_reserve(cx)).is_ok() {
             let news = match self.reader.poll_news(cx) {
@@ -79,7 +79,7 @@ impl Feed {
     }
 }
 
-/// The session's end of it.
+/// The session's end of the channel.
 pub(crate) struct Inbox {
     outbox: Rc<Outbox>,
     messages: mpsc::Receiver<News>,
@@ -90,10 +90,10 @@ impl Inbox {
         Self { outbox, messages }
     }
 
-    /// The next news, when what the ones before had the session send is on its way.
+    /// The next event, once the session's answers to earlier ones have been handed over.
     pub fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
         ready!(self.outbox.poll_pace(cx));
-        // The thread of the connection may end without a word.
+        // The thread of the connection may end without a last event.
         self.messages.poll_recv(cx).map(|news| news.unwrap_or(News::Gone))
     }
 }

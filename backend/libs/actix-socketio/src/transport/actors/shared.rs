@@ -1,4 +1,4 @@
-//! What a session and its carrier have in common, on whichever threads they are.
+//! State that a session and its carrier share, also across threads.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
@@ -9,14 +9,14 @@ use super::brake::Brake;
 use super::frames::Frames;
 use crate::metrics::Metrics;
 
-/// Bytes that a carrier takes at a time: of these actix-http holds a few while the kernel takes no more.
+/// Maximum bytes that a carrier takes at a time. actix-http holds a few such batches while the connection does not drain.
 const MAX_TAKEN: usize = 16 * 1024;
 
-/// Locked for a few steps, once a turn by the session and once a write by the carrier.
+/// Locked briefly: once per event-loop turn by the session, and once per write by the carrier.
 pub(super) struct Shared {
     state: Mutex<State>,
     metrics: Arc<Metrics>,
-    /// Lives as long as the connection.
+    /// Exists as long as the connection.
     brake: Option<Weak<Brake>>,
 }
 
@@ -25,59 +25,59 @@ struct State {
     waiting: Frames,
     pace: Pace,
     ending: Option<Ending>,
-    /// The response's body is gone, and its connection with it.
+    /// The response's body was dropped, together with its connection.
     let_go: bool,
     carrier: Option<Waker>,
     reader: Option<Waker>,
     session: Option<Waker>,
 }
 
-/// How a carrier comes along.
+/// Progress of a carrier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// It comes as soon as it is woken.
+    /// It waits, and runs as soon as it is woken.
     #[default]
     Idle,
-    /// It has taken frames and not come back: its thread is at it, or its connection takes no more.
+    /// It has taken frames and not returned: its thread still writes them, or its connection does not drain.
     Busy,
-    /// Its connection takes no more at the moment.
+    /// Its connection does not drain at the moment.
     Blocked,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
-    /// After what waits, with this code.
+    /// Close with this code, after the waiting frames.
     Close(u16),
     BrokenOff,
-    /// The carrier knows.
+    /// The carrier has received the end.
     Told,
 }
 
-/// How many frames wait, as far as their session knows.
+/// Waiting frames, as the session saw them last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
     pub frames: usize,
     pub bytes: usize,
-    /// Bytes of the first one.
+    /// Bytes of the first frame.
     pub first: usize,
     pub blocked: bool,
 }
 
-/// What a carrier takes at a time.
+/// Frames that a carrier takes at a time.
 pub(super) struct Batch {
     pub frames: Frames,
     pub close: Option<u16>,
-    /// Nothing follows.
+    /// No batch follows.
     pub last: bool,
 }
 
-/// What the task beside the carrier has to know.
+/// State for the task that reads beside the carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Open,
-    /// The carrier's connection is gone.
+    /// The carrier's connection has ended.
     LetGo,
-    /// The session is done with it.
+    /// The session has ended the websocket.
     Over,
 }
 
@@ -95,13 +95,13 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The session's: hands over what it has gathered.
+    /// Called by the session: hands over the gathered frames.
     pub fn hand_over(&self, gathered: &mut Frames) -> Seen {
         let mut state = self.state();
         state.waiting.append(gathered);
         match state.pace {
             Pace::Idle if !state.waiting.is_empty() => wake(&mut state.carrier),
-            Pace::Busy => wake(&mut state.reader), // is it blocked?
+            Pace::Busy => wake(&mut state.reader), // it checks whether the carrier is blocked
             Pace::Blocked => self.drop_volatile(&mut state),
             Pace::Idle => {}
         }
@@ -116,7 +116,7 @@ impl Shared {
         }
     }
 
-    /// The session's: whether it may read on. It waits for a carrier that comes along, and not for one that cannot.
+    /// Called by the session: ready when it may read on. It waits for a carrier that makes progress, but not for a blocked one.
     pub fn poll_pace(&self, max_frames: usize, max_bytes: usize, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
         let full = state.waiting.len() >= max_frames || state.waiting.bytes() >= max_bytes;
@@ -127,7 +127,7 @@ impl Shared {
         Poll::Pending
     }
 
-    /// The session's: it is done, in order with a code, or broken off without one. Only the first call counts.
+    /// Called by the session: ends the websocket, in order with a code, or broken off without one. Only the first call counts.
     pub fn end(&self, code: Option<u16>) {
         let mut state = self.state();
         if state.ending.is_some() {
@@ -141,12 +141,12 @@ impl Shared {
         wake(&mut state.reader);
     }
 
-    /// The connection, as far as it can be ended from here.
+    /// The brake of the connection, if it has one.
     pub fn brake(&self) -> Option<Weak<Brake>> {
         self.brake.clone()
     }
 
-    /// The carrier's: what it may send now.
+    /// Called by the carrier: takes the frames that it may send now.
     pub fn take(&self) -> Option<Batch> {
         let mut state = self.state();
         let frames = state.waiting.take(MAX_TAKEN);
@@ -166,7 +166,7 @@ impl Shared {
         Some(batch)
     }
 
-    /// The carrier's: it has nothing to send and comes when it is woken. False: there is something by now.
+    /// Called by the carrier: it has no frames and waits to be woken. False: frames have arrived by now.
     pub fn rest(&self, cx: &Context<'_>) -> bool {
         let mut state = self.state();
         if !state.waiting.is_empty() || matches!(state.ending, Some(Ending::Close(_) | Ending::BrokenOff)) {
@@ -178,7 +178,7 @@ impl Shared {
         true
     }
 
-    /// The carrier's: its connection is gone.
+    /// Called by the carrier: its connection has ended.
     pub fn let_go(&self) {
         let mut state = self.state();
         state.let_go = true;
@@ -187,8 +187,8 @@ impl Shared {
         wake(&mut state.session);
     }
 
-    /// The look of the task beside the carrier, on the same thread: now the carrier is at nothing. If it has not come back, its
-    /// connection takes no more.
+    /// Called by the task beside the carrier, on the same thread, so the carrier does not run now. If it has not returned, its
+    /// connection does not drain.
     pub fn look(&self, cx: &Context<'_>) -> Look {
         let mut state = self.state();
         if state.pace == Pace::Busy {

@@ -1,11 +1,11 @@
-//! What a client of one session said and heard, each held to the other and to the protocol.
+//! Client model of one session: compares sent and received packets with each other and with the protocol.
 
 use std::collections::{HashMap, HashSet};
 
 use actix_socketio::host::codec::{Assembled, Assembler, Incoming, Kind, Packet, SEPARATOR, parse_packet, split};
 use bytestring::ByteString;
 
-/// Bounds of what the client itself puts together: the server sends no more than it took.
+/// Limit for the attachments that the client assembles: the server does not send more than it accepted.
 const MAX_ATTACHMENTS: usize = 1000;
 const MAX_ATTACHMENT_BYTES: usize = 1 << 20;
 
@@ -13,15 +13,15 @@ pub(super) struct Client {
     sid: String,
     max_payload: usize,
     assembler: Assembler,
-    /// Namespaces that it asked for.
+    /// Namespaces that it asked to join.
     wanted: HashSet<ByteString>,
-    /// Namespaces that the server said it is in.
+    /// Namespaces whose join the server confirmed.
     joined: HashSet<ByteString>,
-    /// Answers that it may get, by namespace and id.
+    /// Answers that it may receive, by namespace and id.
     due: HashMap<(ByteString, u64), usize>,
-    /// It was told that the session is over.
+    /// It received the end of the session.
     closed: bool,
-    /// Events, answers and attachments that came.
+    /// Number of received events, answers and attachments.
     pub heard: u64,
     pub acks: u64,
     pub attachments: u64,
@@ -51,7 +51,7 @@ impl Client {
         self.closed
     }
 
-    /// Remembers what a POST that is on its way may bring about.
+    /// Records the possible effects of a POST that is being sent.
     pub fn says(&mut self, body: &[u8]) {
         let Ok(body) = ByteString::try_from(body) else { return };
         for part in split(&body) {
@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// The answer to a GET. True: it may be that of a closed session.
+    /// Checks the answer to a GET. True: it may be that of a closed session.
     pub fn hears(&mut self, payload: &str) -> bool {
         assert!(!self.closed, "a payload after the end: {payload}");
         let packets: Vec<_> = payload.split(SEPARATOR).collect();
@@ -126,7 +126,7 @@ impl Client {
     }
 }
 
-/// Whether the server has to refuse a POST for its first packet, whatever came before it.
+/// Whether the server must refuse a POST because of its first packet, in any state.
 pub(super) fn begins_badly(body: &ByteString) -> bool {
     match split(body).next().map(|packet| parse_packet(&packet, true)) {
         Some(Ok(Incoming::Text(text))) => Packet::parse(&text).is_err(),

@@ -1,4 +1,4 @@
-//! The host of the sessions: a handler that does all that one may do, as its clients ask, and keeps account of whom it serves.
+//! Host of the sessions: a handler that uses the whole API on requests of its clients, and counts the sockets that it serves.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -7,35 +7,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actix_socketio::{Ack, Args, CloseReason, Connect, Event, Frame, Handler, Refused, Socket};
 
-/// Most events of one flood, and most bytes of each.
+/// Maximum number of events of one flood, and maximum size of each.
 const MAX_FLOOD: (usize, usize) = (24, 300);
 const ROOM: &str = "room";
-/// Turns that a slow `connect` takes.
+/// Event-loop turns that a slow `connect` takes.
 const SLOW_TURNS: usize = 3;
 
 static LAST: AtomicU64 = AtomicU64::new(0);
 
 thread_local!(
-    /// The sockets that are served, by their numbers; as hosts do, this one keeps them beside the sessions.
+    /// The served sockets, by their numbers, kept outside of the sessions as many hosts do.
     static SERVED: RefCell<BTreeMap<u64, Socket>> = RefCell::default()
 );
 
-/// What the host has done for all its sockets.
+/// Counters of the host over all its sockets.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     pub joined: u64,
     pub left: u64,
-    /// Questions whose answers are waited for now.
+    /// Requests whose answers are pending.
     pub waiting: u64,
-    /// Questions that clients answered.
+    /// Requests that clients answered.
     pub answered: u64,
 }
 
 #[derive(Clone, Default)]
 pub(super) struct Host(Arc<Mutex<Account>>);
 
-/// What the host keeps for one socket.
-pub(super) struct Seat {
+/// State of the host for one socket.
+pub(super) struct Member {
     number: u64,
     socket: Socket,
 }
@@ -45,12 +45,12 @@ impl Host {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the server let go of everything that it got from the host.
+    /// Whether the server has dropped every value that it got from the host.
     pub fn is_alone(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
-    /// Acts towards a socket by itself.
+    /// Runs an action of the host on a socket, without a request of its client.
     pub fn act_on(&self, nth: usize, name: &str) {
         let socket = SERVED.with_borrow(|served| served.values().nth(nth % served.len().max(1)).cloned());
         if let Some(socket) = socket {
@@ -74,7 +74,7 @@ impl Host {
             "hang" => socket.closer().close(),
             _ => {}
         }
-        // Of a socket that has just been left, too.
+        // Answers also for a socket that has just left.
         match ack {
             Some(ack) if name == "ack" => ack.send_args(args),
             Some(ack) => assert!(ack.send(name).is_ok()),
@@ -82,7 +82,7 @@ impl Host {
         }
     }
 
-    /// Asks the client, then tells it what it answered.
+    /// Asks the client, then sends its answer back to it.
     fn ask(&self, socket: &Socket) {
         let Ok(Ok(answer)) = socket.ask("question", &1) else { return };
         let (host, socket) = (self.clone(), socket.clone());
@@ -101,7 +101,7 @@ impl Host {
     }
 }
 
-/// As many events as were asked for, and as large.
+/// Sends the requested number of events, of the requested size.
 fn flood(socket: &Socket, args: &Args, send: impl Fn(&Frame)) {
     let (count, bytes): (usize, usize) = args.read().unwrap_or(MAX_FLOOD);
     let pad = "x".repeat(bytes.min(MAX_FLOOD.1));
@@ -114,11 +114,11 @@ fn flood(socket: &Socket, args: &Args, send: impl Fn(&Frame)) {
 }
 
 impl Handler for Host {
-    type Session = Seat;
+    type Session = Member;
 
-    /// The token says what becomes of it: `wrong` and `data` are refused, `slow` takes some turns of the thread, `never` never ends;
-    /// every other is what the host does before it lets the client in.
-    async fn connect(&self, connect: Connect) -> Result<Seat, Refused> {
+    /// The token selects the result: `wrong` and `data` are refused, `slow` takes some event-loop turns, `never` never ends. Any other
+    /// token is an action that the host runs before it accepts the client.
+    async fn connect(&self, connect: Connect) -> Result<Member, Refused> {
         let auth: serde_json::Value = connect.auth.read().unwrap_or_default();
         match auth["token"].as_str().unwrap_or_default() {
             "wrong" => return Err(Refused::new("unauthorized")),
@@ -132,24 +132,24 @@ impl Handler for Host {
             name => self.act(&connect.socket, name, &Args::default(), None),
         }
         self.account().joined += 1;
-        let seat = Seat { number: LAST.fetch_add(1, Relaxed), socket: connect.socket };
-        SERVED.with_borrow_mut(|served| served.insert(seat.number, seat.socket.clone()));
-        Ok(seat)
+        let member = Member { number: LAST.fetch_add(1, Relaxed), socket: connect.socket };
+        SERVED.with_borrow_mut(|served| served.insert(member.number, member.socket.clone()));
+        Ok(member)
     }
 
-    fn event(&self, seat: &mut Seat, event: Event) {
-        assert!(seat.socket.is_open() && is_served(seat), "an event of a socket that is gone");
-        self.act(&seat.socket, &event.name, &event.args, event.ack);
+    fn event(&self, member: &mut Member, event: Event) {
+        assert!(member.socket.is_open() && is_served(member), "an event of a socket that is gone");
+        self.act(&member.socket, &event.name, &event.args, event.ack);
     }
 
-    fn disconnected(&self, seat: Seat, _: CloseReason) {
-        assert!(!seat.socket.is_open(), "a socket is gone before the host is told");
-        assert!(is_served(&seat), "a socket goes once");
-        SERVED.with_borrow_mut(|served| served.remove(&seat.number));
+    fn disconnected(&self, member: Member, _: CloseReason) {
+        assert!(!member.socket.is_open(), "a socket is gone before the host is told");
+        assert!(is_served(&member), "a socket goes once");
+        SERVED.with_borrow_mut(|served| served.remove(&member.number));
         self.account().left += 1;
     }
 }
 
-fn is_served(seat: &Seat) -> bool {
-    SERVED.with_borrow(|served| served.contains_key(&seat.number))
+fn is_served(member: &Member) -> bool {
+    SERVED.with_borrow(|served| served.contains_key(&member.number))
 }

@@ -1,5 +1,5 @@
-//! Whole sessions: a Socket.IO server in this process, without a network, and clients that do what the input says. The first byte says
-//! which limits the server has, the others are a script ([`script`]).
+//! Target: whole sessions. A Socket.IO server in this process, without a network, and clients that follow the input. The first byte
+//! selects the server's limits; the others are a script ([`script`]).
 
 mod client;
 mod host;
@@ -25,14 +25,14 @@ const ROOMY: u8 = 1;
 const LATE: u8 = 2;
 const KINDS: u8 = 3;
 
-/// Scripts that one runtime plays: a new one each time would take longer than they do, but a server leaves entries with its runtime's
-/// wheel, which go in their time.
+/// Number of scripts per runtime. A new runtime for each script would take longer than the script. But each server leaves entries in
+/// the runtime's timing wheel, which only disappear with time.
 const SCRIPTS: u32 = 64;
 
 thread_local!(
-    /// With how many scripts it has played.
+    /// The runtime, and the number of scripts that it has run.
     static RUNTIME: RefCell<Option<(Runtime, u32)>> = const { RefCell::new(None) };
-    /// Panics on this thread, those of tasks too, which nobody else hears of.
+    /// Number of panics on this thread, including those of tasks, which are not reported otherwise.
     static PANICS: Cell<u64> = const { Cell::new(0) };
 );
 
@@ -67,7 +67,8 @@ fn count_panics() {
     });
 }
 
-/// Bounds that a short script reaches; the usual ones; and heartbeats that are always overdue. Nothing waits for a time.
+/// Limits of the server: small ones that a short script reaches, the usual ones, or heartbeats that are always overdue. No run waits
+/// for time to pass.
 fn limits(kind: u8) -> Limits {
     match kind % KINDS {
         SMALL => Limits {
@@ -92,7 +93,7 @@ fn limits(kind: u8) -> Limits {
     }
 }
 
-/// What a script reached.
+/// States that a script reached.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Reached {
     joined: u64,
@@ -112,7 +113,7 @@ struct Reached {
 mod tests {
     use super::*;
 
-    /// Otherwise the search would begin where little is found.
+    /// The seeds must reach much of the code, so that the search starts near interesting inputs.
     #[test]
     fn the_seeds_reach_what_a_session_does() {
         let reached: Vec<_> = seeds().iter().map(|seed| reached(seed)).collect();

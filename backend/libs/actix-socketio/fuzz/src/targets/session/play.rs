@@ -1,4 +1,4 @@
-//! A script, played: each step is a request or a part of one, and what must hold is looked at whenever everything has run.
+//! Execution of a script: each step is a request or a part of one. The invariants are checked each time that all tasks have run.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::rc::Rc;
@@ -22,13 +22,13 @@ use super::host::Host;
 use super::requests::{Answer, Get, Piece, Post, Session, Stage, done, read, request};
 use super::script::{NOBODY, Step, steps};
 
-/// Longer scripts end here.
+/// Maximum number of steps; longer scripts are cut.
 const MAX_STEPS: usize = 96;
-/// Turns of the thread after which nothing is ready any more.
+/// Event-loop turns after which no task is ready any more.
 const TURNS: usize = 8;
 const METHODS: [Method; 6] = [Method::GET, Method::POST, Method::OPTIONS, Method::DELETE, Method::PUT, Method::HEAD];
 
-/// Plays a script on a server with these limits, to its end.
+/// Runs a script on a server with these limits.
 pub(super) async fn play(limits: Limits, script: &[u8]) -> Reached {
     let host = Host::default();
     let io = socket_io(Config::default().limits(limits.clone()), host.clone());
@@ -51,9 +51,9 @@ struct Play<S> {
     host: Host,
     limits: Limits,
     sessions: Vec<Session>,
-    /// Requests outside of a session, and those that may open one.
+    /// Requests outside of a session, and whether they may open one.
     others: Vec<(JoinHandle<Answer>, bool)>,
-    /// Nothing is ready: everything that was begun is answered, or waits for its client.
+    /// No task is ready: each request is answered or waits for its client.
     settled: bool,
 }
 
@@ -75,7 +75,7 @@ where
         }
     }
 
-    /// The session that a digit stands for.
+    /// The session of a digit.
     fn nth(&self, whom: Option<usize>) -> Option<usize> {
         whom.filter(|_| !self.sessions.is_empty()).map(|nth| nth % self.sessions.len())
     }
@@ -87,7 +87,7 @@ where
         self.others.push((answer, true));
     }
 
-    /// Any query, and any method; those that take nothing from a session name one.
+    /// Sends any query with any method. Queries that do not change a session may name one.
     fn ask(&mut self, method: usize, query: &str) {
         let method = METHODS[method % METHODS.len()].clone();
         let opens = method == Method::GET;
@@ -118,16 +118,16 @@ where
         }
     }
 
-    /// A request of a session that there is not.
+    /// A request of a session that does not exist.
     fn stranger(&mut self, of: TestRequest) {
         let answer = self.send(request(of, NOBODY).to_request());
         self.others.push((answer, false));
     }
 
-    /// One more step of a request that is under way.
+    /// One more step of an open request.
     fn go_on(&mut self, step: &Step) {
         let Some(at) = self.nth(step.whom) else { return };
-        // A client that hangs up ends its session, if its request has begun and is not answered.
+        // A client that disconnects ends its session if its request has started and is not answered.
         let ends = self.settled && step.settles;
         let session = &mut self.sessions[at];
         match step.what {
@@ -173,7 +173,7 @@ where
         })
     }
 
-    /// Lets everything run that is ready, and reads the answers.
+    /// Runs all ready tasks, and reads the answers.
     async fn settle(&mut self) {
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
@@ -209,7 +209,7 @@ where
         self.sessions.push(Session { client, gets: Vec::new(), posts: Vec::new(), stage: Stage::Open });
     }
 
-    /// The server goes; nobody is left behind.
+    /// Shuts the server down, and checks that no session or socket is left.
     async fn end(mut self) -> Reached {
         self.settle().await;
         let io = self.io.clone();
@@ -219,10 +219,10 @@ where
             let session = &mut self.sessions[at];
             assert!(session.gets.is_empty(), "a GET that waits hears the end");
             session.end_post();
-            // A session that parted in order keeps its last payload for one GET.
+            // A session that ended in order keeps its last payload for one GET.
             self.get(Some(at));
         }
-        going.abort(); // it looks again after a while, and all are gone by now
+        going.abort(); // it would check again after a delay, but all sessions are gone by now
         self.settle().await;
         for session in &mut self.sessions {
             assert!(session.gets.is_empty() && session.posts.is_empty(), "a closed session keeps nobody waiting");

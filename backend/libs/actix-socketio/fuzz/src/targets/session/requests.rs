@@ -1,4 +1,4 @@
-//! Requests of a session on polling, and what their answers must be.
+//! Polling requests of a session, and the checks of their answers.
 
 use actix_http::StatusCode;
 use actix_http::error::PayloadError;
@@ -11,7 +11,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::client::{Client, begins_badly};
 
-/// A session on polling, with the requests that are under way.
+/// A session on polling, with its open requests.
 pub(super) struct Session {
     pub client: Client,
     pub gets: Vec<Get>,
@@ -19,20 +19,20 @@ pub(super) struct Session {
     pub stage: Stage,
 }
 
-/// How much of a session is left for requests that begin now.
+/// State of a session for requests that start now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
-    /// As far as its client knows it is open.
+    /// Open, as far as its client knows.
     Open,
-    /// It takes nothing any more; one GET may bring what it said last.
+    /// Closed; one GET may still return its last payload.
     Closed,
-    /// Nobody knows it.
+    /// Removed: its sid is unknown.
     Over,
 }
 
 pub(super) struct Get {
     pub answer: JoinHandle<Answer>,
-    /// Of the session, when it began.
+    /// State of the session when the request started.
     pub stage: Stage,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Post {
     pub answer: JoinHandle<Answer>,
     pub stage: Stage,
     pub sent: Vec<u8>,
-    /// Takes the rest of the body, until that is over.
+    /// Sends the rest of the body, until its end.
     pub rest: Option<UnboundedSender<Piece>>,
     pub broken_off: bool,
 }
@@ -53,7 +53,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// Why the request was refused. Panics when that is no answer of the protocol.
+    /// The error of a refused request. Panics if the answer is not one of the protocol.
     pub fn error(&self) -> EngineError {
         use EngineError::*;
         let all = [
@@ -77,19 +77,19 @@ pub(super) fn request(of: TestRequest, sid: &str) -> TestRequest {
     of.uri(&format!("/socket.io/?EIO=4&transport=polling&sid={sid}"))
 }
 
-/// Takes those out whose answer is there.
+/// Removes and returns the requests that are answered.
 pub(super) fn done<T>(requests: &mut Vec<T>, answer: impl Fn(&T) -> &JoinHandle<Answer>) -> Vec<T> {
     requests.extract_if(.., |request| answer(request).is_finished()).collect()
 }
 
-/// An answer that is there.
+/// Reads a finished answer.
 pub(super) async fn read(answer: JoinHandle<Answer>) -> Answer {
     let Ok(answer) = answer.await else { unreachable!("a request panicked") };
     answer
 }
 
 impl Session {
-    /// The body of the last POST is whole.
+    /// Ends the body of the last POST.
     pub fn end_post(&mut self) {
         if let Some(post) = self.posts.last_mut()
             && post.rest.take().is_some()
@@ -102,7 +102,7 @@ impl Session {
         self.stage = self.stage.max(stage);
     }
 
-    /// Judges the answers that are there.
+    /// Checks the finished answers.
     pub async fn read(&mut self, max_payload: usize) {
         for post in done(&mut self.posts, |post| &post.answer) {
             let reached = post.read(max_payload).await;
@@ -126,7 +126,7 @@ impl Session {
 }
 
 impl Post {
-    /// What the answer says of the session.
+    /// The state of the session according to the answer.
     async fn read(self, max_payload: usize) -> Stage {
         let answer = read(self.answer).await;
         let text = ByteString::try_from(Bytes::from(self.sent)).ok();
@@ -142,7 +142,7 @@ impl Post {
         assert!(self.stage == Stage::Open || error == EngineError::UnknownSid, "{error}: a session that is closed is not known");
         match error {
             EngineError::UnknownSid => Stage::Closed,
-            // Whoever breaks the protocol is not heard any more. What is no text at all is refused, and no more.
+            // A violation of the protocol ends the session. A body that is not text is only refused.
             EngineError::BadRequest if text.is_some() => Stage::Over,
             EngineError::BadRequest => Stage::Open,
             error => {

@@ -1,25 +1,25 @@
-//! What an input says is done, step by step. A step is a line, or one byte from 0x80 on, which stands for one of [`LINES`] or for a POST
-//! of one of [`PACKETS`]. In a line the first byte says what is done, the second to whom, the others how. An upper-case letter stands for
-//! the same step, but the next one comes in the same turn of the thread.
+//! Script format: an input is a list of steps. A step is a line, or one byte from 0x80 on, which means one of [`LINES`] or a POST of
+//! one of [`PACKETS`]. In a line, the first byte is the action, the second its target, the others its data. An upper-case letter is the
+//! same action, but the next step comes in the same event-loop turn.
 //!
 //! | step | |
 //! |---|---|
 //! | `h3` | a handshake from the address 3 |
 //! | `g0` | a GET of the session 0 |
 //! | `p0…` | a POST with this body |
-//! | `o0…`, `m0…`, `e0`, `f0` | a POST of which only the first piece comes; one more; its end; the client breaks it off |
-//! | `x0`, `y0` | the client hangs up on its last GET, on its last POST |
-//! | `k0leave` | the host acts towards a socket by itself |
+//! | `o0…`, `m0…`, `e0`, `f0` | a POST with only its first piece; one more piece; its end; the client breaks it off |
+//! | `x0`, `y0` | the client disconnects during its last GET, during its last POST |
+//! | `k0leave` | an action of the host on a socket |
 //! | `q1…` | another method, any query |
 //!
-//! A control character in a body stands for one of [`PACKETS`], too: a search need not find them letter by letter.
+//! A control character in a body also means one of [`PACKETS`], so that a search does not have to find them letter by letter.
 
-/// No session has it, though it is well-formed.
+/// A well-formed sid that no session has.
 pub(super) const NOBODY: &str = "AAAAAAAAAAAAAAAAAAAA";
 
 const FIRST_CODE: u8 = 0x80;
 
-/// By control character; a line's end and the separator of packets stand for themselves.
+/// Packets by control character, except the line feed and the packet separator, which have their usual meaning.
 const PACKETS: [&str; 32] = [
     r#"42["message",1]"#,
     "40",
@@ -92,9 +92,9 @@ const LINES: [&str; 32] = [
 
 pub(super) struct Step {
     pub what: u8,
-    /// Whether the next one waits until everything that is ready has run.
+    /// Whether the next step waits until all ready tasks have run.
     pub settles: bool,
-    /// The digit of a session, an address, a method. None: a session that there is not.
+    /// The digit of a session, an address or a method. None: a session that does not exist.
     pub whom: Option<usize>,
     how: Vec<u8>,
 }
@@ -123,7 +123,7 @@ impl Step {
         Self { what: what.to_ascii_lowercase(), settles: !what.is_ascii_uppercase(), whom, how }
     }
 
-    /// Less than 0x80: POSTs of two sessions, those of the first once more in one turn with the next step, and lines.
+    /// Codes below 0x80: POSTs of two sessions, POSTs of the first session in one turn with the next step, and lines.
     fn coded(code: u8) -> Self {
         let (table, nth) = (code / 32, usize::from(code % 32));
         match table {
@@ -132,7 +132,7 @@ impl Step {
         }
     }
 
-    /// The bytes, with every packet in its place.
+    /// The body, with each control character replaced by its packet.
     pub fn body(&self) -> Vec<u8> {
         let mut body = Vec::new();
         for byte in &self.how {
@@ -145,7 +145,7 @@ impl Step {
         body
     }
 
-    /// The same as far as it is text.
+    /// The step's data as text, with invalid UTF-8 replaced.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.how).into_owned()
     }
