@@ -1,23 +1,23 @@
 import type { Page } from '@playwright/test'
 
-/** CSS pixels of the screen that the phone's own bars lie over. */
+/** CSS pixels of the screen that the phone's own bars cover. */
 export interface Insets {
   top: number
   bottom: number
 }
 
-/** As little as a finger finds. */
+/** The smallest target that a finger hits. */
 const TARGET = 48
 
 /**
- * What is wrong with the screen as it stands: wider than the phone, text that is cut off or lies over other text, targets
- * too small for a finger, something under the phone's bars. `targets`: the smallest; links in a sentence are axe's.
+ * The faults of the current screen: wider than the phone, text that is cut off or lies over other text, targets too small for a finger,
+ * content under the phone's bars. `targets`: the smallest size; axe checks links in a sentence.
  */
 export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0 }): Promise<string[]> {
   return page.evaluate(
     ([target, coveredAbove, coveredBelow]) => {
       const found: string[] = []
-      // With a sheet or what was paid over it, nothing else can be seen well or pressed.
+      // Under an open sheet or the paid message, nothing else needs to be seen well or pressed.
       const sheet = [...document.querySelectorAll('dialog[open]')].at(-1)
       const layer = [...document.querySelectorAll('section')].find(
         (one) => getComputedStyle(one).position === 'fixed',
@@ -34,11 +34,11 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
       const wide = document.documentElement.scrollWidth - innerWidth
       if (wide > 0) found.push(`the page is ${wide} px too wide`)
 
-      /** By an ellipsis, which says that there is more. */
+      /** The text is shortened by an ellipsis, which shows that there is more. */
       const shortened = ({ webkitLineClamp, textOverflow }: CSSStyleDeclaration) =>
         webkitLineClamp !== 'none' || textOverflow === 'ellipsis'
 
-      /** What is seen of a line; tells where it is cut, unless it is shortened or can be scrolled to there. */
+      /** The visible part of a line. Reports where the line is cut, unless it is shortened or can be scrolled there. */
       function inSight(node: Element, line: DOMRect): DOMRect {
         let { left, right, top, bottom } = line
         const free = { x: false, y: false }
@@ -58,7 +58,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
             right = Math.min(right, edge.right)
           }
           if (hides(style.overflowY)) {
-            // Letters do not fill their line.
+            // Letters do not fill the height of their line.
             if (!free.y && !short && (top < edge.top - 4 || bottom > edge.bottom + 4))
               tell('cut above or below', node)
             top = Math.max(top, edge.top)
@@ -83,7 +83,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
         }
       }
 
-      /** What stands at the bottom, or over everything, does not scroll out from under the phone's lower bar. */
+      /** The fixed or sticky ancestor of a node: it does not scroll out from under the phone's lower bar. */
       const floats = (node: Element) => {
         for (let outer: Element | null = node; outer; outer = outer.parentElement) {
           const { position, bottom, overflowY } = getComputedStyle(outer)
@@ -102,7 +102,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
           }
         }
 
-      // The machine on the receipt stands beside the price, or nowhere.
+      // The machine on the receipt is shown beside the price, or not at all.
       for (const door of all.filter((one) => one.matches('[data-paid-machine]') && seen(one))) {
         const edge = door.getBoundingClientRect()
         for (const { node, box } of lines)
@@ -120,7 +120,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
       )) {
         const { left, right, top: above, bottom: below, width, height } = node.getBoundingClientRect()
         const inText = node.localName === 'a' && getComputedStyle(node).display === 'inline'
-        // Six boxes of a code do not fit beside each other on the smallest phone; they are one field.
+        // The six boxes of a code do not fit side by side on the smallest phone; they are one field.
         const narrow = node.matches('input') ? 40 : target
         if (!inText && (width < narrow - 0.5 || height < target - 0.5)) {
           tell(`${Math.round(width)}×${Math.round(height)}, too small for a finger`, node)
@@ -145,11 +145,11 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
   )
 }
 
-/** What the phone's bars cover from now on. */
+/** Sets the areas that the phone's bars cover from now on. */
 export async function cover(page: Page, insets: Insets): Promise<void> {
   const phone = await page.context().newCDPSession(page)
   await phone.send('Emulation.setSafeAreaInsetsOverride', { insets })
-  // The page hears of it later.
+  // The page receives the new insets later.
   await page.waitForFunction((top) => {
     const probe = document.body.appendChild(document.createElement('div'))
     probe.style.height = 'env(safe-area-inset-top, 0px)'
@@ -159,7 +159,7 @@ export async function cover(page: Page, insets: Insets): Promise<void> {
   }, insets.top)
 }
 
-/** Larger letters for everything, as of the system's settings; 1 is as it was. */
+/** Enlarges all letters, as the system's settings do; 1 is the normal size. */
 export const enlarge = (page: Page, factor: number) =>
   page.evaluate(
     (size) => {
