@@ -53,10 +53,10 @@ describe('money that comes in', () => {
   })
 
   it('is not told twice, whichever way was the quicker one', () => {
-    const heard = told(accounts({ 7: 35_000 }), news(7, 85_000))
-    // Not in this list yet, then in it.
+    const received = told(accounts({ 7: 35_000 }), news(7, 85_000))
+    // The wallet is missing in the first list and present in the second.
     for (const later of [accounts({}), accounts({ 7: 85_000 })])
-      expect(step(heard, later).paidIn).toBe(heard.paidIn)
+      expect(step(received, later).paidIn).toBe(received.paidIn)
     const looked = told(accounts({ 7: 35_000 }), accounts({ 7: 85_000 }))
     expect(step(looked, news(7, 85_000)).paidIn).toBe(looked.paidIn)
   })
@@ -72,10 +72,10 @@ describe('money that comes in', () => {
 describe('what is no top-up', () => {
   it('shows nothing, and is no top-up later', () => {
     for (const sebab of ['refund', 'hapus', 'batal'] as const) {
-      const heard = told(accounts({ 7: 35_000 }), news(7, 43_000, sebab))
-      expect(heard.paidIn).toBeNull()
-      expect(step(heard, accounts({ 7: 43_000 })).paidIn).toBeNull()
-      expect(step(heard, news(7, 53_000)).paidIn?.amount).toBe(10_000)
+      const received = told(accounts({ 7: 35_000 }), news(7, 43_000, sebab))
+      expect(received.paidIn).toBeNull()
+      expect(step(received, accounts({ 7: 43_000 })).paidIn).toBeNull()
+      expect(step(received, news(7, 53_000)).paidIn?.amount).toBe(10_000)
     }
   })
 

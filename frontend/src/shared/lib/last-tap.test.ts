@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   vi.runAllTimers()
-  // No test's first tap is a second one.
+  // The first tap of a test must not count as a second one.
   press(document.body, { beside: 1_000 })
   vi.useRealTimers()
   above.remove()
@@ -24,11 +24,11 @@ afterEach(() => {
 const PLACE = { x: 180, y: 700 }
 
 interface How {
-  /** What presses; a key by default. */
+  /** The input device; a key by default. */
   by?: 'touch' | 'mouse' | 'key'
-  /** So far from the place, in CSS pixels. */
+  /** Distance from the place, in CSS pixels. */
   beside?: number
-  /** How often the pointer was pressed, for its system. */
+  /** Click count of the pointer, according to its system. */
   detail?: number
 }
 
@@ -38,7 +38,7 @@ function press(target: Element, { by = 'touch', beside = 0, detail = 1 }: How = 
   return target.dispatchEvent(new MouseEvent('click', { ...about, detail: by === 'key' ? 0 : detail }))
 }
 
-/** The first tap takes away what it hits. */
+/** A first tap that removes its target. */
 function tapAway() {
   press(above)
   above.remove()
