@@ -6,11 +6,11 @@ interface Props {
   title: string
   error: unknown
   className?: string | undefined
-  /** Another try. */
+  /** The retry button. */
   children: Elements
 }
 
-/** Stands for a part that could not be fetched, on a screen that is of use without it. */
+/** Placeholder for a part that could not be fetched, on a screen that is useful without it. */
 export function FailedPart({ title, error, className, children }: Props) {
   const told = explain(error)
   return (
