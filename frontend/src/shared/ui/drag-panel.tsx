@@ -46,8 +46,8 @@ export default function DragPanel({ locked, onClose, children }: PanelProps) {
 }
 
 /**
- * Starts a pull at the head at once. In other places it starts when a finger pulls down where nothing more can be scrolled: a mouse selects
- * text there.
+ * Starts a pull at the head at once. In other places it starts when a finger pulls down where nothing more can be scrolled: a mouse
+ * selects text there.
  */
 function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls): void {
   useEffect(() => {

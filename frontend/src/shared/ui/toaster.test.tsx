@@ -185,7 +185,7 @@ it('is in sight of the topmost dialog, and back on the page when that has closed
   expect(node.closest('dialog')).toBe(sheet)
   const lowerQuestion = raise(question)
   expect(node.closest('dialog')).toBe(question)
-  // The sheet or the message may close first.
+  // The dialogs may close in any order.
   lower()
   expect(node.closest('dialog')).toBe(question)
   lowerQuestion()

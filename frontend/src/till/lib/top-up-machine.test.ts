@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers())
 type Answer = TopUpMade | Promise<TopUpMade> | ApiError | 'never'
 const lost = () => new ApiError(NO_NETWORK, '')
 
-/** A transport that answers in this order, the last one for ever; and a store that outlives machines. */
+/** A transport that gives these answers in order, the last one repeatedly, and a store that survives machines. */
 function till(...answers: Answer[]) {
   const kept = new Map<string, OpenTopUp>()
   const sent: { key: string; izin: string | undefined; stored: boolean }[] = []
