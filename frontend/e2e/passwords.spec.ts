@@ -68,8 +68,8 @@ test('what makes a good password is ticked off as it is typed, and nothing waits
 }) => {
   await page.goto('/register')
   const ticks = async (...met: boolean[]) => {
-    const said = met.map((is) => (is ? /\(sudah\)$/ : /\(belum\)$/))
-    await expect(advice(page).getByRole('listitem')).toHaveText(said)
+    const expected = met.map((is) => (is ? /\(sudah\)$/ : /\(belum\)$/))
+    await expect(advice(page).getByRole('listitem')).toHaveText(expected)
   }
   const button = page.getByRole('button', { name: 'Daftar' })
   await ticks(false, false, false, false)

@@ -87,13 +87,13 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     update,
     push,
   }
-  const said = { ...(await usual()), ...answers }
-  const socket = await raise(page, phone, said, endsOf(said))
+  const replies = { ...(await usual()), ...answers }
+  const socket = await raise(page, phone, replies, endsOf(replies))
   if (lost) await page.route(lost, (route) => route.abort())
   if (held) await page.route(held, () => undefined)
   await page.goto(path)
   await expect(page.locator('main')).toBeAttached()
-  await act?.(page, socket, said)
+  await act?.(page, socket, replies)
   await expect(page.getByText(shows).filter({ visible: true }).first()).toBeVisible()
   await atRest(page)
 }

@@ -64,12 +64,12 @@ async function answer(route: Route, answers: Answers): Promise<void> {
   const data = answers[call as keyof Answers]
   if (data === SILENT) return
   if (data === CUT) return route.abort()
-  const said = typeof data === 'function' ? data(route.request().postDataJSON()) : data
-  if (said instanceof Refusal) {
-    const { status, message } = said
+  const reply = typeof data === 'function' ? data(route.request().postDataJSON()) : data
+  if (reply instanceof Refusal) {
+    const { status, message } = reply
     return route.fulfill({ status, json: { status, message, data: null } })
   }
-  return route.fulfill({ json: { status: 200, message: 'ok', data: said } })
+  return route.fulfill({ json: { status: 200, message: 'ok', data: reply } })
 }
 
 /**

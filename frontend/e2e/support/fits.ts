@@ -23,7 +23,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
         (one) => getComputedStyle(one).position === 'fixed',
       )
       const all = [...(sheet ?? layer ?? document.body).querySelectorAll('*')]
-      const tell = (what: string, node: Element) =>
+      const report = (what: string, node: Element) =>
         found.push(
           `${what}: <${node.localName}> ${node.textContent?.trim().slice(0, 40) || node.getAttribute('aria-label')}`,
         )
@@ -53,21 +53,21 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
           const short = shortened(style)
           if (hides(style.overflowX)) {
             if (!free.x && !short && (left < edge.left - 1 || right > edge.right + 1))
-              tell('cut at the side', node)
+              report('cut at the side', node)
             left = Math.max(left, edge.left)
             right = Math.min(right, edge.right)
           }
           if (hides(style.overflowY)) {
             // Letters do not fill the height of their line.
             if (!free.y && !short && (top < edge.top - 4 || bottom > edge.bottom + 4))
-              tell('cut above or below', node)
+              report('cut above or below', node)
             top = Math.max(top, edge.top)
             bottom = Math.min(bottom, edge.bottom)
           }
           free.x ||= /auto|scroll/.test(style.overflowX)
           free.y ||= /auto|scroll/.test(style.overflowY)
         }
-        if (!free.x && (left < 0 || right > innerWidth)) tell('beyond the edge', node)
+        if (!free.x && (left < 0 || right > innerWidth)) report('beyond the edge', node)
         return new DOMRect(left, top, Math.max(0, right - left), Math.max(0, bottom - top))
       }
 
@@ -98,7 +98,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
           const y = Math.min(one.box.bottom, other.box.bottom) - Math.max(one.box.top, other.box.top)
           if (x <= 1 || y <= Math.min(one.box.height, other.box.height) * 0.3) continue
           if (one.node !== other.node && floats(one.node) === floats(other.node)) {
-            tell(`text over '${other.node.textContent?.trim().slice(0, 30)}'`, one.node)
+            report(`text over '${other.node.textContent?.trim().slice(0, 30)}'`, one.node)
           }
         }
 
@@ -112,7 +112,7 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
             box.bottom > edge.top &&
             box.top < edge.bottom
           )
-            tell("over the machine's door", node)
+            report("over the machine's door", node)
       }
 
       for (const node of all.filter(
@@ -123,20 +123,20 @@ export function faults(page: Page, { top, bottom }: Insets = { top: 0, bottom: 0
         // The six boxes of a code do not fit side by side on the smallest phone; they are one field.
         const narrow = node.matches('input') ? 40 : target
         if (!inText && (width < narrow - 0.5 || height < target - 0.5)) {
-          tell(`${Math.round(width)}×${Math.round(height)}, too small for a finger`, node)
+          report(`${Math.round(width)}×${Math.round(height)}, too small for a finger`, node)
         }
         const within = left >= 0 && right <= innerWidth
         if (within && above < coveredAbove && below > 0 && scrollY === 0)
-          tell("under the phone's upper bar", node)
+          report("under the phone's upper bar", node)
         if (within && floats(node) && below > innerHeight - coveredBelow && above < innerHeight) {
-          tell("under the phone's lower bar", node)
+          report("under the phone's lower bar", node)
         }
       }
       for (const { node, box } of lines) {
         if (scrollY === 0 && box.top < coveredAbove && box.bottom > 0)
-          tell("text under the phone's upper bar", node)
+          report("text under the phone's upper bar", node)
         if (floats(node) && box.bottom > innerHeight - coveredBelow && box.top < innerHeight) {
-          tell("text under the phone's lower bar", node)
+          report("text under the phone's lower bar", node)
         }
       }
       return [...new Set(found)]

@@ -89,6 +89,6 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
 
 /** docs/product.md §8. */
 function words(error: ApiError) {
-  const told = explain(error)
-  return error.unanswered ? told : { title: spec.pleaseTryAgain, body: [spec.systemError, told.title] }
+  const text = explain(error)
+  return error.unanswered ? text : { title: spec.pleaseTryAgain, body: [spec.systemError, text.title] }
 }

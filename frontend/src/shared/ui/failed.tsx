@@ -13,11 +13,11 @@ interface Props {
 
 /** Placeholder for content that could not be fetched, with a retry button. */
 export function Failed({ error, body, pending, onRetry }: Props) {
-  const told = explain(error)
+  const text = explain(error)
   return (
     <Empty
-      title={told.title}
-      body={told.body ?? body}
+      title={text.title}
+      body={text.body ?? body}
       action={
         <Button pending={pending} onClick={onRetry}>
           {common.tryAgain}

@@ -171,8 +171,8 @@ describe('people', () => {
     open().start(BODY, { ...SITI, typed: '081234567890', gained: 55_000 })
     const later = open()
     await settle()
-    const told = { nama: 'Siti R.', typed: '081234567890', gained: 55_000 }
-    expect(later.state).toMatchObject({ is: 'made', open: told })
+    const details = { nama: 'Siti R.', typed: '081234567890', gained: 55_000 }
+    expect(later.state).toMatchObject({ is: 'made', open: details })
     expect(keysSent()).toEqual(['k1', 'k1'])
   })
 

@@ -21,7 +21,7 @@ interface Props {
   onApproved: (izin: string) => void
 }
 
-/** Asks for a supervisor's PIN at another member's till, for one action on one object. */
+/** Asks for a supervisor's PIN in a cashier's session, for one action on one object. */
 export function Approval({ aksi, objek, what, pending, fault = '', onApproved }: Props) {
   const supervisors = useDevice().data?.petugas.filter(({ role }) => mayApprove(role)) ?? []
   const [chosen, setChosen] = useState<number | null>(null)
