@@ -7,9 +7,9 @@ export default defineConfig({
   outputDir: 'test-results',
   fullyParallel: true,
   workers: process.env.E2E_WORKERS ? Number(process.env.E2E_WORKERS) : 2,
-  // A test that fails now and then has a fault, in itself or in the app.
+  // A flaky test has a fault, in itself or in the app, so nothing is retried.
   retries: 0,
-  // Generous: a wait ends with its event, and a busy machine is no fault of the app.
+  // Generous: a wait ends with its event, and a busy machine is not a fault of the app.
   timeout: 120_000,
   expect: { timeout: 20_000 },
   reporter: [['list']],

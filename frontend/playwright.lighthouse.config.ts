@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 import tests from './playwright.config.ts'
 
-/** `npm run lighthouse`: what Lighthouse, fetched for it, says of the first screens; from the real server. */
+/** `npm run lighthouse`: Lighthouse's scores for the first screens of the real server; the run fetches Lighthouse. */
 export default defineConfig(tests, {
   testMatch: '**/*.lighthouse.ts',
   workers: 1,

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url'
 import type { BuildOptions } from 'vite'
 
-/** What the customers' app and the till have in common: each is a build of its own. */
+/** Settings that the customers' app and the till share; each is a separate build. */
 export const alias = { '@': fileURLToPath(new URL('./src', import.meta.url)) }
 
-/** What several screens share is named after all of them: too long for an address. */
+/** A chunk shared by several screens is named after all of them, which is too long for an address. */
 function shortName(name: string): string {
   return name.replace(/~.*/, '').replace(/\.\w+$/, '')
 }

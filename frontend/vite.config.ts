@@ -5,14 +5,14 @@ import { VitePWA } from 'vite-plugin-pwa'
 import { manifest } from './src/service-worker/manifest.ts'
 import { alias, build, fileNames } from './vite.common.ts'
 
-/** Where `npm run dev` finds the server; the built app is served by the server itself. */
+/** The server's address for `npm run dev`; the server itself serves the built app. */
 const target = process.env.NYALA_URL ?? 'http://127.0.0.1:8080'
 /** `Host` stays as the browser sent it: the server refuses changes from pages of another site. */
 const server = { target, changeOrigin: false }
 
 const EARLY = 'early'
 
-/** Gives `early.ts` a script tag, so that it runs without waiting for the app that imports it too. */
+/** Gives `early.ts` a separate script tag, so that it runs without waiting for the app, which imports it too. */
 function earlyScript(): Plugin {
   return {
     name: 'early-script',
@@ -29,13 +29,13 @@ function earlyScript(): Plugin {
   }
 }
 
-/** In development the till is at the same address as the app: it has a server of its own behind this one. */
+/** In development the till has the same address as the app: this plugin forwards to a separate server. */
 function tillServer(): Plugin {
   return {
     name: 'till-server',
     apply: 'serve',
     async configureServer({ httpServer, middlewares }) {
-      // The unit tests listen nowhere.
+      // The unit tests open no port.
       if (!httpServer) return
       const till = await createServer({
         configFile: fileURLToPath(new URL('./vite.kasir.config.ts', import.meta.url)),
@@ -71,16 +71,17 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         ...fileNames,
-        // Few files: on a weak network each one more costs a round trip.
+        // Few files: on a weak network each file costs a round trip.
         codeSplitting: {
           groups: [
             { name: EARLY, test: /src[\\/]early\.ts$/, priority: 4 },
             { name: 'start', tags: ['$initial'], priority: 3 },
-            // A few bytes that the scanner shares with the code steps, whose chunk it would fetch whole.
+            // A few bytes that the scanner shares with the code steps; otherwise it would fetch their whole chunk.
             { name: 'start', test: /shared[\\/]lib[\\/]digits\.ts$/, priority: 3 },
-            // The query library whole: spread over files that import each other, a class may be extended before it is there.
+            // The query library in one chunk: in files that import each other, a class may be extended before it is defined.
             { name: 'home', test: /src[\\/]app[\\/]home\.ts$|node_modules[\\/]@tanstack/, priority: 2 },
-            // The style sheets of the screens beside it as one: they say much the same, and compress to half of what each takes alone.
+            // The style sheets of the screens beside the chunk as one: they are similar, and together compress to half of their separate
+            // sizes.
             { name: 'screens', test: /features[\\/](?!auth|home).*\.module\.css$/, priority: 2 },
             {
               name: 'shared',

@@ -3,13 +3,13 @@ import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { alias, build, fileNames } from './vite.common.ts'
 
-/** The till (docs/till.md): a build of its own, so that nothing of it weighs on the customers' app. */
+/** The till (docs/till.md): a separate build, so that it adds nothing to the customers' app. */
 export default defineConfig({
   root: fileURLToPath(new URL('./kasir', import.meta.url)),
   base: '/kasir/',
   plugins: [react()],
   resolve: { alias },
-  // Not beside the dependencies of the customers' app, whose development server runs at the same time.
+  // A separate cache: the development server of the customers' app runs at the same time.
   cacheDir: fileURLToPath(new URL('./node_modules/.vite-kasir', import.meta.url)),
   build: {
     ...build,

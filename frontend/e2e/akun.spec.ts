@@ -161,7 +161,7 @@ test('a code that cannot be sent, and the resend', async ({ page }) => {
   await expect(resend).toBeDisabled()
   await page.clock.runFor(61_000)
   await expect(page.getByText('00:00')).toBeVisible()
-  // The server's own minute is not over: it says how long to wait.
+  // The server's own minute is not over: its answer contains the time left to wait.
   await resend.click()
   await expect(page.getByText(/detik/).first()).toBeVisible()
   await page.route('**/request_otp_password', (route) =>
@@ -177,7 +177,7 @@ test('logging out', async ({ page }) => {
   await openAs(page, customer, '/akun')
   await page.getByRole('button', { name: 'Keluar Aplikasi' }).click()
   await expect(page).toHaveURL('/')
-  // On the server too, though the page did not wait for it.
+  // The server accepted the change too, although the page did not wait for it.
   const asks = async () => (await scan('akun/update_nama', { nama: 'Budi Santoso' }, customer.token)).status
   await expect.poll(asks).toBe(401)
   await expect(toastOf(page, 'Berhasil Logout!')).toBeVisible()
@@ -207,7 +207,7 @@ test('a session that ended elsewhere leads to the login', async ({ page }) => {
   const otp = await lastCode(customer.telp)
   const change = { otp, password_lama: customer.password, password_baru: NEW_PASSWORD }
   expect((await scan('akun/update_password', change, customer.token)).status).toBe(200)
-  // The socket may have told the app already; then there is no link any more.
+  // The socket may already have ended the session in the app; then the link no longer exists.
   await page.evaluate(() => document.querySelector<HTMLElement>('a[href="/riwayatPage"]')?.click())
   await expect(page).toHaveURL('/login')
   expect(await storedToken(page)).toBeNull()

@@ -6,7 +6,7 @@ import { expect, openAs, test, toastOf } from './support/test.ts'
 
 const arrow = (page: Page) => page.getByRole('button', { name: 'Kembali' })
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true })
-/** The screen's place in the history of the app. */
+/** The screen's index in the app's history. */
 const place = (page: Page) => page.evaluate(() => window.history.state?.idx as number)
 
 async function walk(page: Page, ...links: string[]): Promise<void> {
@@ -16,7 +16,7 @@ async function walk(page: Page, ...links: string[]): Promise<void> {
   }
 }
 
-/** On the receipt, having begun on the dashboard. */
+/** Walks from the dashboard to the receipt. */
 async function walkToReceipt(page: Page, world: World, customer: Customer): Promise<void> {
   await openAs(page, customer)
   await page.getByRole('link', { name: 'Scan mesin' }).click()
@@ -182,7 +182,7 @@ for (const { path, open, title } of sheets) {
     await expect(page).toHaveURL(path)
     expect(await place(page)).toBe(1)
 
-    // Closed otherwise, it leaves no step behind.
+    // A sheet that closes in another way leaves no history entry behind.
     await open(page).click()
     await expect.poll(() => place(page)).toBe(2)
     await sheet.getByRole('button', { name: 'Tutup' }).click()
@@ -198,7 +198,7 @@ for (const { path, open, title } of sheets) {
 test('a tap elsewhere on a sheet that has just opened is heard', async ({ page }) => {
   await openAs(page, await newCustomer(), '/scanPage')
   await page.getByRole('button', { name: 'Ketik kode' }).click()
-  // Without waiting for the sheet to stand still.
+  // The tap does not wait until the sheet stops moving.
   await page.getByRole('button', { name: 'Tutup' }).click({ force: true })
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
@@ -241,7 +241,7 @@ test('a selection of text that is let go outside throws nothing away', async ({ 
   await expect(dialog(page, 'Ubah Nama')).toBeVisible()
   await expect(page.getByRole('dialog')).toHaveCount(1)
   await expect(field).toHaveValue('Siti Rahmawati')
-  // A tap that begins and ends beside it does close it.
+  // A tap that starts and ends outside the sheet closes it.
   await page.mouse.click(180, 40)
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })

@@ -28,7 +28,7 @@ test('a forgotten password: the page claims a code only when one was sent', asyn
   await expect(page.getByText(CLAIM)).toHaveCount(0)
   await expect(page.getByText(`+62${number}`)).toBeVisible()
 
-  // Asked for and not sent: still no claim.
+  // The code was requested but not sent: the page must not claim that it was.
   await page.route('**/request_otp_forgot_password', (route) =>
     route.fulfill({
       status: 503,

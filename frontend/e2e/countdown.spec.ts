@@ -10,7 +10,7 @@ async function shop(duration: number): Promise<{ world: World; customer: Custome
   return { world, customer }
 }
 
-/** Starts a machine without the screens. */
+/** Starts a machine through the API, without the screens. */
 async function run(
   { world, customer }: { world: World; customer: Customer },
   idmesin?: number,
@@ -19,7 +19,7 @@ async function run(
   expect(answer.status, answer.message).toBe(200)
 }
 
-/** Seconds left by the operators' door, which asks the machine itself. */
+/** Seconds left according to the operators' endpoint, which queries the machine itself. */
 async function truth(idmesin: number): Promise<number> {
   const answer = await fetch(`${process.env.NYALA_URL}/ops/v1/mesin/${idmesin}`, {
     headers: { authorization: `Bearer ${process.env.NYALA_KEY}` },
@@ -34,7 +34,7 @@ async function shown(timer: Locator): Promise<number> {
   return Number(minutes) * 60 + Number(seconds)
 }
 
-/** The card shows what the machine says, within a second. */
+/** The card shows the machine's own time left, within a second. */
 async function expectRight(page: Page, idmesin: number, timer = page.getByRole('timer')): Promise<void> {
   await expect(timer).toContainText(/\d\d:\d\d/)
   await expect

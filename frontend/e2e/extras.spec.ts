@@ -15,7 +15,7 @@ async function shop(...services: (typeof LONG)[]) {
   return { world, customer }
 }
 
-/** A browser whose push service gives out subscriptions; real ones need the internet. */
+/** A browser whose push service hands out fake subscriptions; real ones need the internet. */
 async function withPushService(page: Page): Promise<string> {
   const ecdh = createECDH('prime256v1')
   const keys = { p256dh: ecdh.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
@@ -50,7 +50,7 @@ test('who starts a machine can be told when it is over, and can have enough of i
   await withPushService(page)
   await openAs(page, customer)
   await expect(page.getByText('Selamat datang di Nyala')).toBeVisible()
-  // Nobody is asked before the first start.
+  // The app asks for no permission before the first start.
   await expect(page.getByText('Beri tahu saya saat selesai')).toHaveCount(0)
   await buy(customer, world)
   await page.reload()
@@ -60,20 +60,20 @@ test('who starts a machine can be told when it is over, and can have enough of i
   await expect(page.getByText('Kami beri tahu saat cucian selesai')).toBeVisible()
   await expect(page.getByRole('button', { name: 'Beri tahu saya saat selesai' })).toHaveCount(0)
 
-  // The key is the server's, so that nobody else can push.
+  // The key is the server's, so that no other server can push.
   const { data } = await scan<{ kunci: string }>('push/kunci', undefined, customer.token)
   expect(await page.evaluate(() => localStorage.getItem('test.push'))).toBe(data.kunci)
 
   await page.getByRole('link', { name: 'Akun' }).click()
-  const tell = page.getByRole('switch', { name: /Pemberitahuan/ })
-  await expect(tell).toBeChecked()
+  const toggle = page.getByRole('switch', { name: /Pemberitahuan/ })
+  await expect(toggle).toBeChecked()
   const ended = page.waitForRequest('**/push/berhenti')
-  await tell.click()
+  await toggle.click()
   expect((await (await ended).response())?.status()).toBe(200)
-  await expect(tell).not.toBeChecked()
+  await expect(toggle).not.toBeChecked()
   await page.reload()
-  await expect(tell).toBeEnabled()
-  await expect(tell).not.toBeChecked()
+  await expect(toggle).toBeEnabled()
+  await expect(toggle).not.toBeChecked()
 })
 
 test('somebody else on the same phone is not told of anything', async ({ page }) => {
@@ -89,7 +89,7 @@ test('somebody else on the same phone is not told of anything', async ({ page })
   await expect(page.getByRole('switch', { name: /Pemberitahuan/ })).toBeEnabled()
   await expect(page.getByRole('switch', { name: /Pemberitahuan/ })).not.toBeChecked()
   expect(asked).not.toContain('/scan/v1/push/langganan')
-  // The first one, back again, need not ask twice.
+  // The first customer, back on this phone, need not grant permission twice.
   const again = page.waitForRequest('**/push/langganan')
   await openAs(page, customer, '/akun')
   await again
@@ -120,10 +120,10 @@ test('an iPhone whose browser cannot says what comes first', async ({ page }) =>
   await expect(page.getByText('Tambahkan Nyala ke Layar Utama dulu.')).toBeVisible()
   await expect(ask).toBeVisible()
   await page.getByRole('link', { name: 'Akun' }).click()
-  const tell = page.getByRole('switch', { name: /Pemberitahuan/ })
-  await tell.click()
+  const toggle = page.getByRole('switch', { name: /Pemberitahuan/ })
+  await toggle.click()
   await expect(page.getByText('Tambahkan Nyala ke Layar Utama dulu.')).toBeVisible()
-  await expect(tell).not.toBeChecked()
+  await expect(toggle).not.toBeChecked()
 })
 
 test('a push is a message while the app is in sight, and a notification otherwise', async ({ page }) => {
@@ -167,7 +167,7 @@ test('a push is a message while the app is in sight, and a notification otherwis
   await expect(page.getByText('Cuci 03 di Laundry Melati')).toBeVisible()
   expect(await shown()).toEqual([])
 
-  // A page of the server's own is none of the app's.
+  // The app does not handle a page of the server, such as the till's.
   await page.goto('/kasir')
   await push('Cucian menunggu')
   await expect
@@ -206,7 +206,7 @@ test('the last service once more: after the scan straight to the payment, at the
   await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pembayaran')
   await expect(page.getByText('Bilas di Mesin 07')).toBeVisible()
-  // The next scan by the bar is an ordinary one.
+  // The next scan from the bottom bar is an ordinary one.
   await page.goto('/scanPage')
   await enterCode(page, world.machine.kode)
   await expect(page).toHaveURL('/pilihLayanan')
@@ -239,7 +239,7 @@ test('a last service that the outlet has no more leads to the others, and says s
   await page.route('**/transaksi/terakhir', async (route) => {
     const response = await route.fetch()
     const answer = await response.json()
-    // Nobody ends a service through a door of the server: its row is another one's from now on.
+    // The server has no endpoint that ends a service, so the answer is changed to name a row that does not exist.
     await route.fulfill({ response, json: { ...answer, data: { ...answer.data, idlayanan: 2 ** 40 } } })
   })
   await openAs(page, customer)

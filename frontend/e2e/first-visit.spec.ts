@@ -1,9 +1,9 @@
 import { newCustomer } from './support/api.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-/** Budgets of what travels until the network is idle: a weak network pays for each byte and each round trip. */
-const MOST_BYTES = 170_000
-const MOST_REQUESTS = 12
+/** Budgets for the traffic until the network is idle: a weak network pays for each byte and each round trip. */
+const MAX_BYTES = 170_000
+const MAX_REQUESTS = 12
 
 for (const path of ['/', '/login']) {
   test(`the first visit to ${path} is light`, async ({ page }) => {
@@ -17,8 +17,8 @@ for (const path of ['/', '/login']) {
     })
     await page.goto(path, { waitUntil: 'networkidle' })
     await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-    expect([...asked].length, [...asked].join('\n')).toBeLessThanOrEqual(MOST_REQUESTS)
-    expect(bytes).toBeLessThanOrEqual(MOST_BYTES)
+    expect([...asked].length, [...asked].join('\n')).toBeLessThanOrEqual(MAX_REQUESTS)
+    expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
     expect(
       await page.evaluate(() => navigator.serviceWorker.getRegistrations().then((all) => all.length)),
     ).toBe(0)

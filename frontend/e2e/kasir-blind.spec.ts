@@ -48,7 +48,7 @@ test('older sales have no amounts before the count, and sums and looks stand bes
   await expectFineScreen(page)
   await lock(page)
 
-  // Off by half: it asks once, and says no figure.
+  // The count is off by half: the till asks once to count again and shows no figure.
   await logIn(page, 'Rina', PIN.rina)
   await page.getByRole('link', { name: 'Shift' }).click()
   await button(page, 'Tutup shift').click()
@@ -81,7 +81,7 @@ test('a handover that looks wrong asks for a second look and the PIN', async ({ 
   await button(page, 'Tutup shift').click()
   await page.getByLabel('Lembar 10.000').click()
   await page.keyboard.type('1')
-  // Past the last piece the keypad makes room for the buttons.
+  // After the last denomination the keypad makes room for the buttons.
   for (let n = 0; n < 5; n++) await page.keyboard.press('Enter')
   await button(page, 'Serah terima').click()
   await page.getByRole('button', { name: /Tono/ }).click()

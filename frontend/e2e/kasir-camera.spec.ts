@@ -9,7 +9,7 @@ import { amountsSold, button, openTill, pictureOf, TABLET, typeNumber, withPhone
 const tabletIn = (browser: Browser): Promise<Page> =>
   browser.newPage({ viewport: TABLET, locale: 'id-ID', hasTouch: true })
 
-/** What the till has asked of its cameras, and which of them run. */
+/** Records what the till requests of its cameras, and which of them run. */
 async function watchCameras(page: Page) {
   await page.addInitScript(() => {
     const asked: unknown[] = []

@@ -4,7 +4,7 @@ import { expectFineScreen } from './support/axe.ts'
 import { expect, test } from './support/test.ts'
 import { button, findByNumber, lock, logIn, openTill, PIN } from './support/till.ts'
 
-/** What a customer is called, and what the till calls them. */
+/** A customer's full name, and the short name that the till shows. */
 const CUSTOMERS = [
   ['محمد عبد الرحمن', 'محمد ع.'],
   ['สมชาย ใจดี', 'สมชาย ใ.'],
@@ -22,7 +22,7 @@ const STAFF = [
   },
 ]
 
-/** Nothing of it stands beyond the screen at a side, and its own text does not stand out of it. */
+/** No part of the element lies beyond the screen's sides, and its text does not overflow it. */
 async function expectInside(page: Page, what: Locator): Promise<void> {
   const box = await what.boundingBox()
   expect(box?.x).toBeGreaterThanOrEqual(0)
@@ -107,7 +107,7 @@ for (const [width, height] of [
       await page.getByRole('link', { name: 'Shift' }).click()
       await button(page, 'Tutup shift').click()
       await button(page, 'Serah terima').click()
-      // With the key, for a sheet that a tap opens takes the next tap at that place for its second.
+      // By keyboard: a sheet that a tap opens treats the next tap at that place as the second tap of a double tap.
       await page.getByRole('dialog').getByRole('button', { name: 'Ya, simpan Rp 0' }).press('Enter')
       await page.getByRole('dialog').getByRole('button', { name: names.tono }).press('Enter')
       await expectFineScreen(page)

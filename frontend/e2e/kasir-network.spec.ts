@@ -21,7 +21,7 @@ const TOP_UP = '**/ops/v1/topup'
 const UNDECIDED = /Menunggu jawaban server…|Top-up belum terjawab/
 const made = (page: Page, name = 'Siti R.') => page.getByText(`Saldo ${name} sudah masuk`)
 
-/** Rina's till with a customer and an amount: all but the one button is done. */
+/** Opens Rina's till with a customer and an amount chosen: only the button is left to press. */
 async function beforeTheButton(page: Page, url?: string): Promise<{ shop: Shop; customer: Customer }> {
   const shop = await openTill(page, url ? { url } : {})
   const customer = await newCustomer('Siti Rahma')
@@ -34,7 +34,7 @@ const confirm = (page: Page) => button(page, 'Isi Rp 50.000 untuk Siti').click()
 
 type Fate = 'never leaves' | 'answer is lost' | 'never answered' | 'held back'
 
-/** What becomes of each top-up that the page sends, in order, and of all after them; and the keys that they had. */
+/** Gives each top-up request of the page its fate, in order, and `after` to all later ones. Returns the keys that the requests had. */
 async function meet(page: Page, fates: Fate[], after: Fate | 'well' = 'well'): Promise<string[]> {
   const keys: string[] = []
   await page.route(TOP_UP, async (route) => {
@@ -47,7 +47,7 @@ async function meet(page: Page, fates: Fate[], after: Fate | 'well' = 'well'): P
   return keys
 }
 
-/** One top-up: the customer has it, the ledger has it, and all that was asked had one key. */
+/** Exactly one top-up happened: the customer and the ledger have it, and all requests carried one key. */
 async function expectOne(shop: Shop, customer: Customer, keys = ['one']): Promise<void> {
   expect(await balance(customer)).toBe(50_000)
   expect(await amountsSold(shop.idoutlet)).toEqual([50_000])
@@ -134,7 +134,7 @@ test('somebody else is at the till meanwhile: they see it, sell their own, and w
   await logIn(page, 'Tono', PIN.tono)
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
   await expect(page.getByText(open)).toBeVisible()
-  // The same customer once more: it is told beside the button.
+  // The same customer again: the open top-up is shown beside the button.
   await findByNumber(page, customer)
   await expect(page.getByText(open)).toBeVisible()
   await button(page, 'Ganti pelanggan').click()
@@ -146,7 +146,7 @@ test('somebody else is at the till meanwhile: they see it, sell their own, and w
   await expect(made(page, 'Budi S.')).toBeVisible()
   await page.close()
 
-  // The tab is gone, the browser's memory is not.
+  // The tab is gone, but the browser's storage is not.
   const next = await context.newPage()
   await next.goto(`${process.env.NYALA_URL}/kasir`)
   await expect(next.getByText(open)).toBeVisible()
@@ -204,7 +204,7 @@ for (const reloaded of [false, true]) {
     expect(await amountsSold(idoutlet)).toEqual([])
     expect(await openOnes(page)).toBe(0)
 
-    // The next one is a new one.
+    // The next top-up is a new one.
     await page.unroute(TOP_UP)
     const after = await meet(page, [])
     if (reloaded) await findByNumber(page, customer)
@@ -243,7 +243,7 @@ test('what one has sold is not the next one to be sold by whoever logs in after'
   await logIn(page, 'Tono', PIN.tono)
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
   await lock(page)
-  // What was only chosen waits for a PIN, whoever's it is.
+  // A customer who is only selected is kept until the next PIN, of any member of staff.
   await logIn(page, 'Rina', PIN.rina)
   await findByNumber(page, await newCustomer('Budi Santoso'))
   await lock(page)
@@ -282,7 +282,7 @@ test('without a network the button is off and says why, and no money is queued',
 test('a server that is gone turns the button off too', async ({ page, line }) => {
   const { shop, customer } = await beforeTheButton(page, line.url)
   line.cut()
-  // Whatever the page asks next finds out.
+  // The next request of the page, of any kind, finds out.
   await page.getByRole('link', { name: 'Transaksi' }).click()
   await expect(page.getByText('Terputus')).toBeVisible()
   await page.getByRole('link', { name: 'Isi Saldo' }).click()

@@ -7,7 +7,7 @@ test.use({ viewport: TABLET })
 
 const POINTS_PER_MM = 72 / 25.4
 
-/** Counts the papers that a printer would have had, and keeps their `@page`. */
+/** Counts the pages that a printer would have received, and keeps their `@page`. */
 async function countPapers(page: Page): Promise<() => Promise<number>> {
   await page.addInitScript(() => {
     Object.assign(window, { papers: 0 })
@@ -41,7 +41,7 @@ test('a receipt is one page of 58 mm, as high as what is on it; by itself only w
   expect(pdf.match(/\/Type\s*\/Page\b/g)).toHaveLength(1)
   const [, width = '', height = ''] = /\/MediaBox\s*\[0 0 ([\d.]+) ([\d.]+)\]/.exec(pdf) ?? []
   expect(Math.abs(Number(width) - 58 * POINTS_PER_MM)).toBeLessThan(2)
-  // The lines, and a little to tear at.
+  // The receipt's lines, and a margin to tear at.
   expect(Number(height)).toBeGreaterThan((height_px * 72) / 96)
   expect(Number(height)).toBeLessThan((height_px * 72) / 96 + 10 * POINTS_PER_MM)
 
@@ -114,7 +114,7 @@ test('one whose amounts the list leaves out is opened for its receipt', async ({
   await openTill(page, { outlet: 'Laundry Melati' })
   await sell(page, 'Siti Rahma')
   await button(page, 'Pelanggan berikutnya').click()
-  // As the server answers for an older sale, before the count.
+  // The answer of the server for an older sale, from before the count.
   let whole: Record<string, unknown> = {}
   let looks = 0
   await page.route(/\/ops\/v1\/topup(\?|$)/, async (route) => {

@@ -22,22 +22,22 @@ test.use({ viewport: TABLET })
 
 const EAN = '8991002101234'
 const ADDRESS = 'https://www.sabun.co.id/p?id=1'
-const told = (page: Page) => page.getByText('Itu bukan kode pelanggan Nyala.')
+const refusal = (page: Page) => page.getByText('Itu bukan kode pelanggan Nyala.')
 const withCapsLock = (text: string) =>
   text.replace(/[a-z]/gi, (one) => (one < 'a' ? one.toLowerCase() : one.toUpperCase()))
 
-/** A scan of something else is told, once and where it can be seen. */
+/** A scan of a foreign code shows its message once, at a place where nothing covers it. */
 async function scanForeign(page: Page, text: string, pace_ms = 20): Promise<void> {
   await pressScan(page, text, { pace_ms })
-  await expect(told(page)).toBeVisible()
-  const covered = await told(page).evaluate((node) => {
+  await expect(refusal(page)).toBeVisible()
+  const covered = await refusal(page).evaluate((node) => {
     const { left, top, width, height } = node.getBoundingClientRect()
     const on = document.elementFromPoint(left + width / 2, top + height / 2)
     return !node.parentElement?.contains(on)
   })
   expect(covered).toBe(false)
   await button(page, 'Tutup').last().click()
-  await expect(told(page)).toBeHidden()
+  await expect(refusal(page)).toBeHidden()
 }
 
 for (const pace_ms of [5, 40, 60, 100]) {
@@ -55,7 +55,7 @@ for (const pace_ms of [5, 40, 60, 100]) {
       await button(page, /^Ganti/).click()
       await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
     }
-    await expect(told(page)).toBeHidden()
+    await expect(refusal(page)).toBeHidden()
     expect(searched).toEqual([code, code].map((qr) => JSON.stringify({ qr })))
   })
 }
@@ -96,7 +96,7 @@ test('at the sale: another code and its Enter sell nothing, also after an approv
   for (const text of [EAN, ADDRESS, '1234567', 'A 1']) await scanForeign(page, text)
   await expect(sell).toBeVisible()
 
-  // Each dialog gives the focus back to where it was.
+  // Each dialog returns the focus to the element that had it.
   await page.getByRole('button', { name: /Jumlah lain/ }).click()
   await page.keyboard.type('1500000')
   await button(page, 'Pakai Rp 1.500.000').click()
@@ -154,7 +154,7 @@ test("at 'Jumlah lain': another code fills nothing in; a hand's seven digits and
   for (let i = 0; i < 7; i++) await page.keyboard.press('Backspace')
   await page.keyboard.press('5')
   await page.keyboard.down('0')
-  // The same key again, as it repeats by itself.
+  // The same key again, as the keyboard's auto-repeat sends it.
   for (let i = 0; i < 4; i++) await page.keyboard.down('0')
   await page.keyboard.up('0')
   await page.keyboard.press('Enter')

@@ -16,7 +16,7 @@ import {
 } from './support/till.ts'
 import { stageTill } from './support/till-stage.ts'
 
-/** Of a tablet on its side, a laptop, a tablet held upright, and a phone. */
+/** The screens of a tablet on its side, a laptop, a tablet held upright, and a phone. */
 const SIZES = [
   [1024, 600],
   [1280, 800],
@@ -24,7 +24,7 @@ const SIZES = [
   [360, 740],
 ] as const
 
-/** All of it is to be seen without scrolling, and nothing lies over it. */
+/** The element is wholly visible without scrolling, and nothing lies over it. */
 async function expectInSight(what: Locator): Promise<void> {
   await expect(what).toBeInViewport({ ratio: 0.99 })
   const covered = await what.evaluate((node) => {
@@ -37,7 +37,7 @@ async function expectInSight(what: Locator): Promise<void> {
   expect(covered).toBeNull()
 }
 
-/** A time of day has a dot, but for one after its date; with a colon it is a countdown. */
+/** A time of day is written with a dot, except one after its date; a colon means a countdown. */
 async function expectDottedTimes(page: Page): Promise<void> {
   const text = await page.locator('body').innerText()
   const bare = text
@@ -46,10 +46,13 @@ async function expectDottedTimes(page: Page): Promise<void> {
   expect(bare).toBeNull()
 }
 
-/** Colours are the same at every size: dark is looked at where a tablet and a phone are. */
+/** Colours are the same at every size, so the dark theme is checked at the width of a tablet and of a phone only. */
 const ALSO_DARK = [1024, 360]
 
-/** Nothing for axe, nothing too wide, and what is pressed next in sight. With `E2E_SHOTS` also pictures, light and dark, in that folder. */
+/**
+ * Checks that axe finds nothing, nothing is too wide, and the controls pressed next are in sight. With `E2E_SHOTS` it also saves pictures
+ * in that folder, light and dark.
+ */
 async function look(page: Page, name: string, ...next: Locator[]): Promise<void> {
   const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
   const folder = process.env.E2E_SHOTS
@@ -108,7 +111,7 @@ for (const [width, height] of SIZES) {
 
     async function find(page: Page, customer: Customer): Promise<void> {
       await findByNumber(page, customer)
-      // The newest sales, which a phone leaves to their own screen.
+      // The newest sales; a phone shows them on their own screen.
       if (!narrow) await expect(page.getByRole('heading', { name: /Baru saja/ })).toBeVisible()
     }
 
@@ -243,12 +246,12 @@ for (const [width, height] of SIZES) {
       await expect(page.getByText('Rp 150.000')).toBeVisible()
       if (narrow) {
         await look(page, 'hitung-mengetik', button(page, '0'), button(page, 'Lanjut'))
-        // Past the last piece the keypad goes.
+        // After the last denomination the keypad disappears.
         for (let piece = 1; piece < 8; piece++) await page.keyboard.press('Enter')
       }
       await look(page, 'hitung', button(page, 'Simpan hitungan'), button(page, 'Serah terima'))
       await button(page, 'Serah terima').click()
-      // With the key, for a sheet that a tap opens takes the next tap at that place for its second.
+      // By keyboard: a sheet that a tap opens treats the next tap at that place as the second tap of a double tap.
       await page.getByRole('dialog').getByRole('button', { name: /Tono/ }).press('Enter')
       await look(page, 'serah-terima', dialogButton(page, '1'))
       await page.keyboard.type(PIN.tono)
@@ -257,7 +260,7 @@ for (const [width, height] of SIZES) {
       await button(page, 'Mulai').click()
       await button(page, 'Tutup shift').click()
       await button(page, /^Simpan/).click()
-      // With the key, as above. A count of nothing is asked about once more.
+      // By keyboard, as above. The till asks once more about a count of zero.
       await dialogButton(page, 'Ya, simpan Rp 0').press('Enter')
       await expect(page.getByText('Kurang Rp 150.000')).toBeVisible()
       await look(page, 'shift-ditutup', button(page, 'Selesai'))
@@ -265,7 +268,7 @@ for (const [width, height] of SIZES) {
   })
 }
 
-/** What has the focus, and whether somebody who looks for it finds it. */
+/** The focused element has a visible focus ring. */
 async function expectSeenFocus(page: Page): Promise<void> {
   const look = await page.evaluate(() => {
     const at = document.activeElement
@@ -278,7 +281,7 @@ async function expectSeenFocus(page: Page): Promise<void> {
   expect(look).toBe('')
 }
 
-/** With Tab alone to what has this name. */
+/** Presses Tab until the button with this name has the focus. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const wanted = page.getByRole('button', { name, exact: true })
   for (let steps = 0; steps < 60; steps++) {

@@ -15,7 +15,7 @@ import {
   withPhone,
 } from './support/till.ts'
 
-/** Logs somebody in who has a first PIN, and chooses one. */
+/** Logs in a member of staff who has a first PIN, and chooses a new one. */
 async function firstLogin(page: Page, name: string, first: string, pin: string): Promise<void> {
   await page.getByRole('button', { name }).click()
   await page.keyboard.type(first)
@@ -49,7 +49,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeVisible()
   await expectFineScreen(page)
 
-  // A scan, an amount, the one button: and the phone shows it.
+  // A scan, an amount and one button: the phone shows the top-up.
   const { phone } = await withPhone(context)
   await scanAt(page, await codeOf(phone))
   await expect(page.getByText('Siti R.')).toBeVisible()
@@ -61,7 +61,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
   await expect(phone.getByText('Saldo masuk')).toBeVisible()
   await expect(phone.getByText('Rp 50.000').first()).toBeVisible()
 
-  // The network dies when the server has heard it: asked again by the same key, it is one sale.
+  // The network dies after the server received the top-up: the retry carries the same key, so it is one sale.
   const keys: (string | undefined)[] = []
   await page.route('**/ops/v1/topup', async (route) => {
     keys.push(route.request().headers()['idempotency-key'])
@@ -80,7 +80,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
   expect(new Set(keys).size).toBe(1)
   await page.unroute('**/ops/v1/topup')
 
-  // A kasir's void needs a supervisor's PIN, and the money goes back.
+  // A void by a cashier needs a supervisor's PIN, and the money goes back.
   await page.getByRole('link', { name: 'Transaksi' }).click()
   await page
     .getByRole('button', { name: /Rp 20\.000/ })
@@ -95,7 +95,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
   await button(page, 'Selesai').click()
   await expectFineScreen(page)
 
-  // Counted blind, and handed over: 200.000 + 50.000.
+  // The shift is counted blind and handed over: 200.000 + 50.000.
   await page.getByRole('link', { name: 'Shift' }).click()
   await expect(page.getByText('Rp 250.000')).toBeHidden()
   await button(page, 'Tutup shift').click()
@@ -159,7 +159,7 @@ test('what ends in another tab or on the server is over here at once', async ({ 
   await page.getByRole('link', { name: 'Shift' }).click()
   await button(page, 'Tutup shift').click()
   await button(page, 'Simpan Rp 0').click()
-  // It asks before that is for good, and whoever says no counts on.
+  // The till asks before the count becomes final; 'no' returns to the count.
   const asked = page.getByRole('dialog', { name: 'Hitung sekali lagi?' })
   await button(page, 'Hitung lagi').click()
   await expect(asked).toBeHidden()

@@ -24,7 +24,7 @@ const WATCHED = [
   'akun',
   'top-up',
 ]
-/** Narrower and wider than the app's own. `monospace` alone would have smaller letters, too. */
+/** One font narrower and one wider than the app's own. `monospace` alone would also have smaller letters. */
 const WIDE = 'monospace, serif'
 const OTHER_FONTS = ['serif', WIDE]
 
@@ -34,7 +34,7 @@ async function openNamed(page: Page, name: string): Promise<void> {
   await open(page, screen)
 }
 
-/** The boxes as they are with these style rules on top. */
+/** The boxes of the page with these style rules added. */
 async function measureWith(page: Page, rules: string): Promise<Box[]> {
   const style = await page.addStyleTag({ content: rules })
   await still(page)

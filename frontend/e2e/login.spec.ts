@@ -69,7 +69,7 @@ test('a forgotten password', async ({ page }) => {
   await send.click()
   await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
 
-  // Here the sixth digit waits for Simpan.
+  // Here the sixth digit does not submit: the form waits for Simpan.
   await typeOtp(page, await lastCode(customer.telp))
   await expect(page).toHaveURL(`/forgotPasswordOtp/${customer.telp}`)
   await page.getByRole('button', { name: 'Simpan' }).click()
@@ -195,7 +195,7 @@ test('no network at login: it says so and the form stays', async ({ page, line }
   await page.goto('/login')
   await telp(page).fill(newTelp())
   await page.getByLabel('Kata Sandi', { exact: true }).fill('Rahasia123')
-  // The messages are fetched when the form gets the focus.
+  // The form's messages are fetched when it gets the focus.
   await page.waitForLoadState('networkidle')
   line.cut()
   await page.getByRole('button', { name: 'Masuk' }).click()

@@ -5,7 +5,7 @@ import { buy } from './support/buy.ts'
 import { enterCode } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-/** 29 letters and 60, as outlets are called, and 60 without a blank. */
+/** Outlet names of 29 and 60 letters, and one of 60 without a blank. */
 const OUTLETS = [
   'Laundry Melati Putih Setiabudi',
   'Laundry Koin Nusantara Cabang Pasar Baru Bandung Timur Lantai',
@@ -30,7 +30,7 @@ async function longNames(outlet: string): Promise<{ customer: Customer; code: st
   return { customer, code: machine.kode }
 }
 
-/** Lines that a text takes. */
+/** The number of lines that a text takes. */
 const lines = (text: Locator) =>
   text.evaluate((node) => {
     const range = document.createRange()

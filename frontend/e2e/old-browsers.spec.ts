@@ -5,8 +5,8 @@ import { repo } from './support/nyala.ts'
 import { enterCode, shop } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-/** What Chrome 87 or Safari 15 does not have (vite.common.ts), as far as a page could call it. */
-function takeAway(): void {
+/** Removes the functions that Chrome 87 or Safari 15 lacks (vite.common.ts), as far as a page could call them. */
+function removeNewApis(): void {
   const lists = [Array, String, Int8Array, Uint8Array, Float32Array]
   const methods = ['at', 'findLast', 'findLastIndex', 'toSorted', 'toReversed', 'toSpliced', 'with']
   for (const { prototype } of lists) for (const name of methods) Reflect.deleteProperty(prototype, name)
@@ -30,7 +30,7 @@ function takeAway(): void {
     Reflect.deleteProperty(window, name)
 }
 
-const old = (page: Page) => page.addInitScript(takeAway)
+const old = (page: Page) => page.addInitScript(removeNewApis)
 
 test('the oldest declared browsers buy', async ({ page }) => {
   await old(page)
@@ -71,7 +71,7 @@ for (const path of ['/', '/kasir/']) {
       Reflect.deleteProperty(window, 'WeakRef')
       Reflect.deleteProperty(Promise, 'any')
     })
-    // It understands none of the app's own files.
+    // The old browser understands none of the app's own files.
     await page.route('**/assets/*.js', (route) => route.abort())
     await page.goto(path)
     await expect(page.getByText('Browser ini terlalu lama')).toBeVisible()

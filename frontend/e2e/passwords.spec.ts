@@ -9,11 +9,11 @@ const PASSWORD = 'Rahasia123'
 const field = (page: Page, label: string) => page.getByLabel(label, { exact: true })
 const advice = (page: Page) => page.getByRole('list').filter({ hasText: 'Huruf besar' })
 
-/** Everything that this tab's page has kept. */
+/** Everything that this tab's page has stored. */
 const stored = (page: Page) =>
   page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]))
 
-/** Calls of the given name that the page has made. */
+/** Counts the page's calls of the given name. */
 function countCalls(page: Page, name: string): () => number {
   let count = 0
   page.on('request', (request) => {
@@ -22,7 +22,7 @@ function countCalls(page: Page, name: string): () => number {
   return () => count
 }
 
-/** The field has the focus and says what is wrong with it; the sentence is in the page once. */
+/** The field has the focus and shows its error; the sentence is in the page once. */
 async function expectWrong(page: Page, input: Locator, sentence: string): Promise<void> {
   await expect(page.getByText(sentence, { exact: true })).toHaveCount(1)
   await expect(page.getByText(sentence, { exact: true })).toBeVisible()
@@ -46,7 +46,7 @@ async function register(page: Page, number: string): Promise<void> {
   await expect(page).toHaveURL(`/otp/${number}`)
 }
 
-/** On the page for the new password of a forgotten one. */
+/** Walks to the page that sets a new password after a forgotten one. */
 async function toReset(page: Page, number: string): Promise<void> {
   await page.goto('/forgotPasswordTelp')
   await telp(page).fill(number)
@@ -68,8 +68,8 @@ test('what makes a good password is ticked off as it is typed, and nothing waits
 }) => {
   await page.goto('/register')
   const ticks = async (...met: boolean[]) => {
-    const said = met.map((is) => (is ? /\(sudah\)$/ : /\(belum\)$/))
-    await expect(advice(page).getByRole('listitem')).toHaveText(said)
+    const expected = met.map((is) => (is ? /\(sudah\)$/ : /\(belum\)$/))
+    await expect(advice(page).getByRole('listitem')).toHaveText(expected)
   }
   const button = page.getByRole('button', { name: 'Daftar' })
   await ticks(false, false, false, false)
@@ -85,7 +85,7 @@ test('what makes a good password is ticked off as it is typed, and nothing waits
   await expect(button).toBeEnabled()
   await expectFineScreen(page)
 
-  // Only lower case is a password as good as any for the server.
+  // The server accepts a password of lower-case letters only.
   const number = newTelp()
   await telp(page).fill(number)
   await field(page, 'Ulangi Kata Sandi').fill('abcdefgh')
@@ -107,7 +107,7 @@ test.describe('a password of seven characters is told before anything is asked o
     await expectFineScreen(page)
     expect(asked()).toBe(0)
     expect(await stored(page)).not.toContain('Abcdef7')
-    // Gone as soon as it is no longer true.
+    // The message disappears as soon as it is no longer true.
     await field(page, 'Kata Sandi').fill('Abcdefg8')
     await expect(page.getByText(SHORT)).toHaveCount(0)
   })
@@ -335,7 +335,7 @@ test.describe('no password stays in the storage', () => {
     )
     await page.goto('/akun')
     await toCode()
-    // Under the dialog nothing can be tapped; another way to end the session would do the same.
+    // The open dialog blocks every tap below it; another end of the session would have the same effect.
     await page.evaluate(() => {
       for (const button of document.querySelectorAll('button')) {
         if (button.textContent === 'Keluar Aplikasi') button.click()

@@ -116,7 +116,7 @@ test('a reload in the middle of paying ends in the truth', async ({ page, line }
   line.cut()
   line.mend()
   await page.reload()
-  // The answer may have come between the mended line and the reload; either way the running machine is what is seen.
+  // The answer may have come between the restored connection and the reload; in both cases the page shows the running machine.
   await expect(page.getByRole('timer')).toBeVisible({ timeout: 30_000 })
   expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
@@ -133,7 +133,7 @@ test('a changed price is told and costs nothing', async ({ page }) => {
   expect(await balance(customer)).toBe(BALANCE)
 })
 
-/** The first request arrives and its answer is lost; each further one hears the next answer, then the server. */
+/** The first request arrives and its answer is lost. Each further one gets the next of `answers`, then the server's answer. */
 async function loseFirst(page: Page, ...answers: { status: number; message: string }[]): Promise<string[]> {
   const numbers: string[] = []
   await page.route('**/create_snap_transaksi', async (route) => {
@@ -191,7 +191,7 @@ test('whoever leaves while it is asked finds the truth on the dashboard', async 
   await page.getByRole('button', { name: 'Lihat di Beranda' }).click()
   await expect(page).toHaveURL('/dashboard')
   await expect(page.getByRole('timer')).toContainText(/(10:00|09:5\d)/)
-  // Another try there: nobody knows that the first took nothing, so nobody says so.
+  // Another attempt there: the app does not know that the first one took nothing, so it must not say that the money is safe.
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.route('**/create_snap_transaksi', (route) =>
     route.fulfill({ status: 409, json: { status: 409, message: 'mesin sedang digunakan', data: null } }),

@@ -48,7 +48,7 @@ test('an app that is killed while it asks, asks on when it is started again', as
   await pay(page)
   await expect(page.getByText('Memastikan pembayaran…')).toBeVisible()
   await page.close()
-  // Nothing of the session's storage is left, as in a new tab.
+  // The session storage is empty, as in a new tab.
   const started = await context.newPage()
   await started.goto('/dashboard')
   await expect(started).toHaveURL('/pembayaran')

@@ -6,13 +6,13 @@ import { cover, enlarge, faults, type Insets } from './support/fits.ts'
 import { still } from './support/still.ts'
 import { expect, test } from './support/test.ts'
 
-/** What a notch and the line at the bottom cover. */
+/** The heights that a notch and the home indicator cover. */
 const BARS: Insets = { top: 47, bottom: 34 }
 const UNCOVERED: Insets = { top: 0, bottom: 0 }
-/** Of the letters' own size. */
+/** Factor of the letters' normal size. */
 const LARGE = 1.3
 
-/** What one mostly comes for is wholly in sight and where a right hand's thumb is: in the lower half, not at the far side. */
+/** The screen's main action is wholly in sight and in reach of a right thumb: in the lower half, not at the far side. */
 async function outOfReach(page: Page, action: string | RegExp): Promise<string[]> {
   const target = page.getByRole('button', { name: action }).or(page.getByRole('link', { name: action }))
   const box = await target.filter({ visible: true }).last().boundingBox()
@@ -32,7 +32,7 @@ interface Phone {
   bars: Insets
 }
 
-/** As it comes, and as hard as it gets. */
+/** A phone with its default settings, and with the hardest ones. */
 function phone(width: number, height: number): { plain: Phone; hard: Phone } {
   return {
     plain: { width, height, letters: 1, bars: UNCOVERED },
@@ -40,21 +40,21 @@ function phone(width: number, height: number): { plain: Phone; hard: Phone } {
   }
 }
 
-/** From the smallest phone in use to the largest, in CSS pixels. */
+/** Phones in CSS pixels, from the smallest in use to the largest. */
 const SMALLEST = phone(320, 568)
 const USUAL = phone(390, 844)
 const ALL = [SMALLEST, phone(360, 640), USUAL, phone(430, 932)].flatMap(({ plain, hard }) => [plain, hard])
-/** `make phones` tries every one; in `make test` there is time for the hardest, and for what most people have. */
+/** `make phones` tries every phone; `make test` has time for the hardest one and the most common one. */
 const PHONES = process.env.PHONES === 'all' ? ALL : [SMALLEST.hard, USUAL.plain]
 
-/** They differ from the first, light and with the usual contrast, in nothing but colours. */
+/** These themes differ from the first one (light, normal contrast) only in colours. */
 const OTHER_LOOKS = [
   { colorScheme: 'light', contrast: 'more' },
   { colorScheme: 'dark', contrast: 'no-preference' },
   { colorScheme: 'dark', contrast: 'more' },
 ] as const
 
-/** What is wrong with the screen on any of the phones. */
+/** The faults of the screen on any of the phones. */
 async function faultsOnPhones(page: Page, action?: string | RegExp): Promise<string[]> {
   const found: string[] = []
   for (const { width, height, letters, bars } of PHONES) {

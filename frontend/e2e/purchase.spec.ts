@@ -32,7 +32,7 @@ test('a purchase by typed code, from the dashboard to the running machine', asyn
   await pay(page)
 
   await expect(page).toHaveURL('/dashboard')
-  // Over the dashboard for a moment; it goes by itself.
+  // The message lies over the dashboard for a moment and disappears by itself.
   const paid = page.getByRole('status').filter({ hasText: 'Mesin Berhasil dinyalakan' })
   await expect(paid).toContainText('Cuci Kilat di Mesin 07')
   await expect(paid).toHaveCount(0)
@@ -150,7 +150,7 @@ test('a busy machine shows its time left and cannot be bought', async ({ page })
   await expect(page.getByText('Sedang Anda pakai')).toBeVisible()
   await expect(page.getByRole('timer')).toContainText(/sisa 09:\d\d$/)
   await expect(service(page)).toBeDisabled()
-  // Live: the next second is another text.
+  // The countdown is live: the next second is another text.
   const shown = await page.getByRole('timer').textContent()
   await expect(page.getByRole('timer')).not.toHaveText(shown ?? '')
 })
@@ -174,7 +174,10 @@ test('a busy machine is free again on the screen when its run is over, and can b
   await expect(toastOf(page, 'Mesin Berhasil dinyalakan')).toBeVisible()
 })
 
-/** When the page has the machine's state over realtime, on whichever transport it comes: the second takes over from the first at its own time. */
+/**
+ * Resolves when the page has received the machine's state over realtime. Polling and websocket both count, because the upgrade from one
+ * to the other has no fixed time.
+ */
 function machineState(page: Page): Promise<void> {
   const isState = (text: string) => text.includes('server_time')
   return new Promise((resolve) => {
@@ -185,7 +188,7 @@ function machineState(page: Page): Promise<void> {
     })
     page.on('response', async (response) => {
       if (!response.url().includes('transport=polling')) return
-      // A page that is left takes the bodies of its answers with it.
+      // Leaving a page discards the bodies of its answers.
       if (isState(await response.text().catch(() => ''))) resolve()
     })
   })

@@ -23,10 +23,10 @@ const installed = (page: Page) =>
     )
   })
 
-/** Asked through a locator, which outlives a reload in the middle. */
+/** Reads the version through a locator, which survives a reload in between. */
 const version = async (page: Page) => (await page.locator('html').getAttribute('data-version')) ?? 'first'
 
-/** Looks for a new version now, and waits until it is there to be taken. */
+/** Looks for a new version now, and waits until it is ready to be activated. */
 const newVersionWaits = (page: Page) =>
   page.evaluate(async () => {
     const registration = await navigator.serviceWorker.ready

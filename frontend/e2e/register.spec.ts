@@ -23,7 +23,7 @@ test('registration from the welcome card to the dashboard', async ({ page }) => 
   await expect(page.getByRole('button', { name: 'Kirim Ulang Kode' })).toBeDisabled()
   await expect(page.getByText(/00:5\d/)).toBeVisible()
 
-  // The sixth digit submits by itself.
+  // The sixth digit submits the form.
   await typeOtp(page, await lastCode(number))
   await expect(page).toHaveURL('/dashboard')
   await expect(toastOf(page, 'Registrasi Berhasil')).toBeVisible()

@@ -16,7 +16,7 @@ async function longHistory(): Promise<{ world: World; customer: Customer }> {
 const rows = (page: Page) => page.locator('[data-entry]')
 const filter = (page: Page) => page.getByRole('combobox', { name: 'Jenis transaksi' })
 
-/** The first entry on the screen, and how far down it stands. */
+/** The first entry on the screen, and its distance from the top. */
 const place = (page: Page) =>
   rows(page).evaluateAll((all) => {
     const first = all.find((row) => row.getBoundingClientRect().bottom > 0)
@@ -34,7 +34,7 @@ async function deep(page: Page): Promise<{ entry: string | null | undefined; top
     await expect(rows(page)).toHaveCount(count)
   }
   await rows(page).nth(42).scrollIntoViewIfNeeded()
-  // Not between two entries.
+  // The scroll position must not lie between two entries.
   await rows(page)
     .nth(36)
     .evaluate((row) => scrollBy(0, row.getBoundingClientRect().top + 42))
@@ -63,7 +63,7 @@ test('a deep list is where it was: after a detail, a reload, another screen, and
   await expect.poll(() => place(page)).toEqual(here)
   await expect(rows(page)).toHaveCount(TOP_UPS)
 
-  // Left with a detail open.
+  // The list is left while a detail is open.
   await rows(page).nth(42).getByRole('button').click()
   await expect.poll(() => page.evaluate(() => history.state.sheets)).toBe(1)
   await page.reload()
@@ -83,7 +83,7 @@ test('a deep list is where it was: after a detail, a reload, another screen, and
   await page.goBack()
   await expect.poll(() => place(page)).toEqual(here)
 
-  // A new visit begins at the top.
+  // A new visit starts at the top.
   await page.getByRole('link', { name: 'Akun' }).click()
   await page.getByRole('link', { name: 'Riwayat' }).click()
   await expect(rows(page)).toHaveCount(20)
@@ -163,7 +163,7 @@ test('the filter survives back and reload; the link in the bar starts without on
   await page.goBack()
   await expect(filter(page)).toHaveValue('snap_transaksi')
   await expect(rows(page)).toHaveCount(1)
-  // The arrow leads to the dashboard whatever was chosen, and no choice is a step of its own.
+  // The arrow leads to the dashboard from every filter, and a choice of filter adds no history entry.
   await page.getByRole('button', { name: 'Kembali' }).click()
   await expect(page).toHaveURL('/dashboard')
   expect(await page.evaluate(() => history.state.idx)).toBe(0)

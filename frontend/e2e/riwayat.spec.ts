@@ -26,7 +26,7 @@ async function shop(): Promise<{ world: World; customer: Customer }> {
 const rows = (page: Page) => page.getByRole('main').getByRole('listitem')
 const detail = (page: Page, title: string) => page.getByRole('dialog', { name: title, exact: true })
 
-/** What a detail says beside a label. */
+/** The value beside a label in a detail. */
 const fact = (page: Page, label: string) =>
   page
     .getByRole('dialog')
@@ -57,7 +57,7 @@ test('every kind of entry, with its sign and its detail', async ({ page }) => {
   await expect(rows(page).nth(4)).toContainText(/\d\d\/\d\d\/\d{4} \d\d:\d\d/)
   const now = new Intl.DateTimeFormat('id-ID', { timeZone: 'Asia/Jakarta', month: 'long', year: 'numeric' })
   await expect(page.getByRole('heading', { level: 2 })).toHaveText([now.format(new Date())])
-  // A band of its own, which is no heading and no entry.
+  // A separate band between entries, which is neither a heading nor an entry.
   await expect(page.getByText(/^(Hari ini|Kemarin)$/).first()).toBeVisible()
 
   await rows(page).nth(3).click()
@@ -173,7 +173,7 @@ test('a top-up that was taken back, with its detail', async ({ page }) => {
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
-/** From now on the server's list begins with the void of a top-up, which has a detail. */
+/** From now on the server's list starts with a reversed top-up, which has a detail. */
 async function withVoid(page: Page, { outlet }: World): Promise<void> {
   await withoutServiceWorker(page)
   const date = '2026-11-20T11:05:00Z'
@@ -214,7 +214,7 @@ test('a balance that staff moved is in the list at once, and on the dashboard', 
 
   await page.getByRole('link', { name: 'Beranda' }).click()
   await expect(page.getByText('Rp 150.000')).toBeVisible()
-  // What the socket said stands before the server is asked.
+  // The app shows the balance from the socket before it asks the server.
   await page.route('**/get_user_epayment_by_id_customer_global', (route) => route.abort())
   socket.emit('saldo', { idcustomer, saldo: 100_000, sebab: 'batal' })
   await expect(page.getByText('Rp 100.000')).toBeVisible()
@@ -223,7 +223,7 @@ test('a balance that staff moved is in the list at once, and on the dashboard', 
 
 test('the list goes on when its end is seen, steady while rows are added', async ({ page }) => {
   const { world, customer } = await shop()
-  // Told of the row by the server the list would begin anew.
+  // The fake socket reports no rows: a notification of the new row would reload the list from its start.
   await fakeSocket(page)
   for (let i = 1; i <= 44; i++) await topUp(customer, world.idoutlet, 1_000 + i)
   const asked: { skip: number; limit: number; jenis: string; sampai?: string }[] = []

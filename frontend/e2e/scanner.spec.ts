@@ -137,7 +137,7 @@ async function fetchQrOfCustomer(customer: Customer): Promise<{ data: string }> 
   return (await answer.json()) as { data: string }
 }
 
-/** A phone whose camera sees the machine's sticker, on the scanner. */
+/** A phone on the scanner, whose camera sees the machine's sticker. */
 async function atSticker(
   page: Page,
   baseURL: string,
@@ -190,7 +190,7 @@ for (const missing of [READER, '**/assets/ponyfill*.js']) {
         for (const name of ['Galeri', 'Ketik kode']) {
           await expect(phone.getByRole('button', { name })).toBeEnabled()
         }
-        // Time for many looks of the camera: none of them asks again.
+        // The wait is long enough for many camera frames: none of them sends another request.
         await phone.getByRole('button', { name: 'Ketik kode' }).click()
         await phone.getByLabel('Kode mesin', { exact: true }).pressSequentially('00000000', { delay: 100 })
         await phone.keyboard.press('Escape')
@@ -217,7 +217,7 @@ test('a decoder that is slow says that it loads, then that it takes long, and th
     page,
     line.url,
     { world, customer },
-    // The context sees what its service worker asks for, too; a page does not.
+    // The context also sees the requests of its service worker; a page does not.
     (phone) =>
       phone.context().route(READER, async (route) => {
         await held
@@ -225,7 +225,7 @@ test('a decoder that is slow says that it loads, then that it takes long, and th
       }),
     async (phone) => {
       const slow = phone.getByText(/^Koneksi lambat, pemindai masih dimuat/)
-      // A camera that opens late finds it slow already.
+      // A camera that opens late finds the slow notice already shown.
       const loading = phone.getByText('Menyiapkan pemindai…').or(slow)
       await expect(loading).toBeVisible()
       await expect(slow).toBeVisible()
@@ -248,7 +248,7 @@ test('the second visit scans at once: the decoder is kept', async ({ page, line 
     async () => {},
     async (phone) => {
       await expect(phone).toHaveURL('/pilihLayanan')
-      // With a route the browser asks no cache of its own.
+      // A route makes the browser skip its own cache.
       await phone.context().route(READER, (route) => route.abort())
       await phone.goto('/scanPage')
       await expect(phone).toHaveURL('/pilihLayanan')
@@ -275,7 +275,7 @@ test('the arrow leads back to the scanner, and the sticker that is still in view
         asked += 1
         return route.continue()
       })
-      // Longer than a refused code would rest.
+      // The wait is longer than the pause after a refused code.
       await phone.waitForTimeout(7_000)
       expect(asked).toBe(0)
       await expect(phone).toHaveURL('/scanPage')

@@ -7,7 +7,7 @@ import { writeQr } from './support/qr.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 import { openTill, pictureOf, TABLET, withPhone } from './support/till.ts'
 
-/** What stands on every counter: a merchant's code for payments, far longer than ours. */
+/** A merchant's payment code, as found on every counter; it is far longer than ours. */
 const QRIS =
   '00020101021126610014COM.GO-JEK.WWW01189360091434506469550210G4506469550303UMI51440014ID.CO.QRIS.WWW0215ID10200211817450303UMI5204581253033605802ID5914LAUNDRY MELATI6007BANDUNG61054011162070703A016304D1F2'
 const NOT_OURS = 'Ini bukan kode QR mesin Nyala'
@@ -84,7 +84,7 @@ test('a picture in which no code is ours says so', async ({ page }) => {
   await expect(page).toHaveURL('/scanPage')
 })
 
-/** As before a camera: a large foreign code on the left, and `second` on the right. */
+/** The camera's view: a large foreign code on the left, and `second` on the right. */
 const beside = (first: string, second: string): Part[] => [
   { png: first, x: 10, y: 70, side: 330 },
   { png: second, x: 370, y: 130, side: 250 },
@@ -136,7 +136,7 @@ test("a browser's own detector that names the QRIS sticker first is asked for al
               rawValue,
               boundingBox: new DOMRect(x, 0, 50, 50),
             })
-            // The picture with which the app asks whether it reads at all.
+            // The test picture with which the app checks that the browser's reader works.
             if (width === height) return [at('NYALA', 0)]
             return [at(qris, 0), at(machine, 100)]
           }

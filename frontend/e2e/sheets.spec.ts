@@ -7,12 +7,12 @@ import { touch } from './support/touch.ts'
 const sheet = (page: Page) => page.getByRole('dialog')
 const title = (page: Page) => sheet(page).getByRole('heading').first()
 const top = async (page: Page) => (await title(page).boundingBox())?.y ?? Number.NaN
-/** What is left of sheets that have closed. */
+/** The remains of closed sheets. */
 const ghosts = (page: Page) => page.locator('body > [inert]')
-/** The screen's place in the history of the app. */
+/** The screen's index in the app's history. */
 const place = (page: Page) => page.evaluate(() => window.history.state?.idx as number)
 
-/** Opened anew until it can be pulled: what that takes is fetched when the phone has nothing better to do. */
+/** Opens the sheet again until it can be pulled: the code for pulling is fetched when the phone is idle. */
 async function openLoose(page: Page, button: Locator): Promise<void> {
   await expect(async () => {
     await button.click()
@@ -27,7 +27,7 @@ async function openLoose(page: Page, button: Locator): Promise<void> {
   await still(page)
 }
 
-/** Until it stands where it stands. */
+/** Waits until the sheet no longer moves. */
 const still = (page: Page) =>
   expect
     .poll(async () => {
@@ -161,7 +161,7 @@ test.describe('a sheet', () => {
 test('what must be seen to its end gives way to no finger', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer, '/akun')
-  // So that it could be pulled.
+  // Ensures that the sheet could be pulled.
   await openLoose(page, number(page))
   await toReceipt(page, world, customer)
   await page.route('**/create_snap_transaksi', (route) => route.abort())

@@ -3,11 +3,11 @@ import { type Customer, newCustomer, newTelp, topUp } from './support/api.ts'
 import { shop, toReceipt } from './support/purchase.ts'
 import { CUSTOMER_PATHS, expect, openAs, test, typeOtp } from './support/test.ts'
 
-/** Two lines on a small phone, and two more of explanation. */
+/** A title of two lines on a small phone, and two more lines of explanation. */
 const TITLE = 'Mesin sedang disiapkan untuk pelanggan lain di outlet ini'
 const LINES = ['Server lama menjawab, koneksi sedang lambat.', 'Coba lagi sebentar lagi, atau hubungi kasir.']
 
-/** Opens a screen with a long message on it, as one that comes with a reload does. */
+/** Opens a screen with a long message on it, as a reload does. */
 async function openWithMessage(page: Page, path: string): Promise<void> {
   await page.evaluate(
     ([title, body]) =>
@@ -19,20 +19,23 @@ async function openWithMessage(page: Page, path: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
 }
 
-/** By key, for the message may lie over the button for a while; a key waits for no data that the button is still disabled without. */
+/**
+ * Opens a sheet by keyboard: the message may lie over the button for a while. A key press does not wait for the data that enables the
+ * button.
+ */
 async function openSheet(page: Page, name: string | RegExp): Promise<void> {
   const button = page.getByRole('button', { name }).first()
   await expect(button).toBeEnabled()
   await button.press('Enter')
 }
 
-/** What a message lies over of what must stay in sight and in reach, once it has come to rest. */
+/** The controls and titles that a message covers, once it has come to rest. */
 async function covered(page: Page, titles = true): Promise<string[]> {
   return page.evaluate(async (titles) => {
     const frame = () => new Promise((done) => requestAnimationFrame(done))
     const messages = () =>
       [...document.querySelectorAll('[data-sonner-toast]')].map((node) => node.getBoundingClientRect())
-    // Until nothing has moved for some frames.
+    // Waits until nothing has moved for some frames.
     for (let still = 0, before = ''; still < 10; ) {
       await frame()
       const now = JSON.stringify([
@@ -42,7 +45,7 @@ async function covered(page: Page, titles = true): Promise<string[]> {
       still = now === before ? still + 1 : 0
       before = now
     }
-    // Below a sheet nothing can be pressed. The eyes in its fields are the first to be given up where there is no room.
+    // Below a sheet nothing can be pressed. Where room is short, the eye buttons of its fields are covered first.
     const sheet = document.querySelector('dialog[open]')
     const banner = [...document.querySelectorAll('[role=status]')].filter(({ textContent }) =>
       textContent?.startsWith('Tidak ada koneksi internet'),
@@ -69,7 +72,7 @@ async function covered(page: Page, titles = true): Promise<string[]> {
   }, titles)
 }
 
-/** With and without the banner, at the top and scrolled down and back. */
+/** Checks with and without the banner, at the top and scrolled down and back. */
 async function expectInSight(page: Page, context: BrowserContext, titles = true): Promise<void> {
   expect(await covered(page, titles)).toEqual([])
   await page.evaluate(() => scrollTo(0, 40))
@@ -124,7 +127,7 @@ for (const { width, height, notched } of sizes) {
       ]) {
         await openWithMessage(page, path)
         await expect(page).toHaveURL(path)
-        // Between the field in use and the button the smallest phone has no room for so long a message: its title gives way.
+        // The smallest phone has no room for a message this long between the field in use and the button: the title gives way.
         await expectInSight(page, context, width >= 360)
       }
     })

@@ -3,10 +3,10 @@ import { newCustomer, newTelp } from './support/api.ts'
 import { expect, openAs, telp, test, toastOf } from './support/test.ts'
 import { touch } from './support/touch.ts'
 
-/** Longer than a message takes to leave, much shorter than one is to be read. */
+/** A time longer than a message's exit and much shorter than its display. */
 const EXIT_MS = 1_500
 
-/** Fills the login with something that the server refuses at once. */
+/** Fills in a login that the server refuses at once. */
 async function refusedAtOnce(page: Page): Promise<void> {
   await page.route('**/auth/login', (route) =>
     route.fulfill({ status: 401, json: { status: 401, message: 'password is incorrect', data: null } }),
@@ -37,7 +37,7 @@ for (const [way, by] of [
   ['aside', { x: 90 }],
 ] as const) {
   test(`a message that is swept ${way} is gone at once`, async ({ page }) => {
-    // So that none goes by itself.
+    // The installed clock stops messages from disappearing by themselves.
     await page.clock.install()
     await refusedAtOnce(page)
     await page.getByRole('button', { name: 'Masuk' }).click()

@@ -8,7 +8,7 @@ import { expect, openAs, test, toastOf } from './support/test.ts'
 const qr = (page: Page) => page.getByRole('img', { name: /Kode QR Anda/ })
 const source = async (page: Page) => (await qr(page).getAttribute('src')) ?? ''
 
-/** Leaves the app for another one, and comes back, as the page sees it. */
+/** Switches to another app and back, as the page sees it. */
 async function switchApps(page: Page): Promise<void> {
   for (const state of ['hidden', 'visible']) {
     await page.evaluate((now) => {
@@ -101,7 +101,7 @@ test('the screen is kept awake here, also after another app, and nowhere else', 
               lock.released = true
             },
           }
-          // The system takes the lock away from a page that is not looked at.
+          // The system releases the wake lock of a page that is not visible.
           document.addEventListener('visibilitychange', () => {
             if (document.visibilityState === 'hidden') void lock.release()
           })
@@ -121,7 +121,7 @@ test('the screen is kept awake here, also after another app, and nowhere else', 
   await expect.poll(async () => (await held()).held).toBe(0)
 })
 
-/** Somebody with Rp 35.000 at an outlet. */
+/** A customer with Rp 35.000 at an outlet. */
 async function siti(): Promise<{ customer: Customer; world: World; idcustomer: number }> {
   const world = await newWorld([])
   const customer = await newCustomer('Siti Rahmawati')
@@ -129,7 +129,7 @@ async function siti(): Promise<{ customer: Customer; world: World; idcustomer: n
   return { customer, world, idcustomer }
 }
 
-/** When the accounts have been asked for: what comes after it comes in while the code is shown. */
+/** Resolves when the app has asked for the wallets: a later top-up arrives while the code is shown. */
 const accountsAsked = (page: Page) =>
   page.waitForResponse((response) => response.url().endsWith('get_user_epayment_by_id_customer_global'))
 
@@ -155,7 +155,7 @@ test('money that comes in takes the place of the code, as the socket tells', asy
   await page.getByRole('link', { name: 'Top Up' }).click()
   await asked
   await expect(qr(page)).toBeVisible()
-  // No other way than the socket is left.
+  // The socket is the only source left.
   await page.route('**/get_user_epayment_by_id_customer_global', (route) => route.abort())
 
   await topUp(customer, world.idoutlet, 50_000)
@@ -166,7 +166,7 @@ test('money that comes in takes the place of the code, as the socket tells', asy
   expect(await vibrations()).toBe(1)
   await expectFineScreen(page)
 
-  // With the key: a tap would tell nothing of where the focus goes.
+  // By keyboard: a tap would not show where the focus goes.
   await page.getByRole('button', { name: 'Isi lagi' }).focus()
   await page.keyboard.press('Enter')
   await expect(qr(page)).toBeVisible()

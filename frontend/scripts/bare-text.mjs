@@ -1,6 +1,6 @@
-// Finds text that a translated page would lose. Chrome's translation puts every text node into an element of its own. React
-// goes on with the node it made: what changes in it is seen by nobody, and taking it out, or putting something before it,
-// throws. Only the text of an element that has nothing else in it is safe, because React sets that by the element.
+// Finds text that a translated page would lose. Chrome's translation moves every text node into a separate element. React keeps the node
+// that it created: its changes are no longer visible, and removing it, or inserting something before it, throws. Only the text of an
+// element without other content is safe, because React sets that through the element.
 import { relative } from 'node:path'
 import ts from 'typescript'
 
@@ -30,7 +30,7 @@ export function bareTexts(config, wanted) {
   return found
 }
 
-/** One child of an element: what text it may be, and whether it may change, come or go. */
+/** One child of an element: whether it may be text, and whether it may change, appear or disappear. */
 function kindOf(child, checker) {
   if (ts.isJsxText(child)) {
     return child.containsOnlyTriviaWhiteSpaces ? null : { text: true, moves: false, node: child }
@@ -52,11 +52,11 @@ const mayBeText = (type) =>
   (type.isUnion() ? type.types : [type]).some(
     (one) =>
       one.flags & (ts.TypeFlags.StringLike | ts.TypeFlags.NumberLike | ts.TypeFlags.BigIntLike) &&
-      // What `text && <p>…` leaves of no text draws nothing.
+      // In `text && <p>…`, an empty text draws nothing.
       !(one.isStringLiteral() && one.value === ''),
   )
 
-/** A component of ours that gives back text instead of an element. */
+/** A component of ours that returns text instead of an element. */
 function drawsText(opening, checker) {
   if (/^[a-z]/.test(opening.tagName.getText())) return false
   const type = checker.getTypeAtLocation(opening.tagName)
@@ -88,10 +88,10 @@ function check(node, checker, report) {
   const component = texts.find(({ node: one }) => !ts.isJsxText(one) && !ts.isJsxExpression(one))
   if (component) report(component.node, 'a component that draws bare text')
   if (children.length === 1 && !fragment) return
-  // Text that never changes beside what never comes or goes.
+  // Text that never changes, beside siblings that never appear or disappear.
   if (!fragment && children.every(({ moves }) => !moves)) return
   for (const { node: one, blank, moves } of texts) {
-    // A blank is no text for a translation, and stays as it is.
+    // A blank is not text for a translation, and stays unchanged.
     if (blank && !moves) continue
     report(one, `bare text: ${one.getText().trim().replace(/\s+/g, ' ').slice(0, 60)}`)
   }

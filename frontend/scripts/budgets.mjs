@@ -39,7 +39,7 @@ const rows = [
   { what: 'first visit, everything', value: visit.bytes / KB, limit: 170, unit: 'kB' },
   { what: 'first visit, requests', value: visit.requests, limit: 12, unit: '' },
   { what: 'JavaScript of the till', value: startScripts(tillBuild) / KB, limit: 120, unit: 'kB' },
-  // Its other screens and the realtime client, fetched once the till stands.
+  // The till's other screens and the realtime client, fetched once the till is shown.
   { what: 'JavaScript the till adds', value: tillAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
   // Fetched only by a browser that does not read codes itself.
   { what: 'the decoder of the till', value: decoder(tillBuild) / KB, limit: 17, unit: 'kB' },

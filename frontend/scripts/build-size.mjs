@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const START = 'index.html'
-/** The chunk with the dashboard and what stands around it (vite.config.ts), and what it opens at once. */
+/** The chunk with the dashboard and its surrounding screen (vite.config.ts), and what it loads at once. */
 const DASHBOARD = 'home'
 const REALTIME = 'socket.io-client'
 const SCAN = 'src/features/purchase/scan/scan-page.tsx'
@@ -12,14 +12,16 @@ export function readBuild(dist) {
   return { dist, chunks: JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8')) }
 }
 
-/** Bytes of a file as it is shipped: gzip, the larger of the two forms that the build lays beside it, or plain where it has none. */
+/**
+ * Transferred bytes of a file: its gzip size, the larger of the two compressed forms in the build, or its plain size where it has none.
+ */
 function weight({ dist }, file) {
   const plain = join(dist, file)
   const packed = `${plain}.gz`
   return statSync(existsSync(packed) ? packed : plain).size
 }
 
-/** The chunks that must be there before these entries run: themselves and all they import statically. */
+/** The chunks that must be loaded before these entries run: the entries and all their static imports. */
 function closure({ chunks }, entries) {
   const found = new Set()
   const visit = (key) => {
@@ -45,7 +47,7 @@ function shared({ chunks }, name) {
   return key
 }
 
-/** The key of a library that is imported late, whatever folder it lies in. */
+/** The key of a library that is imported late, in any folder. */
 function lateLibrary({ chunks }, name) {
   const key = Object.keys(chunks).find((path) => path.includes(`node_modules/${name}/`))
   if (!key) throw new Error(`budgets: ${name} is no chunk of its own; is it imported at once?`)
@@ -65,12 +67,12 @@ export function dashboardAdds(build) {
   return scripts(build, without(upToDashboard(build), closure(build, [START])))
 }
 
-/** Bytes of JavaScript the scanner loads on top where the phone reads codes itself. */
+/** Bytes of JavaScript the scanner loads on top where the browser reads codes itself. */
 export function scanAdds(build) {
   return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
 }
 
-/** Bytes of JavaScript the till fetches once it stands; what reads codes only where the browser does not. */
+/** Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need. */
 export function tillAdds(build) {
   const all = assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
   return all - startScripts(build) - decoder(build)
@@ -97,13 +99,13 @@ export function fonts(build) {
   return assets(build, '.woff2').map((file) => weight(build, file))
 }
 
-/** What a browser asks for at `/` until the network is idle: the page, what it names, what that imports. */
+/** The files that a browser requests at `/` until the network is idle: the page, the files it names, and their imports. */
 export function firstVisit(build) {
   const page = readFileSync(join(build.dist, START), 'utf8')
   const named = [...page.matchAll(/(?:href|src)="\/([^"]+)"/g)].map(([, file]) => file)
   const chunks = [...closure(build, [START])].map((key) => build.chunks[key])
   const files = new Set([START, ...named, ...chunks.flatMap(({ file, css }) => [file, ...(css ?? [])])])
-  // Only a phone that puts it on its home screen fetches that picture.
+  // Only a phone that adds the app to its home screen fetches that picture.
   files.delete('icons/apple-touch-icon.png')
   return { bytes: [...files].reduce((sum, file) => sum + weight(build, file), 0), requests: files.size }
 }

@@ -12,7 +12,7 @@ const INDIGO = '#1B2F6B'
 /** The porthole with its water: the ring white, the water turmeric. */
 const PORTHOLE = `<circle cx="32" cy="32" r="19" fill="none" stroke="#fff" stroke-width="5"/><path d="M17.5 33c5-4 9.5-4 14.5 0s9.5 4 14.5 0a14.5 14.5 0 0 1-29 0z" fill="#F2B01E"/>`
 
-/** `corner`: radius of the ground; `scale`: of the porthole, so that a mask of any shape spares it. */
+/** `corner`: radius of the ground; `scale`: size of the porthole, so that a mask of any shape does not cut it. */
 function drawing({ corner, scale = 1 }) {
   const shift = (CANVAS / 2) * (1 - scale)
   const porthole =

@@ -1,14 +1,14 @@
 // usage: node scripts/precompress.mjs [DIST]   (part of `npm run build`)
-// Lays x.js.br and x.js.gz beside each file of the build that they make smaller. The server sends them as they are.
+// Writes x.js.br and x.js.gz beside each file of the build that becomes smaller. The server sends them as they are.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-/** What text and code is; pictures and fonts are compressed already. */
+/** Text and code; pictures and fonts are compressed already. */
 const WORTH_IT = /\.(css|html|js|json|svg|txt|wasm|webmanifest)$/
-/** Below this a packet is a packet. */
+/** A file below this size fits into one packet anyway. */
 const LEAST_BYTES = 512
 
 const brotli = (bytes) =>
@@ -24,12 +24,12 @@ const FORMS = [
   { ending: '.gz', pack: (bytes) => gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }) },
 ]
 
-/** Compresses the files below `dist`, and tells how many bytes they had and have, plain and in each form. */
+/** Compresses the files below `dist` and returns their total bytes before and after, plain and in each form. */
 export function precompress(dist) {
   const files = readdirSync(dist, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && WORTH_IT.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
-    // What Vite keeps for tools is served to nobody.
+    // The server does not serve Vite's files for tools.
     .filter((path) => !path.includes('/.vite/'))
   const total = { files: 0, plain: 0, br: 0, gz: 0 }
   for (const path of files) {

@@ -1,4 +1,4 @@
-// Beside the scripts, because it reads a file, which nothing of the app can.
+// This test lies beside the scripts because it reads a file, which no module of the app can do.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { expect, it } from 'vitest'
@@ -11,7 +11,7 @@ prepareZXingModule({ overrides: { wasmBinary: new Uint8Array(readFileSync(wasm))
 const SCALE = 4
 const MARGIN = 4
 
-/** As a phone's camera sees it. */
+/** Reads the code as a phone's camera does. */
 async function read(rows: boolean[][]): Promise<string | undefined> {
   const side = (rows.length + 2 * MARGIN) * SCALE
   const data = new Uint8ClampedArray(side * side * 4).fill(255)

@@ -1,5 +1,5 @@
-// A script of its own (vite.config.ts) that imports little, so that it runs while the app is still on its way: it sends
-// for the screen and the data that a logged-in customer will see first.
+// An entry script separate from the app (vite.config.ts). It imports little, so that it runs while the app is still loading: it requests
+// the screen and the data that a logged-in customer sees first.
 import { askAhead } from '@/shared/api/ahead'
 import { paths } from '@/shared/lib/paths'
 import { readToken } from '@/shared/lib/token'
@@ -12,6 +12,6 @@ export const dashboardFirst = token !== null && starts.includes(window.location.
 
 if (token && dashboardFirst) {
   askAhead(token)
-  // Who draws it asks for the file again, and is told when it cannot be fetched.
+  // The component that renders the file imports it again and shows a failure.
   import('@/app/home').catch(() => undefined)
 }

@@ -1,4 +1,4 @@
-// First: what is only part of the app may say something else.
+// The global styles come first, so that the parts' own styles can override them.
 import '@/shared/styles/global.css'
 import { StrictMode, startTransition } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -12,7 +12,7 @@ import { followSheets } from '@/shared/lib/sheet-history'
 import { showAfterReload } from '@/shared/lib/toast'
 import { PageNotFetched } from '@/shared/ui/lazy-page'
 
-/** So long a screen that is nearly there is waited for before it is shown that it is being fetched. */
+/** Time to wait for a screen that is nearly loaded, before its loading state is shown. */
 const PATIENCE_MS = 500
 const later = (ms: number) => new Promise((done) => setTimeout(done, ms))
 
@@ -27,13 +27,13 @@ followSecrets()
 const drawing = createRoot(root, {
   onCaughtError(error) {
     if (error instanceof PageNotFetched) return
-    // As `reportError`, which came with Chrome 95 and Safari 15.4.
+    // Works as `reportError`, which came with Chrome 95 and Safari 15.4.
     setTimeout(() => {
       throw error
     })
   },
 })
-// As a transition React draws the first screen in short pieces, with room for a tap in between.
+// As a transition, React draws the first screen in short pieces, with room for a tap in between.
 const draw = () =>
   startTransition(() =>
     drawing.render(

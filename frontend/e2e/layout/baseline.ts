@@ -2,14 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Box, SIDES } from './measure.ts'
 
-/** Two measures of one thing are this far apart at most, px; a step of the grid is 4. */
+/** Two measurements of one box differ by this much at most, px; a step of the grid is 4. */
 const TOLERANCE = 3
-/** What a font moves by more than this is no matter of the layout. */
+/** A side that a font moves by more than this does not belong to the layout. */
 const STABLE = 1
 
 const fileOf = (name: string) => join(import.meta.dirname, `${name}.txt`)
 
-/** What is the same in every font: the sides that none of them moves, in whole pixels. */
+/** The part that is the same in every font: the sides that no font moves, in whole pixels. */
 export function whatStays([first = [], ...others]: Box[][]): Box[] {
   for (const other of others) {
     const names = (boxes: Box[]) => boxes.map(({ name }) => name).join('\n')
@@ -28,11 +28,11 @@ export function whatStays([first = [], ...others]: Box[][]): Box[] {
   }))
 }
 
-const told = ({ depth, name, sides }: Box) =>
+const outlineLine = ({ depth, name, sides }: Box) =>
   `${'  '.repeat(depth)}${name}${SIDES.map((side) => (sides[side] === undefined ? '' : ` ${side}=${sides[side]}`)).join('')}`
 
 export const keep = (name: string, boxes: Box[]) =>
-  writeFileSync(fileOf(name), `${boxes.map(told).join('\n')}\n`)
+  writeFileSync(fileOf(name), `${boxes.map(outlineLine).join('\n')}\n`)
 
 function read(name: string): Box[] {
   if (!existsSync(fileOf(name))) throw new Error(`${fileOf(name)} is missing: npm run layout`)
@@ -50,10 +50,10 @@ function read(name: string): Box[] {
     })
 }
 
-/** What is not as it is kept, line by line; nothing when it is. */
+/** The differences between the measured boxes and the stored baseline, one per line; empty when nothing differs. */
 export function differences(name: string, boxes: Box[]): string[] {
   const kept = read(name)
-  const outline = (all: Box[]) => all.map((box) => told({ ...box, sides: {} }))
+  const outline = (all: Box[]) => all.map((box) => outlineLine({ ...box, sides: {} }))
   const [before, now] = [outline(kept), outline(boxes)]
   const gone = before.filter((line) => !now.includes(line)).map((line) => `gone: ${line.trim()}`)
   const added = now.filter((line) => !before.includes(line)).map((line) => `new: ${line.trim()}`)
@@ -62,7 +62,7 @@ export function differences(name: string, boxes: Box[]): string[] {
   return kept.flatMap((box, i) =>
     SIDES.flatMap((side) => {
       const [was, is] = [box.sides[side], boxes[i]?.sides[side] ?? Number.NaN]
-      // Written so that what cannot be compared differs.
+      // The condition is written so that values that cannot be compared count as different.
       if (was === undefined || Math.abs(is - was) <= TOLERANCE) return []
       return [`${box.name}: ${side} is ${Math.round(is)}, was ${was}`]
     }),

@@ -3,17 +3,18 @@ import type { Page } from '@playwright/test'
 export const SIDES = ['left', 'right', 'top', 'gap', 'bottom', 'width', 'height'] as const
 type Side = (typeof SIDES)[number]
 
-/** Something that is seen: a text, a surface, a control, a landmark. */
+/** A visible item: a text, a surface, a control, a landmark. */
 export interface Box {
   depth: number
   name: string
   /**
-   * CSS pixels: from the edges of the box around it (`gap`: from the bottom of what comes before it there), and its size.
+   * Distances in CSS pixels from the edges of the surrounding box, and the size. `gap` is the distance from the bottom of the box before
+   * it.
    */
   sides: Partial<Record<Side, number>>
 }
 
-/** Every box of the page, in the document's order. */
+/** Every box of the page, in document order. */
 export function measure(page: Page): Promise<Box[]> {
   return page.evaluate(() => {
     const LANDMARKS = 'main,header,nav,footer,section,article,dialog,form,ul,ol,li,dl,dt,dd'

@@ -7,7 +7,7 @@ import { newCustomer, newWorld, topUp } from '../support/api.ts'
 import { buy } from '../support/buy.ts'
 import { CHROMIUM, CHROMIUM_ARGS } from '../support/chromium.ts'
 
-/** Nothing of the app or its tests stands on it, so it is not among their packages. */
+/** The app and its tests do not depend on it, so it is not among their packages. */
 const LIGHTHOUSE = 'lighthouse@13.5.0'
 const CATEGORIES = ['performance', 'accessibility', 'best-practices'] as const
 const FIGURES = [
@@ -18,10 +18,10 @@ const FIGURES = [
   'speed-index',
 ] as const
 
-/** On a machine that does other things, too, the middle one of several says most. */
+/** Number of runs: on a machine that does other work, the median run says most. */
 const RUNS = Number(process.env.RUNS ?? 3)
 
-/** What a browser that has been there before would not fetch. */
+/** Storage that a returning browser would not fetch again. */
 const KEPT = 'service_workers,cache_storage'
 
 interface Audit {
@@ -52,7 +52,7 @@ async function run(url: string, port: string, file: string): Promise<Report> {
 const of = (report: Report, category: (typeof CATEGORIES)[number]) => report.categories[category]
 const points = (score: number) => Math.round(score * 100)
 
-function tell(path: string, report: Report): void {
+function print(path: string, report: Report): void {
   const scores = CATEGORIES.map((category) => `${category} ${points(of(report, category).score)}`)
   const figures = FIGURES.map((id) => `${id} ${report.audits[id]?.displayValue}`)
   console.log(`${path.padEnd(11)} ${scores.join('  ')}  (machine ${report.environment.benchmarkIndex})`)
@@ -73,7 +73,7 @@ test('the first screens', async () => {
   await topUp(customer, world.idoutlet, 100_000)
   await buy(customer, world)
 
-  // A profile of its own, with a door for Lighthouse, which opens its page beside the one that has logged in.
+  // A separate profile with a debugging port for Lighthouse, which opens its page beside the logged-in one.
   const profile = test.info().outputPath('profile')
   const browser = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
@@ -90,7 +90,7 @@ test('the first screens', async () => {
       for (let i = 0; i < RUNS; i++) {
         await page?.goto(`${url}/favicon.svg`)
         await page?.evaluate((value) => localStorage.setItem('token', value), token)
-        // Lighthouse would take the login away with it.
+        // Lighthouse would clear the login together with the cache.
         await session?.send('Network.clearBrowserCache')
         await session?.send('Storage.clearDataForOrigin', { origin: url, storageTypes: KEPT })
         const report = await run(`${url}${path}`, port, test.info().outputPath(`${i}.json`))
@@ -99,7 +99,7 @@ test('the first screens', async () => {
       }
       reports.sort((a, b) => of(a, 'performance').score - of(b, 'performance').score)
       const middle = reports[Math.floor(reports.length / 2)]
-      if (middle) tell(path, middle)
+      if (middle) print(path, middle)
     }
   } finally {
     await browser.close()

@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test'
 import { screens } from '../stage/screens.ts'
 import { FOLDER, THEMES } from './folder.ts'
 
-/** Of one picture on a sheet; wider ones are cut into as many columns as they need. */
+/** Width of one picture on a sheet; wider pictures are cut into as many columns as they need. */
 const WIDTH = 156
 const COLUMNS = 10
 
@@ -19,7 +19,7 @@ function figure(name: string, width: number): string {
   return `<figure><figcaption>${name}</figcaption><img width="${width}" src="data:image/png;base64,${png}"></figure>`
 }
 
-/** Before the sheets are made, so that none of them shows what there is no more. */
+/** The check runs before the sheets are made, so that none of them shows a screen that no longer exists. */
 test('no picture is of something that is gone', () => {
   const known = THEMES.flatMap(([, suffix]) =>
     [...PHONE, ...WIDE, ...TILL].map((name) => `${name}${suffix}.png`),

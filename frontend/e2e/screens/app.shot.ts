@@ -4,7 +4,7 @@ import { open } from '../stage/open.ts'
 import { screens } from '../stage/screens.ts'
 import { FOLDER, THEMES } from './folder.ts'
 
-/** Without the hand's caret, which blinks. */
+/** The picture hides the caret, which blinks. */
 const shot = (page: Page, name: string) =>
   page.screenshot({ path: join(FOLDER, `${name}.png`), caret: 'hide' })
 

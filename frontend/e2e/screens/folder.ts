@@ -3,7 +3,7 @@ import { repo } from '../support/nyala.ts'
 
 export const FOLDER = join(repo, 'docs/screens')
 
-/** And what names of pictures end with in each. */
+/** The themes, and the suffix of the pictures' names in each. */
 export const THEMES = [
   ['light', ''],
   ['dark', '-gelap'],

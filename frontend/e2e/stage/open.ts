@@ -8,36 +8,36 @@ import type { Props } from './still.ts'
 
 /** A screen of the app in one of its states. */
 export interface Screen {
-  /** Of its picture, and its measures. */
+  /** Name of its picture and its measurements. */
   name: string
   path: string
-  /** Nobody is logged in. */
+  /** The screen is shown without a login. */
   public?: true
-  /** What the server says, where it is not what it mostly says. */
+  /** The answers of the server that differ from the usual ones. */
   answers?: Answers
-  /** What the phone has kept, as JSON. */
+  /** Content of the phone's session storage, as JSON. */
   session?: Record<string, unknown>
-  /** A picture for the camera, as an address, or why there is none of it (`still.ts`); no camera without. */
+  /** Address of a picture for the camera, or the reason why there is no camera (`still.ts`). Without it there is no camera. */
   camera?: string
-  /** How long the app waits, ms, for what is over at once. */
+  /** A timeout of the app, ms, that ends at once. */
   hurried?: number
-  /** A new version of the app waits. */
+  /** A new version of the app waits to be activated. */
   update?: true
-  /** What comes of wanting to be told when a wash is over; else it is allowed. */
+  /** Result of the request for notifications about the end of a wash; allowed by default. */
   push?: Props['push']
-  /** Files of the app that do not come. */
+  /** Files of the app that fail to load. */
   lost?: string
-  /** Files that are on their way. */
+  /** Files of the app that are still loading. */
   held?: string
-  /** From the screen as it opens to its state; the server may change what it says. */
+  /** Leads from the screen as it opens to its state; it may change the server's answers. */
   act?: (page: Page, socket: FakeSocket, answers: Answers) => Promise<void>
-  /** Words that are there when it has come to that. */
+  /** Text that appears when the state is reached. */
   shows: string | RegExp
-  /** What one mostly comes for: at the bottom, in reach of the thumb. */
+  /** The screen's main action: at the bottom, in reach of the thumb. */
   action?: string | RegExp
 }
 
-/** Of the runs that the dashboard tells of, so that whoever listens to a machine hears the same. */
+/** The ends of the dashboard's cycles, so that a subscription to a machine sends the same ones. */
 function endsOf({ 'dashboard/get_dashboard': home }: Answers): Ends {
   const runs = typeof home === 'object' && 'list_snap_transaksi' in home ? home.list_snap_transaksi : []
   return Object.fromEntries(
@@ -47,7 +47,7 @@ function endsOf({ 'dashboard/get_dashboard': home }: Answers): Ends {
   )
 }
 
-/** What the server mostly says: of somebody with two accounts and no machine. */
+/** The usual answers of the server: a customer with two wallets and no machine. */
 const usual = async (): Promise<Answers> => ({
   'akun/request_otp_password': {},
   'dashboard/customer_global': siti,
@@ -62,7 +62,7 @@ const usual = async (): Promise<Answers> => ({
   ...details,
 })
 
-/** Opens the screen and waits until it stands still. */
+/** Opens the screen and waits until nothing moves. */
 export async function open(page: Page, screen: Screen): Promise<void> {
   const {
     path,
@@ -87,22 +87,22 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     update,
     push,
   }
-  const said = { ...(await usual()), ...answers }
-  const socket = await raise(page, phone, said, endsOf(said))
+  const replies = { ...(await usual()), ...answers }
+  const socket = await raise(page, phone, replies, endsOf(replies))
   if (lost) await page.route(lost, (route) => route.abort())
   if (held) await page.route(held, () => undefined)
   await page.goto(path)
   await expect(page.locator('main')).toBeAttached()
-  await act?.(page, socket, said)
+  await act?.(page, socket, replies)
   await expect(page.getByText(shows).filter({ visible: true }).first()).toBeVisible()
   await atRest(page)
 }
 
-/** Its font and pictures are there, and nothing moves any more. */
+/** The font and the pictures are loaded, and nothing moves any more. */
 async function atRest(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await document.fonts.ready
-    // Some of a screen comes when the phone has nothing better to do.
+    // Some parts of a screen load only when the phone is idle.
     await new Promise((idle) => requestIdleCallback(idle))
     const seen = [...document.images].filter((image) => image.checkVisibility())
     await Promise.all(seen.map((image) => image.decode().catch(() => undefined)))

@@ -1,18 +1,18 @@
 import type { Schemas } from './server.ts'
 
-/** The moment that lasts: five past four in the afternoon in Jakarta. */
+/** The fixed moment of the pictures: five past four in the afternoon in Jakarta. */
 export const NOW = Date.parse('2026-11-22T16:05:00+07:00')
 
 export const SECOND = 1_000
 export const MINUTE = 60 * SECOND
 const DAY = 24 * 60 * MINUTE
 
-/** So long before the moment, as the server writes it. */
+/** A time this long before the moment, in the server's format. */
 const before = (ms: number) => new Date(NOW - ms).toISOString()
 
 const ID = 7
 export const TELP = '85191363216'
-/** Nobody but the app's own reading of its claims looks at it. */
+/** A token without a valid signature: only the app reads its claims, and the server never checks it. */
 export const TOKEN = `e30.${btoa(JSON.stringify({ id_customer_global: ID }))}.stage`
 
 const name = { id: ID, nama_awal: 'Siti', nama_akhir: 'Rahmawati', telp: TELP }
@@ -39,7 +39,7 @@ function account(idcustomer: number, outlet: typeof MELATI, saldo: number): Sche
 
 export const MELATI_ACCOUNT = account(11, MELATI, 85_000)
 export const DAGO_ACCOUNT = account(12, DAGO, 9_000)
-/** Until the year's end. */
+/** A wallet that expires at the year's end. */
 export const EXPIRING_ACCOUNT: typeof DAGO_ACCOUNT = {
   ...DAGO_ACCOUNT,
   quota_emoney: {
@@ -58,7 +58,7 @@ export const services: Schemas['DataLayanan'][] = [
   { id: 4, idoutlet: 1, nama: 'Bilas & Peras', durasi: 900, harga: 8_000 },
 ]
 
-/** So many that they can be searched. */
+/** Enough services to make the list searchable. */
 export const manyServices: typeof services = [
   ...services,
   { id: 5, idoutlet: 1, nama: 'Kering Reguler', durasi: 1_800, harga: 12_000 },
@@ -81,7 +81,7 @@ export const MACHINE: Schemas['DataMesin'] = {
   outlet: MELATI,
 }
 
-/** A run that began before the moment and ends `left_ms` after it; status 2 has not begun. */
+/** A purchase that started before the moment and ends `left_ms` after it; status 2 has not started. */
 function use(
   [idmesin, machine]: [number, string],
   service: { nama: string; durasi: number },
@@ -105,7 +105,7 @@ function use(
 }
 
 export const LONG_RUN = use([3, 'Cuci 03'], REGULAR, 3, 24 * MINUTE + 7 * SECOND)
-/** Its time is over, and nobody has said that it is. */
+/** A cycle whose time is over, without a report that it ended. */
 export const LATE_RUN = use([3, 'Cuci 03'], REGULAR, 3, 0)
 export const SHORT_RUN = use([2, 'Pengering 02'], { nama: 'Pengering', durasi: 1_200 }, 3, 48 * SECOND)
 export const WAITING = use([5, 'Cuci 05'], { nama: 'Cuci Kilat', durasi: 1_500 }, 2, null)
@@ -162,7 +162,7 @@ export function history(only?: Schemas['RefType']): Schemas['History'] {
 
 const PAID = { ...LONG_RUN, id: 'SLF261122160500123', created_at: before(0) }
 
-/** What each kind of entry shows when it is opened. */
+/** The detail of each kind of entry. */
 export const details = {
   'transaksi/get_detail_snap_transaksi': PAID,
   'transaksi/get_detail_snap_hapus': { ...PAID, isDelete: true },

@@ -81,5 +81,5 @@ const before: Screen[] = [
   },
 ]
 
-/** Before the login. */
+/** The screens before the login. */
 export const screensBefore: Screen[] = before.map((screen) => ({ ...screen, public: true }))

@@ -67,7 +67,7 @@ const home: Screen[] = [
     name: 'beranda-mungkin-selesai',
     path: '/dashboard',
     answers: shown([LATE_RUN]),
-    // So long the machine's last word may take.
+    // The time that the app waits for the machine's last report.
     hurried: 3_000,
     async act(page, socket) {
       await page.getByText('00:00').waitFor()
@@ -131,7 +131,7 @@ const home: Screen[] = [
     name: 'halaman-gagal',
     path: '/akun',
     lost: '**/assets/akun-page*.js',
-    // A page reloads by itself once, and has done so.
+    // A page reloads by itself once, and has already done so.
     session: { 'nyala.reloads': { '/akun': NOW } },
     shows: 'Halaman belum bisa dimuat',
   },
@@ -323,5 +323,5 @@ const topUp: Screen[] = [
   },
 ]
 
-/** After the login, but for buying. */
+/** The screens after the login, except those of a purchase. */
 export const screensHome: Screen[] = [...home, ...past, ...account, ...topUp]

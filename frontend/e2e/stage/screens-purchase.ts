@@ -17,7 +17,7 @@ import {
 import { type Answers, CUT, Refusal, type Schemas, SILENT } from './server.ts'
 import { later } from './still.ts'
 
-/** What the camera sees: a machine with its sticker, and no code that could be read. */
+/** The camera's view: a machine with its sticker, and no readable code. */
 const SEEN = `data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="480" height="640" viewBox="0 0 120 160"><rect width="120" height="160" fill="#3f4852"/><rect x="10" y="6" width="30" height="9" rx="3" fill="#1d242c"/><circle cx="60" cy="170" r="62" fill="#2a323b"/><circle cx="60" cy="170" r="46" fill="#1d242c"/><g transform="rotate(-4 60 70)"><rect x="36" y="40" width="48" height="60" rx="4" fill="#fff"/><rect x="42" y="46" width="36" height="36" fill="#d6dbe0"/><rect x="46" y="87" width="28" height="4" rx="2" fill="#8a939d"/></g></svg>')}`
 
 const QR = 'NYM1.stage'
@@ -25,14 +25,14 @@ const chosen = (more: object = {}) => ({ 'nyala.pribadi.beli': { qr: QR, mesin: 
 const toPay = chosen({ layanan: REGULAR, epay: MELATI_ACCOUNT })
 const dear = { ...REGULAR, nama: 'Cuci Permadani Besar', harga: 1_250_000 }
 
-/** The services of a machine that is like that. */
+/** The services of a machine in the given state. */
 const found = (how: Partial<Schemas['DataMesin']> = {}): Answers => ({
   'transaksi/get_layanan': { data_mesin: { ...MACHINE, ...how }, data_layanan: services },
 })
 
 const inUse = found({ status: 'busy', tl: 12 * MINUTE, ends_at: NOW + 12 * MINUTE })
 
-/** More than ten services, of which ten at most are told at a time. */
+/** More than ten services, of which the server returns ten at most at a time. */
 const searched: Answers = {
   'transaksi/get_layanan': ({ search, skip, limit }) => {
     const matching = manyServices.filter(({ nama }) =>
@@ -76,7 +76,7 @@ const RECEIPT = {
   },
 }
 
-/** From the scan to the running machine. */
+/** The screens from the scan to the running machine. */
 export const screensPurchase: Screen[] = [
   { name: 'scan', path: '/scanPage', camera: SEEN, shows: 'Petunjuk penggunaan', action: 'Ketik kode' },
   { name: 'scan-tanpa-kamera', path: '/scanPage', shows: 'Kamera tidak ditemukan', action: 'Ketik kode' },
@@ -106,7 +106,7 @@ export const screensPurchase: Screen[] = [
     path: '/scanPage',
     camera: SEEN,
     held: READER,
-    // From then on it is slow.
+    // After this time the scanner counts as slow.
     hurried: 5_000,
     shows: /^Koneksi lambat/,
     action: 'Ketik kode',
@@ -192,7 +192,7 @@ export const screensPurchase: Screen[] = [
     async act(page, socket, answers) {
       await page.getByText('12:00').waitFor()
       Object.assign(answers, found())
-      // What a machine says counts where it is newer than the answer.
+      // The machine's state counts where it is newer than the answer.
       await later(page, SECOND)
       socket.emit('heartbeat/3', { tl: 0, ends_at: NOW, server_time: NOW + SECOND })
     },

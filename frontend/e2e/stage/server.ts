@@ -5,7 +5,7 @@ import { type Props, standStill } from './still.ts'
 
 export type Schemas = components['schemas']
 
-/** The server's refusal. */
+/** A refusal by the server. */
 export class Refusal {
   readonly status: number
   readonly message: string
@@ -16,12 +16,12 @@ export class Refusal {
   }
 }
 
-/** No answer, yet. */
+/** The server has not answered yet. */
 export const SILENT = Symbol('silent')
-/** The line breaks. */
+/** The connection breaks. */
 export const CUT = Symbol('cut')
 
-/** By the call's first two words after `/scan/v1/`: its answer's `data`. */
+/** The answer's `data` of each call, by the first two path segments after `/scan/v1/`. */
 interface Calls {
   'akun/request_otp_password': Schemas['Empty']['data']
   'auth/login': Schemas['TokenData']
@@ -43,7 +43,7 @@ interface Calls {
   'transaksi/terakhir': Schemas['Terakhir'] | null
 }
 
-/** What was sent with a call. */
+/** The body of a call. */
 type Body = Record<string, unknown>
 
 export type Answers = {
@@ -55,7 +55,7 @@ export type Answers = {
     | typeof CUT
 }
 
-/** A customer's end of runs by machine, epoch ms. */
+/** The ends of a customer's cycles by machine, epoch ms. */
 export type Ends = Record<number, number>
 
 async function answer(route: Route, answers: Answers): Promise<void> {
@@ -64,17 +64,17 @@ async function answer(route: Route, answers: Answers): Promise<void> {
   const data = answers[call as keyof Answers]
   if (data === SILENT) return
   if (data === CUT) return route.abort()
-  const said = typeof data === 'function' ? data(route.request().postDataJSON()) : data
-  if (said instanceof Refusal) {
-    const { status, message } = said
+  const reply = typeof data === 'function' ? data(route.request().postDataJSON()) : data
+  if (reply instanceof Refusal) {
+    const { status, message } = reply
     return route.fulfill({ status, json: { status, message, data: null } })
   }
-  return route.fulfill({ json: { status: 200, message: 'ok', data: said } })
+  return route.fulfill({ json: { status: 200, message: 'ok', data: reply } })
 }
 
 /**
- * The app before a server that always answers the same, at a moment that lasts: every picture and every measure of a
- * screen is as it was. The files are the real server's. Before the page is opened.
+ * Prepares the app with a server that always answers the same, at a fixed moment: every picture and every measurement of a screen is
+ * reproducible. The files are the real server's. Call it before the page is opened.
  */
 export async function raise(page: Page, phone: Props, answers: Answers, ends: Ends): Promise<FakeSocket> {
   await page.emulateMedia({ reducedMotion: 'reduce' })

@@ -1,26 +1,26 @@
 import type { Page } from '@playwright/test'
 
-/** What a page finds instead of the phone around it. Serialised: it knows nothing but its argument. */
+/** The environment that a page finds instead of a real phone. The function is serialised, so it sees nothing but its argument. */
 export interface Props {
   now: number
   local: Record<string, string>
   session: Record<string, string>
   /**
-   * A picture for the camera; null: there is none; `refused`: the customer lets nobody use it; `busy`: another app does;
-   * `insecure`: the address allows none.
+   * A picture for the camera. null: no camera; `refused`: the customer allows no camera; `busy`: another app uses it; `insecure`: the
+   * page's address allows none.
    */
   camera: string | null
-  /** A wait of the app's for so many ms is over at once; null: none is. */
+  /** A timeout of the app of exactly this many ms ends at once; null: no timeout does. */
   hurried: number | null
-  /** A new version of the app waits to be taken. */
+  /** A new version of the app waits to be activated. */
   update: boolean
-  /** What comes of wanting to be told when a wash is over. */
+  /** Result of the request for notifications about the end of a wash. */
   push: 'allowed' | 'refused' | 'homeScreenFirst'
 }
 
 /**
- * Time stands still: every clock says the same, and what would happen by itself later than two seconds from now never
- * does, so that no message goes and nothing is asked again while it is looked at.
+ * Stops the time: every clock shows the same moment, and a timer longer than two seconds never fires. So no message disappears and no
+ * request is repeated while a screen is inspected.
  */
 export function standStill({ now, local, session, camera, hurried, update, push }: Props): void {
   const LONGEST_MS = 2_000
@@ -82,13 +82,13 @@ export function standStill({ now, local, session, camera, hurried, update, push 
     const canvas = document.createElement('canvas')
     canvas.width = 480
     canvas.height = 640
-    // A stream has a frame for each time that its canvas was drawn.
+    // A captured stream gets a frame only when its canvas is drawn.
     setInterval(() => canvas.getContext('2d')?.drawImage(picture, 0, 0, canvas.width, canvas.height), 50)
     return canvas.captureStream()
   }
 }
 
-/** From now on it is so much later; nothing that would have come meanwhile has come. */
+/** Moves the clock forward; the timers that would have fired in that time do not fire. */
 export const later = (page: Page, ms: number) =>
   page.evaluate((passed) => {
     const then = Date.now() + passed

@@ -1,4 +1,4 @@
-/** The server's doors as the tests use them: the customer's calls, the operators' and the development ones. */
+/** The server's endpoints as the tests use them: the customer's calls, the operators' and the development ones. */
 const url = () => process.env.NYALA_URL ?? ''
 
 export interface Answer<T> {
@@ -37,7 +37,7 @@ export interface Sold {
   batal_at: string | null
 }
 
-/** The top-ups of an outlet, the newest first. */
+/** The top-ups of an outlet, newest first. */
 export async function sold(idoutlet: number): Promise<Sold[]> {
   const path = `topup?idoutlet=${idoutlet}`
   const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
@@ -67,7 +67,7 @@ export async function fault(idmesin: number, mode: Fault): Promise<void> {
   must('fault', await send('POST', `/dev/mesin/${idmesin}/fault`, { mode }))
 }
 
-/** A number nobody has yet. */
+/** A number that no customer has yet. */
 export function newTelp(): string {
   const digits = String(Math.floor(Math.random() * 1e9)).padStart(9, '0')
   return `85${digits}`

@@ -3,7 +3,7 @@ import { type Answer, type Customer, scan, type World } from './api.ts'
 const JAKARTA_MS = 7 * 60 * 60 * 1000
 let last = 0
 
-/** A receipt number nobody had yet, as the app makes them: `SLF` and the moment in Jakarta, yymmddHHMMSSmmm. */
+/** A receipt number that no purchase has yet, in the app's format: `SLF` and the moment in Jakarta, yymmddHHMMSSmmm. */
 export function newReceiptNumber(): string {
   last = Math.max(Date.now(), last + 1)
   return `SLF${new Date(last + JAKARTA_MS).toISOString().slice(2).replace(/\D/g, '')}`
@@ -14,7 +14,7 @@ interface Service {
   harga: number
 }
 
-/** Buys a use without the screens, as the app would; the answer may be a refusal. */
+/** Makes a purchase as the app would, without the screens; the answer may be a refusal. */
 export async function buy(
   customer: Customer,
   world: World,

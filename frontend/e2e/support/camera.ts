@@ -7,14 +7,14 @@ const WIDTH = 640
 const HEIGHT = 480
 
 export interface Part {
-  /** A picture, PNG in base64. */
+  /** A PNG picture in base64. */
   png: string
   x: number
   y: number
   side: number
 }
 
-/** What the camera sees: several pictures on one grey table, as PNG. */
+/** The camera's view: several pictures on one grey table, as PNG. */
 export async function table(page: Page, parts: Part[], width = WIDTH, height = HEIGHT): Promise<Buffer> {
   const png = await page.evaluate(
     async ({ parts, width, height }) => {
@@ -38,8 +38,8 @@ export async function table(page: Page, parts: Part[], width = WIDTH, height = H
 }
 
 /**
- * A film of one picture, as Chromium's fake camera takes it (YUV4MPEG2, 4:2:0). The picture is drawn in
- * the page, so that no image library is needed; one of the camera's own size fills it.
+ * A video of one picture in the format that Chromium's fake camera reads (YUV4MPEG2, 4:2:0). The page draws the picture, so that no image
+ * library is needed. A picture of the camera's size fills it.
  */
 export async function film(page: Page, png: Buffer): Promise<string> {
   const luma = await page.evaluate(
@@ -73,7 +73,7 @@ export async function film(page: Page, png: Buffer): Promise<string> {
   return file
 }
 
-/** A browser with a camera that films the given picture; without one, with an empty test picture. */
+/** A browser with a camera that films the given picture; without a picture, an empty test picture. */
 export function withCamera(y4m?: string): Promise<Browser> {
   const camera = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
   if (y4m) camera.push(`--use-file-for-fake-video-capture=${y4m}`)

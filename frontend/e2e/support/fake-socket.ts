@@ -1,24 +1,24 @@
 import type { Page, Route } from '@playwright/test'
 import { withoutServiceWorker } from './test.ts'
 
-/** Engine.IO 4 by polling: packets of one answer stand apart by this character. */
+/** Engine.IO 4 over polling: this character separates the packets of one answer. */
 const APART = '\x1e'
-/** An answer for the phone, which asks again, before it would give up waiting. */
+/** The poll is answered after this time, before the phone would give up; the phone then polls again. */
 const IDLE_MS = 10_000
 const OPEN = `0${JSON.stringify({ sid: 'e2e', upgrades: [], pingInterval: 600_000, pingTimeout: 600_000, maxPayload: 1_000_000 })}`
 const JOINED = '40{"sid":"e2e"}'
 const NOOP = '6'
 
 export interface FakeSocket {
-  /** The server says this to the phone. */
+  /** Sends an event from the server to the phone. */
   emit: (event: string, message: unknown) => void
-  /** The line breaks, and stays so. */
+  /** Breaks the connection for good. */
   cut: () => Promise<void>
 }
 
 /**
- * A server's socket that lets everybody in and says nothing but what the test wants it to; everything else is the real
- * server's. Before the page is opened. `onSubscribe`: its answer to whoever wants to hear of a topic; without it there is none.
+ * A fake Socket.IO server that accepts every connection and sends only what the test emits; everything else is the real server's. Call it
+ * before the page is opened. `onSubscribe` returns the acknowledgement of a subscription; without it the server sends none.
  */
 export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => unknown): Promise<FakeSocket> {
   let packets: string[] = []
@@ -31,11 +31,11 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
     asking = null
     const body = packets.join(APART)
     packets = []
-    // A page that was left waits for nothing any more.
+    // A page that was left no longer waits for the answer.
     route.fulfill({ contentType: 'text/plain; charset=UTF-8', body }).catch(() => undefined)
   }
 
-  function hear(packet: string): void {
+  function receive(packet: string): void {
     if (packet.startsWith('40')) send(JOINED)
     const [, id, topic] = /^42(\d+)\["subscribe","([^"]+)"\]$/.exec(packet) ?? []
     if (id && topic && onSubscribe) send(`43${id}${JSON.stringify([onSubscribe(topic)])}`)
@@ -47,7 +47,7 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
     const opened = new URL(request.url()).searchParams.has('sid')
     if (request.method() === 'POST') {
       await route.fulfill({ contentType: 'text/html', body: 'ok' })
-      for (const packet of request.postData()?.split(APART) ?? []) hear(packet)
+      for (const packet of request.postData()?.split(APART) ?? []) receive(packet)
     } else if (!opened) {
       packets = []
       await route.fulfill({ contentType: 'text/plain; charset=UTF-8', body: OPEN })

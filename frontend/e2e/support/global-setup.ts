@@ -9,8 +9,8 @@ const READY_MS = 60_000
 const STOP_MS = 15_000
 
 /**
- * Starts the real server with a database of its own, serving the built app, and makes a root key for
- * the operators' calls. Tests find both in the environment (NYALA_URL, NYALA_KEY).
+ * Starts the real server with its own database, serving the built app, and makes a root key for the operators' calls. Tests find both in
+ * the environment (NYALA_URL, NYALA_KEY).
  */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   if (!existsSync(binary))
@@ -19,7 +19,7 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
     throw new Error('frontend/dist is missing: run `npm run build`')
   const port = await freePort()
   const data = mkdtempSync(join(tmpdir(), 'nyala-e2e-'))
-  // In this process's environment, so that the commands run by tests meet the same server and database.
+  // The variables are set in this process's environment, so that commands run by tests use the same server and database.
   process.env.NYALA__DATA__DIR = data
   process.env.NYALA__HTTP__PORT = String(port)
   process.env.NYALA__MQTT__PORT = '0'

@@ -1,12 +1,12 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A way to the server that can be cut as a phone's network is: open connections die, new ones fail. */
+/** A connection to the server that can be cut like a phone's network: open connections die, new ones fail. */
 export interface Line {
   url: string
   cut: () => void
   wasCut: () => boolean
   mend: () => void
-  /** From now on what the server answers is swallowed: the request arrives, the answer is lost. */
+  /** From now on the server's answers are dropped: the request arrives, the answer is lost. */
   loseAnswers: () => void
   close: () => Promise<void>
 }

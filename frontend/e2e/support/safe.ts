@@ -1,9 +1,9 @@
 import type { Page } from '@playwright/test'
 
-/** What may be said only of a payment that has surely taken nothing. */
+/** The sentence that is allowed only for a payment that has surely taken nothing. */
 export const SAFE = 'Saldo Anda tidak terpotong.'
 
-/** Watches this page, until it is reloaded, for the sentence; answers whether it was ever in it. */
+/** Watches this page for the sentence until it is reloaded; the returned function says whether it ever appeared. */
 export async function watchForSafe(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate((safe) => {
     const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { saidSafe: true })

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { repo } from './nyala.ts'
 
-/** The app as one deployment serves it, which a test can replace by the next one. */
+/** The app as one deployment serves it; a test can replace it by the next deployment. */
 export interface ShopWindow {
   url: string
-  /** Brings out a new version: its page carries this mark. */
+  /** Deploys a new version: its page carries this mark. */
   deploy: (mark: string) => void
-  /** The server is gone, as without network. */
+  /** The server is unreachable, as without network. */
   shut: () => void
   close: () => Promise<void>
 }
@@ -26,7 +26,7 @@ const TYPES: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 }
 
-/** Everything else is the real server's. */
+/** The real server serves everything else. */
 const DATA = /^\/(scan|socket\.io|dev)\//
 
 export async function openShopWindow(server: string): Promise<ShopWindow> {
@@ -93,7 +93,7 @@ function pass(req: IncomingMessage, res: ServerResponse, server: { hostname: str
   req.pipe(far)
 }
 
-/** As a build does it: another page, another name for what changed, another list in the service worker. */
+/** Changes the files as a build does: another page, another name for what changed, another list in the service worker. */
 function newVersion(files: string, mark: string): void {
   const page = join(files, 'index.html')
   const sw = join(files, 'sw.js')

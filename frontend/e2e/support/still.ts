@@ -1,11 +1,11 @@
 import type { Page } from '@playwright/test'
 
-/** Frames in which nothing moved. */
+/** Number of frames in which nothing moved. */
 const STILL_FRAMES = 4
 
 /**
- * Until nothing moves any more. Without motion a change takes a few frames, too: each box begins its own transition, of a
- * millisecond, when the one around it has ended.
+ * Waits until nothing moves any more. Without motion a change still takes a few frames: each box starts its own transition, of a
+ * millisecond, when the surrounding one has ended.
  */
 export const still = (page: Page): Promise<void> =>
   page.evaluate(async (frames) => {

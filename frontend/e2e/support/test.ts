@@ -3,23 +3,23 @@ import type { Customer } from './api.ts'
 import { type Line, openLine } from './line.ts'
 
 interface Fixtures {
-  /** What the browser complained about; every test ends with nothing in it. */
+  /** The browser's errors and warnings; every test ends with none left. */
   complaints: string[]
   /** Expected complaints, e.g. the browser's own report of a 4xx answer. */
   expected: RegExp[]
-  /** The way to the server, which a test can cut. */
+  /** The connection to the server, which a test can cut. */
   line: Line
 }
 
-/** A refused request is reported by the browser itself; that is no fault of the app. */
+/** The browser itself reports a refused request; that is not a fault of the app. */
 const ALWAYS_EXPECTED = [
   /Failed to load resource/,
   /net::ERR_/,
   /WebSocket connection to .* failed/,
-  // A goodbye on a socket that the server is closing at the same moment, as after a logout.
+  // A closing frame on a socket that the server closes at the same moment, as after a logout.
   /WebSocket is already in CLOSING or CLOSED state/,
 ]
-/** So is the service worker when its line is cut. */
+/** The service worker also reports an error when its connection is cut. */
 const EXPECTED_OF_A_CUT_LINE = [/error occurred when fetching the script/]
 
 export const test = base.extend<Fixtures>({
@@ -47,7 +47,7 @@ export const test = base.extend<Fixtures>({
 
 export { expect }
 
-/** The screens that only a customer sees. */
+/** The screens that need a login. */
 export const CUSTOMER_PATHS = [
   '/dashboard',
   '/scanPage',
@@ -59,7 +59,7 @@ export const CUSTOMER_PATHS = [
   '/topUpPage',
 ]
 
-/** Opens the app as somebody who is logged in, at the given address. */
+/** Opens the app as a logged-in customer, at the given address. */
 export async function openAs(page: Page, customer: Customer, path = '/dashboard'): Promise<void> {
   await page.goto('/favicon.svg')
   await page.evaluate((token) => localStorage.setItem('token', token), customer.token)
@@ -71,11 +71,11 @@ export async function typeOtp(page: Page, code: string): Promise<void> {
   await page.keyboard.type(code)
 }
 
-/** The number's field, on every screen that asks for it. */
+/** The number's field, on every screen that asks for the number. */
 export const telp = (page: Page) => page.getByLabel('Nomor WhatsApp')
 
 export const toastOf = (page: Page, text: string) => page.getByText(text, { exact: true })
 
-/** A phone without one: what it answers from its cache, no route of a test can fail or hold. */
+/** A phone without a service worker: a test's routes cannot fail or delay what a service worker answers from its cache. */
 export const withoutServiceWorker = (page: Page) =>
   page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'))

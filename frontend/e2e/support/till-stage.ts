@@ -6,11 +6,11 @@ import { callAt, openTill, type Shop, tokenOf } from './till.ts'
 
 export interface Stage {
   shop: Shop
-  /** Has Rp 35.000 and nothing sold in this shift. */
+  /** A customer with Rp 35.000, who has bought nothing in this shift. */
   siti: Customer
 }
 
-/** A shop in the middle of its day: packages, a shift with sales of every kind, one of them void, and a machine that was used. */
+/** A shop in the middle of its day: packages, a shift with sales of every kind, one of them reversed, and a machine that was used. */
 export async function stageTill(page: Page): Promise<Stage> {
   const shop = await openTill(page, {
     outlet: 'Laundry Melati',
@@ -45,7 +45,7 @@ export async function stageTill(page: Page): Promise<Stage> {
   const siti = await newCustomer('Siti Rahma')
   await topUp(siti, idoutlet, 15_000)
   await topUp(siti, idoutlet, 20_000)
-  // All of it happened beside the page.
+  // All of it happened outside the page.
   await page.reload()
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
   return { shop, siti }

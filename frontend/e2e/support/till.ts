@@ -15,7 +15,7 @@ export interface Shop {
   page: Page
   world: World
   idoutlet: number
-  /** The tablet's. */
+  /** The tablet's id. */
   idperangkat: number
   rina: Hired
   tono: Hired
@@ -23,7 +23,7 @@ export interface Shop {
 }
 
 interface ShopOptions {
-  /** Where the tablet finds the server. */
+  /** The server's address for the tablet. */
   url?: string
   outlet?: string
   device?: string
@@ -33,7 +33,7 @@ interface ShopOptions {
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true })
 
-/** An outlet with its people, and a tablet that is paired by the link. */
+/** An outlet with its staff, and a tablet that is paired by the link. */
 export async function openShop(page: Page, options: ShopOptions = {}): Promise<Shop> {
   const { url = process.env.NYALA_URL, outlet, device = 'Tablet depan', services = [] } = options
   const { names = { rina: 'Rina', tono: 'Tono', hadi: 'Hadi' } } = options
@@ -51,7 +51,7 @@ export async function openShop(page: Page, options: ShopOptions = {}): Promise<S
   return { page, world, idoutlet, idperangkat, rina, tono, hadi }
 }
 
-/** A call of the tablet's, beside its page: the cookie is the same. */
+/** Sends a call as the tablet, outside its page, with the same cookie. */
 export async function callAt<T>(page: Page, path: string, data: unknown, token?: string): Promise<T> {
   const headers = {
     'idempotency-key': crypto.randomUUID(),
@@ -71,7 +71,7 @@ export async function callAt<T>(page: Page, path: string, data: unknown, token?:
   return found
 }
 
-/** Everybody has chosen a PIN. */
+/** Lets every member of staff choose a PIN. */
 export async function choosePins({ page, ...people }: Shop): Promise<void> {
   for (const who of ['rina', 'tono', 'hadi'] as const) {
     const { id, pin_awal } = people[who]
@@ -81,11 +81,11 @@ export async function choosePins({ page, ...people }: Shop): Promise<void> {
   }
 }
 
-/** The token of whoever is at the till. */
+/** The token of the member of staff who is logged in at the till. */
 export const tokenOf = (page: Page): Promise<string> =>
   page.evaluate(() => JSON.parse(sessionStorage.getItem('nyala.kasir.session') ?? '{}').token)
 
-/** Logs somebody in who has a PIN. */
+/** Logs in a member of staff who has a PIN. */
 export async function logIn(page: Page, name: string | RegExp, pin: string): Promise<void> {
   await page.getByRole('button', { name }).click()
   await page.keyboard.type(pin)
@@ -106,7 +106,10 @@ export async function openTill(page: Page, options: ShopOptions = {}): Promise<S
   return shop
 }
 
-/** What a USB scanner types: the code's keys faster than any hand, and Enter. From within the page, since a busy machine types no faster. */
+/**
+ * Types as a USB scanner does: the code's keys faster than any hand, and Enter. The events are created in the page, because a busy
+ * machine types no faster from outside.
+ */
 export async function scanAt(page: Page, text: string): Promise<void> {
   await page.evaluate(
     (keys) => {
@@ -119,8 +122,8 @@ export async function scanAt(page: Page, text: string): Promise<void> {
 }
 
 /**
- * The keys of a scanner as the browser itself presses them, with all that they do. They carry the times of a scanner of this
- * pace, up to now: a busy machine makes no pauses between them.
+ * Presses a scanner's keys in the browser itself, with all their effects. They carry the timestamps of a scanner of this pace, up to now:
+ * a busy machine adds no pauses between them.
  */
 export async function pressScan(
   page: Page,
@@ -130,7 +133,7 @@ export async function pressScan(
   const devTools = await page.context().newCDPSession(page)
   const strokes = [...text, ...(end ? [end] : [])]
   const length_ms = strokes.length * pace_ms
-  // Longer than any rest between two bursts of keys.
+  // The wait is longer than any pause between two bursts of keys.
   await page.waitForTimeout(length_ms + 300)
   const first_s = (Date.now() - length_ms) / 1_000
   await Promise.all(
@@ -171,7 +174,7 @@ export async function withPhone(
   return { phone, customer }
 }
 
-/** So many digits follow each other at the pace of a hand, which rests between them: more at once are a scanner's. */
+/** Number of digits that a hand types before it pauses: more digits at once count as a scanner. */
 const DIGITS_AT_ONCE = 6
 const REST_MS = 150
 
@@ -183,7 +186,7 @@ export async function typeNumber(page: Page, digits: string): Promise<void> {
   }
 }
 
-/** Finds a customer by their number, which any keyboard types. */
+/** Finds a customer by their number, which any keyboard can type. */
 export async function findByNumber(page: Page, { telp }: Customer): Promise<void> {
   await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
   await typeNumber(page, `0${telp}`)
@@ -191,7 +194,7 @@ export async function findByNumber(page: Page, { telp }: Customer): Promise<void
   await expect(page.getByRole('region', { name: 'Pelanggan', exact: true })).toBeVisible()
 }
 
-/** What the page asks the server of this path, as it goes on. */
+/** Collects the bodies of the page's later calls of this path. */
 export function callsTo(page: Page, path: string): string[] {
   const calls: string[] = []
   page.on('request', (request) => {
@@ -201,6 +204,6 @@ export function callsTo(page: Page, path: string): string[] {
   return calls
 }
 
-/** What the ledger knows to be sold at an outlet, the newest first: rupiah that each top-up added. */
+/** The outlet's sales in the ledger, newest first: rupiah that each top-up added. */
 export const amountsSold = async (idoutlet: number): Promise<number[]> =>
   (await sold(idoutlet)).map(({ quota }) => quota)

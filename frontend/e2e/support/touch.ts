@@ -5,29 +5,29 @@ interface Point {
   y: number
 }
 
-/** Longer than the time over which the speed of a finger is measured. */
+/** A pause longer than the time over which a finger's speed is measured. */
 const REST_MS = 300
 const STEPS = 8
 
 export interface Finger {
-  /** In small steps, by so much. */
+  /** Moves by this distance in small steps. */
   move: (by: Partial<Point>) => Promise<void>
-  /** It stays where it is, so that it throws nothing when it is lifted. */
+  /** Stays at its place, so that lifting throws nothing. */
   rest: () => Promise<void>
   lift: () => Promise<void>
-  /** Moved and lifted without waiting for the page, which is as quick as it gets. */
+  /** Moves and lifts without waiting for the page, as fast as possible. */
   fling: (by: Partial<Point>) => Promise<void>
 }
 
-/** A finger on the middle of it, as the browser hears of it from a phone's screen. */
+/** Puts a finger on the element's middle; the browser receives the touch events of a phone's screen. */
 export async function touch(page: Page, on: Locator): Promise<Finger> {
   const box = await on.boundingBox()
   if (!box) throw new Error('what is touched is not in the page')
   const phone = await page.context().newCDPSession(page)
   let at: Point = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
-  const tell = (type: 'touchStart' | 'touchMove' | 'touchEnd') =>
+  const dispatch = (type: 'touchStart' | 'touchMove' | 'touchEnd') =>
     phone.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : [at] })
-  await tell('touchStart')
+  await dispatch('touchStart')
   const steps = ({ x = 0, y = 0 }: Partial<Point>) => {
     const from = at
     return Array.from({ length: STEPS }, (_, step) => {
@@ -36,7 +36,7 @@ export async function touch(page: Page, on: Locator): Promise<Finger> {
     })
   }
   const move = async (by: Partial<Point>) => {
-    for (at of steps(by)) await tell('touchMove')
+    for (at of steps(by)) await dispatch('touchMove')
   }
   return {
     move,
@@ -46,13 +46,13 @@ export async function touch(page: Page, on: Locator): Promise<Finger> {
       await move({ y: -1 })
     },
     async lift() {
-      await tell('touchEnd')
+      await dispatch('touchEnd')
       await phone.detach()
     },
     async fling(by) {
-      const told: Promise<unknown>[] = []
-      for (at of steps(by)) told.push(tell('touchMove'))
-      await Promise.all([...told, tell('touchEnd')])
+      const sent: Promise<unknown>[] = []
+      for (at of steps(by)) sent.push(dispatch('touchMove'))
+      await Promise.all([...sent, dispatch('touchEnd')])
       await phone.detach()
     },
   }

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 
 /**
- * Chrome translates the page from its first text on: each text, and each that comes or changes, is taken out, and a
- * `<font>` with another one stands in its place. What is marked as not to be translated stays.
+ * Imitates Chrome's translation of the page from its first text on. A `<font>` with another text replaces each text node, also each that
+ * is added or changed. Elements marked as not to be translated stay.
  */
 export async function translate(page: Page): Promise<void> {
   await page.addInitScript(() => {

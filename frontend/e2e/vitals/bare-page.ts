@@ -1,9 +1,9 @@
 import type { Browser } from '@playwright/test'
 
 /**
- * A page that only these calls touch. Playwright's own pages have the inspector's Runtime domain on, so that V8 reads all
- * of a script again for the lines of each Error object (React makes some as it starts), and they compile the code that
- * looks for elements: long tasks that no customer's phone has.
+ * A page that only these calls touch. Playwright's own pages enable the inspector's Runtime domain, so that V8 reads a whole script again
+ * for the lines of each Error object (React makes some as it starts). They also compile the code that looks for elements. Both cause long
+ * tasks that no customer's phone has.
  */
 export interface BarePage {
   send: <T>(method: string, params?: object) => Promise<T>

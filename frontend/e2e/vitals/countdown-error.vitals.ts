@@ -3,10 +3,10 @@ import { newCustomer, newWorld, scan, topUp } from '../support/api.ts'
 import { buy } from '../support/buy.ts'
 import { openAs } from '../support/test.ts'
 
-/** How long each countdown is watched. */
+/** Duration for which each countdown is watched. */
 const WATCH_MS = 60_000
 const CPU_SLOWDOWNS = [1, 6]
-/** Of as many answers the quickest one tells the server's clock best. */
+/** Number of requests: the quickest answer gives the best estimate of the server's clock. */
 const LOOKS_AT_CLOCK = 20
 
 test.use({ baseURL: async ({}, use) => use(process.env.NYALA_URL ?? ''), trace: 'off' })
@@ -16,7 +16,7 @@ interface Run {
   server_time: number
 }
 
-/** The run, and how far the server's clock is ahead of this machine's, which is the browser's, too. */
+/** The cycle, and how far the server's clock is ahead of this machine's, which is also the browser's. */
 async function ask(token: string): Promise<{ ends_at: number; ahead_ms: number }> {
   let best = { ends_at: 0, ahead_ms: 0, took_ms: Number.POSITIVE_INFINITY }
   for (let i = 0; i < LOOKS_AT_CLOCK; i++) {
@@ -31,7 +31,7 @@ async function ask(token: string): Promise<{ ends_at: number; ahead_ms: number }
   return best
 }
 
-/** Each second that the page shows, and when: of the frame that draws it, epoch ms. */
+/** Each second that the page shows, with the time of the frame that draws it, epoch ms. */
 const changes = (page: Page): Promise<[text: string, at_ms: number][]> =>
   page.getByRole('timer').evaluate(async (timer, watch_ms) => {
     const seen: [string, number][] = []
@@ -50,7 +50,7 @@ function seconds(text: string): number {
   return Number(minutes) * 60 + Number(rest)
 }
 
-/** A second is true from the moment on at which so many are left, by the server's clock. */
+/** A shown second is right from the moment when that many seconds are left by the server's clock. */
 for (const rate of CPU_SLOWDOWNS) {
   test(`how late a second is shown, CPU ${rate}×`, async ({ page }) => {
     const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])

@@ -3,12 +3,12 @@ import { newCustomer, newMachine, newWorld, topUp } from '../support/api.ts'
 import { buy } from '../support/buy.ts'
 import { openAs } from '../support/test.ts'
 
-/** Weaker than any phone that is still sold. */
+/** A CPU weaker than that of any phone still sold. */
 const CPU_SLOWDOWN = Number(process.env.CPU_SLOWDOWN ?? 6)
 
 test.use({ baseURL: async ({}, use) => use(process.env.NYALA_URL ?? ''), trace: 'off' })
 
-/** Frames that took longer than 50 ms while something was done, as the browser itself counts them. */
+/** Frames that took longer than 50 ms during an interaction, as the browser itself counts them. */
 test('frames while something moves', async ({ page }) => {
   const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])
   const customer = await newCustomer('Siti Rahmawati')

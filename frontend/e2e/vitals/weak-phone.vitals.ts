@@ -4,9 +4,9 @@ import { buy } from '../support/buy.ts'
 import { openAs } from '../support/test.ts'
 import { openBarePage } from './bare-page.ts'
 
-/** A phone four times slower than a machine that has nothing else to do; less on a busy or slow one. */
+/** A phone four times slower than an idle machine; use a lower factor on a busy or slow one. */
 const CPU_SLOWDOWN = Number(process.env.CPU_SLOWDOWN ?? 4)
-/** Milliseconds there and back, bytes a second. */
+/** Round trip in milliseconds, throughput in bytes per second. */
 const NETWORKS = {
   /** 1.6 Mbit/s down, 0.75 up. */
   'slow 4G': { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_750 },
@@ -15,7 +15,7 @@ const NETWORKS = {
 }
 type Network = keyof typeof NETWORKS
 
-/** How long the countdown is watched. */
+/** Duration for which the countdown is watched. */
 const WATCH_MS = 30_000
 const CARDS = 4
 
@@ -26,7 +26,7 @@ interface Vitals {
   cls: number
 }
 
-/** How fast this machine is just now: figures of runs that differ in this do not compare. */
+/** The machine's current speed: figures of runs that differ in it do not compare. */
 test.beforeEach(async ({ page }) => {
   const took_ms = await page.evaluate(() => {
     const start = performance.now()
@@ -39,10 +39,10 @@ test.beforeEach(async ({ page }) => {
 
 test.use({ baseURL: async ({}, use) => use(process.env.NYALA_URL ?? ''), trace: 'off' })
 
-/** Nothing fetched, moved or computed for so long: the page is done. */
+/** The page is done when it has fetched, moved and computed nothing for this time. */
 const QUIET_MS = 1_500
 
-/** Collects from the first moment of a page on. `settled` gives the figures once it shows `text` and is done. */
+/** Collects the vitals from the first moment of a page. `settled` returns them once the page shows `text` and is done. */
 function watchVitals(quiet_ms: number): void {
   const vitals = { lcp: 0, tbt: 0, cls: 0 }
   let last_ms = 0
@@ -73,7 +73,7 @@ function watchVitals(quiet_ms: number): void {
   Object.assign(window, { settled })
 }
 
-/** What a weak phone feels when it opens this address; with a token as somebody who is logged in. */
+/** Measures this address on a weak phone; with a token, as a logged-in customer. */
 async function measure(
   browser: Browser,
   network: Network,
@@ -103,7 +103,7 @@ async function measure(
   return vitals
 }
 
-function tell(what: string, { lcp, tbt, cls }: Vitals): void {
+function show(what: string, { lcp, tbt, cls }: Vitals): void {
   console.log(
     `${what.padEnd(24)} LCP ${(lcp / 1000).toFixed(2)} s  TBT ${tbt.toFixed(0)} ms  CLS ${cls.toFixed(4)}`,
   )
@@ -112,7 +112,7 @@ function tell(what: string, { lcp, tbt, cls }: Vitals): void {
 for (const network of Object.keys(NETWORKS) as Network[]) {
   for (const path of ['/', '/login']) {
     test(`the first visit to ${path}, ${network}`, async ({ browser }) => {
-      tell(`${network}, ${path}`, await measure(browser, network, path, /Masuk/))
+      show(`${network}, ${path}`, await measure(browser, network, path, /Masuk/))
     })
   }
 
@@ -121,11 +121,11 @@ for (const network of Object.keys(NETWORKS) as Network[]) {
     const customer = await newCustomer('Siti Rahmawati')
     await topUp(customer, world.idoutlet, 100_000)
     await buy(customer, world)
-    tell(`${network}, /dashboard`, await measure(browser, network, '/dashboard', /\d\d:\d\d/, customer.token))
+    show(`${network}, /dashboard`, await measure(browser, network, '/dashboard', /\d\d:\d\d/, customer.token))
   })
 }
 
-/** Seconds of the main thread since the page began, by kind. */
+/** Seconds of the main thread since the page's start, by kind. */
 async function mainThread(session: CDPSession): Promise<Record<string, number>> {
   const { metrics } = await session.send('Performance.getMetrics')
   return Object.fromEntries(metrics.map(({ name, value }) => [name, value]))
@@ -150,6 +150,6 @@ test(`${CARDS} countdowns at once`, async ({ page }) => {
   const after = await mainThread(session)
   const spent = (name: string) => ((after[name] ?? 0) - (before[name] ?? 0)) * 1000
   const kinds = ['TaskDuration', 'ScriptDuration', 'RecalcStyleDuration', 'LayoutDuration']
-  const told = kinds.map((name) => `${name} ${spent(name).toFixed(0)} ms`).join('  ')
-  console.log(`${CARDS} countdowns, ${WATCH_MS / 1000} s: ${told}`)
+  const summary = kinds.map((name) => `${name} ${spent(name).toFixed(0)} ms`).join('  ')
+  console.log(`${CARDS} countdowns, ${WATCH_MS / 1000} s: ${summary}`)
 })

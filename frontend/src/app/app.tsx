@@ -8,7 +8,7 @@ import { ToastHost } from '@/shared/ui/toast-host'
 
 export function App() {
   return (
-    // Without transitions a screen that is still being fetched shows at once that it is.
+    // Without transitions, a screen that is still loading shows its loading state at once.
     <BrowserRouter useTransitions={false}>
       <Followed />
       <OfflineBanner />
@@ -19,7 +19,7 @@ export function App() {
   )
 }
 
-/** The changes of screen. */
+/** Hooks that follow every change of screen. */
 function Followed() {
   useTrail()
   useArrival()

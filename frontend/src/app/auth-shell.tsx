@@ -17,9 +17,9 @@ import { forgetBeats } from '@/shared/realtime/beats'
 import { openRealtime, watchBalances } from '@/shared/realtime/socket'
 
 /**
- * What only a logged-in customer needs: the query cache and the realtime connection. It lives as long
- * as the session, so that the next customer of the same phone starts with nothing of the last; also
- * when another tab changed the customer while this one slept.
+ * The parts that only a logged-in customer needs: the query cache and the realtime connection. It exists as long as the session, so that
+ * the next customer of the same phone sees no data of the last one. That also holds when another tab changed the customer while this tab
+ * was suspended.
  */
 export default function AuthShell() {
   const id = useAuth(({ token }) => token && customerId(token))
@@ -62,7 +62,7 @@ function FollowPush() {
 
 const PaidLayer = lazy(fetchPaidLayer)
 
-/** Over whatever is shown, for a moment; its file is there already. */
+/** The paid message, shown over every screen for a moment; its file is already loaded. */
 function JustPaid() {
   const paid = usePaid((state) => state.paid)
   useEffect(() => () => usePaid.setState({ paid: null }), [])
@@ -75,15 +75,15 @@ function JustPaid() {
 }
 
 /**
- * A payment whose outcome nobody knows is asked on about when the app starts again, or its customer logs in again:
- * both lead to the dashboard, and on from there.
+ * Resumes a payment with an unknown outcome when the app starts again, or when its customer logs in again. Both lead to the dashboard,
+ * and from there to the payment.
  */
 function useTakeUpSent(): void {
   const navigate = useNavigate()
   const { pathname } = useLocation()
   const [sent] = useState(() => takeUpSent())
   const start = useRef(sent && pathname === paths.dashboard)
-  // Not earlier: the router hears of no address before its own layout effect.
+  // An effect, not a layout effect: the router handles no navigation before its own layout effect has run.
   useEffect(() => {
     if (!start.current) return
     start.current = false

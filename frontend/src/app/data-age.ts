@@ -1,10 +1,10 @@
 import type { QueryClient } from '@tanstack/react-query'
 import { create } from 'zustand'
 
-/** When what is on the screen was fetched (epoch ms): as old as the oldest part of it. Null where nothing fetched is shown. */
+/** The time at which the visible data was fetched (epoch ms): the age of its oldest part. Null where nothing fetched is shown. */
 export const useDataAge = create<{ at: number | null }>(() => ({ at: null }))
 
-/** Keeps it, until the returned function is called. */
+/** Keeps the data's age up to date until the returned function is called. */
 export function followDataAge(client: QueryClient): () => void {
   const cache = client.getQueryCache()
   let due = false
@@ -17,7 +17,7 @@ export function followDataAge(client: QueryClient): () => void {
     useDataAge.setState({ at: times.length > 0 ? Math.min(...times) : null })
   }
   const leave = cache.subscribe(() => {
-    // Its news comes while screens are being drawn, and in heaps.
+    // The cache notifies during rendering, many times in a row.
     if (!due) queueMicrotask(look)
     due = true
   })

@@ -1,7 +1,7 @@
 import { added } from '@/shared/copy/added'
 import styles from './frame.module.css'
 
-/** On a wide screen the app stands in the frame of a phone, with the brand beside it; a phone sees none of it. */
+/** The frame of a phone around the app on a wide screen, with the brand beside it; a phone shows neither. */
 export function Frame() {
   return (
     <div className={styles.frame} aria-hidden="true">

@@ -4,7 +4,7 @@ import { isTelp } from '@/features/auth/telp'
 import { useAuth } from '@/shared/lib/auth-store'
 import { paths } from '@/shared/lib/paths'
 
-/** Routes explicitly without login: somebody who has a token belongs on the dashboard (docs/product.md §2). */
+/** Routes for customers without a login: a customer with a token is redirected to the dashboard (docs/product.md §2). */
 export function PublicOnly() {
   const token = useAuth((state) => state.token)
   return token ? <Navigate to={paths.dashboard} replace /> : <Outlet />
@@ -14,12 +14,12 @@ export function PublicOnly() {
 export function AuthOnly() {
   const token = useAuth((state) => state.token)
   const expired = useAuth((state) => state.expired)
-  // Whoever comes without one later was told of that end before.
+  // Without a token at the start, the customer has already seen the notice of that expiry.
   const [entered] = useState(token !== null)
   return token ? <Outlet /> : <Navigate to={entered && expired ? paths.login : paths.welcome} replace />
 }
 
-/** A code step for something that is no number without prefix leads back one step. */
+/** Redirects a code step back one step when its address holds no number without prefix. */
 export function WithTelp({ back }: { back: string }) {
   const { noTelp } = useParams()
   return isTelp(noTelp) ? <Outlet /> : <Navigate to={back} replace />

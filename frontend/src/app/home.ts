@@ -3,7 +3,7 @@ import BarLayout from '@/app/bar-layout'
 import DashboardPage from '@/features/home/dashboard-page'
 
 /**
- * What every logged-in customer begins with, in one file: as three they would be fetched one after the other, each
- * for a round trip of a weak network.
+ * The first screen of every logged-in customer, in one file: three files would load one after the other, each for a round trip of a weak
+ * network.
  */
 export const home = { AuthShell, BarLayout, DashboardPage }

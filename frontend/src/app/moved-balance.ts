@@ -5,22 +5,22 @@ import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import type { AkunEpay } from '@/shared/api/model'
 import type { BalanceNews } from '@/shared/realtime/balance-news'
 
-/** Lists of accounts: all of them, and those at one owner's outlets. */
+/** Lists of wallets: all of them, and those at one owner's outlets. */
 const ACCOUNTS = [epayQuery().queryKey, ownerEpayQueries.queryKey]
 
-/** What else a movement changes, the accounts' other fields included: an account may be new. */
+/** Other queries that a movement changes, including the wallets' other fields: a wallet may be new. */
 const CHANGED = [...ACCOUNTS, dashboardQuery().queryKey, historyQueries.queryKey]
 
-/** A balance that staff moved is shown at once, and the server is asked for what came with it. */
+/** Shows a balance that staff changed at once, and refetches what changed with it. */
 export function takeBalance(client: QueryClient, { idcustomer, saldo }: BalanceNews): void {
-  // An answer that is under way may be older than this.
+  // An answer in flight may be older than this change.
   for (const queryKey of CHANGED) void client.cancelQueries({ queryKey })
   for (const queryKey of ACCOUNTS) {
     for (const { queryKey: list, state } of client.getQueryCache().findAll({ queryKey })) {
       client.setQueryData<AkunEpay[]>(
         list,
         (accounts) => accounts?.map((one) => (one.idcustomer === idcustomer ? withBalance(one, saldo) : one)),
-        // As old as it was: nothing was heard of the other accounts.
+        // The list keeps its age: nothing was received about the other wallets.
         { updatedAt: state.dataUpdatedAt },
       )
     }

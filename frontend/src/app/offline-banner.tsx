@@ -8,7 +8,7 @@ import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { useOnline } from '@/shared/lib/use-online'
 import styles from './offline-banner.module.css'
 
-/** Says quietly on every screen that there is no network, and how old that makes what is shown. */
+/** A quiet notice on every screen that there is no network, with the age of the visible data. */
 export function OfflineBanner() {
   const online = useOnline()
   const ref = useStuckHeight<HTMLDivElement>('--stuck-banner')

@@ -9,14 +9,14 @@ import { Spinner } from '@/shared/ui/spinner'
 import styles from './page-boundary.module.css'
 
 interface Props {
-  /** A change of address gives the next screen a fresh try. */
+  /** Another address resets the boundary, so that the next screen is tried again. */
   resetKey: string
   children: ReactNode
 }
 
 /**
- * The place of a screen: shows that it is being fetched, and a way out when it cannot be (no network, or
- * a fault of ours). What surrounds it, like the bottom bar, stays.
+ * The place of a screen: shows its loading state, and a way out when it cannot load (no network, or a fault of ours). The surroundings,
+ * like the bottom bar, stay.
  */
 export function PageOutlet() {
   const { pathname: resetKey } = useLocation()
@@ -60,7 +60,7 @@ class Catch extends Component<Props, State> {
   }
 }
 
-/** Reloads by itself, once; says so where that takes longer or did not help. */
+/** Reloads the page once without a tap; shows a message where that takes longer or did not help. */
 function NotFetched({ pathname }: { pathname: string }) {
   const [told, setTold] = useState(false)
   useEffect(() => {

@@ -8,7 +8,7 @@ afterEach(() => {
   sessionStorage.clear()
 })
 
-/** A screen that could not be fetched, with a server that answers or not, the last for ever. */
+/** A screen that could not be fetched. `answers`: whether the server answers each probe; the last value repeats. */
 function screen(answers: boolean[], { leaveAfter = Number.POSITIVE_INFINITY } = {}) {
   let asked = 0
   const left = new AbortController()

@@ -1,11 +1,11 @@
 import { onlineOrPause } from '@/shared/lib/pause'
 import { isRecord, slot } from '@/shared/lib/storage'
 
-/** One page reloads by itself at most once in this time. */
+/** A page reloads without a tap at most once in this time. */
 const AGAIN_MS = 60_000
-/** The server answers this within moments; on a line that is slower a reload would not help either. */
+/** The server answers a probe within moments; on a slower connection a reload would not help either. */
 const PROBE_MS = 5_000
-/** Pauses before the network is looked for again, sooner when the phone says that it is back. */
+/** Pauses before the next probe of the network; a pause ends early when the phone reports that the network is back. */
 const PAUSES_MS = [2_000, 4_000, 8_000, 15_000, 15_000, 30_000, 30_000, 60_000, 60_000, 60_000]
 
 const reloads = slot<Record<string, number>>(
@@ -16,8 +16,8 @@ const reloads = slot<Record<string, number>>(
 )
 
 /**
- * Notes that this page reloads now. False where it did so less than a minute ago, or where the note would not outlive
- * the reload, so that it could go on for ever.
+ * Notes that this page reloads now. Returns false where it did so less than a minute ago, or where the note would not survive the reload;
+ * both prevent an endless loop.
  */
 export function noteReload(pathname: string, now = Date.now()): boolean {
   const late = Object.entries(reloads.read() ?? {}).filter(([, at]) => Math.abs(now - at) < AGAIN_MS)
@@ -27,9 +27,9 @@ export function noteReload(pathname: string, now = Date.now()): boolean {
 
 interface ReloadOnce {
   pathname: string
-  /** The screen is gone: nothing is reloaded any more. */
+  /** Aborted when the screen is gone: then nothing is reloaded any more. */
   left: AbortSignal
-  /** It takes longer than a moment, or is not done by itself: the customer is told. */
+  /** Called when the reload takes longer than a moment or does not happen: the customer must be informed. */
   onTold: () => void
   there?: () => Promise<boolean>
   reload?: () => void
@@ -37,8 +37,8 @@ interface ReloadOnce {
 }
 
 /**
- * For a screen whose file could not be fetched: browsers remember that for the life of the page, so that only a reload
- * helps. It is done as soon as the server answers, and what the customer had chosen is still there after it.
+ * Recovers a screen whose file could not be fetched: browsers remember the failure for the life of the page, so that only a reload helps.
+ * The reload happens as soon as the server answers, and the customer's choices survive it.
  */
 export async function reloadOnce({
   pathname,

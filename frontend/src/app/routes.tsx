@@ -17,12 +17,12 @@ const ChangePasswordPage = lazyPage(changePassword)
 const home = async () => (await import('@/app/home')).home
 const BarLayout = lazyPage(async () => ({ default: (await home()).BarLayout }))
 const DashboardPage = lazyPage(async () => ({ default: (await home()).DashboardPage }))
-/** With what stands in it, from the same file: one after the other, each would be waited for on a slow phone. */
+/** The shell and its content come from the same file: loaded one after the other, a slow phone would wait for each. */
 const AuthShell = lazyPage(async () => {
   await Promise.all([BarLayout.fetch(), DashboardPage.fetch()])
   return { default: (await home()).AuthShell }
 })
-/** Fetches the dashboard and what stands around it. A failure is told where the screen would be. */
+/** Fetches the dashboard and its shell. A failure appears in the screen's place. */
 export const fetchHome = () => Promise.allSettled([AuthShell.fetch()])
 const ScanPage = lazyPage(() => import('@/features/purchase/scan/scan-page'))
 const pilihEpay = () => import('@/features/purchase/pilih-epay/pilih-epay-page')
@@ -38,7 +38,7 @@ const RiwayatPage = lazyPage(() => import('@/features/history/riwayat-page'))
 const AkunPage = lazyPage(() => import('@/features/account/akun-page'))
 const TopUpPage = lazyPage(() => import('@/features/topup/top-up-page'))
 
-/** The one table of routes (docs/product.md §2, without the demo pages). */
+/** The only table of routes (docs/product.md §2, without the demo pages). */
 export function AppRoutes() {
   return (
     <Routes>

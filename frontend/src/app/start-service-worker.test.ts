@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 const MINUTE = 60_000
 
-/** A service worker of the page, or one that comes. */
+/** A service worker that is active or being installed. */
 class Worker extends EventTarget {
   postMessage = vi.fn()
 }
@@ -13,7 +13,7 @@ class Registration extends EventTarget {
   installing: Worker | null = null
   update = vi.fn(async () => undefined)
 
-  /** A new version is fetched, and then there. */
+  /** A new version is being fetched, and then installed. */
   find(): Worker {
     const worker = new Worker()
     this.installing = worker
@@ -29,7 +29,7 @@ let registration: Registration
 let container: EventTarget & { controller: Worker | null; register: ReturnType<typeof vi.fn> }
 const reload = vi.fn()
 
-/** As a page that has just been loaded begins, with or without a service worker that serves it. */
+/** Starts as a newly loaded page does, with or without a service worker that controls it. */
 async function start(controller: Worker | null) {
   vi.resetModules()
   registration = new Registration()

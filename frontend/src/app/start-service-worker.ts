@@ -1,17 +1,17 @@
 import { useUpdate } from '@/app/update'
 
-/** At most this often a page that is looked at again asks for a new version. */
+/** A page that becomes visible again checks for a new version at most this often. */
 const CHECK_MS = 15 * 60_000
 
-/** How long the new version may take to take over before the page is loaded anew all the same. */
+/** Time limit for the new version to take control; after it the page reloads anyway. */
 const CHANGE_OVER_MS = 3_000
 
 const reload = () => window.location.reload()
 let started = false
 
 /**
- * Begins to serve this app without network, and to watch for new versions. Once a page. (workbox-window would miss one that
- * was being installed when the page came, and every one after the first.)
+ * Starts to serve this app without network, and to watch for new versions. Once per page. (workbox-window would miss a version that was
+ * being installed when the page loaded, and every one after the first.)
  */
 export async function startServiceWorker(): Promise<void> {
   if (started || !import.meta.env.PROD || !('serviceWorker' in navigator)) return
@@ -22,13 +22,13 @@ export async function startServiceWorker(): Promise<void> {
     const registration = await serviceWorker.register('/sw.js', { updateViaCache: 'none' })
     followUpdates(registration, serviceWorker)
   } catch {
-    // Without it (private mode, no network) everything works but the start without network.
+    // Without a service worker (private mode, no network) everything works except the start without network.
   }
 }
 
-/** Another tab took the new version: what this one has loaded is old, and the rest of it is gone. */
+/** Handles another tab's activation of the new version: this tab's code is old, and its remaining files are gone. */
 function followChange(serviceWorker: ServiceWorkerContainer): void {
-  // The first service worker ever changes no version.
+  // The first service worker ever does not change the version.
   let controlled = serviceWorker.controller !== null
   serviceWorker.addEventListener('controllerchange', () => {
     if (controlled) useUpdate.setState({ apply: reload })
@@ -43,7 +43,7 @@ function followUpdates(registration: ServiceWorkerRegistration, serviceWorker: S
     useUpdate.setState({
       apply() {
         serviceWorker.addEventListener('controllerchange', reload, { once: true })
-        // A browser that is slow to change over does so while the page is loaded anew.
+        // A browser that is slow to change over does so during the reload.
         setTimeout(reload, CHANGE_OVER_MS)
         waiting.postMessage({ type: 'SKIP_WAITING' })
       },

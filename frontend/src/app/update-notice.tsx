@@ -10,14 +10,14 @@ import { whenIdle } from '@/shared/lib/when-idle'
 import { warmDrag } from '@/shared/ui/warm-drag'
 import styles from './update-notice.module.css'
 
-/** Screens that lose nothing, no message either, when their address is loaded anew. */
+/** Screens that lose nothing, not even a message, when their address is reloaded. */
 const QUIET: readonly string[] = [paths.riwayat, paths.akun, paths.topUp]
 /** Screens where nothing may come between the customer and the machine. */
 const BUSY: readonly string[] = [paths.scan, paths.pilihLayanan, paths.pilihEpay, paths.pembayaran]
 
 /**
- * Offers a new version, and takes it by itself when a quiet screen is opened: that screen is then loaded
- * from the new one. An old version stays no longer than that.
+ * Offers a new version, and activates it without a tap when a quiet screen is opened: that screen is then loaded from the new version. An
+ * old version stays no longer than that.
  */
 export function UpdateNotice() {
   const apply = useUpdate((state) => state.apply)

@@ -1,8 +1,8 @@
 import { type RefObject, useEffect, useRef } from 'react'
 
 /**
- * For something that sticks to the top of the screen: its height is said to all in a variable of this name, so
- * that what sticks too stands below it (`--stuck` in global.css is their sum).
+ * Publishes the height of an element that sticks to the top of the screen in a CSS variable of this name. Other sticky elements are
+ * placed below it (`--stuck` in global.css is the sum of all).
  */
 export function useStuckHeight<E extends HTMLElement>(variable: `--stuck-${string}`): RefObject<E | null> {
   const ref = useRef<E>(null)

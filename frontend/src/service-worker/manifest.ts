@@ -1,4 +1,4 @@
-/** The web app manifest: what an installed Nyala looks like. */
+/** The web app manifest: name, icons and start page of an installed Nyala. */
 export const manifest = {
   id: '/',
   name: 'Nyala',
@@ -8,7 +8,7 @@ export const manifest = {
   lang: 'id',
   dir: 'ltr' as const,
   categories: ['lifestyle', 'utilities'],
-  // Without a login the guard leads on to the welcome screen.
+  // Without a login the guard redirects to the welcome screen.
   start_url: '/dashboard',
   scope: '/',
   display: 'standalone' as const,

@@ -2,18 +2,18 @@
 export const SERVERS_OWN =
   /^\/(scan|socket\.io|ops|kasir|dev|docs|openapi\.json|healthz|readyz|metrics)(\/|\?|$)/
 
-/** What a push carries (docs/contract.md). */
+/** The content of a push message (docs/contract.md). */
 export interface PushNews {
   /** What happened, and where. */
   judul: string
   isi: string
   /** The screen that shows more. */
   tuju: string
-  /** The same for all news of one purchase: later ones take the place of earlier ones. */
+  /** The same for all pushes of one purchase: a later one replaces an earlier one. */
   tanda: string
 }
 
-/** The news of a push; null for what is none. */
+/** Parses a push message; null for an invalid one. */
 export function readNews(text: string | undefined): PushNews | null {
   try {
     const news: unknown = JSON.parse(text ?? '')
@@ -29,5 +29,5 @@ const isNews = (value: unknown): value is PushNews =>
   typeof value === 'object' &&
   value !== null &&
   FIELDS.every((field) => typeof (value as Record<string, unknown>)[field] === 'string') &&
-  // Only to a screen of ours.
+  // The target must be a screen of ours.
   /^\/(?![\\/])/.test((value as PushNews).tuju)

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, it, vi } from 'vitest'
 
-/** What a strategy of workbox's asks its plugin. */
+/** The callbacks that a workbox strategy calls on its plugin. */
 interface Plugin {
   cacheWillUpdate: () => Promise<null>
   cachedResponseWillBeUsed: () => Promise<Response | undefined>
@@ -52,7 +52,7 @@ const worker = {
   skipWaiting: vi.fn(async () => undefined),
 }
 
-/** The event, until the service worker has done with it. */
+/** Dispatches the event and waits until the service worker has handled it. */
 async function happen(type: string, event: object): Promise<void> {
   const work: Promise<unknown>[] = []
   handlers.get(type)?.({ waitUntil: (one: Promise<unknown>) => work.push(one), ...event })
@@ -142,7 +142,7 @@ it('a page is the network’s, or the kept one where that takes 3 s or is a prox
   expect(workbox.pages?.networkTimeoutSeconds).toBe(3)
   workbox.shell = new Response('kept')
   expect(await plugin.cachedResponseWillBeUsed()).toBe(workbox.shell)
-  // The precache has it already.
+  // The precache already has it.
   expect(await plugin.cacheWillUpdate()).toBeNull()
   const answer = (status: number) => plugin.handlerWillRespond({ response: new Response('', { status }) })
   expect(await answer(502)).toBe(workbox.shell)

@@ -13,16 +13,16 @@ import { type PushNews, readNews, SERVERS_OWN } from './rules'
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: PrecacheEntry[] }
 
-/** How long a screen waits for the network before the kept one is shown. */
+/** Time that a page load waits for the network before the precached page is shown. */
 const PATIENCE_S = 3
 
-// Every file of this build, whose names change with their content; the list is written in by the build.
+// Every file of this build, with a content hash in its name; the build inserts the list.
 precacheAndRoute(self.__WB_MANIFEST, { cleanURLs: false, directoryIndex: '' })
 cleanupOutdatedCaches()
 enableNavigationPreload()
 clientsClaim()
 
-/** The page is the network's, which is always of the newest version; the kept one when there is no answer in time. */
+/** A page load prefers the network, which always has the newest version; the precached page is used when no answer arrives in time. */
 const kept = () => matchPrecache('/index.html')
 registerRoute(
   new NavigationRoute(
@@ -32,7 +32,7 @@ registerRoute(
         {
           cacheWillUpdate: async () => null,
           cachedResponseWillBeUsed: kept,
-          // Also where it came ahead of the service worker: a proxy's page is no screen.
+          // The check also covers a navigation preload: a proxy's error page is not a screen.
           handlerWillRespond: async ({ response }) =>
             response.status < 500 ? response : ((await kept()) ?? response),
         },
@@ -43,7 +43,7 @@ registerRoute(
 )
 
 self.addEventListener('activate', (event) => {
-  // What versions before workbox kept.
+  // Caches of versions before workbox.
   const old = async () => {
     const names = (await caches.keys()).filter((name) => name.startsWith('nyala-shell-'))
     await Promise.all(names.map((name) => caches.delete(name)))
@@ -51,15 +51,15 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(old())
 })
 
-// The page asks for the change of version, so that it never happens in the middle of something; pages of before
-// workbox in one word.
+// The page requests the change of version, so that it never happens during another action; pages from before workbox send the plain
+// string.
 self.addEventListener('message', ({ data }) => {
   if (data === 'activate' || data?.type === 'SKIP_WAITING') void self.skipWaiting()
 })
 
 self.addEventListener('push', (event) => {
   const news = readNews(event.data?.text())
-  if (news) event.waitUntil(tell(news))
+  if (news) event.waitUntil(notify(news))
 })
 
 self.addEventListener('notificationclick', (event) => {
@@ -67,8 +67,8 @@ self.addEventListener('notificationclick', (event) => {
   event.waitUntil(open(String(event.notification.data)))
 })
 
-/** A page in sight says it itself; otherwise the phone does. */
-async function tell({ judul, isi, tuju, tanda }: PushNews): Promise<void> {
+/** A visible page shows the message itself; otherwise the phone shows a notification. */
+async function notify({ judul, isi, tuju, tanda }: PushNews): Promise<void> {
   const inSight = (await appPages()).filter((page) => page.visibilityState === 'visible')
   for (const page of inSight) page.postMessage({ push: { judul, isi } })
   if (inSight.length > 0) return
@@ -81,7 +81,7 @@ async function tell({ judul, isi, tuju, tanda }: PushNews): Promise<void> {
   })
 }
 
-/** Shows the screen in a page that is open, or opens one. */
+/** Shows the screen in an open page, or opens a new one. */
 async function open(path: string): Promise<void> {
   const [page] = await appPages()
   if (!page) {
@@ -92,7 +92,7 @@ async function open(path: string): Promise<void> {
   page.postMessage({ open: path })
 }
 
-/** Pages of the app: a till in the same browser is none, and would say nothing. */
+/** Open pages of the app. A till in the same browser is excluded: it would show nothing. */
 async function appPages(): Promise<WindowClient[]> {
   const pages = await self.clients.matchAll({ type: 'window' })
   return pages.filter(({ url }) => !SERVERS_OWN.test(new URL(url).pathname)) as WindowClient[]

@@ -38,7 +38,7 @@ export default function AkunPage() {
       footer={<Logout isBusy={() => busy(client)} />}
     >
       {failure && (
-        // Logging out stays possible below this.
+        // Logging out stays possible below this message.
         <FailedPart
           className={styles.failed}
           title={account ? added.account.updateFailed : added.account.loadFailed}

@@ -2,27 +2,27 @@ import { bearer } from '@/shared/api/ahead'
 import { answer, api, call } from '@/shared/api/client'
 import type { Nothing, TokenData } from '@/shared/api/model'
 
-/** What `update_password` answers when the old password is wrong. */
+/** The server's answer to `update_password` when the old password is wrong. */
 export const OLD_PASSWORD_WRONG = 'hashedPassword is not the hash of the given password'
 
 export function updateName(name: string): Promise<Nothing> {
   return call((init) => api.POST('/scan/v1/akun/update_nama', { ...init, body: { nama: name } }))
 }
 
-/** Resolves to the sentence that says that the code is on its way. */
+/** Resolves to the sentence that confirms that the code was sent. */
 export async function requestOtpPassword(): Promise<string> {
   return (await answer((init) => api.POST('/scan/v1/akun/request_otp_password', init))).message
 }
 
-/** Answers with a fresh token: older ones end with the old password. */
+/** Returns a new token: older ones end with the old password. */
 export function updatePassword(otp: string, current: string, next: string): Promise<TokenData> {
   const body = { otp, password_lama: current, password_baru: next }
   return call((init) => api.POST('/scan/v1/akun/update_password', { ...init, body }))
 }
 
 /**
- * Ends `token` on the server. Nobody waits for it: the request outlives the page, and one that is not answered leaves a token
- * that nobody keeps.
+ * Ends `token` on the server. The app does not wait for it: the request outlives the page. If it fails, the token stays valid, but no
+ * client keeps it.
  */
 export function endToken(token: string): void {
   const headers = { authorization: bearer(token) }

@@ -20,8 +20,8 @@ import { endToken } from './calls'
 const UNSUBSCRIBE_MS = 1_000
 
 /**
- * Removes the token and has the server end it, goes to the root and reloads: nothing of this customer stays
- * in memory (docs/product.md §4).
+ * Removes the token and lets the server end it, goes to the root and reloads: no data of this customer stays in memory (docs/product.md
+ * §4).
  */
 function logout(): void {
   const { token, signOut } = useAuth.getState()
@@ -34,15 +34,17 @@ function logout(): void {
   void unsubscribed().then(() => window.location.replace(paths.welcome))
 }
 
-/** Pushes end here, too, where the server may not have heard of it; nobody waits long for that. */
+/**
+ * Unsubscribes this phone from pushes, also where the server does not receive the end of the token. The logout waits only briefly for it.
+ */
 async function unsubscribed(): Promise<void> {
   if (usePush.getState().state === 'on') await Promise.race([dropSubscription(), pause(UNSUBSCRIBE_MS)])
 }
 
-/** Nobody who wants to go waits longer for the answer whether something still runs. */
+/** The logout waits at most this long to learn whether a machine still runs. */
 const LOOK_MS = 1_500
 
-/** Logs out; asks before where `isBusy` says that something still runs, or waits. */
+/** Logs out; asks for confirmation first where `isBusy` reports a machine that runs or waits. */
 export function Logout({ isBusy }: { isBusy?: () => Promise<boolean> }) {
   const [asking, setAsking] = useState(false)
   const { pending, submit } = useSubmit(async () => {
@@ -63,11 +65,11 @@ export function Logout({ isBusy }: { isBusy?: () => Promise<boolean> }) {
   )
 }
 
-/** Whether something of this customer's runs, waits for its machine, or waits to be fetched. */
+/** Whether a purchase of this customer runs, waits for its machine, or waits to be fetched. */
 export async function busy(client: QueryClient): Promise<boolean> {
   const look = client.fetchQuery({ ...dashboardQuery(), staleTime: 0, retry: false }).catch(() => undefined)
   const fresh = await Promise.race([look, pause(LOOK_MS)])
-  // What was last seen is better than no word at all.
+  // The last known dashboard is better than no information at all.
   const home = fresh ?? client.getQueryData(dashboardQuery().queryKey) ?? keptHome.load()?.data.dashboard
   return unfinished(home).length > 0 || (home?.menunggu ?? []).length > 0
 }

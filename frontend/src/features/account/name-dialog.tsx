@@ -14,7 +14,7 @@ import { Field } from '@/shared/ui/field'
 import styles from '@/shared/ui/form.module.css'
 import { updateName } from './calls'
 
-/** Letters of a name, as the server takes it. */
+/** Maximum length of a name that the server accepts, in letters. */
 const NAME_MAX = 100
 
 interface Props {

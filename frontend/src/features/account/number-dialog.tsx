@@ -5,7 +5,7 @@ import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Telp } from '@/shared/ui/telp'
 import styles from './akun-page.module.css'
 
-/** The number cannot be changed for now: what to do instead. */
+/** Explains that the number cannot be changed for now, and what to do instead. */
 export function NumberDialog({
   open,
   account,

@@ -9,10 +9,10 @@ export interface PasswordForm {
 
 export const emptyForm: PasswordForm = { current: '', next: '', repeat: '' }
 
-/** As long as a code is good: after that the form has to be sent again anyway. */
+/** Lifetime of a code: after it the form has to be sent again anyway. */
 const KEPT_MS = 5 * 60_000
 
-/** The form as phones keep it: in the words of the first version, so that it outlives an update too. */
+/** The form as phones store it: with the field names of the first version, so that it survives an update. */
 interface Kept {
   lama: string
   baru: string
@@ -24,7 +24,7 @@ const isKept = (value: unknown): value is Kept =>
 
 const place = secretSlot('password', isKept, KEPT_MS)
 
-/** The form while its code is awaited; gone with the code step. */
+/** The form while its code is awaited; removed with the code step. */
 export const passwordDraft = {
   read(now?: number): PasswordForm | null {
     const kept = place.read(now)

@@ -13,7 +13,7 @@ import { PushSwitch } from './push-switch'
 import { Row } from './row'
 
 interface Props {
-  /** Undefined while it is fetched. */
+  /** Undefined while it is being fetched. */
   account: Account | undefined
   onNumber: () => void
   onName: () => void
@@ -78,7 +78,7 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
   )
 }
 
-/** Where a text will be. */
+/** A placeholder for a text. */
 function Blank() {
   return <span className={styles.blank} aria-hidden="true" />
 }

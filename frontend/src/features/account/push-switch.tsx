@@ -4,7 +4,7 @@ import { usePushSwitch } from '@/shared/push/use-push'
 import choices from '@/shared/ui/choice.module.css'
 import styles from './push-switch.module.css'
 
-/** Whether this phone tells when the wash is over; not where it can never. */
+/** Switch for the notification at the end of a wash; hidden where the phone can never receive pushes. */
 export function PushSwitch() {
   const { state, pending, toggle } = usePushSwitch()
   if (state === 'unsupported') return null

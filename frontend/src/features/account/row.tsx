@@ -10,7 +10,7 @@ interface Props {
   children: ReactNode
 }
 
-/** One thing of the account, with how it stands now; opens a dialog. */
+/** One setting of the account with its current value; opens a dialog. */
 export function Row({ icon, label, disabled, onClick, children }: Props) {
   return (
     <button

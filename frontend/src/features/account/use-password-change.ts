@@ -36,7 +36,7 @@ export function usePasswordChange(telp: string) {
       passwordDraft.write(form)
       setStep('code')
     },
-    /** It is changed: the page begins anew with the new token. */
+    /** The password is changed: the page reloads with the new token. */
     async done(token: string): Promise<void> {
       useAuth.getState().signIn(token)
       passwordDraft.clear()
@@ -51,10 +51,10 @@ export function usePasswordChange(telp: string) {
 
 export type PasswordChange = ReturnType<typeof usePasswordChange>
 
-/** The form's button: asks for a code. */
+/** The form's button: requests a code. */
 export function useAskForCode({ telp, toCode }: PasswordChange) {
   return useSend({
-    // A code sent within the last minute is still to be typed: asking again would only be refused.
+    // A code sent within the last minute is still valid: another request would only be refused.
     send: async () => (cooldownLeft('password', telp) > 0 ? null : requestOtpPassword()),
     words: (error) => {
       const { title, body } = explain(error)
@@ -83,7 +83,7 @@ export function useCodeStep({ telp, form, toForm, done }: PasswordChange) {
   return { entry, sending, resending }
 }
 
-/** Why the password stayed as it was (docs/product.md §8). */
+/** Explains why the password did not change (docs/product.md §8). */
 function words(error: ApiError) {
   if (error.message.includes(OLD_PASSWORD_WRONG)) {
     return { title: spec.oldPasswordWrong, body: added.account.checkOldPassword }
@@ -92,7 +92,7 @@ function words(error: ApiError) {
   return explain(error)
 }
 
-/** Whether another code, or try, is what it takes; otherwise the form is wrong. */
+/** Whether another code or another attempt helps; otherwise the form is wrong. */
 function needsAnother({ message, status, unanswered }: ApiError): boolean {
   if (message.includes(OLD_PASSWORD_WRONG)) return false
   return message === spec.otpInvalid || unanswered || status === 429 || status >= 500

@@ -6,12 +6,12 @@ interface OfTelp {
   telp: string
 }
 
-/** Something secret that belongs to one number. */
+/** A secret that belongs to one number. */
 function secretOfTelp<T extends OfTelp>(name: string, valid: (value: unknown) => value is T) {
   const place = secretSlot(name, valid)
   return {
     ...place,
-    /** What was kept for another number is gone after this. */
+    /** Reads the secret for this number; a secret of another number is removed. */
     readFor(telp: string): T | null {
       const kept = place.read()
       if (kept?.telp === telp) return kept
@@ -38,7 +38,7 @@ export const forgotCode = secretOfTelp<ForgotCode>(
     isRecord(value) && typeof value.telp === 'string' && typeof value.otp === 'string',
 )
 
-/** Another number is at hand: what was typed for the one before goes. */
+/** The customer uses another number: secrets of the previous one are removed. */
 export function keepOnlyOf(telp: string): void {
   for (const place of [registerDraft, forgotCode]) place.readFor(telp)
 }

@@ -9,12 +9,12 @@ import { useKeyboard } from './use-keyboard'
 
 interface Props {
   title: string
-  /** Where the back arrow leads when no screen of ours lies before. */
+  /** Target of the back arrow when no screen of ours lies before. */
   back: string
   children: ReactNode
 }
 
-/** A screen on the way in: its title in an indigo band, which goes while somebody types, over a sheet with the form. */
+/** A screen before the login: its title in an indigo band, which disappears while the customer types, over a sheet with the form. */
 export function AuthPage({ title, back, children }: Props) {
   const keyboard = useKeyboard()
   return (
@@ -30,7 +30,7 @@ export function AuthPage({ title, back, children }: Props) {
   )
 }
 
-/** The last thing in a form: its button, in reach of the thumb, and below it the way for those who are wrong here. */
+/** The end of a form: its button, in reach of the thumb, and below it the link for customers on the wrong screen. */
 export function AuthFooter({ children }: { children: ReactNode }) {
   return (
     <footer className={`${page.footer} ${styles.footer}`} {...KEEP_CLEAR_BELOW}>

@@ -20,7 +20,7 @@ import { forgotCode } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { forgotPassword } from './calls'
 
-/** The new password; without the code typed before, it leads back to that step. */
+/** The form for the new password; without the code typed before, it redirects to that step. */
 export default function ChangePasswordPage() {
   const { noTelp: telp = '' } = useParams()
   const [kept] = useState(() => forgotCode.readFor(telp))
@@ -46,7 +46,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
 
   function failed(error: unknown): void {
     tellFailure(error, words)
-    // Without an answer the same code may still be good: another try from here.
+    // Without an answer the same code may still be valid: the customer may retry from here.
     if (asApiError(error).unanswered) return
     forgotCode.clear()
     navigate(paths.forgotTelp, { replace: true })
@@ -89,6 +89,6 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
 
 /** docs/product.md §8. */
 function words(error: ApiError) {
-  const told = explain(error)
-  return error.unanswered ? told : { title: spec.pleaseTryAgain, body: [spec.systemError, told.title] }
+  const text = explain(error)
+  return error.unanswered ? text : { title: spec.pleaseTryAgain, body: [spec.systemError, text.title] }
 }

@@ -2,7 +2,7 @@ import { Link } from 'react-router'
 import form from '@/shared/ui/form.module.css'
 import styles from './auth-page.module.css'
 
-/** Below a form's button: the way for those who are wrong here. */
+/** The link below a form's button, for customers on the wrong screen. */
 export function FootLink({ question, to, label }: { question: string; to: string; label: string }) {
   return (
     <p className={styles.foot}>

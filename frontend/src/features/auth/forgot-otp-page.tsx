@@ -9,7 +9,7 @@ import { forgotCode } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtpForgot } from './calls'
 
-/** Takes the code and carries it on to /changePassword, which sends it; nothing is asked of the server here. */
+/** Takes the code and passes it to /changePassword, which sends it; this screen sends no request. */
 export default function ForgotOtpPage() {
   const { noTelp: telp = '' } = useParams()
   const navigate = useNavigate()

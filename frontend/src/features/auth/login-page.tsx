@@ -26,7 +26,7 @@ export default function LoginPage() {
 
   const { pending, submit } = useSubmit(async () => {
     const { token } = await login(telp, password)
-    // The guard leads on to the dashboard as soon as there is a token.
+    // The guard redirects to the dashboard as soon as there is a token.
     useAuth.getState().signIn(token)
   }, failed)
   const { form, field, refuse } = useForm(() => validLogin({ telp, password }), submit)

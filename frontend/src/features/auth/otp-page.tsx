@@ -15,7 +15,7 @@ import { AuthFooter, AuthPage } from './auth-page'
 import { type RegisterForm, register, requestOtp } from './calls'
 import { FootLink } from './foot-link'
 
-/** The code step of the registration; without the form filled before, it leads back to it. */
+/** The code step of the registration; without the form filled before, it redirects to the form. */
 export default function OtpPage() {
   const { noTelp: telp = '' } = useParams()
   const [draft] = useState(() => registerDraft.readFor(telp))
@@ -65,7 +65,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   )
 }
 
-/** The registration itself is gone, or was never one (docs/product.md §8). */
+/** The registration no longer exists, or never did (docs/product.md §8). */
 const isLost = ({ status, message }: ApiError) => message === spec.recordNotFound || status === 400
 
 function words(error: ApiError) {
@@ -73,10 +73,10 @@ function words(error: ApiError) {
   return isLost(error) ? { title: spec.systemErrorRetry } : explain(error)
 }
 
-/** Where to go on, null to stay. */
+/** The address to go to; null to stay. */
 function afterFailure(error: ApiError): string | null {
   if (error.message === spec.otpInvalid) return null
   if (isLost(error) || error.status === 409) return paths.login
-  // A refused password: the form is where it can be mended, and the code is not used up.
+  // A refused password can only be corrected in the form, and the code is not used up.
   return error.status === 422 ? paths.register : null
 }

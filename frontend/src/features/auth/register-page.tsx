@@ -29,7 +29,7 @@ export default function RegisterPage() {
 
   const { pending, submit } = useSubmit(send, (error) => {
     tellFailure(error)
-    // Without an answer nothing is decided: the filled form stays.
+    // Without an answer the outcome is unknown: the filled form stays.
     if (!asApiError(error).unanswered) navigate(paths.login)
   })
   const { form, field } = useForm(() => validRegister(fields), submit)
@@ -92,7 +92,7 @@ export default function RegisterPage() {
   )
 }
 
-/** Somebody who comes back from the code step finds the form as it was. */
+/** A customer who returns from the code step finds the form as it was. */
 function startFields(typed: string) {
   const draft = typed ? registerDraft.readFor(typed) : registerDraft.read()
   return {

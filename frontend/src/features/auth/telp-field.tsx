@@ -8,7 +8,7 @@ interface Props extends FieldOfForm {
   onChange: (telp: string) => void
 }
 
-/** The WhatsApp number with its fixed prefix 62. It is the name that a password is kept under. */
+/** The WhatsApp number with its fixed prefix 62. A password manager stores the password under it. */
 export function TelpField({ onChange, ...field }: Props) {
   return (
     <Field

@@ -2,8 +2,8 @@
 const TELP_MAX = 13
 
 /**
- * What a telephone field holds after an edit: digits only, and nothing at all when they begin with 62
- * or 0, because the prefix is already printed before the field (docs/product.md §5: cleared, not stripped).
+ * Value of a telephone field after an edit: digits only, and empty when they start with 62 or 0, because the prefix is already printed
+ * before the field (docs/product.md §5: cleared, not stripped).
  */
 export function cleanTelp(typed: string): string {
   const digits = typed.replace(/\D/g, '')

@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 import { cleanTelp } from './telp'
 
-/** The number that was last typed in this tab: the next screen that asks for one begins with it. Gone with the login. */
+/** The number last typed in this tab: the next screen that asks for a number starts with it. Removed with the login. */
 const place = slot(
   'session',
   `${PRIVATE_PREFIX}nomor`,

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 
-/** What covers more of the screen than any bar of a browser is the keyboard, px. */
+/** Anything that covers more of the screen than a browser's bar is the keyboard, px. */
 const KEYBOARD_MIN = 150
 
-/** The most that was ever in view, at this width: a screen may be opened while the keyboard is there. */
+/** The largest view so far at this width: a screen may be opened while the keyboard is open. */
 let full = { width: 0, height: 0 }
 
-/** Whether the phone's keyboard stands over the screen. Not whether a field has the focus: that changes within a tap. */
+/** Whether the phone's keyboard covers the screen. The focus of a field does not show that: it changes within a tap. */
 export function useKeyboard(): boolean {
   const [open, setOpen] = useState(false)
   useEffect(() => {

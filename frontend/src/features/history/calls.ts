@@ -10,19 +10,19 @@ import type {
 } from '@/shared/api/model'
 import { lastOf } from '@/shared/lib/last-of'
 
-/** Rows of history asked for at a time (docs/product.md §9). */
+/** Rows of history per request (docs/product.md §9). */
 const HISTORY_LIMIT = 20
 
-/** docs/product.md §9: all (empty), uses, top-ups. */
+/** docs/product.md §9: all (empty), purchases, top-ups. */
 const KINDS = ['', 'snap_transaksi', 'pembelian_emoney'] as const
 export type HistoryKind = (typeof KINDS)[number]
 
-/** All, for what is none of them. */
+/** An unknown value means all. */
 export const asHistoryKind = (text: string | null): HistoryKind => KINDS.find((kind) => kind === text) ?? ''
 
 export interface PageParam {
   skip: number
-  /** Of the first page: the later ones go on as of that moment, though rows were added. */
+  /** The moment of the first page: later pages continue from it, even if rows were added. */
   until: string | null
 }
 
@@ -39,14 +39,14 @@ function listHistory(kind: HistoryKind, { skip, until }: PageParam, signal?: Abo
   return call((init) => api.POST('/scan/v1/transaksi/list_history', { ...init, body }), { signal })
 }
 
-/** The page after the last one; none when that one was not full. */
+/** The page after the last one; undefined when the last one was not full. */
 export function nextPage(pages: History[]): PageParam | undefined {
   const last = lastOf(pages)
   if (!last || last.returned < HISTORY_LIMIT) return undefined
   return { skip: pages.length * HISTORY_LIMIT, until: pages[0]?.sampai ?? null }
 }
 
-/** Under every filter. */
+/** Prefix of the queries under every filter. */
 export const historyQueries = { queryKey: ['history'] } as const
 
 /** The history under one filter, page by page. */
@@ -77,13 +77,13 @@ function getTopUpDetail(id: string, signal?: AbortSignal): Promise<TopUpDetail> 
   return call((init) => api.GET('/scan/v1/epayment/get_epayment/{id}', { ...init, params }), { signal })
 }
 
-/** `entry` says which one when a use was refunded more than once. */
+/** `entry` selects the refund when a purchase was refunded more than once. */
 function getRefundDetail(id: string, entry: number, signal?: AbortSignal): Promise<RefundDetail> {
   const params = { path: { id }, query: { entri: entry } }
   return call((init) => api.GET('/scan/v1/epayment/get_detail_refund/{id}', { ...init, params }), { signal })
 }
 
-/** By the top-up's number. */
+/** Finds the reversal by the top-up's number. */
 function getVoidDetail(id: string, signal?: AbortSignal): Promise<VoidDetail> {
   const params = { path: { id } }
   return call((init) => api.GET('/scan/v1/epayment/get_detail_batal/{id}', { ...init, params }), { signal })
@@ -110,7 +110,7 @@ async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: Ab
   }
 }
 
-/** One entry in full. */
+/** The detail of one entry. */
 export const detailQuery = (entry: HistoryEntry) =>
   queryOptions({
     queryKey: ['detail', entry.ref_type, String(entry.ref_id), entry.entri],

@@ -14,7 +14,7 @@ import styles from './riwayat-page.module.css'
 import { ShareButton } from './share-button'
 import { titles } from './titles'
 
-/** One entry's detail. What cannot be shown is told, and the dialog closes (docs/product.md §8). */
+/** The detail of one entry. A detail that cannot be loaded shows a message, and the dialog closes (docs/product.md §8). */
 export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose: () => void }) {
   const { ref_type } = entry
   const { data, error } = useQuery(detailQuery(entry))

@@ -2,7 +2,7 @@ import { signedRupiah } from '@/shared/lib/format'
 import type { Receipt } from './receipt'
 import styles from './riwayat-page.module.css'
 
-/** What the receipt is about, first: the money that moved, by sign and colour. */
+/** The main value of the receipt comes first: the money that moved, by sign and colour. */
 export function DetailRows({ receipt: { total, lines } }: { receipt: Receipt }) {
   return (
     <dl className={styles.detail}>

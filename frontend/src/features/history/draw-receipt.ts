@@ -3,7 +3,7 @@ import { signedRupiah } from '@/shared/lib/format'
 import { lastOf } from '@/shared/lib/last-of'
 import type { Receipt } from './receipt'
 
-// A receipt as a picture of 720 px, always light: it is looked at in other apps.
+// A receipt as a picture of 720 px, always light: it is viewed in other apps.
 const WIDTH = 720
 const MARGIN = 56
 const LINE = 56
@@ -17,7 +17,7 @@ const PAPER = '#ffffff'
 const AROUND = '#edebe4'
 const INDIGO = '#27408b'
 
-/** The same in words. */
+/** The receipt as plain text. */
 export function receiptText(title: string, { total, lines }: Receipt): string {
   const all = [[total.label, signedRupiah(total.value)], ...lines]
   return [`${added.brand} - ${title}`, ...all.map(([label, value]) => `${label}: ${value}`)].join('\n')
@@ -67,7 +67,7 @@ export async function drawReceipt(title: string, receipt: Receipt): Promise<File
   return new File([blob], 'struk-nyala.png', { type: 'image/png' })
 }
 
-/** A sheet with a torn edge below. */
+/** A sheet of paper with a torn lower edge. */
 function drawPaper(paper: CanvasRenderingContext2D, height: number): void {
   const [left, right, top, bottom] = [24, WIDTH - 24, 24, height - 40]
   paper.fillStyle = PAPER
@@ -82,7 +82,7 @@ function drawPaper(paper: CanvasRenderingContext2D, height: number): void {
   paper.fill()
 }
 
-/** Words in rows that leave room for the label before them. */
+/** Breaks a text into rows that leave room for the label before them. */
 function wrapped(paper: CanvasRenderingContext2D, text: string): string[] {
   paper.font = `600 28px ${FONT}`
   const rows: string[] = []

@@ -10,7 +10,7 @@ const choices: { value: HistoryKind; label: string }[] = [
   { value: 'pembelian_emoney', label: spec.filterTopUp },
 ]
 
-/** The phone's own list of choices. */
+/** The phone's native list of choices. */
 export function Filter({ value, onChange }: { value: HistoryKind; onChange: (kind: HistoryKind) => void }) {
   return (
     <div className={styles.box}>

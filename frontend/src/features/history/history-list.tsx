@@ -49,7 +49,7 @@ export function HistoryList({ entries, onOpen }: Props) {
   ))
 }
 
-/** No other entry of the history is called so. */
+/** The unique name of an entry in the history. */
 const nameOf = ({ ref_type, ref_id, entri }: HistoryEntry) => `${ref_type}-${ref_id}-${entri}`
 
 const idOf = (title: string) => `from-${title.replace(/\W+/g, '-')}`

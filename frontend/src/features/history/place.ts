@@ -1,16 +1,16 @@
 import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
-/** Where somebody was in the list: so many pages were there, and this entry stood so far (px) from the top of the screen. */
+/** The customer's place in the list: the number of loaded pages, and the distance (px) of this entry from the top of the screen. */
 export interface Place {
   pages: number
   entry: string
   top: number
 }
 
-/** Older visits are forgotten: nobody goes back further. */
+/** Older visits are dropped: customers do not go back further. */
 const VISITS = 10
 
-/** A longer list is not loaded again to its end by itself. */
+/** A longer list is not reloaded to its end automatically. */
 const PAGES_MAX = 25
 
 type Places = [visit: string, place: Place][]
@@ -21,7 +21,7 @@ const isPlace = (value: unknown): value is Place =>
   typeof value.entry === 'string' &&
   typeof value.top === 'number'
 
-/** By visit, the oldest first. For this tab, as its history is, and gone with the session. */
+/** The places by visit, oldest first. They belong to this tab, like its history, and are removed with the session. */
 const places = slot<Places>(
   'session',
   `${PRIVATE_PREFIX}places`,
@@ -30,7 +30,7 @@ const places = slot<Places>(
     value.every((one) => Array.isArray(one) && typeof one[0] === 'string' && isPlace(one[1])),
 )
 
-/** A visit is an entry of the browser's history, by its key. */
+/** A visit is an entry of the browser's history, identified by its key. */
 export function placeOf(visit: string): Place | null {
   return places.read()?.find(([key]) => key === visit)?.[1] ?? null
 }

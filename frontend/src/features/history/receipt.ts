@@ -7,7 +7,7 @@ import { voided } from './voided-copy'
 
 const copy = added.history
 
-/** A receipt as it is shown, and shared: the money that moved, then line by line what it was about. */
+/** A receipt as shown and shared: the money that moved, then the details line by line. */
 export interface Receipt {
   total: { label: string; value: number }
   lines: [label: string, value: string][]
@@ -28,7 +28,7 @@ export function receiptOf(detail: Detail): Receipt {
 
 const place = (name: string, city: string) => (city ? `${name} - ${city}` : name)
 
-/** A use, or its deletion: then the price came back. */
+/** The receipt of a purchase, or of its deletion: then the price came back. */
 function ofUse(detail: SnapHistoryDetail): Receipt {
   const [use] = detail.snap_transaksi_detail
   return {
@@ -60,7 +60,7 @@ const ofTopUp = (detail: TopUpDetail): Receipt => ({
   ],
 })
 
-/** Of a top-up that staff took back. */
+/** The receipt of a top-up that staff reversed. */
 const ofVoid = (detail: VoidDetail): Receipt => ({
   total: { label: voided.taken, value: -detail.nominal_batal },
   lines: [

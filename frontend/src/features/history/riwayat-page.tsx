@@ -55,7 +55,7 @@ export default function RiwayatPage() {
   )
 }
 
-/** In the address, so that back and a reload find it; the bar's link has none. */
+/** The filter is kept in the address, so that back and a reload restore it; the bar's link has none. */
 function useKind(): [HistoryKind, (kind: HistoryKind) => void] {
   const [params, setParams] = useSearchParams()
   return [
@@ -102,7 +102,7 @@ function Body({ history, onOpen }: BodyProps) {
   )
 }
 
-/** A failed list is told once at the top, whatever is still on the screen (docs/product.md §8). */
+/** A failed list shows one message at the top, whatever else is on the screen (docs/product.md §8). */
 function useTellFailure(error: Error | null): void {
   useEffect(() => {
     if (error) tellFailure(error, undefined, { atTop: true })
@@ -122,7 +122,7 @@ function Refresh({ pending, onRefresh }: { pending: boolean; onRefresh: () => vo
   )
 }
 
-/** Where the first month will be. */
+/** A placeholder for the first month. */
 function Skeleton() {
   return (
     <div aria-busy="true">

@@ -9,8 +9,8 @@ import { drawReceipt, receiptText } from './draw-receipt'
 import type { Receipt } from './receipt'
 
 /**
- * Shares the receipt: its picture, else its text, else by way of the clipboard. The picture is drawn before, because a
- * browser shares only right after the tap.
+ * Shares the receipt: its picture, else its text, else through the clipboard. The picture is drawn before the tap, because a browser
+ * shares only right after it.
  */
 export function ShareButton({ title, receipt }: { title: string; receipt: Receipt }) {
   const [picture, setPicture] = useState<File | null>(null)
@@ -20,7 +20,7 @@ export function ShareButton({ title, receipt }: { title: string; receipt: Receip
       .then(() => drawReceipt(title, receipt))
       .then(
         (file) => left || setPicture(file),
-        // Its text is shared then.
+        // Without a picture the text is shared.
         () => undefined,
       )
     return () => {
@@ -51,7 +51,7 @@ async function share(title: string, receipt: Receipt, picture: File | null): Pro
     await navigator.clipboard.writeText(text)
     toast.success(extras.share.copied)
   } catch (error) {
-    // Whoever closes the phone's own sheet has changed their mind.
+    // A customer who closes the phone's share sheet has changed their mind.
     if (error instanceof DOMException && error.name === 'AbortError') return
     toast.failure(extras.share.failed)
   }

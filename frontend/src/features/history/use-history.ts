@@ -4,24 +4,25 @@ import { asked } from '@/shared/api/asked'
 import { type HistoryKind, historyQuery } from './calls'
 import type { Visit } from './use-place'
 
-/** Only the first pages stay, so that a new look does not ask for all that were ever scrolled. */
+/** Keeps only the first pages, so that a new visit does not refetch all pages that were ever scrolled to. */
 function keepFirstPages(client: QueryClient, kind: HistoryKind, count: number): void {
   const { queryKey } = historyQuery(kind)
   const state = client.getQueryState(queryKey)
   client.setQueryData(
     queryKey,
     (data) => data && { pages: data.pages.slice(0, count), pageParams: data.pageParams.slice(0, count) },
-    // As old as it was: otherwise it would count as just fetched. That it is no longer true is forgotten by this, too.
+    // The data keeps its age; otherwise it would count as just fetched. This call also clears the invalidation mark, so invalidated data
+    // gets the age 0.
     { updatedAt: state?.isInvalidated ? 0 : (state?.dataUpdatedAt ?? 0) },
   )
 }
 
-/** The history under one filter, page by page; to begin with as much as there was when the visit was left. */
+/** The history under one filter, page by page; at first as many pages as there were when the visit was left. */
 export function useHistory(kind: HistoryKind, { key, place }: Visit) {
   const client = useQueryClient()
   const wanted = place?.pages ?? 1
   const shown = useRef<string | null>(null)
-  // Before the query below asks, which it does in an effect that comes later.
+  // A layout effect runs before the query below fetches, which it does in a later effect.
   useLayoutEffect(() => {
     if (shown.current === key) return
     shown.current = key

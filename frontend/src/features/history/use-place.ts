@@ -2,19 +2,19 @@ import { type RefObject, useEffect, useEffectEvent, useLayoutEffect, useRef, use
 import { useLocation } from 'react-router'
 import { keepPlace, type Place, placeOf } from './place'
 
-/** Scrolling that has stopped for so long is a place to come back to. */
+/** Pause after which the scroll position is saved. */
 const STILL_MS = 150
 
-/** What a finger or a key does first when somebody scrolls. */
+/** Events that show that the customer starts to scroll. */
 const TOUCHES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const
 
 export interface Visit {
   key: string
-  /** Where this visit was left; null for one that begins. */
+  /** The place where this visit was left; null for a new visit. */
   place: Place | null
 }
 
-/** The present visit of this screen: one more each time that its link is followed, an old one again by back and reload. */
+/** The current visit of this screen: following its link starts a new one, back and reload return to an old one. */
 export function useVisit(): Visit {
   const { key } = useLocation()
   const [visit, setVisit] = useState<Visit>(() => begin(key))
@@ -38,13 +38,13 @@ function isOldPage(): boolean {
 
 interface Loaded {
   pages: number
-  /** Whether as much is there as when the visit was left, or as there ever will be. */
+  /** Whether as many pages are loaded as when the visit was left, or as exist. */
   complete: boolean
 }
 
 /**
- * Brings a visit back to its place as soon as what was there is loaded, unless the customer scrolls before, and
- * remembers it. `list` holds the entries, each with its name in `data-entry`.
+ * Scrolls a visit back to its place as soon as its entries are loaded, unless the customer scrolls first, and saves the place. `list`
+ * holds the entries, each with its name in `data-entry`.
  */
 export function usePlace(
   list: RefObject<HTMLElement | null>,
@@ -55,7 +55,7 @@ export function usePlace(
   const due = useRef<Place | null>(null)
   function goThere() {
     const wanted = due.current
-    // With less than there was, what is below the entry may be too short to scroll that far.
+    // With fewer pages than before, the content below the entry may be too short to scroll that far.
     if (!complete || !wanted || !list.current) return
     const node = entriesOf(list.current).find(({ dataset }) => dataset.entry === wanted.entry)
     if (node) scrollTo(node, wanted.top)
@@ -71,7 +71,8 @@ export function usePlace(
     goThere()
   })
   const shown = useRef(false)
-  // Also runs when React shows what it had hidden: who goes back before the next screen has come finds this one again.
+  // This effect also runs when React shows a hidden screen: a customer who goes back before the next screen has loaded returns to this
+  // one.
   useLayoutEffect(() => {
     if (shown.current) shownAgain()
     shown.current = true
@@ -89,13 +90,13 @@ export function usePlace(
     }
   }, [place])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each visit has a place of its own
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each visit has its own place
   useEffect(() => {
     goThere()
   }, [place, complete])
 
   useEffect(() => {
-    // Otherwise the browser, too, would look for the place, in a list that is not there yet.
+    // Otherwise the browser would also restore the position, in a list that is not loaded yet.
     window.history.scrollRestoration = 'manual'
     let timer: ReturnType<typeof setTimeout> | undefined
     const save = () => {
@@ -110,7 +111,7 @@ export function usePlace(
       timer = setTimeout(save, STILL_MS)
     }
     window.addEventListener('scroll', onScroll, { passive: true })
-    // Before a tap or the way back takes the list away.
+    // The place is saved before a tap or the way back removes the list.
     for (const end of ['pagehide', 'click', 'popstate']) window.addEventListener(end, save, { capture: true })
     return () => {
       clearTimeout(timer)
@@ -125,7 +126,7 @@ export function usePlace(
 const entriesOf = (list: HTMLElement) => [...list.querySelectorAll<HTMLElement>('[data-entry]')]
 
 function scrollTo(node: HTMLElement, top: number): void {
-  // A screen that comes back does not come in: while it moves nothing is where it will be.
+  // A restored screen skips its entry animation: while it moves, no element is at its final position.
   for (const motion of document.getAnimations()) {
     const { target } = (motion.effect ?? {}) as KeyframeEffect
     if (target?.contains(node)) motion.finish()

@@ -1,4 +1,4 @@
-/** Words of a top-up that was taken back, in the history: its title, which docs/product.md §2 quotes, and our own. */
+/** Texts of a reversed top-up in the history: its title, which docs/product.md §2 quotes, and our additions. */
 export const voided = {
   title: 'Pembatalan Top-Up',
   time: 'Waktu Pembatalan',

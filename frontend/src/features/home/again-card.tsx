@@ -6,7 +6,9 @@ import { rupiah } from '@/shared/lib/format'
 import { paths } from '@/shared/lib/paths'
 import styles from './again-card.module.css'
 
-/** The last service once more: scanned anew, because the laundry must be in that machine, then straight to the payment. */
+/**
+ * Buys the last service again: the customer scans the machine again, because the laundry must be in it, and goes straight to the payment.
+ */
 export function AgainCard({ last }: { last: LastUse }) {
   return (
     <Link to={paths.scan} state={{ again: last }} className={styles.card}>

@@ -30,7 +30,7 @@ export default function DashboardPage() {
   const customer = dashboard.kind === 'shown' ? dashboard.data.customer_global : null
   const purchases = dashboard.kind === 'shown' ? unfinished(dashboard.data) : []
   const accounts = epay.kind === 'shown' ? shown(epay.data) : null
-  // What was kept before a version that knows of it has none.
+  // A snapshot kept by a version before this field lacks it.
   const left = dashboard.kind === 'shown' ? (dashboard.data.menunggu ?? []) : []
   const settled = dashboard.kind === 'shown' && epay.kind !== 'loading'
   const idle = settled && purchases.length === 0 && done.length === 0
@@ -39,7 +39,7 @@ export default function DashboardPage() {
       <header {...KEEP_CLEAR}>
         <div className={customer ? `two-lines ${styles.greeting}` : styles.nameSkeleton}>
           {customer && <span className={styles.hello}>{added.dashboard.greeting}</span>}{' '}
-          {/* The same one before and after, so that it takes the focus once. */}
+          {/* The same title element before and after loading, so that it takes the focus once. */}
           <PageTitle className={customer ? styles.name : 'visually-hidden'} name={spec.home}>
             {customer ? fullName(customer) : spec.home}
           </PageTitle>
@@ -53,7 +53,7 @@ export default function DashboardPage() {
             : added.dashboard.loadFailed}
         </Stale>
       )}
-      {/* Both at once, so that nothing is pushed down. */}
+      {/* Both parts appear at once, so that nothing is pushed down. */}
       {settled && <RunningList purchases={purchases} done={done} left={left} onDone={onDone} />}
       {epay.kind === 'loading' && <Waiting />}
       {accounts && <EpayCards accounts={accounts} />}
@@ -62,7 +62,7 @@ export default function DashboardPage() {
   )
 }
 
-/** Both at once, here too. */
+/** Both cards appear at once, here too. */
 function Idle() {
   const { data: last, isLoading } = useQuery(lastUseQuery())
   if (isLoading) return null
@@ -86,7 +86,7 @@ function Total({ accounts }: { accounts: AkunEpay[] }) {
   )
 }
 
-/** What is shown is of before. */
+/** Notes that the visible data is old. */
 function Stale({ pending, onRetry, children }: Failure & { children: string }) {
   useEffect(() => {
     useAgeTold.setState({ told: true })

@@ -13,7 +13,7 @@ import { Empty } from '@/shared/ui/empty'
 import { Kawung } from '@/shared/ui/kawung'
 import styles from './epay-cards.module.css'
 
-/** The slider of balances, or that there is none. */
+/** The slider of balances, or a note that there are no wallets. */
 export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
   const navigate = useNavigate()
   const [outlet, setOutlet] = useState<OutletEpay | null>(null)
@@ -50,7 +50,7 @@ export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
   )
 }
 
-/** Which slide the slider rests on, from 0; the last one never reaches the left edge. */
+/** Index of the slide that the slider rests on; the last one never reaches the left edge. */
 function slideInView({ scrollLeft, scrollWidth, clientWidth, children }: HTMLElement): number {
   const last = children.length - 1
   const whole = scrollWidth - clientWidth

@@ -7,13 +7,13 @@ import { Button } from '@/shared/ui/button'
 import { markFetched } from './calls'
 import styles from './running-card.module.css'
 
-/** The laundry of that purchase is no more in its machine. */
+/** Button: the laundry of this purchase is no longer in its machine. */
 export function FetchedButton({ id: fetched }: { id: LeftInMachine['id'] }) {
   const client = useQueryClient()
   const { pending, submit } = useSend({
     send: () => markFetched(fetched),
     async onDone() {
-      // One that was asked before would bring it back.
+      // An older answer in flight would bring the card back.
       await client.cancelQueries({ queryKey: dashboardQuery().queryKey })
       client.setQueryData(
         dashboardQuery().queryKey,

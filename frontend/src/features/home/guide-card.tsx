@@ -9,7 +9,7 @@ const steps: [LucideIcon, string][] = [
   [UserRound, added.dashboard.stepAccount],
 ]
 
-/** Shown while no machine runs: what each button of the bar is for. */
+/** Shown while no machine runs: explains each button of the bar. */
 export function GuideCard() {
   return <Guide title={added.dashboard.welcome} steps={steps} />
 }

@@ -5,7 +5,7 @@ import { Porthole } from '@/shared/ui/porthole'
 import { FetchedButton } from './fetched-button'
 import { MachineFront } from './machine-front'
 
-/** A run that is over, with the laundry still in its machine. */
+/** An ended cycle with the laundry still in its machine. */
 export function LeftCard({ use, alone }: { use: LeftInMachine; alone: boolean }) {
   return (
     <MachineFront

@@ -6,22 +6,22 @@ interface Props {
   machine: string
   service: string
   outlet: string
-  /** Where one that has just been paid flies to. */
+  /** Target of the flight from the receipt after a payment. */
   idmesin?: number
-  /** The only one fills the width; several make a wall of two columns. */
+  /** A single card fills the width; several form two columns. */
   alone: boolean
   /** The colour of the lamp on the machine's panel. */
   lamp: 'running' | 'last' | 'waiting' | 'done'
   porthole: Elements
-  /** When it ends, or what is awaited. */
+  /** The end of the cycle, or what the card waits for. */
   when: string | null
-  /** Below what it is about. */
+  /** Shown below the names of machine, service and outlet. */
   children?: Elements
-  /** Below everything, across the whole width. */
+  /** Shown at the bottom, across the whole width. */
   foot?: Elements
 }
 
-/** The machine as it stands there: panel with its name and lamp, below it the door. */
+/** The front of the machine: a panel with its name and lamp, and the porthole below it. */
 export function MachineFront(props: Props) {
   const { machine, service, outlet, idmesin, alone, lamp, porthole, when, children, foot } = props
   const inPanel = alone && lamp !== 'waiting'

@@ -4,7 +4,7 @@ import { usePushSwitch } from '@/shared/push/use-push'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './push-row.module.css'
 
-/** Offers to tell when a run is over; gone once that is on, and where it can never be. */
+/** Offers a notification at the end of a cycle; hidden once that is on, and where it is impossible. */
 export function PushRow() {
   const { state, pending, toggle } = usePushSwitch()
   if (state === 'unknown' || state === 'unsupported' || state === 'on') return null

@@ -52,7 +52,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** A run whose time is over, and of which nobody has said that it is. */
+/** A cycle whose time is over, without a report that it ended. */
 async function late(connection: 'up' | 'down') {
   useBeats.setState({ connection })
   putBeat('3', { ends_at: NOW, over: false })

@@ -14,14 +14,14 @@ import { PushRow } from './push-row'
 import styles from './running-card.module.css'
 import { useReloadWhile } from './use-reload'
 
-/** The final tick may be this late before the card asks by itself. */
+/** The final tick may be this late before the card refetches. */
 const LATE_MS = 3_000
 const LAST_MINUTE_S = 60
 
 interface Props {
   purchase: SnapTransaksi
   detail: SnapDetail
-  /** The only one fills the width; several make a wall of two columns. */
+  /** A single card fills the width; several form two columns. */
   alone: boolean
 }
 
@@ -41,7 +41,10 @@ export function WaitingCard(props: Props) {
   )
 }
 
-/** A run that has just ended; it stays for a moment so that the end is seen. `kept`: its laundry is still in there. */
+/**
+ * A cycle that has just ended; the card stays for a moment so that the customer sees the end. `kept`: the laundry is still in the
+ * machine.
+ */
 export function DoneCard({ kept, ...props }: Props & { kept: boolean }) {
   const [at] = useState(serverNow)
   return (
@@ -64,13 +67,13 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
   const left_s = useCountdown(ends_at)
   const late = useLate(left_s === 0)
   const over = beat?.over ?? false
-  // Nobody has said so, and nobody can.
+  // No end was reported, and no report can arrive.
   const unsure = useBeats((state) => state.connection === 'down') && late && !over
 
   useEffect(() => watchMachine(idmesin), [idmesin])
   useReloadWhile(over || late)
 
-  // Told once, and only when the end was seen here: an ack after an absence merely reloads.
+  // The end is signalled once, and only when this screen saw the countdown: an ack after an absence merely reloads.
   const counted = useRef(false)
   const counts = left_s !== null && left_s > 0
   const done = useEffectEvent(() => {
@@ -131,7 +134,7 @@ function Machine({ purchase, detail, ...rest }: Props & Front) {
 
 type Front = Omit<ComponentProps<typeof MachineFront>, 'machine' | 'service' | 'outlet' | 'idmesin' | 'alone'>
 
-/** True once something has been so for longer than the final tick may take. */
+/** True once the countdown has been over for longer than the final tick may take. */
 function useLate(ended: boolean): boolean {
   const [late, setLate] = useState(false)
   useEffect(() => {

@@ -14,12 +14,12 @@ import { PushRow } from './push-row'
 import { DoneCard, RunningCard, WaitingCard } from './running-card'
 import { useListMotion } from './use-list-motion'
 
-/** How long an ended run stays in view; the style sheet fades it out at the end. */
+/** Duration for which an ended cycle stays in view; the style sheet fades it out at the end. */
 const DONE_MS = 5_000
-/** Shorter breaks of the connection are not worth a word. */
+/** A shorter interruption of the connection shows no notice. */
 const QUIET_MS = 2_000
-/** Cards that are seen without asking: two rows of a phone. */
-const FEW = 4
+/** Number of cards visible at first: two rows on a phone. */
+const FIRST_CARDS = 4
 
 interface Props {
   purchases: SnapTransaksi[]
@@ -28,7 +28,10 @@ interface Props {
   onDone: (purchase: SnapTransaksi) => void
 }
 
-/** 'Sedang Berlangsung': the machines that run or are waited for; under a title of their own those that have just ended, and those with laundry still in them. */
+/**
+ * 'Sedang Berlangsung': the machines that run or are being started. A second title lists those that have just ended, and those that still
+ * hold laundry.
+ */
 export function RunningList({ purchases, done, left, onDone }: Props) {
   const ended = new Set(done.map(({ id }) => id))
   const kept = new Set(left.map(({ id }) => id))
@@ -47,7 +50,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
   return (
     <>
       {running.length > 0 && (
-        <Wall title={spec.running} alone={alone} most={FEW} note={<Reconnecting />}>
+        <Wall title={spec.running} alone={alone} most={FIRST_CARDS} note={<Reconnecting />}>
           {running.map((purchase) => {
             const [detail] = purchase.snap_transaksi_detail
             const about = detail && { purchase, detail, alone }
@@ -65,7 +68,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
         </Wall>
       )}
       {over.length + waiting.length > 0 && (
-        <Wall title={extras.waits} alone={alone} most={running.length > 0 ? FEW / 2 : FEW}>
+        <Wall title={extras.waits} alone={alone} most={running.length > 0 ? FIRST_CARDS / 2 : FIRST_CARDS}>
           {[
             ...over.map((purchase) => {
               const [detail] = purchase.snap_transaksi_detail
@@ -73,7 +76,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
               return (
                 detail && {
                   id: purchase.id,
-                  // It stays where the laundry is said to be in it still.
+                  // The card stays while the machine still holds laundry, according to the server.
                   leaving: !stays,
                   card: <DoneCard purchase={purchase} detail={detail} alone={alone} kept={stays} />,
                 }
@@ -100,15 +103,15 @@ interface One {
 
 interface WallProps {
   title: string
-  /** Its one card is the only one of all. */
+  /** This card is the only one on the screen. */
   alone: boolean
-  /** So many are seen at first: the balances below are not pushed out of reach. */
+  /** Number of cards visible at first, so that the balances below stay in reach. */
   most: number
   note?: Elements
   children: (One | undefined)[]
 }
 
-/** Machines under a title; those beyond the first ones once somebody asks for them. All of them are watched. */
+/** Machines under a title; the cards beyond the first ones appear on a tap. All of them are watched. */
 function Wall({ title, alone, most, note, children }: WallProps) {
   const [all, setAll] = useState(false)
   const id = useId()
@@ -138,21 +141,21 @@ function Wall({ title, alone, most, note, children }: WallProps) {
   )
 }
 
-/** Runs seen to their end on this screen, each for a few seconds, with one short vibration. */
+/** Cycles that ended on this screen, each for a few seconds, with one short vibration. */
 export function useDone() {
   const [done, setDone] = useState<SnapTransaksi[]>([])
 
   function onDone(purchase: SnapTransaksi) {
     const others = (list: SnapTransaksi[]) => list.filter(({ id }) => id !== purchase.id)
     setDone((list) => [...others(list), purchase])
-    // Of its own: one that ends soon after is as long in view.
+    // A separate timer per cycle: one that ends soon after stays in view as long.
     setTimeout(() => setDone(others), DONE_MS)
     vibrate()
   }
   return { done, onDone }
 }
 
-/** The countdown goes on from the deadline; that the line is down is said quietly. */
+/** The countdown continues from its deadline; this quiet notice shows that the connection is down. */
 function Reconnecting() {
   const down = useBeats((state) => state.connection === 'down')
   const [shown, setShown] = useState(false)

@@ -15,13 +15,13 @@ vi.mock('@/shared/api/dashboard', () => ({
 const WAITING = 2
 const RUNNING = 3
 
-/** Of so many purchases, by number and state. */
+/** A dashboard with these purchases, by number and state. */
 const dashboard = (...list: [id: string, status: number][]) =>
   ({
     list_snap_transaksi: list.map(([id, status]) => ({ id, snap_transaksi_detail: [{ status }] })),
   }) as Dashboard
 
-/** What has been asked for comes. */
+/** Lets the pending answers arrive. */
 const settle = () => act(() => vi.advanceTimersByTimeAsync(0))
 
 async function open(first: Dashboard) {
@@ -52,15 +52,15 @@ afterEach(() => {
 })
 
 it('a purchase that waits no more has changed the balances: its money is spent, or back', async () => {
-  const say = await open(dashboard(['a', WAITING], ['b', WAITING]))
-  await say(dashboard(['a', WAITING], ['b', RUNNING]))
+  const update = await open(dashboard(['a', WAITING], ['b', WAITING]))
+  await update(dashboard(['a', WAITING], ['b', RUNNING]))
   expect(asked.epay).toHaveBeenCalledTimes(2)
-  await say(dashboard(['b', RUNNING]))
+  await update(dashboard(['b', RUNNING]))
   expect(asked.epay).toHaveBeenCalledTimes(3)
 })
 
 it('a run that ends changes no balance', async () => {
-  const say = await open(dashboard(['a', RUNNING]))
-  await say(dashboard())
+  const update = await open(dashboard(['a', RUNNING]))
+  await update(dashboard())
   expect(asked.epay).toHaveBeenCalledTimes(1)
 })

@@ -6,27 +6,27 @@ import { keptHome as kept } from '@/shared/api/kept-home'
 import type { AkunEpay, Dashboard } from '@/shared/api/model'
 import { isWaiting, unfinished } from '@/shared/lib/purchases'
 
-/** A card that waits for its machine asks again this often. */
+/** While a purchase waits for its machine, the dashboard is refetched this often. */
 const WAITING_POLL_MS = 5_000
 
 interface Home {
   dashboard: Asked<Dashboard>
   epay: Asked<AkunEpay[]>
-  /** Of either; another try asks for both. */
+  /** The failure of either query; a retry refetches both. */
   failure: Failure | null
-  /** When both were last heard, epoch ms. */
+  /** Fetch time of the older of the two, epoch ms. */
   age_ms: number
 }
 
 export function useDashboard(): Home {
   const [seen] = useState(kept.load)
-  // Shown at once, but always asked for again.
+  // Stored data is shown at once, but always refetched.
   const start = <T>(initialData: T | undefined) =>
     initialData === undefined ? {} : { initialData, initialDataUpdatedAt: 0 }
 
   const dashboard = useQuery({
     ...dashboardQuery(),
-    // Coming back, e.g. from the cashier, one wants to see what is true now.
+    // A customer who comes back, e.g. from the cashier, wants current data.
     refetchOnMount: 'always',
     refetchOnReconnect: 'always',
     refetchInterval: (query) => (unfinished(query.state.data).some(isWaiting) ? WAITING_POLL_MS : false),
@@ -57,7 +57,7 @@ export function useDashboard(): Home {
   }
 }
 
-/** What was held for a purchase is spent or back once it waits no more: only the balances say which. */
+/** A purchase that no longer waits has spent its hold or got it back: only the balances show which. */
 function useDecided(waiting: string, onDecided: () => void): void {
   const before = useRef(waiting)
   const decided = useEffectEvent(onDecided)

@@ -2,10 +2,10 @@ import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 import { lessMotion } from '@/shared/lib/less-motion'
 import { whenIdle } from '@/shared/lib/when-idle'
 
-/** As the style sheets have it: `--sheet` and `--ease-out`. */
+/** Duration and curve as in the style sheets: `--sheet` and `--ease-out`. */
 const HOW = { duration: 0.28, ease: [0.2, 0.8, 0.2, 1] as const }
 
-/** Fetched when the phone is idle; until then a change of the list is merely sudden. */
+/** Fetched when the phone is idle; until then the list changes without animation. */
 let animate: typeof import('framer-motion/dom/mini').animate | undefined
 
 interface Place {
@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * What is new in a list comes up, and what has to move goes to its new place, by transform and opacity alone. `ids` names
- * what is in it and in which order. The list is its entries' offset parent.
+ * Animates a list: new entries slide up, moved entries slide to their new place, by transform and opacity alone. `ids` names the entries
+ * in their order. The list is its entries' offset parent.
  */
 export function useListMotion(list: RefObject<HTMLElement | null>, ids: string): void {
   const before = useRef<Map<Element, Place> | null>(null)

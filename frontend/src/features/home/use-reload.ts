@@ -6,8 +6,8 @@ const FIRST_PAUSE_MS = 5_000
 const LONGEST_PAUSE_MS = 60_000
 
 /**
- * While a card's countdown is over but the card is still listed: reloads the dashboard's data at once,
- * then with growing pauses (at most once in 5 s a card), until the list no longer has it.
+ * Reloads the dashboard while a card's countdown is over but the card is still listed: at once, then with growing pauses (at most once in
+ * 5 s per card), until the card is gone.
  */
 export function useReloadWhile(active: boolean): void {
   const client = useQueryClient()

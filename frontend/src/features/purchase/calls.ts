@@ -2,9 +2,9 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import { api, call } from '@/shared/api/client'
 import type { AkunEpay, CreateSnapTransaksi, Layanan, Started } from '@/shared/api/model'
 
-/** Services asked for at a time (docs/product.md §9). */
+/** Services per request (docs/product.md §9). */
 const SERVICE_LIMIT = 10
-/** The server waits 8 s for the device; above that the connection is the trouble. */
+/** The server waits 8 s for the device; a longer wait means trouble with the connection. */
 const PURCHASE_TIMEOUT_MS = 20_000
 
 export function getServices(
@@ -15,7 +15,7 @@ export function getServices(
   return call((init) => api.POST('/scan/v1/transaksi/get_layanan', { ...init, body }), { signal })
 }
 
-/** Of all machines and searches. */
+/** Prefix of the service queries of all machines and searches. */
 export const servicesQueries = { queryKey: ['services'] } as const
 
 /** The services of a machine, ten at a time, and the machine as it is now. `qr`: the sticker's text or its typed code. */
@@ -34,10 +34,10 @@ export function getEpayOfOwner(idowner: number, signal?: AbortSignal): Promise<A
   return call((init) => api.GET('/scan/v1/transaksi/get_epayment/{id}', { ...init, params }), { signal })
 }
 
-/** Of all owners. */
+/** Prefix of the wallet queries of all owners. */
 export const ownerEpayQueries = { queryKey: ['owner-epay'] } as const
 
-/** The accounts usable at an owner. */
+/** The wallets usable at an owner. */
 export const ownerEpayQuery = (idowner: number) =>
   queryOptions({
     queryKey: [...ownerEpayQueries.queryKey, idowner],

@@ -1,25 +1,25 @@
 import { keysOf, slot } from '@/shared/lib/storage'
 
 /**
- * Receipts whose payment was sent and whose outcome is not known, each with its customer and the last time it was sent
- * (epoch ms of the phone). Every tab knows them, also after a restart of the app. They outlive even a chosen logout: the
- * same customer may log in again, and then too it must not be said that no money was taken.
+ * Receipts whose payment was sent and whose outcome is unknown, each with its customer and the last time it was sent (epoch ms of the
+ * phone). Every tab sees them, also after a restart of the app. They survive even a chosen logout: the same customer may log in again,
+ * and even then the app must not say that no money was taken.
  */
 const PREFIX = 'nyala.open.'
 
-/** The server gives an unsure purchase back after fifteen minutes: by then it has been decided. */
+/** The server voids an unsure purchase after fifteen minutes: by then it is decided. */
 const OPEN_MS = 20 * 60_000
 
-/** Beyond this the oldest are forgotten; nobody pays so often in that time. */
+/** Beyond this number the oldest receipts are dropped; a customer does not pay this often in that time. */
 const OPEN_LIMIT = 64
 
-/** Each in a place of its own, so that two tabs do not overwrite each other. */
+/** A separate storage key per receipt, so that two tabs do not overwrite each other. */
 const place = (key: string) =>
   slot('local', key, (value): value is number => typeof value === 'number' && Number.isFinite(value))
 
 const keyOf = (customer: string, receiptNumber: string) => `${PREFIX}${customer}.${receiptNumber}`
 
-/** Forgets what is too old, whoever's it is. */
+/** Returns the open receipts with this prefix, and removes expired ones of all customers. */
 function openKeys(prefix: string, now: number): { key: string; at: number }[] {
   return keysOf('local', PREFIX).flatMap((key) => {
     const at = place(key).read()

@@ -79,7 +79,7 @@ const other = { ...flow, mesin: { ...flow.mesin, id: 8 } }
 it('the late end of one purchase leaves the next one alone', () => {
   const first = openReceipt(flow, new Date('2026-11-20T10:00:00Z'))
   markPaid(first, 50_000)
-  // Scanned anew: the machine is there, the rest is still to be chosen.
+  // The machine was scanned again: the rest is still to be chosen.
   dropReceipt()
   purchaseFlow.write({ qr: 'NYM1.y', mesin: other.mesin })
   endPurchase(first)
@@ -103,7 +103,7 @@ it('and leaves another service that was chosen meanwhile', () => {
 
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 
-/** Pays for what is chosen at this time; the answer is lost. */
+/** Pays for this choice at this time; the answer is lost. */
 function payLost(chosen: Required<PurchaseFlow>, at: number) {
   purchaseFlow.write(chosen)
   const receipt = openReceipt(chosen, new Date(at))
@@ -184,7 +184,7 @@ it('after a restart of the app, and in another tab, an undecided receipt is take
   expect(leftOpen(receipt, NOW + 1)).toBe(true)
   expect(takeUpSent(NOW + 1)).toBe(true)
   expect(openReceipt(flow).nota).toBe(receipt.nota)
-  // A reload while it is asked finds it too.
+  // A reload during the request finds the receipt too.
   expect(takeUpSent(NOW + 2)).toBe(true)
 })
 

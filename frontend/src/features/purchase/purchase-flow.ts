@@ -4,7 +4,7 @@ import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/st
 import { anyOpen, forgetOpen, isOpen, rememberOpen } from './open-receipts'
 import { isReceiptNumber, newReceiptNumber } from './receipt-number'
 
-/** What has been chosen so far between the scan and the payment. Phones hold it, and the receipt, under these words. */
+/** The choices between the scan and the payment. Phones store them, and the receipt, with these field names. */
 export interface PurchaseFlow {
   /** The sticker's text or its typed code. */
   qr: string
@@ -16,19 +16,19 @@ export interface PurchaseFlow {
 const isFlow = (value: unknown): value is PurchaseFlow =>
   isRecord(value) && typeof value.qr === 'string' && isRecord(value.mesin)
 
-/** Kept for the session, so that a reload in any step goes on where it was. */
+/** Kept for the session, so that a reload in any step continues there. */
 export const purchaseFlow = slot<PurchaseFlow>('session', `${PRIVATE_PREFIX}beli`, isFlow)
 
-/** The receipt of one visit of /pembayaran. */
+/** The receipt of one visit to /pembayaran. */
 export interface Receipt {
   nota: string
-  /** `id_customer_global` of whose it is: its answer may come when somebody else, or nobody, is logged in. */
+  /** `id_customer_global` of its owner: the answer may arrive when another customer, or none, is logged in. */
   customer: string
   /** Epoch ms of the phone. */
   made_ms: number
-  /** When the customer pressed the button; null before. */
+  /** The time when the customer pressed the button; null before. */
   paid_ms: number | null
-  /** The balance as it was then, rupiah; null before. */
+  /** The balance at that time, rupiah; null before. */
   saldo: number | null
   body: CreateSnapTransaksi
 }
@@ -42,7 +42,7 @@ const isReceipt = (value: unknown): value is Receipt =>
 
 const receiptSlot = slot<Receipt>('session', `${PRIVATE_PREFIX}nota`, isReceipt)
 
-/** A receipt whose payment was sent, with what it is for. */
+/** A receipt whose payment was sent, with its choice. */
 interface Sent {
   nota: Receipt
   flow: PurchaseFlow
@@ -51,12 +51,12 @@ interface Sent {
 const isSent = (value: unknown): value is Sent =>
   isRecord(value) && isReceipt(value.nota) && isFlow(value.flow)
 
-/** The one that is asked on about after a restart of the app, a new login of the same customer, or in another tab. */
+/** The receipt to resume after a restart of the app, after a new login of the same customer, or in another tab. */
 const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
 
 /**
- * The receipt for what is chosen: the kept one while its outcome is not known and it is for the same
- * choice, else a new one. The number is what makes a repeated request charge once.
+ * The receipt for the current choice: the stored one while its outcome is unknown and it has the same choice, else a new one. Its number
+ * lets a repeated request charge only once.
  */
 export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): Receipt {
   const customer = currentCustomer()
@@ -88,7 +88,7 @@ function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, '
   return (Object.keys(body) as (keyof typeof body)[]).every((key) => kept[key] === body[key])
 }
 
-/** The button was pressed: from now on the receipt shows the balance of this moment, before the price. */
+/** Records the tap on the button: from now on the receipt shows the balance of this moment, before the price. */
 export function markPaid(receipt: Receipt, balance: number, now = Date.now()): void {
   const paid = { ...receipt, paid_ms: now, saldo: receipt.saldo ?? balance }
   markSent(receipt, now)
@@ -97,14 +97,14 @@ export function markPaid(receipt: Receipt, balance: number, now = Date.now()): v
   if (flow && isOf(flow, receipt.body)) sentSlot(receipt.customer).write({ nota: paid, flow })
 }
 
-/** It is asked, again: until it is decided, this receipt may take money. */
+/** Records each attempt: until the server decides, this receipt may take money. */
 export function markSent({ customer, nota }: Receipt, now = Date.now()): void {
   rememberOpen(customer, nota, now)
 }
 
 /**
- * Makes a receipt that was sent and is not decided the choice of this tab again, unless another one has been begun in
- * it. True: /pembayaran asks on about it.
+ * Restores a receipt that was sent and is undecided as this tab's choice, unless the tab has started another one. True: /pembayaran
+ * resumes it.
  */
 export function takeUpSent(now = Date.now()): boolean {
   const customer = currentCustomer()
@@ -122,23 +122,23 @@ export function takeUpSent(now = Date.now()): boolean {
   return true
 }
 
-/** The customer looks on the dashboard instead: nothing leads back to this receipt, but it stays open. */
+/** The customer goes to the dashboard instead: the app no longer returns to this receipt, but it stays open. */
 export function leaveSent({ customer, nota }: Receipt): void {
   const place = sentSlot(customer)
   if (place.read()?.nota.nota === nota) place.clear()
 }
 
-/** The customer chooses anew. A receipt that may have been paid stays open. */
+/** The customer chooses again. A receipt that may have been paid stays open. */
 export function dropReceipt(): void {
   const kept = receiptSlot.read()
   if (kept) leaveSent({ ...kept, customer: currentCustomer() })
   receiptSlot.clear()
 }
 
-/** Whether a purchase of this customer may still take money, so that nobody can say that none was taken. */
+/** Whether a purchase of this customer may still take money; then the app must not say that none was taken. */
 export const leftOpen = ({ customer }: Receipt, now = Date.now()): boolean => anyOpen(customer, now)
 
-/** The purchase of this receipt is decided. What the customer has begun since then is not touched. */
+/** Closes the decided receipt. A purchase that the customer has started since then is not touched. */
 export function endPurchase(decided: Receipt): void {
   const { customer, nota, body } = decided
   forgetOpen(customer, nota)

@@ -1,6 +1,6 @@
 import { partsOf } from '@/shared/lib/format'
 
-/** The receipt number of a purchase begun now: `SLF` and `yymmddHHMMSSmmm` (docs/product.md §3), Jakarta time. */
+/** The receipt number of a purchase that starts now: `SLF` and `yymmddHHMMSSmmm` (docs/product.md §3), Jakarta time. */
 export function newReceiptNumber(now: Date): string {
   const b = partsOf(now)
   if (!b) throw new RangeError('newReceiptNumber needs a valid date')

@@ -2,7 +2,7 @@ import { added } from '@/shared/copy/added'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './waiting.module.css'
 
-/** Stands where something will be that is being fetched. */
+/** Placeholder for content that is being fetched. */
 export function Waiting() {
   return (
     <div role="status" className={styles.waiting}>

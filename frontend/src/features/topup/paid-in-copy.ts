@@ -1,4 +1,4 @@
-/** Words of the top-up screen once money came in: what docs/product.md §2 quotes, and last one of our own. */
+/** Texts of the top-up screen after a top-up: the ones that docs/product.md §2 quotes, and one addition of ours at the end. */
 export const paidIn = {
   title: 'Saldo masuk',
   balance: 'Saldo sekarang',

@@ -3,7 +3,7 @@ import type { PaidIn } from './paid-in'
 import { paidIn as words } from './paid-in-copy'
 import styles from './top-up-page.module.css'
 
-/** In the code's place: that money came in. */
+/** Shown in the code's place: a top-up arrived. */
 export function PaidInNote({ amount, balance }: PaidIn) {
   return (
     <div className={styles.paidIn}>

@@ -1,33 +1,36 @@
 import type { AkunEpay } from '@/shared/api/model'
 import type { BalanceNews } from '@/shared/realtime/balance-news'
 
-/** Money that came in while the code was shown. */
+/** A top-up that arrived while the code was shown. */
 export interface PaidIn {
   idcustomer: number
-  /** What the account had then, rupiah. */
+  /** The wallet's balance then, rupiah. */
   balance: number
-  /** How much came in; null when what there was before is not known. */
+  /** The amount of the top-up; null when the balance before is unknown. */
   amount: number | null
 }
 
 export interface Watched {
-  /** Balances by account, as they were last heard; null before the accounts have been fetched. */
+  /** Last known balances by wallet; null before the wallets have been fetched. */
   known: ReadonlyMap<number, number> | null
-  /** Another object for each time that money came in. */
+  /** A new object for each top-up. */
   paidIn: PaidIn | null
 }
 
 export const START: Watched = { known: null, paidIn: null }
 
 export type Word =
-  /** Of the socket. */
+  /** A notification from the socket. */
   | { news: BalanceNews }
-  /** Of the server, asked by this screen. */
+  /** The server's answer to a request of this screen. */
   | { accounts: readonly AkunEpay[] }
   /** The customer wants the code again. */
   | 'again'
 
-/** Two ways tell of money, and whichever comes first shows it: the other one is no second time. */
+/**
+ * The state machine of the top-up screen. Two sources report a top-up; the first one shows it, and the second one must not count as
+ * another top-up.
+ */
 export function step(watched: Watched, word: Word): Watched {
   if (word === 'again') return { ...watched, paidIn: null }
   return 'news' in word ? onNews(watched, word.news) : onAccounts(watched, word.accounts)
@@ -47,7 +50,7 @@ function onAccounts({ known, paidIn }: Watched, accounts: readonly AkunEpay[]): 
   const now = accounts.map(
     ({ idcustomer, quota_emoney }) => [idcustomer, quota_emoney?.saldo ?? 0] as [number, number],
   )
-  // An account that the socket told of may not be listed yet.
+  // A wallet from a socket notification may not be listed yet.
   const next = new Map([...(known ?? []), ...now])
   for (const [idcustomer, balance] of known ? now : []) {
     const before = known?.get(idcustomer) ?? 0

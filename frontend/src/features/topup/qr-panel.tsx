@@ -5,7 +5,7 @@ import { Spinner } from '@/shared/ui/spinner'
 import styles from './top-up-page.module.css'
 import { useQrcode } from './use-qrcode'
 
-/** The code on white whatever the theme: a cashier's reader wants dark on light. */
+/** The code on white in every theme: a cashier's reader needs dark on light. */
 export function QrPanel() {
   const code = useQrcode()
   return (

@@ -35,7 +35,7 @@ export default function TopUpPage() {
               variant="secondary"
               onClick={() => {
                 again()
-                // The button goes, and would take the focus with it.
+                // The button disappears, and the focus would be lost with it.
                 ticket.current?.focus()
               }}
             >
@@ -46,7 +46,7 @@ export default function TopUpPage() {
       }
     >
       <section ref={ticket} tabIndex={-1} className={styles.ticket}>
-        {/* There before its words, so that a screen reader says them when they come. */}
+        {/* The element exists before its text, so that a screen reader announces the text when it appears. */}
         <div role="status">{paidIn && <PaidInNote {...paidIn} />}</div>
         {!paidIn && <Code />}
       </section>
@@ -55,11 +55,11 @@ export default function TopUpPage() {
   )
 }
 
-/** What the cashier needs: the code, and the number where no code can be read. */
+/** The code for the cashier, and the customer's number where no code can be read. */
 function Code() {
   const account = useAccount()
   const [seen] = useState(keptHome.load)
-  // Who has seen only the dashboard has seen the number, too: without network it is all that the cashier can use.
+  // A customer who has seen the dashboard has a stored number, too: without network the cashier can use only that.
   const telp = account.data?.telp ?? seen?.data.dashboard.customer_global.telp
   useWakeLock()
   return (

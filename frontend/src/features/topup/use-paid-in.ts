@@ -8,28 +8,28 @@ import { watchBalances } from '@/shared/realtime/socket'
 import { START, step } from './paid-in'
 import { paidIn as words } from './paid-in-copy'
 
-/** The socket tells at once; where it does not, the accounts are asked for this often. */
+/** Interval of requests for the wallets, for the case that the socket's notification is lost. */
 const LOOK_MS = 15_000
-/** A phone that lies there with its code does not ask for ever; looked at again, it begins anew. */
+/** The requests stop after this time; when the page becomes visible again, the time restarts. */
 const LOOK_FOR_MS = 10 * 60_000
 
-/** Money that comes in while this screen is open, and the way back to the code. */
+/** Top-ups that arrive while this screen is open, and the way back to the code. */
 export function usePaidIn() {
   const [openedAt] = useState(() => Date.now())
-  const [{ known, paidIn }, tell] = useReducer(step, START)
+  const [{ known, paidIn }, dispatch] = useReducer(step, START)
   const { data, dataUpdatedAt, lookLonger } = useAccounts(paidIn === null)
 
   useEffect(
     () =>
       watchBalances((news) => {
-        tell({ news })
+        dispatch({ news })
         if (news.sebab === 'batal') toast.info(words.voided, `${words.balance} ${rupiah(news.saldo)}`)
       }),
     [],
   )
   useEffect(() => {
-    // What another screen fetched may lack a top-up of long ago, which would look as if it came in now.
-    if (data && dataUpdatedAt >= openedAt) tell({ accounts: data })
+    // Data that another screen fetched may lack an old top-up, which would look like a new one.
+    if (data && dataUpdatedAt >= openedAt) dispatch({ accounts: data })
   }, [data, dataUpdatedAt, openedAt])
   useEffect(() => {
     if (paidIn) vibrate()
@@ -39,12 +39,12 @@ export function usePaidIn() {
     paidIn: paidIn && { ...paidIn, balance: known?.get(paidIn.idcustomer) ?? paidIn.balance },
     again: () => {
       lookLonger()
-      tell('again')
+      dispatch('again')
     },
   }
 }
 
-/** The accounts, asked for again and again while that is wanted, and whenever the page comes back to sight. */
+/** The wallets, refetched at intervals while `looking`, and whenever the page becomes visible again. */
 function useAccounts(looking: boolean) {
   const since = useRef(Date.now())
   const lookLonger = () => {

@@ -3,16 +3,16 @@ import { useEffect, useState } from 'react'
 import { asked, type Failure } from '@/shared/api/asked'
 import { qrcodeQuery } from './calls'
 
-/** A new code this often: each is good for five minutes, so the cashier never meets a dying one. */
+/** Refresh interval: each code is valid for five minutes, so the cashier never gets one that is about to expire. */
 const REFRESH_MS = 2 * 60_000
-/** Older than this a code is not shown: the cashier would be refused (docs/contract.md §2: five minutes). */
-const LIFE_MS = 5 * 60_000
+/** A code older than this is not shown: the cashier would be refused (docs/contract.md §2: five minutes). */
+const MAX_AGE_MS = 5 * 60_000
 
 type Code =
   | { kind: 'loading' }
   /** Base64. */
   | { kind: 'shown'; png: string }
-  /** There was never one, or the last one is too old, and no new one comes. */
+  /** There never was a code, or the last one has expired, and no new one could be fetched. */
   | { kind: 'failed' | 'expired'; failure: Failure }
 
 /** The customer's QR as base64 PNG, fetched again every two minutes and on return to the screen. */
@@ -30,11 +30,11 @@ export function useQrcode(): Code {
   return { kind: kind === 'failed' ? 'failed' : 'expired', failure }
 }
 
-/** Whether a code fetched at `at` (epoch ms) is past its life; turns by itself. */
+/** Whether a code fetched at `at` (epoch ms) has expired; a timer updates it. */
 function useExpired(at: number): boolean {
   const [expiredAt, setExpiredAt] = useState(0)
   useEffect(() => {
-    const timer = setTimeout(() => setExpiredAt(at), Math.max(0, at + LIFE_MS - Date.now()))
+    const timer = setTimeout(() => setExpiredAt(at), Math.max(0, at + MAX_AGE_MS - Date.now()))
     return () => clearTimeout(timer)
   }, [at])
   return expiredAt === at

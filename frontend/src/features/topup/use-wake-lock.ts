@@ -1,8 +1,8 @@
 import { useEffect } from 'react'
 
 /**
- * Keeps the screen on while this is shown, where the phone can. The system takes the lock away with every
- * change to another app, so it is asked for again on return.
+ * Keeps the screen on while this is mounted, where the phone can. The system releases the lock with every change to another app, so it is
+ * requested again on return.
  */
 export function useWakeLock(): void {
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useWakeLock(): void {
         if (over) await granted.release()
         else lock = granted
       } catch {
-        // Refused to save battery, for one: the code can be shown all the same.
+        // Refused, for example to save battery: the code is shown anyway.
       }
     }
     void ask()

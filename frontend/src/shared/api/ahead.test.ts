@@ -14,7 +14,7 @@ beforeEach(() => {
   useAuth.getState().signIn('a.b.c')
 })
 afterEach(async () => {
-  // What a test left behind is not for the next one.
+  // A test must not leave answers for the next one.
   await Promise.allSettled([getDashboard(), getEpay()])
   vi.useRealTimers()
 })

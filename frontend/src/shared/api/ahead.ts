@@ -1,7 +1,7 @@
-/** After this time what was asked ahead is no longer news, and nobody would have waited for it. */
+/** An answer older than this is stale and is not used. */
 const FRESH_MS = 15_000
 
-/** What the dashboard asks for as soon as it stands. */
+/** The requests that the dashboard sends as soon as it is mounted. */
 export const dashboardPaths = {
   dashboard: '/scan/v1/dashboard/get_dashboard',
   epay: '/scan/v1/dashboard/get_user_epayment_by_id_customer_global',
@@ -17,18 +17,18 @@ const waiting = new Map<string, Ahead>()
 
 export const bearer = (token: string) => `Bearer ${token}`
 
-/** Sends the dashboard's questions before there is a screen to show the answers. */
+/** Sends the dashboard's requests before there is a screen to show the answers. */
 export function askAhead(token: string): void {
   const authorization = bearer(token)
   for (const path of Object.values(dashboardPaths)) {
     const answer = fetch(path, { cache: 'no-store', headers: { authorization } })
-    // A failure is told to the one who takes it.
+    // The caller that takes the answer receives the failure.
     answer.catch(() => undefined)
     waiting.set(path, { authorization, asked_ms: performance.now(), answer })
   }
 }
 
-/** The answer to this request if it was asked ahead, for the same customer and just now; each is taken once. */
+/** The prefetched answer to this request, if it was sent for the same customer and just now; each is taken once. */
 export function takeAhead({ url, headers, signal }: Request): Promise<Response> | null {
   const path = new URL(url).pathname
   const ahead = waiting.get(path)

@@ -1,16 +1,16 @@
-/** Why there is no answer, or no present one, and another try. As `Failed` takes it. */
+/** The reason for a missing or stale answer, and a retry. `Failed` takes it as props. */
 export interface Failure {
   error: Error
-  /** It is being asked again. */
+  /** A retry is in progress. */
   pending: boolean
   onRetry: () => void
 }
 
-/** What a screen knows of something that it has asked the server for. */
+/** The state of data that a screen has requested. */
 export type Asked<T> =
   | { kind: 'loading'; failure: null }
   | { kind: 'failed'; failure: Failure }
-  /** `failure`: of a later try; what is shown may no longer be true. */
+  /** `failure`: of a later request; the visible data may no longer be true. */
   | { kind: 'shown'; data: T; failure: Failure | null }
 
 interface Query {
@@ -19,7 +19,7 @@ interface Query {
   refetch: () => unknown
 }
 
-/** The state of a query; `data`: what is shown of its answer. */
+/** The state of a query; `data`: the visible part of its answer. */
 export function asked<T>({ error, isFetching, refetch }: Query, data: T | undefined): Asked<T> {
   const failure = error && { error, pending: isFetching, onRetry: () => void refetch() }
   if (data !== undefined) return { kind: 'shown', data, failure }

@@ -38,13 +38,13 @@ it('tells the server’s message and status', async () => {
 })
 
 it('tells how long the server wants to be left alone', async () => {
-  const said = (value: string) =>
+  const answering = (value: string) =>
     vi.fn(
       async () => new Response('{"message":"tunggu"}', { status: 429, headers: { 'retry-after': value } }),
     )
-  vi.stubGlobal('fetch', said('7'))
+  vi.stubGlobal('fetch', answering('7'))
   await expect(getDashboard()).rejects.toMatchObject({ status: 429, retry_after_ms: 7_000 })
-  vi.stubGlobal('fetch', said('Wed, 21 Oct 2026 07:28:00 GMT'))
+  vi.stubGlobal('fetch', answering('Wed, 21 Oct 2026 07:28:00 GMT'))
   await expect(getDashboard()).rejects.toMatchObject({ retry_after_ms: null })
 })
 

@@ -5,10 +5,10 @@ import type { paths } from '@/shared/api/schema.gen'
 import { useAuth } from '@/shared/lib/auth-store'
 import { isRecord } from '@/shared/lib/storage'
 
-/** Long enough for a weak network, short enough that a customer at a machine is told. */
+/** Long enough for a weak network, short enough for a customer who waits at a machine. */
 const TIMEOUT_MS = 15_000
 
-/** The server's routes with their types, generated from its OpenAPI file. Used through `call` alone. */
+/** The server's routes with their types, generated from its OpenAPI file. Only `call` uses it. */
 export const api = createClient<paths>({
   cache: 'no-store',
   fetch: (request) => takeAhead(request) ?? fetch(request),
@@ -31,7 +31,7 @@ interface Envelope<T> {
   data: T
 }
 
-/** One request of `api`, with what every one of them needs. */
+/** One request of `api`, with the options that every request needs. */
 type Send<T> = (
   init: Init,
 ) => Promise<{ data?: Envelope<T> | undefined; error?: unknown; response: Response }>
@@ -41,7 +41,7 @@ export async function call<T>(send: Send<T>, options?: CallOptions): Promise<T> 
   return (await answer(send, options)).data
 }
 
-/** As `call`, for the few screens that show the message of a success. Every customer route goes through here. */
+/** Like `call`, for the few screens that show the message of a success. Every customer route goes through here. */
 export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promise<Envelope<T>> {
   const { auth = true, timeout_ms = TIMEOUT_MS, signal } = options
   const token = auth ? useAuth.getState().token : null
@@ -58,7 +58,7 @@ export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promi
     throw refusal(response, error, token)
   } catch (error) {
     if (error instanceof ApiError || signal?.aborted) throw error
-    // Something in between answered in the server's place: a success that is no JSON.
+    // A proxy answered in the server's place: a success that is not JSON.
     if (error instanceof SyntaxError) throw new ApiError(502, '')
     throw new ApiError(limit.signal.aborted ? TIMED_OUT : NO_NETWORK, '')
   } finally {
@@ -69,15 +69,15 @@ export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promi
 
 function refusal(response: Response, error: unknown, token: string | null): ApiError {
   if (response.ok) return new ApiError(502, '')
-  // Only the token that was refused ends the session: a password change may have replaced it meanwhile.
+  // Only the refused token ends the session: a password change may have replaced it in the meantime.
   if (response.status === 401 && token && token === useAuth.getState().token) useAuth.getState().expire()
-  // A proxy in between may answer with a page of its own: then there is no message.
+  // A proxy may answer with a separate page: then there is no message.
   const message = isRecord(error) && typeof error.message === 'string' ? error.message : ''
   return new ApiError(response.status, message, retryAfter(response))
 }
 
-/** The server gives whole seconds; a date, which a proxy may send, counts as nothing said. */
+/** The server sends whole seconds; a date, which a proxy may send, is ignored. */
 function retryAfter({ headers }: Response): number | null {
-  const said = headers.get('retry-after') ?? ''
-  return /^\d{1,6}$/.test(said) ? Number(said) * 1000 : null
+  const value = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(value) ? Number(value) * 1000 : null
 }

@@ -18,7 +18,7 @@ export function getEpay(signal?: AbortSignal): Promise<AkunEpay[]> {
   return call((init) => api.GET(dashboardPaths.epay, init), { signal })
 }
 
-/** All E-Pay accounts of the customer. */
+/** All E-Pay wallets of the customer. */
 export const epayQuery = () => queryOptions({ queryKey: ['epay'], queryFn: ({ signal }) => getEpay(signal) })
 
 function getCustomerGlobal(id: string, signal?: AbortSignal): Promise<Account> {
@@ -29,7 +29,7 @@ function getCustomerGlobal(id: string, signal?: AbortSignal): Promise<Account> {
   )
 }
 
-/** The customer's own account; `id` as the token has it. */
+/** The customer's own profile; `id` as in the token. */
 export const accountQuery = (id: string) =>
   queryOptions({
     queryKey: ['account', id],

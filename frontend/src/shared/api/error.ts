@@ -1,14 +1,14 @@
 import { failure } from '@/shared/copy/shared'
 
-/** Status of a call that got no answer from the server. */
+/** Status of a call without an answer from the server. */
 export const NO_NETWORK = 0
-/** Status of a call that waited too long. */
+/** Status of a call that timed out. */
 export const TIMED_OUT = -1
 
 /** A call that did not end in 200. `message` is the server's sentence, empty when there was no answer. */
 export class ApiError extends Error {
   readonly status: number
-  /** How long the server wants to be left alone (its `Retry-After`), milliseconds; null when it did not say. */
+  /** The server's `Retry-After`, milliseconds; null without one. */
   readonly retry_after_ms: number | null
 
   constructor(status: number, message: string, retry_after_ms: number | null = null) {
@@ -18,7 +18,7 @@ export class ApiError extends Error {
     this.retry_after_ms = retry_after_ms
   }
 
-  /** True when nobody can say whether the server did what it was asked. */
+  /** True when it is unknown whether the server did what it was asked. */
   get unanswered(): boolean {
     return this.status === NO_NETWORK || this.status === TIMED_OUT
   }
@@ -28,7 +28,7 @@ export function asApiError(error: unknown): ApiError {
   return error instanceof ApiError ? error : new ApiError(NO_NETWORK, '')
 }
 
-/** What to tell the customer about a failed call: the server's sentence, else what to do. */
+/** The message for the customer about a failed call: the server's sentence, else advice. */
 export function explain(error: unknown): { title: string; body?: string | undefined } {
   const { status, message } = asApiError(error)
   if (status === NO_NETWORK) return { title: failure.network, body: failure.networkBody }

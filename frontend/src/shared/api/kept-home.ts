@@ -2,7 +2,7 @@ import type { AkunEpay, Dashboard } from '@/shared/api/model'
 import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
 import { isRecord } from '@/shared/lib/storage'
 
-/** The dashboard as it was last seen, so that a reload and a phone without network show something, with its age. */
+/** The last known dashboard, so that a reload and a phone without network show something, with its age. */
 export const keptHome = offlineSnapshot(
   'beranda',
   (data): data is { dashboard: Dashboard; epay: AkunEpay[] } =>

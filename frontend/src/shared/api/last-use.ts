@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, call } from '@/shared/api/client'
 import type { LastUse } from '@/shared/api/model'
 
-/** What the customer last bought; null when it is not to be had any more, or there is none. */
+/** The customer's last purchase; null when its service is no longer available, or when there is no purchase. */
 export const lastUseQuery = () =>
   queryOptions({
     queryKey: ['last-use'],

@@ -3,7 +3,7 @@ import type { components } from '@/shared/api/schema.gen'
 /** The app's names for the server's shapes. Money: whole rupiah. Durations: seconds. */
 type Schemas = components['schemas']
 
-/** `data` of an answer that only says that it is done. */
+/** `data` of an answer that only confirms success. */
 export type Nothing = Schemas['Empty']['data']
 
 export type TokenData = Schemas['TokenData']
@@ -11,9 +11,9 @@ export type TokenData = Schemas['TokenData']
 export type Dashboard = Schemas['Dashboard']
 export type SnapTransaksi = Schemas['SnapTransaksi']
 export type SnapDetail = Schemas['SnapDetail']
-/** A use that is over and not fetched. */
+/** A purchase that is over and whose laundry was not fetched. */
 export type LeftInMachine = Schemas['Menunggu']
-/** What a customer last bought, at its present price. */
+/** The customer's last purchase, at its present price. */
 export type LastUse = Schemas['Terakhir']
 
 export type AkunEpay = Schemas['AkunEpay']
@@ -29,12 +29,12 @@ export type Started = Schemas['Started']
 export type RefType = Schemas['RefType']
 export type HistoryEntry = Schemas['HistoryEntry']
 export type History = Schemas['History']
-/** A use in the history; `isDelete` in the detail of its deletion. */
+/** A purchase in the history; `isDelete` in the detail of its deletion. */
 export type SnapHistoryDetail = Schemas['SnapTransaksi']
 export type TopUpDetail = Schemas['DetailTopUp']
 export type RefundDetail = Schemas['DetailRefund']
-/** A top-up that was taken back. */
+/** A reversed top-up. */
 export type VoidDetail = Schemas['DetailBatal']
 
-/** The customer as the account shows them; `updated_at` is when the password was last changed. */
+/** The customer as the account screen shows them; `updated_at` is the last change of the password. */
 export type Account = Schemas['CustomerGlobal']

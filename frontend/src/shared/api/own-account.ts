@@ -2,8 +2,8 @@ import { asApiError } from '@/shared/api/error'
 import { useAuth } from '@/shared/lib/auth-store'
 
 /**
- * For a call about the customer's own account: when that is gone (404), the session ends as it does with
- * a 401 (docs/product.md §4, §8). Anything else is a failure of the moment and ends nothing.
+ * Wraps a call about the customer's own profile: a 404 means that it is gone, and the session ends as with a 401 (docs/product.md §4,
+ * §8). Any other failure is temporary and ends nothing.
  */
 export async function ofOwnAccount<T>(answer: Promise<T>): Promise<T> {
   try {

@@ -29,7 +29,7 @@ describe('when the network is back', () => {
     vi.useRealTimers()
   })
 
-  /** Somebody wants to know, in a page that has just begun; what it does when asked, and how to leave. */
+  /** A mounted query in a newly loaded page: `ask` is its request; the result unmounts it. */
   function wanted(ask: () => Promise<string>) {
     const client = makeQueryClient()
     client.mount()

@@ -6,7 +6,7 @@ import { customerId, useAuth } from '@/shared/lib/auth-store'
 import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
 import { isRecord } from '@/shared/lib/storage'
 
-/** A number can be told to the cashier without network, too. */
+/** The customer can show the cashier the number without network, too. */
 const kept = offlineSnapshot(
   'akun',
   (data): data is Account =>
@@ -16,7 +16,7 @@ const kept = offlineSnapshot(
     ),
 )
 
-/** The customer's own account, by the id in the token: what was last seen of it, then the present one. */
+/** The customer's own profile, by the id in the token: first the last known one, then the present one. */
 export function useAccount() {
   const id = useAuth(({ token }) => (token ? customerId(token) : null)) ?? ''
   const [seen] = useState(kept.load)

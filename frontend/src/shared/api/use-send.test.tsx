@@ -11,7 +11,7 @@ let client: QueryClient
 const wrapper = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={client}>{children}</QueryClientProvider>
 )
-const told = () =>
+const messages = () =>
   useToasts
     .getState()
     .take()
@@ -19,7 +19,7 @@ const told = () =>
 
 beforeEach(() => {
   client = makeQueryClient()
-  told()
+  messages()
 })
 afterEach(cleanup)
 
@@ -47,7 +47,7 @@ it('sends once though it is tapped twice before anything is drawn, and again aft
   expect(onDone.mock.calls[0]?.slice(0, 2)).toEqual(['ok', 'a'])
   act(() => page.current.submit('d'))
   await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(2))
-  expect(told()).toEqual([])
+  expect(messages()).toEqual([])
 })
 
 it('tells a failure once, in the words of the call where it has some, and then what follows from it', async () => {
@@ -57,12 +57,12 @@ it('tells a failure once, in the words of the call where it has some, and then w
   plain.answers[0]?.fail(new ApiError(409, 'sudah ada'))
   await vi.waitFor(() => expect(plain.onFailed).toHaveBeenCalledOnce())
   expect(plain.onDone).not.toHaveBeenCalled()
-  expect(told()).toEqual([{ kind: 'failure', title: 'sudah ada', body: undefined }])
+  expect(messages()).toEqual([{ kind: 'failure', title: 'sudah ada', body: undefined }])
 
   const own = open(({ status }) => ({ title: 'Mesin Not found', body: String(status) }))
   act(() => own.page.current.submit('a'))
   await vi.waitFor(() => expect(own.answers).toHaveLength(1))
   own.answers[0]?.fail(new ApiError(404, 'x'))
   await vi.waitFor(() => expect(own.onFailed).toHaveBeenCalledOnce())
-  expect(told()).toEqual([{ kind: 'failure', title: 'Mesin Not found', body: '404' }])
+  expect(messages()).toEqual([{ kind: 'failure', title: 'Mesin Not found', body: '404' }])
 })

@@ -5,14 +5,14 @@ import { type Sending, useOneAtATime } from '@/shared/lib/use-submit'
 
 interface Send<V, T> {
   send: (variables: V) => Promise<T>
-  /** How a failure is told, where not by the server's sentence. */
+  /** Text of a failure, where it is not the server's sentence. */
   words?: Words
   onDone?: (answer: T, variables: V) => unknown
-  /** After the failure was told. */
+  /** Called after the failure was shown. */
   onFailed?: (error: Error) => void
 }
 
-/** A change that is asked of the server, once at a time; a failure is told. Messages of an earlier one go with the new try. */
+/** Sends a change to the server, once at a time, and shows a failure. A new attempt removes the messages of an earlier one. */
 export function useSend<V = void, T = unknown>({ send, words, onDone, onFailed }: Send<V, T>): Sending<[V]> {
   const once = useOneAtATime()
   const { isPending, mutateAsync } = useMutation<T, Error, V>({

@@ -1,6 +1,6 @@
 import { camera, common, failure, months } from '@/shared/copy/shared'
 
-/** Words of our own: what docs/product.md leaves open. Quoted strings live in `spec.ts`. */
+/** Our own texts, for what docs/product.md leaves open. Quoted strings are in `spec.ts`. */
 export const added = {
   brand: 'Nyala',
   months,
@@ -12,7 +12,7 @@ export const added = {
   telpHint: 'Tulis nomor tanpa 0 atau 62 di depan',
   exampleName: 'Siti Rahmawati',
   nameHint: 'Nama depan dan nama belakang',
-  /** The server's own sentence, told before a code is asked for. */
+  /** The server's own sentence, shown before a code is requested. */
   passwordTooShort: 'kata sandi minimal 8 karakter',
   passwordTooLong: 'kata sandi maksimal 128 karakter',
   nameTooLong: 'Nama paling banyak 99 huruf',
@@ -75,11 +75,11 @@ export const added = {
     stepHistory: 'Lihat semua pemakaian di Riwayat',
     stepAccount: 'Ubah nama dan kata sandi di Akun',
     waitingForMachine: 'Menunggu mesin',
-    /** When the money is back at the latest. */
+    /** The latest time of the refund. */
     waitingForMachineBody: (time: string) =>
       `Mesin belum menjawab. Bila tidak menyala, saldo kembali paling lambat ${time}. Tanyakan ke kasir sambil menunggu.`,
     finished: 'Selesai',
-    /** Where the line is down at its end. */
+    /** Shown when the connection is down at the end of a cycle. */
     perhapsOver: 'Mungkin sudah selesai',
     reconnecting: 'Menyambungkan kembali…',
     timeLeft: 'Sisa waktu',
@@ -119,10 +119,10 @@ export const added = {
     empty: 'Belum ada layanan di outlet ini',
     noMatch: 'Tidak ada layanan yang cocok',
     busy: 'Sedang digunakan',
-    /** Follows it on the same line. */
+    /** Follows on the same line. */
     timeLeft: (left: string) => `, sisa ${left}`,
     busyWithoutTime: 'Mesin ini sedang disiapkan untuk pelanggan lain.',
-    /** The machine is this customer's own: it runs, or it holds their money. */
+    /** The machine is used by this customer: it runs, or it holds their money. */
     own: 'Sedang Anda pakai',
     ownWaiting: 'Mesin ini menunggu pembayaran Anda',
     ready: 'Siap',
@@ -137,7 +137,7 @@ export const added = {
     emptyBody: 'Isi saldo di kasir outlet terlebih dahulu.',
     /** Short enough for one line beside the balance on a small phone. */
     validUntil: (date: string) => `Berlaku s.d. ${date}`,
-    /** What is left after paying. */
+    /** The balance after paying. */
     left: (amount: string) => `sisa ${amount}`,
     serviceAt: (service: string, machine: string) => `${service} di ${machine}`,
     insufficient: 'Saldo kurang',
@@ -156,7 +156,7 @@ export const added = {
     title: 'Pembayaran',
     youPay: 'Anda bayar',
     paid: 'Pembayaran berhasil',
-    /** Minutes, and the time of day it will be over by if it is started now. */
+    /** Minutes, and the time of its end if it starts now. */
     endsAbout: (minutes: string, time: string) => `${minutes} · selesai sekitar ${time}`,
     loaded: (machine: string) => `Cucian sudah di dalam ${machine}?`,
     balanceLeft: 'Sisa saldo',
@@ -172,7 +172,7 @@ export const added = {
     startedBody: 'Sisa waktunya tampil di Beranda.',
     seeDashboard: 'Lihat keadaan mesinnya di Beranda.',
     balanceAt: (outlet: string) => `Saldo E-Pay ${outlet}`,
-    /** Never after a try that went unanswered. */
+    /** Never shown after an attempt that went unanswered. */
     moneySafe: 'Saldo Anda tidak terpotong.',
     seeBalance: 'Saldo terbaru tampil di Beranda.',
   },
@@ -182,7 +182,7 @@ export const added = {
     yesterday: 'Kemarin',
     refresh: 'Segarkan riwayat',
     updated: 'Riwayat sudah diperbarui',
-    /** The word joiner keeps `top-up` on one line. */
+    /** The U+2060 joiner keeps `top-up` on one line. */
     emptyBody: 'Pemakaian mesin dan top-\u2060up akan tercatat di sini.',
     loadFailed: 'Riwayat belum bisa dimuat',
     topUpNumber: 'No Top-Up',

@@ -1,4 +1,4 @@
-/** Words of what only a logged-in customer meets: apart, so that the first visit does not carry them. */
+/** Texts that only a logged-in customer meets: a separate file, so that the first visit does not load them. */
 export const extras = {
   push: {
     ask: 'Beri tahu saya saat selesai',

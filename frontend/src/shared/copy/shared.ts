@@ -1,4 +1,4 @@
-/** Words of our own that the till shows, too: each is shipped by itself, so that it carries none of the customers' app. */
+/** Our own texts that the till shows, too: each is a separate export, so that the till loads none of the customers' texts. */
 
 export const months = [
   'Januari',
@@ -47,7 +47,7 @@ export const failure = {
   serverBody: 'Coba lagi sebentar lagi.',
 } as const
 
-/** Of what reads codes. */
+/** Texts of the code reader. */
 export const camera = {
   openingCamera: 'Menyalakan kamera…',
   torchOn: 'Nyalakan senter',

@@ -1,6 +1,6 @@
 /**
- * Every string that docs/product.md quotes, to the letter (the English ones too).
- * Words of our own live in `added.ts`, those of one later screen beside that screen (`*-copy.ts`).
+ * Every string that docs/product.md quotes, to the letter (the English ones too). Our own texts are in `added.ts`, those of a screen that
+ * loads later are beside that screen (`*-copy.ts`).
  */
 export const spec = {
   // §2 buttons, links, titles

@@ -1,4 +1,4 @@
 import { create } from 'zustand'
 
-/** Whether the present screen says itself how old its data is: then the banner does not say it once more, in another form. */
+/** Whether the current screen shows the age of its data: then the banner does not repeat it in another form. */
 export const useAgeTold = create<{ told: boolean }>(() => ({ told: false }))

@@ -4,12 +4,12 @@ import { clearCustomers, clearPrivate } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
 import { readToken, TOKEN_KEY } from '@/shared/lib/token'
 
-/** Claims we read of the token; the server alone decides whether it is good. */
+/** The token's claims that the app reads; only the server decides whether the token is valid. */
 interface Claims {
   id_customer_global?: number | string
 }
 
-/** `id_customer_global` of a token, null when it cannot be read. */
+/** `id_customer_global` of a token; null when it cannot be read. */
 export function customerId(token: string): string | null {
   try {
     const body = token.split('.')[1] ?? ''
@@ -21,7 +21,7 @@ export function customerId(token: string): string | null {
   }
 }
 
-/** Of the customer who is logged in; empty when nobody is, or the token does not tell. */
+/** The id of the logged-in customer; empty without a login, or when the token has none. */
 export function currentCustomer(): string {
   const { token } = useAuth.getState()
   return (token && customerId(token)) ?? ''
@@ -29,10 +29,10 @@ export function currentCustomer(): string {
 
 interface AuthState {
   token: string | null
-  /** The server has ended the last session here; the customer did not. */
+  /** The server has ended the last session of this phone; the customer did not. */
   expired: boolean
   signIn: (token: string) => void
-  /** The server no longer knows this session (401, or 404 of one's own account). What was paid and is undecided stays. */
+  /** The server no longer knows this session (401, or 404 of one's own account). Paid but undecided receipts stay. */
   expire: () => void
   /** Returns false when the token could not be removed (`gagal logout!`). */
   signOut: () => boolean
@@ -42,7 +42,7 @@ export const useAuth = create<AuthState>((set, get) => ({
   token: readToken(),
   expired: false,
   signIn(token) {
-    // What was typed for a registration or a reset has served, or was of somebody else.
+    // Input for a registration or a reset is no longer needed, or belongs to another customer.
     if (!get().token) clearPrivate(['session'])
     clearCustomers(customerId(token))
     try {
@@ -82,7 +82,7 @@ export function followOtherTabs(): () => void {
     if (event.key !== TOKEN_KEY && event.key !== null) return
     const token = readToken()
     const before = useAuth.getState().token
-    // What this tab keeps for its own session is of whoever was here.
+    // This tab's session data belongs to the previous customer.
     if (token !== before && (!token || !before || customerId(token) !== customerId(before))) {
       clearPrivate(['session'])
     }

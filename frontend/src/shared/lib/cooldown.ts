@@ -16,7 +16,7 @@ const sent = slot<Sent>(
 
 const key = (purpose: Purpose, telp: string) => `${purpose}:${telp}`
 
-/** Remember that a code was sent now. Kept for the session, so that a reload goes on with the countdown. */
+/** Records that a code was sent now. Kept for the session, so that a reload continues the countdown. */
 export function codeSent(purpose: Purpose, telp: string, now = Date.now()): void {
   sent.write({ ...sent.read(), [key(purpose, telp)]: now })
 }
@@ -27,12 +27,12 @@ export function forgetCode(purpose: Purpose, telp: string): void {
   sent.write(rest)
 }
 
-/** Whether this tab knows of a code that was sent. */
+/** Whether this tab has recorded a sent code. */
 function codeWasSent(purpose: Purpose, telp: string): boolean {
   return sent.read()?.[key(purpose, telp)] !== undefined
 }
 
-/** Milliseconds until another code may be asked for, 0 when it may now. */
+/** Milliseconds until another code may be requested, 0 when it may now. */
 export function cooldownLeft(purpose: Purpose, telp: string, now = Date.now()): number {
   const at = sent.read()?.[key(purpose, telp)]
   if (at === undefined || at > now) return 0
@@ -41,7 +41,7 @@ export function cooldownLeft(purpose: Purpose, telp: string, now = Date.now()): 
 
 interface Cooldown {
   left_ms: number
-  /** A code was sent, now or before. */
+  /** A code was sent, now or earlier. */
   wasSent: boolean
   restart: () => void
 }

@@ -1,7 +1,7 @@
 import { months } from '@/shared/copy/shared'
 
-// Numbers and dates are written by hand: the first use of `Intl` in another language than the phone's keeps a weak phone
-// busy for a tenth of a second, just before the first balance is drawn.
+// Numbers and dates are formatted by hand: the first use of `Intl` in another language than the phone's blocks a weak phone for a tenth
+// of a second, just before the first balance is drawn.
 
 /** Whole rupiah as `Rp 85.000`, negative as `-Rp 8.000`; decimals only when there are any (docs/product.md §9). */
 export function rupiah(value: number): string {
@@ -10,17 +10,17 @@ export function rupiah(value: number): string {
   return `${value < 0 ? '-' : ''}Rp ${digits}`
 }
 
-/** As `rupiah`, with a plus before what comes in: the sign carries the meaning, not the colour alone. */
+/** Like `rupiah`, with a plus before incoming money: the sign carries the meaning, not the colour alone. */
 export function signedRupiah(value: number): string {
   return value > 0 ? `+${rupiah(value)}` : rupiah(value)
 }
 
-/** Outlets live in western Indonesia unless told otherwise: Jakarta's clock, which knows no summer time. */
+/** Jakarta's clock, which has no summer time: outlets are in western Indonesia unless configured otherwise. */
 const ZONE_MS = 7 * 3_600_000
 
 type Parts = Record<'day' | 'month' | 'year' | 'hour' | 'minute' | 'second', string>
 
-/** The parts of an instant in Jakarta; null for what is no date. */
+/** The parts of an instant in Jakarta; null for an invalid date. */
 export function partsOf(instant: string | number | Date): Parts | null {
   const date = new Date(new Date(instant).getTime() + ZONE_MS)
   if (Number.isNaN(date.getTime())) return null
@@ -42,13 +42,13 @@ export function formatDateTime(instant: string | number | Date): string {
   return b ? `${b.day}/${b.month}/${b.year} ${b.hour}:${b.minute}` : '-'
 }
 
-/** `18.05`: with a dot, so that nobody takes it for a countdown. */
+/** `18.05`: with a dot, so that it does not look like a countdown. */
 export function clockTime(instant: string | number | Date): string {
   const b = partsOf(instant)
   return b ? `${b.hour}.${b.minute}` : '-'
 }
 
-/** A moment as it is said: `18.05` today, `20/11/2026 18:05` any other day. */
+/** A moment as text: `18.05` today, `20/11/2026 18:05` on any other day. */
 export function moment(at: number, now = Date.now()): string {
   return formatDate(at) === formatDate(now) ? clockTime(at) : formatDateTime(at)
 }

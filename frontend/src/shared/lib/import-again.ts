@@ -1,11 +1,10 @@
 /**
- * A file of the app that is fetched when it is needed. Browsers remember for the life of the page that a module could
- * not be fetched (the module map of the HTML standard), so that the same `import()` fails for ever, also when the network
- * is back. Each further try therefore asks by another address, the one that the browser names in its failure;
- * where it names none, as Safari, it asks as before.
+ * Imports a file of the app on demand, with retries. Browsers remember for the life of the page that a module could not be fetched (the
+ * module map of the HTML standard). The same `import()` therefore keeps failing, also when the network is back. Each further attempt uses
+ * another address, the one that the browser names in its failure; where the browser names none, as Safari does, it uses the same one.
  *
- * Only for a file that no other one imports: by another address it is another module, with a state of its own. A screen
- * that could not be fetched is therefore had by a reload of the page (`reload-once.ts`).
+ * Only for a file that no other one imports: under another address it is another module, with separate state. A screen that could not be
+ * fetched is therefore recovered by a reload of the page (`reload-once.ts`).
  */
 export function importAgain<T>(
   load: () => Promise<T>,

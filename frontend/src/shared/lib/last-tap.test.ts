@@ -3,18 +3,18 @@ import { DOUBLE_TAP, followTaps, ignoreTaps } from './last-tap'
 
 const above = document.createElement('button')
 const below = document.createElement('button')
-const heard = vi.fn()
-below.addEventListener('click', heard)
+const onClick = vi.fn()
+below.addEventListener('click', onClick)
 
 beforeAll(followTaps)
 beforeEach(() => {
   vi.useFakeTimers()
-  heard.mockClear()
+  onClick.mockClear()
   document.body.append(above, below)
 })
 afterEach(() => {
   vi.runAllTimers()
-  // No test's first tap is a second one.
+  // The first tap of a test must not count as a second one.
   press(document.body, { beside: 1_000 })
   vi.useRealTimers()
   above.remove()
@@ -24,11 +24,11 @@ afterEach(() => {
 const PLACE = { x: 180, y: 700 }
 
 interface How {
-  /** What presses; a key by default. */
+  /** The input device; a key by default. */
   by?: 'touch' | 'mouse' | 'key'
-  /** So far from the place, in CSS pixels. */
+  /** Distance from the place, in CSS pixels. */
   beside?: number
-  /** How often the pointer was pressed, for its system. */
+  /** Click count of the pointer, according to its system. */
   detail?: number
 }
 
@@ -38,41 +38,41 @@ function press(target: Element, { by = 'touch', beside = 0, detail = 1 }: How = 
   return target.dispatchEvent(new MouseEvent('click', { ...about, detail: by === 'key' ? 0 : detail }))
 }
 
-/** The first tap takes away what it hits. */
-function tapAway() {
+/** A first tap that removes its target. */
+function removeTarget() {
   press(above)
   above.remove()
 }
 
 it('a second tap reaches nothing that has come to the place of what the first one hit, and no third', () => {
-  tapAway()
+  removeTarget()
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
   expect(press(below)).toBe(false)
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
   press(below)
-  expect(heard).not.toHaveBeenCalled()
+  expect(onClick).not.toHaveBeenCalled()
 })
 
 it('nor where a sheet has stepped back in the history to go', () => {
-  tapAway()
+  removeTarget()
   window.dispatchEvent(new Event('popstate'))
   press(below)
-  expect(heard).not.toHaveBeenCalled()
+  expect(onClick).not.toHaveBeenCalled()
 })
 
 it('a later one does, and one elsewhere', () => {
-  tapAway()
+  removeTarget()
   press(below, { beside: DOUBLE_TAP.near })
-  expect(heard).toHaveBeenCalledTimes(1)
+  expect(onClick).toHaveBeenCalledTimes(1)
   vi.advanceTimersByTime(DOUBLE_TAP.within)
   press(below)
-  expect(heard).toHaveBeenCalledTimes(2)
+  expect(onClick).toHaveBeenCalledTimes(2)
 })
 
 it('what is still there is tapped as often as one likes', () => {
   press(below)
   press(below)
-  expect(heard).toHaveBeenCalledTimes(2)
+  expect(onClick).toHaveBeenCalledTimes(2)
 })
 
 it('a part of a button that changes is no button that has gone', () => {
@@ -81,24 +81,24 @@ it('a part of a button that changes is no button that has gone', () => {
   press(part)
   part.remove()
   press(below)
-  expect(heard).toHaveBeenCalledTimes(2)
+  expect(onClick).toHaveBeenCalledTimes(2)
 })
 
 it('a mouse is kept from it where its system says that it clicked twice', () => {
   press(above, { by: 'mouse' })
   above.remove()
   press(below, { by: 'mouse', detail: 2 })
-  expect(heard).not.toHaveBeenCalled()
+  expect(onClick).not.toHaveBeenCalled()
   press(below, { by: 'mouse' })
-  expect(heard).toHaveBeenCalledOnce()
+  expect(onClick).toHaveBeenCalledOnce()
 })
 
 it('a key is no tap', () => {
-  tapAway()
+  removeTarget()
   press(below, { by: 'key' })
   ignoreTaps()
   press(below, { by: 'key' })
-  expect(heard).toHaveBeenCalledTimes(2)
+  expect(onClick).toHaveBeenCalledTimes(2)
 })
 
 it('after a reload no tap is heard anywhere for so long as a second one takes', () => {
@@ -106,8 +106,8 @@ it('after a reload no tap is heard anywhere for so long as a second one takes', 
   expect(press(below)).toBe(false)
   vi.advanceTimersByTime(DOUBLE_TAP.within - 1)
   press(below, { detail: 2 })
-  expect(heard).not.toHaveBeenCalled()
+  expect(onClick).not.toHaveBeenCalled()
   vi.advanceTimersByTime(1)
   press(below)
-  expect(heard).toHaveBeenCalledOnce()
+  expect(onClick).toHaveBeenCalledOnce()
 })

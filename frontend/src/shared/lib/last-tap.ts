@@ -1,25 +1,25 @@
 export interface Tap {
-  /** Where it began, in CSS pixels of the window, and when, in ms since the page began. */
+  /** Its start: place in CSS pixels of the window, and time in ms since the page's start. */
   x: number
   y: number
   at: number
 }
 
 interface Followed extends Tap {
-  /** What was tapped. */
+  /** The tapped element. */
   target: Element | null
-  /** A finger's, or a pen's. */
+  /** The tap of a finger or a pen. */
   touch: boolean
-  /** What the taps hit that this one came right after, at one place. */
+  /** The targets of the taps directly before this one, at the same place. */
   before: Element[]
 }
 
-/** The second tap of two ends within so many ms, and so many CSS pixels, of where the first one began. */
+/** A second tap ends within this many ms, and this many CSS pixels, of the start of the first one. */
 export const DOUBLE_TAP = { within: 400, near: 40 }
 
-/** What is tapped as one, whichever part of it is hit. */
+/** Elements that count as one target, with all their parts. */
 const CONTROLS = 'a, button, input, label, select, textarea'
-/** Nobody means more taps in one place. */
+/** Number of taps in one place that are remembered; more are never intended. */
 const REMEMBERED = 4
 const NONE: Followed = {
   x: Number.NaN,
@@ -30,12 +30,12 @@ const NONE: Followed = {
   before: [],
 }
 let last = NONE
-/** What the customer has done since was no tap. */
+/** The customer's last action was not a tap. */
 let other = false
 
 /**
- * At start: what the customer did last is followed from now on. A second tap was meant for what the first one hit: where that has gone
- * meanwhile, nothing that has come to its place hears it.
+ * Starts to follow the customer's taps; called once at the start. A second tap is meant for the target of the first one: if that element
+ * is gone, the element that took its place must not receive the tap.
  */
 export function followTaps(): void {
   window.addEventListener('pointerdown', follow, { capture: true, passive: true })
@@ -58,26 +58,26 @@ function follow(event: PointerEvent) {
 
 function keepFromOthers(event: MouseEvent) {
   const { before, touch } = last
-  // A mouse clicks twice where its system says so, and otherwise where it was put.
+  // A mouse click counts as a double click only if its system reports one; else the customer moved it there on purpose.
   if (before.some(({ isConnected }) => !isConnected) && (touch || event.detail > 1)) swallow(event)
 }
 
-/** Where and when something was pressed, as far as an event tells. */
+/** Place and time of a press, from an event. */
 type Press = Pick<MouseEvent, 'clientX' | 'clientY' | 'timeStamp'>
 
-/** Whether this is the second tap of a double tap that began with `first`. */
+/** Whether this is the second tap of a double tap that started with `first`. */
 export function isAgain({ x, y, at }: Tap, { clientX, clientY, timeStamp }: Press): boolean {
   return timeStamp - at < DOUBLE_TAP.within && Math.hypot(clientX - x, clientY - y) < DOUBLE_TAP.near
 }
 
-/** A click that is meant for nobody. The keyboard's has no detail and is no tap. */
+/** Drops a click that has no valid target. A keyboard's click has no detail and is not a tap. */
 export function swallow(event: Pick<MouseEvent, 'detail' | 'preventDefault' | 'stopPropagation'>): void {
   if (event.detail === 0) return
   event.preventDefault()
   event.stopPropagation()
 }
 
-/** In a page that has just been loaded nobody knows where the first tap was: for so long as a second one takes, nothing hears one. */
+/** A newly loaded page does not know where the first tap was: it ignores all taps for the duration of a double tap. */
 export function ignoreTaps(): void {
   const since = performance.now()
   const ignore = (event: MouseEvent) => {
@@ -87,5 +87,5 @@ export function ignoreTaps(): void {
   setTimeout(() => window.removeEventListener('click', ignore, { capture: true }), DOUBLE_TAP.within)
 }
 
-/** The tap that the customer has just made; all NaN when it was no tap but a key or a step back. */
+/** The customer's latest tap; all NaN when the last action was a key or a step back. */
 export const lastTap = (): Tap => (other ? NONE : last)

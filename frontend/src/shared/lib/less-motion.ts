@@ -1,2 +1,2 @@
-/** Whether the phone's owner does not want things to move. */
+/** Whether the phone's owner prefers reduced motion. */
 export const lessMotion = (): boolean => window.matchMedia('(prefers-reduced-motion: reduce)').matches

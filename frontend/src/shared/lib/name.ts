@@ -1,10 +1,10 @@
 import { lastOf } from '@/shared/lib/last-of'
-/** First and last name as one; a name of one word has no last name. */
+/** First and last name combined; a name without blanks has no last name. */
 export function fullName({ nama_awal, nama_akhir }: { nama_awal: string; nama_akhir: string }): string {
   return `${nama_awal} ${nama_akhir}`.trim()
 }
 
-/** At most two letters that stand for a name. */
+/** At most two letters as a short form of a name. */
 export function initials(name: string): string {
   const words = name.split(' ').filter(Boolean)
   const letters = [words[0], words.length > 1 ? lastOf(words) : undefined]

@@ -1,14 +1,14 @@
 import { currentCustomer } from '@/shared/lib/auth-store'
 import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 
-/** What was last seen of something, and when (epoch ms). */
+/** The last known value, and its time (epoch ms). */
 export interface Seen<T> {
   data: T
   at: number
 }
 
 interface Kept extends Seen<unknown> {
-  /** Of whom: a phone may change hands. */
+  /** The customer's id: a phone may change hands. */
   id: string
 }
 
@@ -16,8 +16,8 @@ const isKept = (value: unknown): value is Kept =>
   isRecord(value) && typeof value.id === 'string' && typeof value.at === 'number' && 'data' in value
 
 /**
- * Keeps the last good answer of the logged-in customer, so that a reload and a phone without network show
- * something, with its age. It goes with the session. `valid` decides whether it is still of this shape.
+ * Keeps the last good answer for the logged-in customer, so that a reload and a phone without network show something, with its age. It is
+ * removed with the session. `valid` checks whether it still has this shape.
  */
 export function offlineSnapshot<T>(name: string, valid: (data: unknown) => data is T) {
   const place = slot('local', PRIVATE_PREFIX + name, isKept)

@@ -15,7 +15,7 @@ export interface Advice {
   met: boolean
 }
 
-/** What makes a new password good (docs/product.md §5, §9). Only the length is asked for; the rest is advice. */
+/** The rules for a good new password (docs/product.md §5, §9). Only the length is required; the rest is advice. */
 export function passwordAdvice(password: string): Advice[] {
   const { length, upperCase, lowerCase, digit } = added.passwordAdvice
   return [

@@ -1,4 +1,4 @@
-/** Every address of the app (docs/product.md §2); nobody writes a route by hand. */
+/** Every address of the app (docs/product.md §2); no other module writes a route by hand. */
 export const paths = {
   welcome: '/',
   login: '/login',

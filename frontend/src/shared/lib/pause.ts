@@ -1,6 +1,6 @@
 export const pause = (ms: number) => new Promise<void>((done) => setTimeout(done, ms))
 
-/** Waits, but no longer than until the network is back. */
+/** Waits for the pause, or until the network is back, if that is earlier. */
 export function onlineOrPause(pause_ms: number): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -3,21 +3,21 @@ import type { Dashboard, SnapTransaksi } from '@/shared/api/model'
 const FINISHED = 4
 const RUNNING = 3
 
-/** The server gives held money back after so long without a word of the machine (docs/contract.md §1). */
+/** Time after which the server refunds held money if the machine has not answered (docs/contract.md §1). */
 const HELD_MS = 15 * 60_000
 
-/** Purchases not finished; the server sends only those, the app filters all the same (docs/contract.md §2). */
+/** Open purchases; the server sends only those, the app filters them anyway (docs/contract.md §2). */
 export function unfinished(dashboard: Dashboard | undefined): SnapTransaksi[] {
   return (dashboard?.list_snap_transaksi ?? []).filter(
     ({ snap_transaksi_detail: [detail] }) => detail !== undefined && detail.status !== FINISHED,
   )
 }
 
-/** Its money is held, and the machine has not answered. */
+/** The purchase's money is held, and the machine has not answered. */
 export const isWaiting = (purchase: SnapTransaksi): boolean =>
   (purchase.snap_transaksi_detail[0]?.status ?? 0) < RUNNING
 
-/** When the money of a waiting purchase is back at the latest, epoch ms. */
+/** The latest time at which the money of a waiting purchase is back, epoch ms. */
 export const heldUntil = ({ created_at }: SnapTransaksi): number => Date.parse(created_at) + HELD_MS
 
 /** The customer's own open purchase at a machine. */

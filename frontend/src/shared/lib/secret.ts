@@ -1,9 +1,9 @@
 import { isRecord, keysOf, PRIVATE_PREFIX, type Slot, slot } from '@/shared/lib/storage'
 
-/** Keys that begin so hold a password or a code. They are private, so they go with the session too. */
+/** Keys with this prefix hold a password or a code. They are private, so they are removed with the session too. */
 const SECRET_PREFIX = `${PRIVATE_PREFIX}secret.`
 
-/** Nothing secret is kept for longer, whatever its place says. */
+/** Upper limit for keeping a secret, whatever its slot requests. */
 const LONGEST_MS = 10 * 60_000
 
 interface Kept<T> {
@@ -15,12 +15,12 @@ interface Kept<T> {
 const isKept = (value: unknown): value is Kept<unknown> =>
   isRecord(value) && typeof value.until === 'number' && 'value' in value
 
-/** Also when the phone's clock was set back meanwhile. */
+/** A time too far in the future also counts as over: the phone's clock was set back. */
 const isOver = ({ until }: Kept<unknown>, now: number) => until <= now || until > now + LONGEST_MS
 
 /**
- * A place in this tab's storage for what is secret and has to outlive a reload, for `kept_ms`: whoever goes to
- * WhatsApp for a code may find the page reloaded by the phone. `now` is epoch ms.
+ * A place in this tab's storage for a secret that must survive a reload, for `kept_ms`: while the customer looks up a code in WhatsApp,
+ * the phone may reload the page. `now` is epoch ms.
  */
 export function secretSlot<T>(
   name: string,
@@ -50,7 +50,7 @@ function current(place: Slot<Kept<unknown>>, now: number): Kept<unknown> | null 
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Takes away every secret whose time is over, and comes again when that of the next one is. */
+/** Removes every expired secret, and schedules the next expiry. */
 export function forgetSecrets(now = Date.now()): void {
   clearTimeout(timer)
   const left = keysOf('session', SECRET_PREFIX)
@@ -59,7 +59,10 @@ export function forgetSecrets(now = Date.now()): void {
   if (left.length > 0) timer = setTimeout(forgetSecrets, Math.min(...left.map(({ until }) => until)) - now)
 }
 
-/** At start: secrets go in their time, also those of a page before this one, and those that a phone slept over. */
+/**
+ * Starts the expiry of secrets; called once at the start. It covers those of an earlier page, and those that expired while the phone was
+ * suspended.
+ */
 export function followSecrets(): void {
   forgetSecrets()
   for (const event of ['pageshow', 'visibilitychange']) {

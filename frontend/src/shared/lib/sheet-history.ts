@@ -2,15 +2,15 @@ import { entriesBefore } from '@/shared/lib/entries-before'
 import { isRecord } from '@/shared/lib/storage'
 
 /**
- * Back closes the topmost sheet and leaves the page alone. Each open sheet has an entry of its own in the
- * browser's history, at the page's address; this keeps their number equal to that of the open sheets.
+ * A sheet in the browser's history: back closes the topmost sheet and keeps the page. Each open sheet has a separate history entry at the
+ * page's address; this module keeps the number of entries equal to that of the open sheets.
  */
 interface Sheet {
-  /** Asks it to close. It may stay, as one does that is locked or holds something typed. */
+  /** Requests it to close. It may stay, for example if it is locked or holds typed text. */
   ask: () => void
 }
 
-/** A browser that does not tell that it went back is waited for no longer. */
+/** Time limit for the event of a step back, for browsers that fire none. */
 const BACK_MS = 1_000
 
 const open: Sheet[] = []
@@ -18,7 +18,7 @@ let planned: ReturnType<typeof setTimeout> | undefined
 /** Set while the history goes back because sheets have closed. */
 let goingBack: ReturnType<typeof setTimeout> | undefined
 
-/** Who waits for every sheet, and its entry, to be gone. */
+/** Callbacks that wait until every sheet, and its entry, is gone. */
 const waiting: (() => void)[] = []
 
 const state = (): Record<string, unknown> => {
@@ -26,13 +26,13 @@ const state = (): Record<string, unknown> => {
   return isRecord(now) ? now : {}
 }
 
-/** For how many open sheets the present entry was made. */
+/** The number of open sheets for which the current entry was made. */
 const entryDepth = (): number => {
   const { sheets } = state()
   return typeof sheets === 'number' ? sheets : 0
 }
 
-/** Later, so that a sheet which takes the place of another finds its entry, and a change of page comes first. */
+/** Deferred, so that a sheet that replaces another finds its entry, and a change of page comes first. */
 function plan(): void {
   clearTimeout(planned)
   planned = setTimeout(level)
@@ -47,7 +47,7 @@ function level(): void {
     window.history.go(-surplus)
   }
   for (let missing = -surplus; missing > 0; missing--) {
-    // The router's own words stay in it: for the router it is the same screen.
+    // The router's own fields stay in the state: for the router it is the same screen.
     const entry = { ...state(), idx: entriesBefore() + 1, sheets: entryDepth() + 1 }
     window.history.pushState(entry, '')
   }
@@ -64,15 +64,15 @@ function onPop(): void {
   arrived()
 }
 
-/** At start: from now on back closes sheets. An entry left over by a reload goes. */
+/** Lets back close sheets; called once at the start. It removes an entry left over by a reload. */
 export function followSheets(): void {
   window.addEventListener('popstate', onPop)
   plan()
 }
 
 /**
- * Resolves when the sheets have closed and their entries are gone. A reload must wait for it: the browser
- * drops a reload for a step back that comes right after it.
+ * Resolves when the sheets have closed and their entries are gone. A reload must wait for it: the browser drops a reload in favour of a
+ * step back right after it.
  */
 export function sheetsClosed(): Promise<void> {
   return new Promise((resolve) => {
@@ -82,7 +82,7 @@ export function sheetsClosed(): Promise<void> {
   })
 }
 
-/** A sheet is open until the returned function is called. */
+/** Registers an open sheet, until the returned function is called. */
 export function enterSheet(sheet: Sheet): () => void {
   open.push(sheet)
   plan()

@@ -1,6 +1,6 @@
 /**
- * Web storage that never throws. A value somebody else wrote reads as "nothing there"; where storage is
- * full or forbidden (private mode), a value lives as long as the page.
+ * Web storage that never throws. An invalid value counts as missing; where storage is full or forbidden (private mode), a value is kept
+ * until the page is closed.
  */
 const memory = new Map<string, unknown>()
 
@@ -16,12 +16,12 @@ function open(kind: Kind): Storage | null {
 
 export interface Slot<T> {
   read: () => T | null
-  /** Whether the value outlives the page. */
+  /** Whether the value survives the page. */
   write: (value: T) => boolean
   clear: () => void
 }
 
-/** One typed place in storage; `valid` decides whether what was found is still what we wrote. */
+/** One typed place in storage; `valid` checks whether a stored value still has the expected shape. */
 export function slot<T>(kind: Kind, key: string, valid: (value: unknown) => value is T): Slot<T> {
   return {
     read() {
@@ -54,7 +54,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keys that begin so hold something of one customer; they go when the session ends. */
+/** Keys with this prefix hold data of one customer; they are removed when the session ends. */
 export const PRIVATE_PREFIX = 'nyala.pribadi.'
 
 export function clearPrivate(kinds: readonly Kind[] = ['local', 'session']): void {
@@ -62,8 +62,8 @@ export function clearPrivate(kinds: readonly Kind[] = ['local', 'session']): voi
 }
 
 /**
- * Keys that begin so, and go on with whose they are, outlive a session that the server ended: they go with a chosen
- * logout, and when somebody else logs in.
+ * Keys with this prefix, followed by the customer's id, survive a session that the server ended. They are removed with a chosen logout,
+ * and when another customer logs in.
  */
 export const CUSTOMER_PREFIX = 'nyala.customer.'
 
@@ -73,7 +73,7 @@ export function clearCustomers(except: string | null = null): void {
   }
 }
 
-/** Names of all places that begin so, of those too that live only as long as the page. */
+/** The keys of all places with this prefix, including those that are kept only until the page is closed. */
 export function keysOf(kind: Kind, prefix: string): string[] {
   const stored = () => {
     try {
@@ -90,6 +90,6 @@ function remove(kind: Kind, key: string): void {
   try {
     open(kind)?.removeItem(key)
   } catch {
-    // Nothing kept, nothing to clear.
+    // Nothing is stored, so nothing must be cleared.
   }
 }

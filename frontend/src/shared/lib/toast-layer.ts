@@ -1,8 +1,8 @@
 import { lastOf } from '@/shared/lib/last-of'
 
 /**
- * An open modal dialog covers the page and makes everything outside it inert, messages too. So the open
- * dialogs are told here, and the node with the messages moves into the topmost of them.
+ * The open modal dialogs. Each covers the page and makes everything outside it inert, messages too, so the node with the messages moves
+ * into the topmost dialog.
  */
 const dialogs: HTMLElement[] = []
 const listeners = new Set<() => void>()
@@ -11,7 +11,7 @@ const changed = () => {
   for (const listener of listeners) listener()
 }
 
-/** A modal dialog is open until the returned function is called. */
+/** Registers an open modal dialog, until the returned function is called. */
 export function raise(dialog: HTMLElement): () => void {
   dialogs.push(dialog)
   changed()
@@ -21,7 +21,7 @@ export function raise(dialog: HTMLElement): () => void {
   }
 }
 
-/** Keeps `node` where it can be seen and reached, until the returned function is called. */
+/** Keeps `node` where it is visible and reachable, until the returned function is called. */
 export function keepOnTop(node: HTMLElement): () => void {
   const place = () => (lastOf(dialogs) ?? document.body).append(node)
   place()

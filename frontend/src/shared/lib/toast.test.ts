@@ -2,15 +2,15 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { DOUBLE_TAP } from './last-tap'
 import { showAfterReload, toast, useToasts } from './toast'
 
-const heard = vi.fn()
+const onClick = vi.fn()
 const button = document.createElement('button')
-button.addEventListener('click', heard)
+button.addEventListener('click', onClick)
 const tap = () =>
   button.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail: 1 }))
 
 beforeEach(() => {
   vi.useFakeTimers()
-  heard.mockClear()
+  onClick.mockClear()
   document.body.append(button)
 })
 
@@ -25,15 +25,15 @@ it('a message of the page before is read in this one, which hears no second tap 
   showAfterReload()
   expect(useToasts.getState().take()).toMatchObject([{ kind: 'success', title: 'Nama Berhasil Di Ubah' }])
   tap()
-  expect(heard).not.toHaveBeenCalled()
+  expect(onClick).not.toHaveBeenCalled()
   vi.advanceTimersByTime(DOUBLE_TAP.within)
   tap()
-  expect(heard).toHaveBeenCalledOnce()
+  expect(onClick).toHaveBeenCalledOnce()
 })
 
 it('without one there is nothing to say, and taps are heard', () => {
   showAfterReload()
   expect(useToasts.getState().take()).toEqual([])
   tap()
-  expect(heard).toHaveBeenCalledOnce()
+  expect(onClick).toHaveBeenCalledOnce()
 })

@@ -12,7 +12,7 @@ export interface Message {
   atTop?: boolean | undefined
 }
 
-/** A message as phones keep it: in the words of the first version, so that one is read across an update too. */
+/** A message as phones store it: with the field names of the first version, so that it is readable after an update. */
 interface Kept {
   jenis: string
   judul: string
@@ -29,29 +29,29 @@ const afterReload = slot<Kept>(
 
 /** A message that waits to be shown. */
 export interface Queued extends Message {
-  /** Counts up: the same message again is another one, to be seen and heard again. */
+  /** A counter: the same message again is another one, to be shown and announced again. */
   id: number
-  /** The screen that it belongs to; undefined at first, for whoever speaks may be about to leave for it. */
+  /** The screen that the message belongs to; undefined at first, because the caller may be about to navigate to it. */
   page?: string
 }
 
-/** Waiting messages beyond this are dropped, the oldest first: nobody reads that many at once. */
+/** Beyond this number the oldest waiting messages are dropped: a customer does not read that many. */
 const QUEUE_LIMIT = 8
 
 interface ToastState {
   queue: Queued[]
-  /** Whether there was ever a message: then the toaster stays. */
+  /** Whether there ever was a message: then the toaster stays mounted. */
   used: boolean
-  /** Counts the customer's tries; what an earlier one failed by is then no longer true. */
+  /** Counts the customer's attempts; a new one makes the failures of an earlier one obsolete. */
   tries: number
-  /** The present screen; what belongs to another one is over. */
+  /** The current screen; messages of another one are over. */
   page: string
   take: () => Queued[]
 }
 
 /**
- * Messages wait here until the toaster, which is loaded on first use, takes them. So any code may speak
- * without importing the library.
+ * The queue for messages until the toaster, which is loaded on first use, takes them. So any code may send a message without importing
+ * the library.
  */
 export const useToasts = create<ToastState>((set, get) => ({
   queue: [],
@@ -67,10 +67,10 @@ export const useToasts = create<ToastState>((set, get) => ({
 
 let count = 0
 
-/** A message that comes with a change of screen belongs to the next one. */
+/** A message sent this shortly before a change of screen belongs to the next screen. */
 const SETTLE_MS = 100
 
-/** Whether a message has outlived its screen. News come from elsewhere, and belong to none. */
+/** Whether a message has outlived its screen. An info message belongs to no screen. */
 export const isOver = ({ kind, page }: Queued, now: string): boolean =>
   kind !== 'info' && page !== undefined && page !== now
 
@@ -91,7 +91,7 @@ export const toast = {
   failure: (title: string, body?: Message['body'], { atTop }: Pick<Message, 'atTop'> = {}) =>
     push({ kind: 'failure', title, body, atTop }),
   info: (title: string, body?: Message['body']) => push({ kind: 'info', title, body }),
-  /** A new try begins: failures of the one before go. */
+  /** A new attempt starts: failures of the previous one are removed. */
   newTry: () =>
     useToasts.setState(({ tries, queue }) => ({
       tries: tries + 1,
@@ -100,17 +100,17 @@ export const toast = {
   /** Another screen is shown. */
   screen: (page: string) =>
     useToasts.setState(({ queue }) => ({ page, queue: queue.filter((message) => !isOver(message, page)) })),
-  /** For a message that comes with a page reload: still readable after it. */
+  /** Stores a message that must be readable after a page reload. */
   tellAfterReload: ({ kind, title, body }: Message) =>
     afterReload.write({ jenis: KEPT_KINDS[kind], judul: title, isi: body }),
 }
 
-/** At start: show what the last page wanted to be read after its reload. */
+/** Shows the message that the last page stored before its reload; called once at the start. */
 export function showAfterReload(): void {
   const kept = afterReload.read()
   if (!kept) return
   afterReload.clear()
-  // Who has tapped twice means the page before.
+  // The second tap of a double tap was meant for the page before.
   ignoreTaps()
   const kind = (['success', 'failure'] as const).find((one) => KEPT_KINDS[one] === kept.jenis) ?? 'info'
   push({ kind, title: kept.judul, body: kept.isi })

@@ -1,4 +1,4 @@
-/** Where the session's token is kept (docs/product.md §6). */
+/** Storage key of the session's token (docs/product.md §6). */
 export const TOKEN_KEY = 'token'
 
 export function readToken(): string | null {

@@ -5,13 +5,13 @@ import { paths } from '@/shared/lib/paths'
 import { isRecord, slot } from '@/shared/lib/storage'
 import { toast } from '@/shared/lib/toast'
 
-/** So many entries of the browser's history are remembered; nobody goes back further by the arrow. */
+/** Number of history entries that are remembered; customers do not go back further with the arrow. */
 const TRAIL_LIMIT = 100
 
-/** A browser that does not tell that it went back is waited for no longer. */
+/** Time limit for the event of a step back, for browsers that fire none. */
 const REWIND_MS = 1_000
 
-/** Pathnames by their place in the history of this tab, so that a reload keeps them. */
+/** Pathnames by their index in this tab's history, stored so that a reload keeps them. */
 type Trail = Record<string, string>
 
 const trail = slot<Trail>(
@@ -31,13 +31,13 @@ function note(pathname: string): void {
 
 let shown = { here: '', before: '' }
 
-/** The screen that was shown before the present one, whichever way led here; empty for the first of this page. */
+/** The screen shown before the current one, regardless of the direction; empty for the first one of this page. */
 export const cameFrom = (): string => shown.before
 
-/** Remembers where the customer came by. Once, around all screens. */
+/** Records the customer's path through the app. Used once, around all screens. */
 export function useTrail(): void {
   const { pathname, key } = useLocation()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the same address may stand in another place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the same address may be at another index
   useLayoutEffect(() => note(pathname), [pathname, key])
   useLayoutEffect(() => {
     if (pathname !== shown.here) shown = { here: pathname, before: shown.here }
@@ -45,13 +45,13 @@ export function useTrail(): void {
   }, [pathname])
 }
 
-/** Goes back one screen; where none of ours lies before, to `otherwise`. */
+/** Goes back one screen; where no screen of ours lies before, to `otherwise`. */
 export function useBack(otherwise: string): () => void {
   const navigate = useNavigate()
   return () => (entriesBefore() > 0 ? navigate(-1) : navigate(otherwise, { replace: true }))
 }
 
-/** Leads to one screen whatever lies before, and leaves no second entry of it where it is just that one. */
+/** Goes to one screen, whatever lies before; if it is the previous entry, it goes back instead of adding a second entry. */
 export function useBackTo(pathname: string): () => void {
   const navigate = useNavigate()
   return () =>
@@ -59,8 +59,8 @@ export function useBackTo(pathname: string): () => void {
 }
 
 /**
- * To the dashboard when something is over, a purchase for one: nothing of it is left in the history, so that
- * back leads home and never into its steps again.
+ * Goes to the dashboard at the end of e.g. a purchase: its steps are removed from the history, so that back leads home and never into
+ * them again.
  */
 export function useHome(): () => Promise<void> {
   const navigate = useNavigate()
@@ -77,7 +77,7 @@ function rewind(): Promise<void> {
   if (steps === 0) return Promise.resolve()
   return new Promise((resolve) => {
     const done = (event?: Event) => {
-      // Nobody else hears of it: that screen must not be drawn, it may be the one with the camera.
+      // No other listener may receive the event: that screen must not be drawn, it may be the one with the camera.
       event?.stopImmediatePropagation()
       clearTimeout(timer)
       window.removeEventListener('popstate', done, { capture: true })

@@ -16,7 +16,7 @@ function check(a: string, b: string): Faults<'a' | 'b'> {
   return { ...(!a && { a: EMPTY }), ...(!b && { b: EMPTY }) }
 }
 
-/** `onSend`: whether the server takes it. */
+/** `onSend`: whether the server accepts it. */
 function Form({ onSend }: { onSend: () => boolean }) {
   const [a, setA] = useState('')
   const [b, setB] = useState('')
@@ -76,7 +76,7 @@ it('a sentence goes as soon as it is no longer true, and moves to the next field
   expect(description(b)).toBe(EMPTY)
   await user.type(b, 'y')
   expect(screen.queryByText(EMPTY)).toBeNull()
-  // Another fault is told by another try only.
+  // Another fault is shown only by another attempt to send.
   expect(screen.queryByText(DIFFERENT)).toBeNull()
   await send()
   expect(screen.getAllByText(DIFFERENT)).toHaveLength(1)

@@ -4,19 +4,19 @@ import { toast } from '@/shared/lib/toast'
 import type { Sending } from '@/shared/lib/use-submit'
 import { type Faults, fine } from '@/shared/lib/validate'
 
-/** What a field of the form is told about itself. */
+/** The validation props of one field. */
 export interface FieldOfForm {
   name: string
   invalid?: boolean
-  /** The sentence that stands below it. */
+  /** The sentence below the field. */
   fault?: string
-  /** Of the element with the sentence, which may stand below another field. */
+  /** Id of the element with the sentence, which may be below another field. */
   faultId?: string
 }
 
 /**
- * A form that says what is wrong where it is wrong. Each sentence stands once, at the first field that it is
- * about; that field gets the focus. It goes as soon as it is no longer true, and comes only with a try to send.
+ * A form that shows each fault at its field. Each sentence appears once, at the first field that it is about, and that field gets the
+ * focus. The sentence disappears as soon as it is no longer true, and appears only on an attempt to send.
  */
 export function useForm<F extends string>(check: () => Faults<F>, submit: Sending['submit']) {
   const [told, setTold] = useState<Faults<F>>({})
@@ -35,14 +35,16 @@ export function useForm<F extends string>(check: () => Faults<F>, submit: Sendin
     show(() => setTold(now))
   }
 
-  /** Drawn at once, so that the field is marked when it gets the focus, still within the tap that a phone's keyboard wants. */
+  /**
+   * Rendered synchronously, so that the field is marked when it gets the focus, still within the tap, which a phone's keyboard requires.
+   */
   function show(mark: () => void): void {
     flushSync(mark)
     ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
   }
 
   return {
-    // Whatever is typed may be what was wrong.
+    // Any edit may have fixed the refused value.
     form: { ref, onSubmit, onInput: () => setRefused(null), noValidate: true },
     field(name: F): FieldOfForm {
       if (name === refused) return { name, invalid: true }
@@ -55,7 +57,7 @@ export function useForm<F extends string>(check: () => Faults<F>, submit: Sendin
         ...(first === name && { fault: now[name] }),
       }
     },
-    /** For what only the server can know: the field that it refused. Why is said elsewhere. */
+    /** Marks the field that only the server could refuse. The reason is shown in another place. */
     refuse: (name: F) => show(() => setRefused(name)),
   }
 }

@@ -1,15 +1,15 @@
 import { useRef, useState } from 'react'
 import { toast } from '@/shared/lib/toast'
 
-/** Something that is sent once at a time. */
+/** An action that is sent once at a time. */
 export interface Sending<A extends unknown[] = []> {
   /** For the spinner. */
   pending: boolean
-  /** A second tap while the first is under way does nothing. */
+  /** A second tap during the first request does nothing. */
   submit: (...args: A) => void
 }
 
-/** The guard of `submit`: a ref, because two taps can land before React draws. */
+/** The guard of `submit`: a ref, because two taps can arrive before React renders. */
 export function useOneAtATime(): (run: () => Promise<unknown>) => void {
   const busy = useRef(false)
   return (run) => {
@@ -22,9 +22,8 @@ export function useOneAtATime(): (run: () => Promise<unknown>) => void {
 }
 
 /**
- * Runs an action of this phone, or one of the screens before login, which have no query cache: its library would be a
- * tenth of what they load. What a customer sends who is logged in goes by `useSend`. Messages of an earlier failure go
- * with the new try.
+ * Runs an action of this phone, or of a screen before the login. Those screens have no query cache, because its library would be a tenth
+ * of what they load. A logged-in customer's change uses `useSend`. A new attempt removes the messages of an earlier failure.
  */
 export function useSubmit<A extends unknown[]>(
   action: (...args: A) => Promise<void>,

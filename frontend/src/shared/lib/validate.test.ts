@@ -58,7 +58,7 @@ it('the change of the password has words of its own', () => {
     repeat: 'Kata sandi tidak sama',
   })
   expect(validPasswordChange({ current: 'x', next: 'a', repeat: 'a' })).toEqual({ next: SHORT })
-  // An old password may be from before there was a rule.
+  // An old password may come from before the rule.
   expect(validPasswordChange({ current: 'x', next: 'Rahasia1', repeat: 'Rahasia1' })).toEqual({})
 })
 

@@ -2,17 +2,17 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { longEnough, shortEnough } from '@/shared/lib/password-advice'
 
-/** What is wrong with a form, field by field in the form's order; empty when it may be sent (docs/product.md §5). */
+/** The faults of a form, field by field in the form's order; empty when it may be sent (docs/product.md §5). */
 export type Faults<F extends string> = { readonly [field in F]?: string }
 
-/** Words of a name; inner blanks collapse. */
+/** The parts of a name between blanks; inner blanks collapse. */
 export function words(name: string): string[] {
   return name.trim().split(/\s+/).filter(Boolean)
 }
 
-/** Letters of a name without its blanks, as the server counts them. */
+/** Maximum letters of a name without its blanks, as the server counts them. */
 const NAME_MAX = 99
-/** Fillers that count as letters, marks or symbols and show nothing, and code points that stand for nothing. */
+/** Fillers that count as letters, marks or symbols and show nothing, and unassigned code points. */
 const FILLERS = [0x34f, 0x115f, 0x1160, 0x17b4, 0x17b5, 0x2065, 0x2800, 0x3164, 0xffa0, 0xfffc, 0x1d159]
 const RANGES = [
   [0x180b, 0x180f],
@@ -29,10 +29,10 @@ const isHidden = (letter: string): boolean => {
   )
 }
 const LETTER = '[\\p{L}\\p{N}\\p{P}\\p{S}\\p{Cn}]'
-/** Something visible first; marks and variation selectors behind it, joiners between two. */
+/** A visible character first; marks and variation selectors after it, joiners between two. */
 const READABLE = new RegExp(`^${LETTER}(?:${LETTER}|\\p{M}|[\\u200c\\u200d]${LETTER})*$`, 'u')
 
-/** What the server would refuse of a name, before a code is asked for (domain/text.rs). */
+/** The fault that the server would find in a name, checked before a code is requested (domain/text.rs). */
 export function nameFault(name: string): string | undefined {
   const all = words(name)
   if (all.length < 2) return spec.nameTooShort
@@ -100,14 +100,14 @@ export function fine(faults: Faults<string>): boolean {
   return Object.keys(faults).length === 0
 }
 
-/** The fields that are empty, all with the same sentence. */
+/** The empty fields, all with the same sentence. */
 function missing<F extends string>(form: Record<F, string>, sentence: string): Faults<F> {
   const gaps: { [field in F]?: string } = {}
   for (const field in form) if (form[field] === '') gaps[field] = sentence
   return gaps
 }
 
-/** The server refuses it too, but only after the code has been sent. */
+/** The server refuses it too, but only after the code was sent. */
 function tooShort<F extends string>(field: F, password: string): Faults<F> {
   if (!longEnough(password)) return { [field]: added.passwordTooShort } as Faults<F>
   return shortEnough(password) ? {} : ({ [field]: added.passwordTooLong } as Faults<F>)

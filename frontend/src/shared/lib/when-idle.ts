@@ -1,7 +1,7 @@
-/** Milliseconds to wait for an idle moment where the browser cannot tell one. */
+/** Milliseconds to wait where the browser cannot report an idle moment. */
 const IDLE_FALLBACK_MS = 300
 
-/** Resolves when the browser has nothing better to do. */
+/** Resolves when the browser is idle. */
 export function whenIdle(): Promise<void> {
   return new Promise((resolve) => {
     if ('requestIdleCallback' in window) window.requestIdleCallback(() => resolve())

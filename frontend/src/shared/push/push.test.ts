@@ -6,13 +6,13 @@ import { forgetPush, glanceAtPush, renewPush, turnPushOff, turnPushOn, usePush }
 const KEY = 'AQID'
 const ENDPOINT = 'https://push.example/1'
 
-/** The browser's push service: what is subscribed there, and how often that was done. */
+/** The browser's push service: its subscription, and the number of subscribe calls. */
 let subscribed: { endpoint: string; key: Uint8Array } | null
 let subscribes: number
-/** What the server was told, in order. */
-let told: [path: string, body: unknown][]
+/** The calls to the server, in order. */
+let calls: [path: string, body: unknown][]
 let permission: NotificationPermission
-/** What the customer answers when the browser asks. */
+/** The customer's answer to the browser's prompt. */
 let reply: NotificationPermission
 
 const pushManager = {
@@ -37,7 +37,7 @@ const pushManager = {
 
 const state = () => usePush.getState().state
 const token = (id: number) => `h.${btoa(JSON.stringify({ id_customer_global: id }))}.s`
-const paths = () => told.map(([path]) => path)
+const paths = () => calls.map(([path]) => path)
 
 function browser(serviceWorker: object | undefined): void {
   vi.stubGlobal('navigator', serviceWorker ? { serviceWorker } : {})
@@ -46,7 +46,7 @@ function browser(serviceWorker: object | undefined): void {
 beforeEach(() => {
   subscribed = null
   subscribes = 0
-  told = []
+  calls = []
   permission = 'default'
   reply = 'granted'
   vi.stubGlobal('PushManager', class {})
@@ -63,7 +63,7 @@ beforeEach(() => {
   browser({ ready: Promise.resolve(registration), getRegistration: async () => registration })
   vi.stubGlobal('fetch', async (request: Request) => {
     const path = new URL(request.url).pathname.replace('/scan/v1/push/', '')
-    told.push([path, request.method === 'POST' ? await request.json() : null])
+    calls.push([path, request.method === 'POST' ? await request.json() : null])
     return Response.json({ status: 200, message: 'OK', data: path === 'kunci' ? { kunci: KEY } : null })
   })
   useAuth.getState().signIn(token(1))
@@ -83,11 +83,11 @@ it('a phone that cannot is known at a glance, and nobody is asked', () => {
   browser({})
   glanceAtPush()
   expect(state()).toBe('unsupported')
-  // An iPhone's browser: the same app can, from the home screen.
+  // An iPhone's browser: the same app supports pushes from the home screen.
   vi.stubGlobal('navigator', { serviceWorker: {}, standalone: false })
   glanceAtPush()
   expect(state()).toBe('homeScreenFirst')
-  expect(told).toEqual([])
+  expect(calls).toEqual([])
 })
 
 it('so is one that forbids it, and one where it is off', () => {
@@ -102,7 +102,7 @@ it('so is one that forbids it, and one where it is off', () => {
 it('a tap subscribes with the server’s key, and tells the server', async () => {
   expect(await turnPushOn()).toBe('on')
   expect(state()).toBe('on')
-  expect(told).toEqual([
+  expect(calls).toEqual([
     ['kunci', null],
     ['langganan', { endpoint: ENDPOINT, p256dh: 'p', auth: 'a' }],
   ])
@@ -116,7 +116,7 @@ it.each([
   expect(await turnPushOn()).toBe(then)
   expect(state()).toBe(then)
   expect(subscribed).toBeNull()
-  expect(told).toEqual([])
+  expect(calls).toEqual([])
 })
 
 it('a subscription that is there is kept, and one with another server’s key replaced', async () => {
@@ -126,19 +126,19 @@ it('a subscription that is there is kept, and one with another server’s key re
   subscribed = { endpoint: 'https://push.example/old', key: new Uint8Array([9]) }
   await turnPushOn()
   expect(subscribes).toBe(2)
-  expect(lastOf(told)).toMatchObject(['langganan', { endpoint: ENDPOINT }])
+  expect(lastOf(calls)).toMatchObject(['langganan', { endpoint: ENDPOINT }])
 })
 
 it('who comes back is subscribed anew, once, and somebody else is not', async () => {
   await turnPushOn()
-  told = []
+  calls = []
   forgetPush()
   glanceAtPush()
   expect(state()).toBe('unknown')
   await renewPush()
   expect(state()).toBe('on')
   expect(paths()).toEqual(['kunci', 'langganan'])
-  // Known now: the next screen that looks asks nobody.
+  // The state is known now: the next screen sends no request.
   await renewPush()
   expect(paths()).toHaveLength(2)
 
@@ -160,7 +160,7 @@ it('who has logged in while the browser asked was not asked', async () => {
   })
   expect(await turnPushOn()).toBe('unknown')
   expect(subscribed).toBeNull()
-  expect(told).toEqual([])
+  expect(calls).toEqual([])
 })
 
 it('a service worker that does not come is waited for 15 s, then it has failed', async () => {
@@ -177,15 +177,15 @@ it('a service worker that does not come is waited for 15 s, then it has failed',
 
 it('turned off it ends at the browser, whatever the server says, and stays off', async () => {
   await turnPushOn()
-  told = []
+  calls = []
   vi.stubGlobal('fetch', async (request: Request) => {
-    told.push([new URL(request.url).pathname, await request.json()])
+    calls.push([new URL(request.url).pathname, await request.json()])
     throw new TypeError('Failed to fetch')
   })
   await expect(turnPushOff()).rejects.toThrow()
   expect(subscribed).toBeNull()
   expect(state()).toBe('off')
-  expect(told[0]).toEqual(['/scan/v1/push/berhenti', { endpoint: ENDPOINT }])
+  expect(calls[0]).toEqual(['/scan/v1/push/berhenti', { endpoint: ENDPOINT }])
   forgetPush()
   glanceAtPush()
   expect(state()).toBe('off')

@@ -4,25 +4,25 @@ import type { Nothing } from '@/shared/api/model'
 import { currentCustomer } from '@/shared/lib/auth-store'
 import { CUSTOMER_PREFIX, slot } from '@/shared/lib/storage'
 
-/** Whether this browser tells its customer what happens while the app is closed (docs/contract.md §8). */
+/** Whether this browser notifies its customer while the app is closed (docs/contract.md §8). */
 export type PushState =
-  /** Not looked at yet, or wanted and not yet renewed. */
+  /** Not checked yet, or wanted and not yet renewed. */
   | 'unknown'
-  /** It cannot. */
+  /** The browser does not support pushes. */
   | 'unsupported'
-  /** An iPhone can once the app is on its home screen. */
+  /** An iPhone supports pushes once the app is on its home screen. */
   | 'homeScreenFirst'
-  /** Its owner has forbidden it; only the browser's settings change that. */
+  /** The owner has forbidden notifications; only the browser's settings change that. */
   | 'refused'
   | 'off'
   | 'on'
 
 export const usePush = create<{ state: PushState }>(() => ({ state: 'unknown' }))
 
-/** The service worker is installed when the phone is idle; whoever taps sooner waits for it no longer. */
+/** Time limit for the service worker, which is installed when the phone is idle, after a tap. */
 const READY_MS = 15_000
 
-/** That this customer wants it on this phone: a new login subscribes again, as the old one's end has unsubscribed. */
+/** This customer's wish for pushes on this phone: a new login subscribes again, because the end of the old one has unsubscribed. */
 const wanted = () =>
   slot<boolean>('local', `${CUSTOMER_PREFIX}${currentCustomer()}.push`, (value) => value === true)
 
@@ -46,7 +46,7 @@ const bytes = (key: ArrayBuffer | null | undefined) =>
   key ? String.fromCharCode(...new Uint8Array(key)) : null
 const encoded = (key: string) => btoa(key).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
 
-/** One that was made with this server's key; whatever was made with another one cannot be used, and keeps it out. */
+/** A subscription made with this server's key. One made with another key is useless and blocks a new one, so it is removed. */
 async function subscription(pushManager: PushManager): Promise<PushSubscription> {
   const { kunci } = await call((init) => api.GET('/scan/v1/push/kunci', init))
   const kept = await pushManager.getSubscription()
@@ -56,13 +56,13 @@ async function subscription(pushManager: PushManager): Promise<PushSubscription>
   return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: kunci })
 }
 
-/** Looks how it is, as far as that can be told at once. */
+/** Determines the state, as far as that is possible without waiting. */
 export function glanceAtPush(): void {
   const state = possible() ?? (Notification.permission === 'granted' && wanted().read() ? 'unknown' : 'off')
   usePush.setState({ state })
 }
 
-/** Subscribes again where a glance has left that open: a login may have come between. */
+/** Subscribes again where the state is still unknown: a new login may need it. */
 export async function renewPush(): Promise<void> {
   if (usePush.getState().state !== 'unknown') return
   const registration = await navigator.serviceWorker.getRegistration()
@@ -70,11 +70,11 @@ export async function renewPush(): Promise<void> {
   usePush.setState({ state: registration ? 'on' : 'off' })
 }
 
-/** Another customer has come: nothing is known of what they want. */
+/** Another customer has logged in: their wish is unknown. */
 export const forgetPush = () => usePush.setState({ state: 'unknown' })
 
 /**
- * Asks for permission, which must follow a tap, and subscribes. Resolves to how it is then.
+ * Asks for permission, which requires a tap, and subscribes. Resolves to the new state.
  *
  * Fails when the service worker or the browser's push service is out of reach, or the server refuses.
  */
@@ -89,7 +89,7 @@ async function subscribe(): Promise<PushState> {
   const permission = await Notification.requestPermission()
   if (permission !== 'granted') return permission === 'denied' ? 'refused' : 'off'
   const { pushManager } = await installed()
-  // Whoever has logged in while the browser asked was not asked.
+  // A customer who logged in during the prompt did not answer it.
   if (currentCustomer() !== customer) return 'unknown'
   await register(await subscription(pushManager))
   wanted().write(true)
@@ -103,12 +103,12 @@ async function installed(): Promise<ServiceWorkerRegistration> {
   return Promise.race([navigator.serviceWorker.ready, late])
 }
 
-/** This browser takes no more pushes, whatever the server believes. */
+/** Makes this browser reject further pushes, even if the server still has the subscription. */
 export async function dropSubscription(): Promise<void> {
   await (await present())?.unsubscribe()
 }
 
-/** Ends it for this phone, whatever the server hears of it: nothing is shown to whoever has it next. */
+/** Ends pushes on this phone, even if the server does not receive the request: the next owner of the phone must see none. */
 export async function turnPushOff(): Promise<void> {
   const kept = await present()
   await kept?.unsubscribe()

@@ -5,21 +5,21 @@ import { toast } from '@/shared/lib/toast'
 import { whenIdle } from '@/shared/lib/when-idle'
 import { glanceAtPush, type PushState, renewPush, turnPushOff, turnPushOn, usePush } from './push'
 
-/** What to do where a tap alone does not turn it on. */
+/** Advice where a tap alone does not turn it on. */
 const WHY_NOT: Partial<Record<PushState, string>> = {
   refused: extras.push.allow,
   homeScreenFirst: extras.push.homeScreenFirst,
 }
 
-/** How it is, and its switch. */
+/** The state of pushes, and its switch. */
 export function usePushSwitch() {
   const state = usePush((push) => push.state)
-  // Before anything is drawn: what is offered pushes nothing down.
+  // Runs before the first paint, so that the offer pushes nothing down.
   useLayoutEffect(() => {
     if (state === 'unknown') glanceAtPush()
   }, [state])
   useEffect(() => {
-    // What cannot be asked now is asked when the next screen looks.
+    // If the check fails now, the next screen repeats it.
     if (state === 'unknown')
       whenIdle()
         .then(renewPush)

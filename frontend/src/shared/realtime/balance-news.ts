@@ -2,7 +2,7 @@ import { isRecord } from '@/shared/lib/storage'
 
 const CAUSES = ['topup', 'batal', 'refund', 'hapus'] as const
 
-/** A balance that staff moved: what the account has now (rupiah), and by what. */
+/** A change notification for a balance that staff moved: the wallet's new balance (rupiah), and the cause. */
 export interface BalanceNews {
   idcustomer: number
   saldo: number

@@ -2,11 +2,11 @@ import { create } from 'zustand'
 import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
 import { serverNow } from '@/shared/realtime/clock'
 
-/** What the server last said about a machine. */
+/** The last report of the server about a machine. */
 export interface Beat {
-  /** Epoch ms of the server; null when nothing runs on it. */
+  /** Epoch ms of the server; null when no cycle runs. */
   ends_at: number | null
-  /** True after the tick that says that the time is over or the machine was given back. */
+  /** True after the tick that reports the end of the time or the release of the machine. */
   over: boolean
 }
 
@@ -18,12 +18,12 @@ interface BeatState {
 const isBeats = (value: unknown): value is Record<string, Beat> =>
   isRecord(value) && Object.values(value).every((beat) => isRecord(beat) && 'ends_at' in beat)
 
-// Kept so that a reload, also without a network, goes on with the countdown at once.
+// Stored so that a reload, also without a network, continues the countdown at once.
 const kept = slot<Record<string, Beat>>('local', `${PRIVATE_PREFIX}sisa`, isBeats)
 
 export const useBeats = create<BeatState>(() => ({ beats: kept.read() ?? {}, connection: 'connecting' }))
 
-/** Remembers a deadline. Ticks with the same deadline draw nothing. */
+/** Stores a deadline. A tick with the same deadline causes no rendering. */
 export function putBeat(idmesin: string, beat: Beat): void {
   const { beats } = useBeats.getState()
   const known = beats[idmesin]
@@ -33,14 +33,14 @@ export function putBeat(idmesin: string, beat: Beat): void {
   kept.write(next)
 }
 
-/** Forgets a machine whose run has ended, so that the next one on it starts unknown. */
+/** Removes a machine whose cycle has ended, so that its next cycle starts unknown. */
 export function dropOver(idmesin: string): void {
   const beat = useBeats.getState().beats[idmesin]
   if (!beat || (!beat.over && beat.ends_at !== null && beat.ends_at > serverNow())) return
   keepOnly(Object.keys(useBeats.getState().beats).filter((id) => id !== idmesin))
 }
 
-/** Drops what is kept about machines that no card shows any more. */
+/** Removes machines that no card shows any more. */
 export function keepOnly(idmesin: string[]): void {
   const wanted = new Set(idmesin)
   const { beats } = useBeats.getState()

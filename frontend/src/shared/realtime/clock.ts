@@ -1,18 +1,17 @@
 import { isRecord, slot } from '@/shared/lib/storage'
 
-/** How far the server's clock is ahead of the phone's, and how far off that can be. */
+/** The server's clock minus the phone's, and the possible error. */
 export interface Offset {
   offset_ms: number
   error_ms: number
 }
 
-/** Beyond what latency explains, two measurements disagree because the phone's clock was set. */
+/** If two measurements differ by more than latency explains plus this, the phone's clock was set. */
 const CLOCK_SET_MS = 250
 
 /**
- * Takes a round trip into account: sent at `sent_ms`, answered with `server_ms`, back at `back_ms`
- * (phone's clock, epoch ms). Keeps the measurement of the lowest latency, unless the phone's clock was
- * set meanwhile.
+ * Adds the measurement of a round trip: sent at `sent_ms`, answered with `server_ms`, back at `back_ms` (phone's clock, epoch ms). Keeps
+ * the measurement with the lowest latency, unless the phone's clock was set in between.
  */
 export function measure(known: Offset | null, sent_ms: number, server_ms: number, back_ms: number): Offset {
   const fresh: Offset = {
@@ -25,7 +24,7 @@ export function measure(known: Offset | null, sent_ms: number, server_ms: number
   return clockSet || fresh.error_ms < known.error_ms ? fresh : known
 }
 
-/** Whether a tick's `server_time` fits the known offset; if not, the clock was set or the network slept. */
+/** Whether a tick's `server_time` fits the known offset; if not, the clock was set or the network was suspended. */
 export function fits(known: Offset, server_ms: number, now_ms: number): boolean {
   return Math.abs(server_ms - now_ms - known.offset_ms) < 2_000 + known.error_ms
 }
@@ -39,7 +38,7 @@ const kept = slot<Offset>(
 
 let current: Offset | null = kept.read()
 
-/** Server time in epoch ms as well as the phone can tell; the phone's own before the first answer. */
+/** Estimated server time in epoch ms; the phone's own time before the first answer. */
 export function serverNow(): number {
   return Date.now() + (current?.offset_ms ?? 0)
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'socket.io-client'
 
-/** What a tick and an ack say. */
+/** The content of a tick and an ack. */
 export interface Said {
   status?: number
   tl: number | null
@@ -11,7 +11,7 @@ export interface Said {
 interface Sent {
   event: string
   topic: string
-  /** The server's ack; none for what asks for none. */
+  /** Sends the server's ack; undefined for events without one. */
   answer?: (said: unknown) => void
 }
 
@@ -21,10 +21,10 @@ interface Options {
 
 type Handler = (...args: unknown[]) => void
 
-/** For tests: a connection as the library gives it, with the server's side in hand. It sends nothing anywhere. */
+/** For tests: a connection with the library's interface, whose server side the test plays. It sends nothing over the network. */
 export class FakeLine {
   connected = false
-  /** How often it was told to connect, beside the first time. */
+  /** Number of calls of connect, not counting the first one. */
   connects = 0
   disconnects = 0
   sent: Sent[] = []
@@ -98,14 +98,14 @@ export class FakeLine {
     this.any(topic, message)
   }
 
-  /** What was sent of one kind since it was last looked at: its topics. */
+  /** The topics of the events of one kind, sent since the last call. */
   take(event: string): string[] {
     const taken = this.sent.filter((one) => one.event === event).map(({ topic }) => topic)
     this.sent = this.sent.filter((one) => one.event !== event)
     return taken
   }
 
-  /** What is proven with at the next try. */
+  /** The credentials of the next attempt. */
   get auth(): object | undefined {
     let proof: object | undefined
     this.options.auth((data) => {
@@ -119,7 +119,7 @@ export class FakeLine {
   }
 }
 
-/** `io` of the library, and the lines that it has given. */
+/** A fake of the library's `io`, and the connections that it has created. */
 export function fakeLibrary() {
   const lines: FakeLine[] = []
   const io = (options: Options): Socket => {

@@ -1,7 +1,7 @@
 import { importAgain } from '@/shared/lib/import-again'
 
-/** The realtime client, fetched when it is needed first. */
+/** The realtime client, fetched at its first use. */
 export const socketLibrary = importAgain(() => import('socket.io-client'))
 
-/** So long may a connection take to open. */
+/** Time limit for opening a connection. */
 export const OPEN_TIMEOUT_MS = 8_000

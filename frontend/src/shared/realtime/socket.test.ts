@@ -18,7 +18,7 @@ vi.mock('./library', () => ({
 }))
 
 let lines: FakeLine[] = []
-/** What a test has opened and watches. */
+/** Cleanup functions of what a test has opened and watches. */
 let open: (() => void)[] = []
 let token: string | null = 'a.b.c'
 const onRefused = vi.fn(async () => undefined)
@@ -35,7 +35,7 @@ function watch(id: number): () => void {
   }
 }
 
-/** The app's connection; the newest line, which the server has not taken yet. */
+/** Opens the app's connection; returns the newest one, which the server has not accepted yet. */
 async function dial(): Promise<{ line: FakeLine; close: () => void }> {
   const close = openRealtime({ token: () => token, onRefused })
   open.push(close)
@@ -49,7 +49,7 @@ async function connected(): Promise<{ line: FakeLine; close: () => void }> {
   return dialled
 }
 
-/** A run with this many seconds left, as the server says it now. */
+/** A cycle with this many seconds left, as the server reports it now. */
 const running = (left_s: number): Said => ({
   tl: left_s * 1_000,
   ends_at: Date.now() + left_s * 1_000,
@@ -57,7 +57,7 @@ const running = (left_s: number): Said => ({
 })
 const acked = (said: Said): Said => ({ ...said, status: 200 })
 
-/** Answers every `subscribe` that waits. */
+/** Acknowledges every pending `subscribe`. */
 function ackAll(line: FakeLine, said: Said): void {
   for (const { event, answer } of line.sent) if (event === 'subscribe') answer?.(acked(said))
 }
@@ -79,7 +79,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const end of open.reverse()) end()
   open = []
-  // Two looks are a second apart, whoever wants them.
+  // Two resyncs are at least a second apart, whatever triggers them.
   await pass(1_000)
   forgetBeats()
   localStorage.clear()
@@ -96,7 +96,7 @@ describe('connecting', () => {
     expect(connection()).toBe('up')
     line.drop()
     expect(connection()).toBe('down')
-    // A password change has replaced it meanwhile.
+    // A password change has replaced the token in the meantime.
     token = 'x.y.z'
     expect(line.auth).toEqual({ token: 'x.y.z' })
     line.open()
@@ -255,7 +255,7 @@ describe('ticks', () => {
     ackAll(line, running(90))
     line.take('subscribe')
     await pass(10_000)
-    // Of before the run that is shown.
+    // A tick from before the cycle that is shown.
     const late = { tl: 1_000, ends_at: NOW + 6_000, server_time: NOW + 5_000 }
     line.says('heartbeat/7', late)
     line.says('heartbeat/7', late)
@@ -295,7 +295,7 @@ describe('a line that is not what it seems', () => {
     await pass(4_000)
     expect(line.connected).toBe(false)
     expect(connection()).toBe('down')
-    // The library connects anew by itself, and all is asked again.
+    // The library reconnects automatically, and the app subscribes to everything again.
     line.open()
     expect(line.take('subscribe')).toEqual(['heartbeat/7'])
   })

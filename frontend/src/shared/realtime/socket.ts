@@ -6,16 +6,16 @@ import { learn, tickFits } from '@/shared/realtime/clock'
 import { OPEN_TIMEOUT_MS, socketLibrary } from '@/shared/realtime/library'
 import { wakeTicker } from '@/shared/realtime/ticker'
 
-/** An ack that takes longer means that the line is dead though nobody said so. */
+/** A later ack means that the connection is dead, even without a close event. */
 const ACK_TIMEOUT_MS = 4_000
-/** Ticks come once a second; after this silence the line is asked. */
+/** Ticks arrive once a second; after this silence the connection is tested. */
 const SILENCE_MS = 6_000
 
 const REFUSED_PAUSE_MS = 5_000
 
 interface Hooks {
   token: () => string | null
-  /** The server refuses the token; resolves when it is known whether the session is really over. */
+  /** Called when the server refuses the token; resolves when it is certain whether the session is over. */
   onRefused: () => Promise<unknown>
 }
 
@@ -30,7 +30,7 @@ const isAnswer = (value: unknown): value is Answer => isRecord(value) && typeof 
 
 const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
 
-/** How many cards watch each machine. Survives the socket, which may open later or anew. */
+/** Number of cards that watch each machine. It survives the socket, which may open later or again. */
 const watched = new Map<string, number>()
 const listeners = new Set<(news: BalanceNews) => void>()
 let socket: Socket | null = null
@@ -38,9 +38,7 @@ let generation = 0
 let lastWord_ms = 0
 let asking = false
 
-/**
- * The app's side of the realtime connection. What comes in goes to `useBeats` and to whoever watches balances.
- */
+/** The app's side of the realtime connection. Incoming reports go to `useBeats` and to the listeners for balances. */
 export function openRealtime(hooks: Hooks): () => void {
   const mine = ++generation
   const open = () => {
@@ -49,7 +47,7 @@ export function openRealtime(hooks: Hooks): () => void {
         if (mine === generation && !socket) connect(io, hooks)
       },
       () => {
-        // The library could not be fetched: countdowns go on from the deadlines, and the next wake tries again.
+        // The library could not be fetched: countdowns continue from their deadlines, and the next wake retries.
         if (mine === generation && !socket) useBeats.setState({ connection: 'down' })
       },
     )
@@ -93,7 +91,7 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
   line.on('disconnect', () => useBeats.setState({ connection: 'down' }))
   line.on('connect_error', (error) => {
     useBeats.setState({ connection: 'down' })
-    // After this answer the library does not try again by itself.
+    // After this error the library does not reconnect automatically.
     if (error.message === 'unauthorized') {
       void hooks.onRefused().then(() => setTimeout(() => line === socket && line.connect(), REFUSED_PAUSE_MS))
     }
@@ -112,7 +110,7 @@ function onTick(idmesin: string, tick: Answer): void {
   if (watched.has(idmesin)) putBeat(idmesin, { ends_at: tick.ends_at, over: tick.tl !== null && tick.tl < 1 })
 }
 
-/** The ack is a full snapshot, so that it is right after any absence. */
+/** The ack is a full snapshot, so that it is correct after any absence. */
 function subscribe(line: Socket, idmesin: string): void {
   const sent_ms = Date.now()
   line
@@ -128,12 +126,12 @@ function subscribe(line: Socket, idmesin: string): void {
     })
 }
 
-/** No ack in time: the line is dead. Closing the engine makes the library connect anew. */
+/** Without an ack in time the connection is dead. Closing the engine makes the library reconnect. */
 function revive(line: Socket): void {
   if (line.connected) line.io.engine.close()
 }
 
-/** After sleep, a network change or silence: ask for everything again, or connect at once if the line is down. */
+/** After sleep, a network change or silence: subscribes to everything again, or connects at once if the connection is down. */
 function resync(): void {
   if (!socket || asking) return
   asking = true
@@ -143,17 +141,17 @@ function resync(): void {
   if (socket.connected) {
     for (const idmesin of watched.keys()) subscribe(socket, idmesin)
   } else {
-    // Skips the rest of the library's own waiting time between two tries.
+    // Skips the rest of the library's pause between two attempts.
     socket.disconnect().connect()
   }
 }
 
-/** Listen to a machine's heartbeat until the returned function is called. */
+/** Listens to a machine's ticks until the returned function is called. */
 export function watchMachine(id: number | string): () => void {
   const idmesin = String(id)
   const count = watched.get(idmesin) ?? 0
   watched.set(idmesin, count + 1)
-  // What is kept of an earlier run says nothing about this one.
+  // Data of an earlier cycle is not valid for this one.
   if (count === 0) dropOver(idmesin)
   if (count === 0 && socket?.connected) subscribe(socket, idmesin)
   return () => {
@@ -167,7 +165,7 @@ export function watchMachine(id: number | string): () => void {
   }
 }
 
-/** Hear of balances that staff moved until the returned function is called. */
+/** Listens to balances that staff moved until the returned function is called. */
 export function watchBalances(hear: (news: BalanceNews) => void): () => void {
   listeners.add(hear)
   return () => void listeners.delete(hear)

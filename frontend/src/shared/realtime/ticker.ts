@@ -2,7 +2,7 @@ import { serverNow } from '@/shared/realtime/clock'
 
 interface Watch {
   ends_at: number
-  /** Whole seconds left when it was last told. */
+  /** Whole seconds left at the last notification. */
   shown: number
   tell: () => void
 }
@@ -36,13 +36,13 @@ function wake(): void {
     const wait = untilNextSecond(watch.ends_at, now)
     if (wait !== null) next = next === null ? wait : Math.min(next, wait)
   }
-  // A hidden page draws nothing, so it does not tick; it wakes when it is seen again.
+  // A hidden page renders nothing, so the timer stops; it restarts when the page becomes visible.
   if (next !== null && document.visibilityState === 'visible') timer = setTimeout(wake, next + 1)
 }
 
 /**
- * One timer for all countdowns: it wakes at the moment some card's second changes, and only that card
- * is told. What is shown always comes from the deadline, so a late timer is never a wrong time.
+ * One timer for all countdowns: it fires when the second of any card changes, and only that card is notified. The shown time is always
+ * computed from the deadline, so a late timer never shows a wrong time.
  */
 export function watchSeconds(ends_at: number, tell: () => void): () => void {
   const watch: Watch = { ends_at, shown: secondsLeft(ends_at), tell }
@@ -60,5 +60,5 @@ export function watchSeconds(ends_at: number, tell: () => void): () => void {
 // `visibilitychange` bubbles from the document to the window.
 const WAKERS = ['visibilitychange', 'pageshow', 'online', 'focus'] as const
 
-/** Redraw at once, e.g. when the offset to the server's clock became better known. */
+/** Renders at once, e.g. when the offset to the server's clock has become more exact. */
 export const wakeTicker = wake

@@ -2,7 +2,7 @@ import wasm from 'zxing-wasm/reader/zxing_reader.wasm?url'
 import { importAgain } from '@/shared/lib/import-again'
 import { loadWasm } from './wasm'
 
-/** The texts of all QR codes in a picture, the one nearest to its middle first; empty when there is none. */
+/** The texts of all QR codes in a picture, the one nearest to its middle first; an empty list without codes. */
 export type Decode = (picture: HTMLCanvasElement) => Promise<string[]>
 
 interface Detected {
@@ -21,7 +21,7 @@ interface DetectorClass {
 
 let ready: Promise<Decode> | null = null
 
-/** The browser's own detector when it truly reads, else the one in WebAssembly. Fetched once. */
+/** The browser's own detector when it passes the test, else the one in WebAssembly. Fetched once. */
 export function loadDecoder(): Promise<Decode> {
   ready ??= choose().catch((error: unknown) => {
     ready = null
@@ -30,7 +30,7 @@ export function loadDecoder(): Promise<Decode> {
   return ready
 }
 
-/** What was loaded does not work: the next `loadDecoder` chooses anew. */
+/** The loaded decoder does not work: the next `loadDecoder` chooses again. */
 export function reloadDecoder(): void {
   ready = null
 }
@@ -50,7 +50,7 @@ function asDecode(detector: Detector): Decode {
   }
 }
 
-/** Some phones have the class and never find anything (no service behind it), so it must read a known code. */
+/** Some phones have the class but never find a code (no service behind it), so it must read a known code first. */
 async function native(): Promise<Detector | null> {
   const Native = (globalThis as { BarcodeDetector?: DetectorClass }).BarcodeDetector
   if (!Native) return null
@@ -65,20 +65,20 @@ async function native(): Promise<Detector | null> {
 }
 
 const ponyfill = importAgain(async () => {
-  // The library's only function that the oldest browsers lack.
+  // The only function of the library that the oldest browsers lack.
   const own = Object as { hasOwn?: (of: object, key: PropertyKey) => boolean }
   own.hasOwn ??= (of, key) => Object.getOwnPropertyDescriptor(of, key) !== undefined
   return import('barcode-detector/ponyfill')
 })
 
-/** Rejects when it cannot be fetched or does not run here: one that resolves can read. */
+/** Rejects when it cannot be fetched or does not run here: a resolved detector can read. */
 async function fallback(): Promise<Detector> {
   const [library, bytes] = await Promise.all([ponyfill(), loadWasm(wasm)])
   try {
     const overrides = { wasmBinary: bytes, printErr: () => undefined }
     await library.prepareZXingModule({ overrides, fireImmediately: true })
   } catch (error) {
-    // The library keeps a failure for ever otherwise.
+    // Otherwise the library keeps a failure permanently.
     library.purgeZXingModule()
     throw error
   }

@@ -14,9 +14,9 @@ it('takes ours wherever it stands among the others, and says nothing of them', (
 
 it('says that only others are there once a few looks have seen nothing else, and not again at once', () => {
   const pick = codePicker([isOurs])
-  const said = Array.from({ length: 40 }, (_, look) => pick([QRIS], look * 150))
-  expect(said.filter((one) => one !== null)).toEqual([FOREIGN])
-  expect(said.slice(0, 2)).toEqual([null, null])
+  const picked = Array.from({ length: 40 }, (_, look) => pick([QRIS], look * 150))
+  expect(picked.filter((one) => one !== null)).toEqual([FOREIGN])
+  expect(picked.slice(0, 2)).toEqual([null, null])
   expect(pick([QRIS], 6_500)).toEqual(FOREIGN)
 })
 

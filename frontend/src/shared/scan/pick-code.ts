@@ -1,17 +1,16 @@
-/** A code is not taken again before this, so that a refusal can be read. */
+/** The same code is not taken again before this, so that a refusal can be read. */
 const SAME_CODE_MS = 6_000
 /**
- * Looks in a row in which only codes of others are seen, before that is said: at the edge of the picture, or while the
- * camera still finds its focus, the code of a neighbouring sticker is often read first.
+ * Number of frames in a row with only foreign codes before they are reported. At the edge of the picture, or while the camera still
+ * focuses, the code of a neighbouring sticker is often read first.
  */
 const LOOKS = 3
 
 export type Picked = { is: 'ours'; text: string } | { is: 'foreign' } | null
 
 /**
- * Picks from each look of a camera the code to act on. The camera sees the same codes many times a second, and other
- * stickers beside ours. `isOurs` are tried in their order: a code of the first kind is taken before one of the next.
- * Null: nothing new.
+ * Picks the code to act on from each frame of a camera. The camera sees the same codes many times a second, and other stickers beside
+ * ours. `isOurs` are tried in their order: a code of the first kind is taken before one of the next. Null: nothing new.
  */
 export function codePicker(isOurs: ((text: string) => boolean)[]): (texts: string[], now?: number) => Picked {
   const seen = new Map<string, number>()

@@ -10,12 +10,12 @@ interface Camera {
   retry: () => void
 }
 
-/** Away from the person who holds it, or towards them. */
+/** The camera on the back (`environment`) or on the front (`user`). */
 export type Facing = 'environment' | 'user'
 
 type TorchCapabilities = MediaTrackCapabilities & { torch?: boolean }
 
-/** A camera in a video element while the screen is open and seen; stopped when it is left or hidden. */
+/** A camera in a video element while the screen is open and visible; stopped when the screen is left or hidden. */
 export function useCamera(video: RefObject<HTMLVideoElement | null>, facing: Facing = 'environment'): Camera {
   const [state, setState] = useState<CameraState>('starting')
   const [torch, setTorch] = useState<boolean | null>(null)

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react'
 import { type Decode, loadDecoder, reloadDecoder } from './decoder'
 
-/** Beyond this the customer is told that it takes long, and what can be done meanwhile. */
+/** After this time the customer sees that loading takes long, and what to do instead. */
 const SLOW_MS = 5_000
 
 export type DecoderState = 'loading' | 'slow' | 'ready' | 'failed'
@@ -10,13 +10,13 @@ export interface Decoder {
   state: DecoderState
   /** Null until it is ready. */
   decode: Decode | null
-  /** Fetches it, or waits for the fetch under way; rejects when that fails. */
+  /** Fetches it, or waits for the fetch in progress; rejects when that fails. */
   load: () => Promise<Decode>
-  /** What is loaded does not work: it is thrown away. */
+  /** Discards a loaded decoder that does not work. */
   giveUp: () => void
 }
 
-/** What reads codes, fetched while `wanted`; a failure waits for the customer, or for the network to come back. */
+/** The decoder, fetched while `wanted`; after a failure it waits for a tap, or for the network. */
 export function useDecoder(wanted: boolean): Decoder {
   const [state, setState] = useState<DecoderState>('loading')
   const [decode, setDecode] = useState<Decode | null>(null)

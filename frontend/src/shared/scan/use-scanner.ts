@@ -1,24 +1,24 @@
 import { type RefObject, useEffect, useEffectEvent } from 'react'
 import type { Decode } from './decoder'
 
-/** Pause between two looks: quick to the eye, light on a slow phone. */
+/** Pause between two frames: short for the eye, light for a slow phone. */
 const PAUSE_MS = 120
-/** Longest side of what is looked at; more costs time and finds nothing more. */
+/** Longest side of a frame; a larger one costs time and finds nothing more. */
 const LOOK_SIDE = 720
-/** So many looks in a row that fail, and not one that merely finds nothing: it does not work. */
+/** Number of failed frames in a row after which the decoder counts as broken. A frame without a code is not a failure. */
 const FAILURES = 10
 
 interface Scanner {
   video: RefObject<HTMLVideoElement | null>
   /** Null pauses. */
   decode: Decode | null
-  /** All codes of one look, the one nearest to the middle first; never empty. */
+  /** All codes of one frame, the one nearest to the middle first; never empty. */
   onTexts: (texts: string[]) => void
-  /** It has stopped looking, because no look succeeds. */
+  /** The scanner has stopped, because every frame fails. */
   onBroken: () => void
 }
 
-/** Looks at the running video again and again and hands over all codes that it sees. */
+/** Scans frames of the running video repeatedly, and passes on all codes. */
 export function useScanner({ video, decode, onTexts, onBroken }: Scanner): void {
   const found = useEffectEvent(onTexts)
   const broken = useEffectEvent(onBroken)

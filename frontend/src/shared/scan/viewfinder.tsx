@@ -10,20 +10,20 @@ import styles from './viewfinder.module.css'
 interface Props {
   video: RefObject<HTMLVideoElement | null>
   state: CameraState
-  /** What reads the codes. */
+  /** State of the decoder. */
   decoder: DecoderState
-  /** A code was read and is being asked for. */
+  /** A code was read, and its request is in progress. */
   checking: boolean
   torch: boolean | null
   onTorch: () => void
   onRetry: () => void
-  /** Another try to fetch what reads the codes. */
+  /** Retries to load the decoder. */
   onReload: () => void
   words: ViewfinderWords
   className?: string | undefined
 }
 
-/** What is said beside a picture that is not there: each place has its own other way. */
+/** The texts shown instead of a picture: each screen offers another alternative. */
 export type ViewfinderWords = Record<
   | 'checking'
   | 'cameraRefusedBody'
@@ -42,7 +42,7 @@ function whyNot(state: Exclude<CameraState, 'starting' | 'live'>, words: Viewfin
   return [camera.insecure, words.insecureBody]
 }
 
-/** What the camera sees, with a frame to aim; or why there is no camera and what to do instead. */
+/** The camera's picture with a frame to aim, or the reason why there is no camera and what to do instead. */
 export function Viewfinder(props: Props) {
   const { video, state, decoder, checking, torch, onTorch, className } = props
   const live = state === 'live' && decoder !== 'failed'
@@ -70,7 +70,7 @@ export function Viewfinder(props: Props) {
   )
 }
 
-/** What is waited for, what is wrong, or that codes are looked for. */
+/** What the viewfinder waits for, what is wrong, or that it searches for codes. */
 function Words(props: Props): Elements {
   const { state, decoder, checking, onRetry, onReload, words } = props
   if (checking) return <Waiting text={words.checking} />
@@ -113,7 +113,7 @@ interface ProblemProps {
   icon: Elements
   title: string
   body: string
-  /** Another try, and what its button says. */
+  /** A retry with its button's text. */
   onRetry?: () => void
   again?: string
 }

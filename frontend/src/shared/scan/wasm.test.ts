@@ -36,7 +36,7 @@ it('is fetched once, and kept in place of what an older version used', async () 
   await vi.waitFor(() => expect([...kept.keys()]).toEqual(['/assets/reader-new.wasm']))
   expect(new Uint8Array(await loadWasm('/assets/reader-new.wasm'))).toEqual(WASM)
   expect(fetch).toHaveBeenCalledTimes(1)
-  // The service worker deletes what begins as the caches of the app do.
+  // The service worker deletes caches with the prefix of the app's caches.
   expect(names[0]).not.toMatch(/^nyala-shell-/)
 })
 

@@ -1,13 +1,13 @@
-/** Beside the service worker's caches of the app: what is in it outlives a new version of the app. */
+/** A separate cache beside the service worker's: its content survives a new version of the app. */
 const CACHE = 'nyala-decoder'
-/** A network that takes longer will not bring it. */
+/** Time limit: a slower network will not deliver it. */
 const TIMEOUT_MS = 60_000
-/** How every WebAssembly file begins. */
+/** The first bytes of every WebAssembly file. */
 const MAGIC = [0x00, 0x61, 0x73, 0x6d]
 
 /**
- * The bytes of a WebAssembly file. Fetched once and kept: the next visit needs no network for it. Its name changes with
- * its content, so what is kept is right. Rejects when it cannot be fetched.
+ * The bytes of a WebAssembly file. Fetched once and cached: the next visit needs no network for it. Its name changes with its content, so
+ * a cached file is always right. Rejects when it cannot be fetched.
  */
 export async function loadWasm(address: string): Promise<ArrayBuffer> {
   const cache = await openCache()
@@ -27,7 +27,7 @@ async function fetchWasm(address: string): Promise<ArrayBuffer> {
   try {
     const response = await fetch(address, { signal: limit.signal })
     const bytes = await response.arrayBuffer()
-    // A network that wants a login first answers with a page of its own.
+    // A network with a login page answers with that page.
     if (!response.ok || !isWasm(bytes)) throw new Error(`${address} is no WebAssembly`)
     return bytes
   } finally {
@@ -35,13 +35,13 @@ async function fetchWasm(address: string): Promise<ArrayBuffer> {
   }
 }
 
-/** One file at a time: that of an older version is not asked for again. */
+/** One file at a time: an older version's file is not used again. */
 async function keep(cache: Cache, address: string, bytes: ArrayBuffer): Promise<void> {
   for (const older of await cache.keys()) await cache.delete(older)
   await cache.put(address, new Response(bytes, { headers: { 'content-type': 'application/wasm' } }))
 }
 
-/** Null where nothing can be kept: an insecure address, a private window. */
+/** Null where caching is impossible: an insecure address, a private window. */
 async function openCache(): Promise<Cache | null> {
   try {
     return await caches.open(CACHE)

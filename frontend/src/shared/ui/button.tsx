@@ -6,8 +6,8 @@ import styles from './button.module.css'
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   variant?: 'primary' | 'secondary' | 'quiet' | 'danger'
   /**
-   * Shows a spinner and takes no tap; the label keeps its place, so that nothing jumps. Not `disabled`,
-   * which would throw the keyboard's focus away.
+   * Shows a spinner and ignores taps; the label keeps its place, so that nothing jumps. Not `disabled`, which would lose the keyboard's
+   * focus.
    */
   pending?: boolean
   icon?: Elements

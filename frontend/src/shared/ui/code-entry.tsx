@@ -12,7 +12,7 @@ import { Telp } from '@/shared/ui/telp'
 import styles from './code-entry.module.css'
 import form from './form.module.css'
 
-/** What a code step holds. `telp`: number without prefix; the cooldown counts per number and purpose. */
+/** State of a code step. `telp`: number without prefix; the cooldown counts per number and purpose. */
 export function useCodeEntry(purpose: Purpose, telp: string) {
   const [digits, setDigits] = useState(emptyOtp)
   const [refusals, setRefusals] = useState(0)
@@ -23,14 +23,14 @@ export function useCodeEntry(purpose: Purpose, telp: string) {
     setDigits,
     left_ms,
     wasSent,
-    /** How many codes were not taken. */
+    /** Number of refused codes. */
     refusals,
-    /** The typed code was not taken: the boxes are emptied for another one. */
+    /** The typed code was refused: the boxes are emptied for another one. */
     refused() {
       setDigits(emptyOtp())
       setRefusals((count) => count + 1)
     },
-    /** Another code is on its way. */
+    /** Another code was sent. */
     resent() {
       restart()
       setDigits(emptyOtp())
@@ -42,12 +42,12 @@ export function useCodeEntry(purpose: Purpose, telp: string) {
 interface Props {
   entry: ReturnType<typeof useCodeEntry>
   submitLabel: string
-  /** The sixth digit submits by itself. */
+  /** The sixth digit submits. */
   autoSubmit?: boolean
   sending: Sending<[code: string]>
-  /** Asks for another code. */
+  /** Requests another code. */
   resending: Sending
-  /** Where its button stands, if not simply last. */
+  /** Places the button, if not simply at the end. */
   footer?: (submit: Elements) => Elements
 }
 
@@ -63,8 +63,8 @@ export function CodeEntry({
   const { telp, digits, setDigits, left_ms, wasSent, refusals } = entry
   const group = useRef<HTMLFormElement>(null)
 
-  // There is nothing else to do here, and the keyboard comes with it. The boxes are disabled while sending; after a
-  // refusal the first one takes the focus when they are back.
+  // The boxes get the focus, and with it the keyboard: there is nothing else to do here. They are disabled while sending; after a refusal
+  // the first one takes the focus when they are enabled again.
   const focusedFor = useRef(-1)
   useEffect(() => {
     if (sending.pending || focusedFor.current === refusals) return

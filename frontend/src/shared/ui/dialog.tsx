@@ -25,9 +25,9 @@ import { showModal } from './show-modal'
 interface Props {
   onClose: () => void
   title: string
-  /** Something is under way that must be seen to its end: no Escape, no back, no tap beside. */
+  /** An action in progress must be completed: no Escape, no back, no tap beside. */
   locked?: boolean
-  /** Something typed would be lost: it asks before it closes. */
+  /** Typed text would be lost: the dialog asks before it closes. */
   typed?: boolean
   children: Elements
 }
@@ -44,7 +44,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
   const dialog = useRef<HTMLDialogElement>(null)
   const titleId = useId()
   const [asking, setAsking] = useState(false)
-  // The same one from its opening to its end: another one would begin with empty fields.
+  // The same panel from opening to closing: another one would start with empty fields.
   const [Panel] = useState(panel)
 
   function close() {
@@ -81,7 +81,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       aria-labelledby={titleId}
       {...beside}
       onKeyDown={(event) => {
-        // Where the browser knows no modal dialogs (show-modal.ts).
+        // For a browser without modal dialogs (show-modal.ts).
         if (event.key !== 'Escape' || dialog.current?.showModal) return
         event.stopPropagation()
         close()
@@ -91,7 +91,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
         close()
       }}
       onClose={({ currentTarget }) => {
-        // Chromium closes on a second Escape whatever the cancel event says.
+        // Chromium closes on a second Escape, whatever the cancel event does.
         if (currentTarget.open || !currentTarget.isConnected) return
         if (locked || typed) dialog.current?.showModal?.()
         close()
@@ -116,12 +116,12 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
   )
 }
 
-/** What one mostly comes for: at the sheet's bottom, in sight, however long the sheet is. */
+/** The main action: at the sheet's bottom, in sight, however long the sheet is. */
 export function Foot({ children }: { children: Elements }) {
   return <div className={styles.foot}>{children}</div>
 }
 
-/** Asks whether what was typed may go. */
+/** Asks whether typed text may be discarded. */
 function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => void }) {
   return (
     <Dialog open onClose={onStay} title={common.discardTitle}>
@@ -141,9 +141,8 @@ function Discard({ onStay, onDiscard }: { onStay: () => void; onDiscard: () => v
 }
 
 /**
- * A tap beside the sheet closes it: one that begins and ends there, so that a selection of text that is
- * let go outside closes nothing. The second tap of a double tap is none on the sheet that the first one has opened;
- * whoever taps elsewhere means the sheet.
+ * Closes the sheet on a tap beside it. The tap must start and end there, so that a text selection that ends outside closes nothing. The
+ * second tap of a double tap is ignored on the sheet that the first one opened; a tap in another place is meant for the sheet.
  */
 function useTapBeside(dialog: RefObject<HTMLDialogElement | null>, onTap: () => void) {
   const [openedBy] = useState(lastTap)

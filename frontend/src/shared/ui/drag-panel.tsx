@@ -5,18 +5,18 @@ import { PANEL } from '@/shared/lib/free-place'
 import styles from './dialog.module.css'
 import type { PanelProps } from './panel'
 
-/** A sheet closes that was pulled so far (of its height), or thrown so fast (px a second). */
+/** A sheet closes when pulled this far (share of its height), or thrown this fast (px per second). */
 const CLOSING = { far: 0.35, fast: 500 }
 
-/** How much of the way a sheet goes with the finger. */
+/** Share of the finger's movement that the sheet follows. */
 const LOOSE = 1
 const TIGHT = 0.12
 
-/** There at once. */
+/** No spring: the sheet stays at its edge. */
 const STIFF = { bounceStiffness: 1_000_000, bounceDamping: 10_000_000 }
 const SPRING = { bounceStiffness: 400, bounceDamping: 40 }
 
-/** A panel that can be pulled down, and springs back or closes when it is let go. */
+/** A panel that can be pulled down, and springs back or closes on release. */
 export default function DragPanel({ locked, onClose, children }: PanelProps) {
   const controls = useDragControls()
   const still = useReducedMotion()
@@ -46,14 +46,14 @@ export default function DragPanel({ locked, onClose, children }: PanelProps) {
 }
 
 /**
- * Begins to pull at the head at once, and anywhere else when a finger goes down where there is nothing more to scroll
- * to: a mouse selects text there.
+ * Starts a pull at the head at once. In other places it starts when a finger pulls down where nothing more can be scrolled: a mouse
+ * selects text there.
  */
 function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls): void {
   useEffect(() => {
     const node = panel.current
     if (!node) return
-    /** The touch of which is not known yet what it is. */
+    /** A touch whose meaning is not known yet. */
     let begun: PointerEvent | undefined
     let pulling = false
 
@@ -62,7 +62,7 @@ function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls
       pulling = false
       const { target, isPrimary, button } = event
       if (!isPrimary || button !== 0 || !(target instanceof Element)) return
-      // A sheet on top of this one is in its page, too.
+      // A sheet on top of this one is in the same page.
       if (target.closest('dialog') !== node.parentElement) return
       if (!target.closest('[data-grip]')) begun = event.pointerType === 'touch' ? event : undefined
       else if (!target.closest('button')) controls.start(event)
@@ -77,7 +77,7 @@ function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls
         if (pulling) controls.start(begun)
         begun = undefined
       }
-      // Or the browser takes the finger for its own scrolling.
+      // Otherwise the browser uses the finger for its own scrolling.
       if (pulling && event.cancelable) event.preventDefault()
     }
     node.addEventListener('pointerdown', onPointerDown)
@@ -89,7 +89,7 @@ function useGrip(panel: RefObject<HTMLDivElement | null>, controls: DragControls
   }, [panel, controls])
 }
 
-/** Nothing from there up to the panel has been scrolled down. */
+/** Nothing between the target and the panel has been scrolled down. */
 function atTop(from: EventTarget | null, panel: HTMLElement): boolean {
   let node = from instanceof Element ? from : null
   while (node && node.scrollTop <= 0) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 
 /**
- * What may stand beside other elements: elements, and no bare text. A page that Chrome translates has each text in an
- * element of Chrome's own, and React would go on changing a text that nobody sees (scripts/bare-text.mjs).
+ * Children that may have siblings: elements, and no bare text. Chrome's translation moves each text into a separate element, and React
+ * would keep changing a text that is no longer visible (scripts/bare-text.mjs).
  */
 export type Elements = Exclude<ReactNode, string | number | bigint>

@@ -6,17 +6,17 @@ interface Props {
   title: string
   error: unknown
   className?: string | undefined
-  /** Another try. */
+  /** The retry button. */
   children: Elements
 }
 
-/** Stands for a part that could not be fetched, on a screen that is of use without it. */
+/** Placeholder for a part that could not be fetched, on a screen that is useful without it. */
 export function FailedPart({ title, error, className, children }: Props) {
-  const told = explain(error)
+  const text = explain(error)
   return (
     <div role="alert" className={[styles.failed, className].filter(Boolean).join(' ')}>
       <p className={styles.title}>{title}</p>
-      <p>{told.body ?? told.title}</p>
+      <p>{text.body ?? text.title}</p>
       {children}
     </div>
   )

@@ -5,19 +5,19 @@ import { Empty } from '@/shared/ui/empty'
 
 interface Props {
   error: unknown
-  /** What to say where the failure itself says nothing to do. */
+  /** Advice, where the failure itself has none. */
   body?: string
   pending: boolean
   onRetry: () => void
 }
 
-/** Stands where something would be that could not be fetched, with another try. */
+/** Placeholder for content that could not be fetched, with a retry button. */
 export function Failed({ error, body, pending, onRetry }: Props) {
-  const told = explain(error)
+  const text = explain(error)
   return (
     <Empty
-      title={told.title}
-      body={told.body ?? body}
+      title={text.title}
+      body={text.body ?? body}
       action={
         <Button pending={pending} onClick={onRetry}>
           {common.tryAgain}

@@ -10,16 +10,13 @@ export interface FieldProps
   hint?: string | undefined
   prefix?: string
   trailing?: Elements
-  /** Id of something else that describes it. */
+  /** Id of another element that describes it. */
   describedBy?: string
   /** Below the input. */
   children?: Elements
 }
 
-/**
- * A labelled input. The prefix is printed before it; the hint below it, and in its place what is wrong, are
- * part of its description.
- */
+/** A labelled input with its prefix before it. The hint below it, or the fault in its place, is part of its description. */
 export function Field({
   label,
   hint,

@@ -4,7 +4,7 @@ import styles from './guide.module.css'
 
 interface Props {
   title: string
-  /** What to do, one after the other; with icons where the order does not matter. */
+  /** The steps in their order; with icons where the order does not matter. */
   steps: readonly (string | readonly [LucideIcon, string])[]
 }
 

@@ -2,7 +2,7 @@ import type { ButtonHTMLAttributes, ReactNode } from 'react'
 import styles from './icon-button.module.css'
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
-  /** What it does, as the icon alone does not say it. */
+  /** The button's action, which the icon alone does not give a screen reader. */
   label: string
   children: ReactNode
 }

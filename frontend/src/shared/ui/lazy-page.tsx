@@ -1,6 +1,6 @@
 import { type ComponentType, lazy, useState } from 'react'
 
-/** A screen's file could not be fetched. The customer is told in its place; it is no defect. */
+/** A screen's file could not be fetched. The screen's place shows it; it is not a defect. */
 export class PageNotFetched extends Error {
   override readonly name = 'PageNotFetched'
 }
@@ -8,8 +8,8 @@ export class PageNotFetched extends Error {
 type Load = () => Promise<{ default: ComponentType }>
 
 /**
- * A screen in a file of its own. `next` are the screens that are likely to follow: they are fetched once
- * this one stands, so that the step after it does not wait for a weak network. `fetch` does so before it is drawn.
+ * A screen in a separate file. `next` are the screens that are likely to follow: they are fetched once this one is shown, so that the
+ * next step does not wait for a weak network. `fetch` loads the file before the screen is rendered.
  */
 export function lazyPage(load: Load, ...next: Load[]) {
   let here: ComponentType | null = null
@@ -23,12 +23,12 @@ export function lazyPage(load: Load, ...next: Load[]) {
   }
   const Later = lazy(fetch)
   function Page() {
-    // Even for a file that is there, `lazy` first shows that it is being fetched, and React keeps that for 300 ms.
+    // Even with a loaded file, `lazy` first shows the loading state, and React keeps that for 300 ms.
     const [Shown] = useState(() => here ?? Later)
     return <Shown />
   }
   return Object.assign(Page, { fetch })
 }
 
-/** Time for the screen itself to draw and to ask for its data first. */
+/** Time for the screen itself to render and to request its data first. */
 const NEXT_MS = 300

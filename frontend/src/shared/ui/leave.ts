@@ -3,8 +3,8 @@ import { lessMotion } from '@/shared/lib/less-motion'
 import styles from './dialog.module.css'
 
 /**
- * A sheet that has closed is seen going down. It is closed all the same: what React has taken out of the page is laid
- * over it once more, where nobody finds it, while the page below has the focus and hears every tap.
+ * Animates a closed sheet on its way down. React has already removed it from the page; its panel is shown once more in an inert layer.
+ * The page below has the focus and receives every tap.
  */
 export function leave(dialog: HTMLDialogElement): void {
   const panel = dialog.firstElementChild
@@ -12,7 +12,7 @@ export function leave(dialog: HTMLDialogElement): void {
   const scrolled = panel.scrollTop
   queueMicrotask(() => {
     const look = lookOfPage()
-    // In development React plays every effect twice.
+    // In development React runs every effect twice.
     if (dialog.isConnected || !look) return
     const layer = document.createElement('div')
     layer.className = `${styles.layer} ${styles.leaving}`
@@ -30,10 +30,10 @@ export function leave(dialog: HTMLDialogElement): void {
   })
 }
 
-/** The page's own rules, which do not reach into a shadow, and of how many sheets they are. */
+/** The page's rules, which do not apply inside a shadow root, and the number of sheets that they come from. */
 let known: { sheets: number; look: CSSStyleSheet } | undefined
 
-/** Undefined in a browser that cannot share rules: there a sheet is gone at once. */
+/** Undefined in a browser without shared style sheets: there a sheet disappears at once. */
 function lookOfPage(): CSSStyleSheet | undefined {
   const sheets = document.styleSheets.length
   if (known?.sheets === sheets) return known.look

@@ -4,12 +4,12 @@ import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './more-sentinel.module.css'
 
-/** How far below the screen the end of the list may be when the next page is asked for. */
+/** Distance of the list's end below the screen at which the next page is requested. */
 const AHEAD = '400px'
 
 interface Props {
   loading: boolean
-  /** The last try failed: the next one is the customer's, not the scrolling's. */
+  /** The last attempt failed: the next one needs a tap, not scrolling. */
   failed: boolean
   onMore: () => void
 }

@@ -10,7 +10,7 @@ type Props = Omit<FieldProps, 'value' | 'type' | 'trailing' | 'autoComplete' | '
   value: string
 }
 
-/** A password that is being made up, with what makes a good one ticked off as it is typed. Nothing waits for the ticks. */
+/** A new password, with the advice for a good one ticked off as it is typed. The ticks are not required. */
 export function NewPasswordField(props: Props) {
   const id = useId()
   return (

@@ -20,7 +20,7 @@ interface Props {
   disabled?: boolean
 }
 
-/** Six single-digit boxes: entry goes on, backspace goes back, a pasted or auto-filled code spreads out. */
+/** Six single-digit boxes: entry moves forward, backspace moves back, a pasted or auto-filled code fills all boxes. */
 export function OtpInput({ digits, onChange, onComplete, disabled = false }: Props) {
   const boxes = useRef<(HTMLInputElement | null)[]>([])
   const focus = (index: number) => boxes.current[Math.min(Math.max(index, 0), OTP_LENGTH - 1)]?.focus()
@@ -84,7 +84,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
             aria-label={added.otp.digit(index + 1)}
             inputMode="numeric"
             type="text"
-            // The first box takes a whole code from the keyboard's suggestion; the others one digit and its replacement.
+            // The first box accepts a whole code from the keyboard's suggestion; the others one digit and its replacement.
             maxLength={index === 0 ? OTP_LENGTH + 1 : 2}
             autoComplete={index === 0 ? 'one-time-code' : 'off'}
             onChange={(event) => onInput(index, event.target.value)}

@@ -10,9 +10,9 @@ import styles from './page.module.css'
 
 interface Props {
   title: string
-  /** Where the back arrow leads when no screen of ours lies before; without it there is no arrow. */
+  /** Target of the back arrow when no screen of ours lies before; without it there is no arrow. */
   back?: string
-  /** The arrow leads there whatever lies before. */
+  /** The arrow always leads there, whatever lies before. */
   backAlways?: boolean
   trailing?: Elements
   /** Leaves room for the bottom bar. */
@@ -54,15 +54,15 @@ export function BackArrow({ to, always = false }: { to: string; always?: boolean
 interface TitleProps {
   children: string
   className?: string | undefined
-  /** The document's name where it is not the heading's text. */
+  /** The document's title where it is not the heading's text. */
   name?: string
 }
 
 let firstTitle = true
 
 /**
- * The h1. Names the document and takes the focus after a change of screen, so that a screen reader says
- * where one is; not on the first load, where the reader starts at the top anyway, nor from who has gone on meanwhile.
+ * The h1. Sets the document's title and takes the focus after a change of screen, so that a screen reader announces the screen. It takes
+ * no focus on the first load, where the reader starts at the top anyway, nor after the customer has moved the focus.
  */
 export function PageTitle({ children, className, name = children }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)

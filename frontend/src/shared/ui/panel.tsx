@@ -3,16 +3,16 @@ import { PANEL } from '@/shared/lib/free-place'
 import styles from './dialog.module.css'
 
 export interface PanelProps {
-  /** It gives way to no finger. */
+  /** The panel does not follow a finger. */
   locked: boolean
   onClose: () => void
   children: ReactNode
 }
 
-/** Marks the part of a sheet by which it can be pulled whatever lies below. */
+/** Marks the part of a sheet by which it can always be pulled. */
 export const GRIP = { 'data-grip': true } as const
 
-/** What a sheet is drawn on. This one stands still. */
+/** The panel of a sheet; this one does not move. */
 function StillPanel({ children }: PanelProps) {
   return (
     <div className={styles.panel} {...PANEL}>
@@ -23,13 +23,13 @@ function StillPanel({ children }: PanelProps) {
 
 let present: ComponentType<PanelProps> = StillPanel
 
-/** Where there is no bottom to pull it to, it stands still. */
+/** A centred sheet cannot be pulled, because it has no bottom edge to go to. */
 const CENTRED = '(min-width: 720px)'
 
-/** What a sheet that opens now is drawn on. */
+/** The panel for a sheet that opens now. */
 export const panel = () => (matchMedia(CENTRED).matches ? StillPanel : present)
 
-/** Sheets that open from now on are drawn on this one. */
+/** Sets the panel for sheets that open from now on. */
 export function setPanel(next: ComponentType<PanelProps>): void {
   present = next
 }

@@ -5,39 +5,39 @@ import { formatLeft } from '@/shared/lib/format'
 import { lastOf } from '@/shared/lib/last-of'
 import styles from './porthole.module.css'
 
-// Drawn in a box of 200: the ring, inside it the ticks of the last minute, then the glass.
+// The drawing is in a box of 200: the ring, inside it the ticks of the last minute, then the glass.
 const RING_RADIUS = 90
 const RING_LENGTH = 2 * Math.PI * RING_RADIUS
 const LAST_MINUTE_S = 60
-/** Water there always is before the end, part of the glass. */
+/** Minimum water level before the end, as a share of the glass. */
 const LEAST_WATER = 0.1
-/** From here on the ring is closed, so that no notch is left; below the other one there is no room for the knob. */
+/** From this share on, the ring is drawn closed, so that no notch is left; below the other limit there is no room for the knob. */
 const CLOSED = 0.985
 const ROOM_FOR_KNOB = 0.05
-/** The whole round where nobody tells how long a run is, as on a clock. */
+/** The full circle where the duration of the cycle is unknown, as on a clock. */
 const HOUR_S = 3_600
-/** The arc that turns while a machine is waited for. */
+/** The arc that turns while the machine is being started. */
 const WAITING_ARC = 0.22
 
 type Run = { state: 'running'; left_s: number; duration_s: number }
 type Props = { size?: 'hero' | 'pair' | 'small' } & (
   | Run
-  /** Running, the deadline not yet known. */
+  /** A cycle runs; its deadline is not known yet. */
   | { state: 'unknown' }
   /** The device has not answered yet. */
   | { state: 'waiting' }
-  /** The water runs out, once; or has run out. */
+  /** The water runs out once, or has run out. */
   | { state: 'over' | 'finished' }
-  /** It has just been started: the water comes in. */
+  /** The cycle has just started: the water flows in. */
   | { state: 'filling' }
-  /** It can be bought: in words, or as a drawing. */
+  /** The machine can be bought: as text, or as a drawing. */
   | { state: 'ready' | 'free' }
-  /** It cannot, for so long; or nobody knows how long. */
+  /** The machine is taken for this time; or the time is unknown. */
   | { state: 'taken'; left_s: number }
   | { state: 'still' }
 )
 
-/** The window of a machine: a ring and a water level that fall with the time left. */
+/** The porthole of a machine: a ring and a water level that fall with the time left. */
 export function Porthole({ size = 'small', ...props }: Props) {
   const glass = useRef<HTMLDivElement>(null)
   useRestOutOfSight(glass)
@@ -69,7 +69,7 @@ export function Porthole({ size = 'small', ...props }: Props) {
   )
 }
 
-/** Two layers, moved as a whole; `level` is null where the style sheet moves them once. */
+/** Two layers, each moved as a whole; `level` is null where the style sheet animates them once. */
 function Water({ level }: { level: number | null }) {
   const style = level === null ? undefined : { transform: `translateY(${(1 - level) * 100}%)` }
   return (
@@ -81,7 +81,7 @@ function Water({ level }: { level: number | null }) {
   )
 }
 
-/** Four waves of half a glass each: pushed by half its width it looks the same. */
+/** Four waves of half a glass each: shifted by half its width it looks the same. */
 const Wave = ({ className }: { className: string | undefined }) => (
   <svg
     className={`${styles.wave} ${className}`}
@@ -183,7 +183,7 @@ function Middle(props: Props) {
 
 const Mark = ({ children }: { children: ReactNode }) => <span className={styles.mark}>{children}</span>
 
-/** Waves nobody sees cost a weak phone its battery all the same. */
+/** Stops the waves while they are not visible: they would still use a weak phone's battery. */
 function useRestOutOfSight(glass: { current: HTMLElement | null }): void {
   useEffect(() => {
     const node = glass.current
@@ -196,7 +196,7 @@ function useRestOutOfSight(glass: { current: HTMLElement | null }): void {
   }, [glass])
 }
 
-/** What is left of the run, as a part of it; null where none is shown. */
+/** The rest of the cycle as a share of it; null where none is shown. */
 function leftOf(props: Props): number | null {
   if (props.state === 'running') return clamp(props.left_s / Math.max(1, props.duration_s))
   return props.state === 'taken' ? clamp(props.left_s / HOUR_S) : null

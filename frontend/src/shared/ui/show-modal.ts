@@ -1,17 +1,17 @@
 import { lastOf } from '@/shared/lib/last-of'
 
-/** Dialogs that are open in a browser that knows none, the topmost last. */
+/** Open dialogs in a browser without modal dialogs, the topmost last. */
 const open: HTMLElement[] = []
 
-/** The focus stays in the topmost one. */
+/** Keeps the focus in the topmost dialog. */
 function hold({ target }: FocusEvent): void {
   const top = lastOf(open)
   if (top && target instanceof Node && !top.contains(target)) top.focus()
 }
 
 /**
- * Opens a dialog over the page, and returns what closes it. Safari before 15.4 has no modal dialogs: there the style sheet
- * lays it over the page (`data-plain`), and the focus is kept in it here.
+ * Opens a dialog over the page, and returns the function that closes it. Safari before 15.4 has no modal dialogs: there the style sheet
+ * lays it over the page (`data-plain`), and this module keeps the focus in it.
  */
 export function showModal(dialog: HTMLDialogElement): () => void {
   if (dialog.showModal) {

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import styles from './spare-room.module.css'
 
-/** Fills what room a page leaves with a drawing; where there is none, it is not there. */
+/** Fills the free space of a page with a drawing; without free space it is hidden. */
 export function SpareRoom({ children }: { children: ReactNode }) {
   return (
     <div className={styles.room}>

@@ -1,6 +1,6 @@
 import { groupedTelp } from '@/shared/lib/format'
 
-/** A telephone number to read: `+62 851 9136 3216`, in groups by the gaps between them alone. */
+/** A telephone number to read: `+62 851 9136 3216`, grouped only by gaps. */
 export function Telp({ telp }: { telp: string }) {
   const [first = '', ...rest] = groupedTelp(telp).split(' ')
   return (

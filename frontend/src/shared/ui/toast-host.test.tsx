@@ -26,7 +26,7 @@ function Screen() {
   )
 }
 
-/** Two screens, and the messages beside them as the app has them. */
+/** Two screens, with the messages beside them as in the app. */
 async function open() {
   const { toast } = await import('@/shared/lib/toast')
   const { ToastHost } = await import('./toast-host')
@@ -61,7 +61,7 @@ it('a message outlives the screen that told it, for its time', async () => {
 })
 
 it('is told plainly where the toaster cannot be fetched, the newest alone', async () => {
-  // React reports what the boundary has caught.
+  // React logs an error that the boundary has caught.
   vi.spyOn(console, 'error').mockImplementation(() => undefined)
   vi.doMock('@/shared/ui/toaster', () => {
     throw new TypeError('Failed to fetch dynamically imported module')

@@ -6,7 +6,7 @@ import styles from './toast-host.module.css'
 
 const Toaster = lazy(() => import('@/shared/ui/toaster'))
 
-/** Fetches the toaster before it is needed, e.g. when a form gets the focus. */
+/** Fetches the toaster in advance, e.g. when a form gets the focus. */
 export function warmToaster(): void {
   void import('@/shared/ui/toaster').catch(() => undefined)
 }

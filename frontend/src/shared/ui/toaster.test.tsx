@@ -4,7 +4,7 @@ import { toast } from '@/shared/lib/toast'
 import { raise } from '@/shared/lib/toast-layer'
 import Toaster from './toaster'
 
-/** Longer than the library takes to let a message leave, shorter than one is to be read. */
+/** A time longer than a message's exit, and shorter than its display. */
 const EXIT_MS = 1_000
 const STEP_MS = 20
 
@@ -20,14 +20,14 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-/** In small steps, because React draws what happened only after each. */
+/** Advances in small steps, because React renders only after each. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left >= 0; left -= STEP_MS) {
     await act(() => vi.advanceTimersByTimeAsync(Math.min(left, STEP_MS)))
   }
 }
 
-/** A failed try of the customer, answered after `answer_ms`. */
+/** A failed attempt of the customer, answered after `answer_ms`. */
 async function fail(title: string, answer_ms: number, body?: string): Promise<void> {
   act(() => toast.newTry())
   await pass(answer_ms)
@@ -87,7 +87,7 @@ it('a failure that the customer never saw is not told after the next try began',
   expect(screen.queryByText('Mesin Not found')).toBeNull()
 })
 
-/** The messages that are to be read, from the newest to the oldest. */
+/** The visible messages, from the newest to the oldest. */
 const readable = () =>
   [
     ...document.querySelectorAll<HTMLElement>('[data-sonner-toast][data-removed=false][data-visible=true]'),
@@ -132,10 +132,10 @@ it('the same message with another body says only the newer one', async () => {
 /** Downwards, to the edge that messages come from, px. */
 const AWAY = 80
 
-/** A finger that is put down on a message; the rest is done with what is returned. */
+/** Puts a finger on a message; the returned functions continue the gesture. */
 function touch(title: string) {
   const node = shownMessage(title)
-  // The library wants the rest of the gesture wherever it ends, which this DOM does not know.
+  // The library captures the pointer for the rest of the gesture, which this DOM does not support.
   node.setPointerCapture = () => undefined
   const finger = (y: number) => ({ bubbles: true, button: 0, clientX: 100, clientY: 100 + y, pointerId: 1 })
   act(() => void node.dispatchEvent(new PointerEvent('pointerdown', finger(0))))
@@ -185,7 +185,7 @@ it('is in sight of the topmost dialog, and back on the page when that has closed
   expect(node.closest('dialog')).toBe(sheet)
   const lowerQuestion = raise(question)
   expect(node.closest('dialog')).toBe(question)
-  // Whichever closes first.
+  // The dialogs may close in any order.
   lower()
   expect(node.closest('dialog')).toBe(question)
   lowerQuestion()

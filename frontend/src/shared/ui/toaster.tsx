@@ -11,19 +11,19 @@ import { keepOnTop } from '@/shared/lib/toast-layer'
 import layer from './toast-host.module.css'
 import styles from './toaster.module.css'
 
-/** As far from the edges as `followFreePlace` says; the sides are in the style sheet. */
+/** Distances from the edges, computed by `followFreePlace`; the sides are in the style sheet. */
 const PLACE = { top: 'var(--free-top)', bottom: 'var(--free-bottom)', left: 0, right: 0 }
 
-/** So many are seen at once, the newest. */
-const MOST = 3
+/** Number of messages visible at once, the newest ones. */
+const MAX_VISIBLE = 3
 
-/** Between two messages, px. */
+/** Gap between two messages, px. */
 const GAP = 8
 
-/** Good news takes less reading than a fault with what to do about it. */
+/** Display times: a success needs less reading than a fault with advice. */
 const DURATION_MS = { success: 2_500, failure: 6_000, info: 6_000 }
 
-/** With the first line of the words beside it. */
+/** Aligned with the first line of the text beside it. */
 const ICON = { size: 22, 'aria-hidden': true } as const
 
 const ICONS = {
@@ -32,7 +32,7 @@ const ICONS = {
   info: <BellRing {...ICON} className={styles.news} />,
 }
 
-/** Nothing of the library's own look. */
+/** Without the library's own styles. */
 const TOAST = {
   unstyled: true,
   classNames: { toast: layer.toast, title: layer.title, description: layer.body },
@@ -40,14 +40,14 @@ const TOAST = {
 
 const display = { success: sonner.success, failure: sonner.error, info: sonner.info } as const
 
-/** The newest message of each title that is in the page, be it on its way out. */
+/** The newest message in the page for each title, including one that is being removed. */
 const shown = new Map<string, number>()
-/** Messages in whose place the same one has come anew: they leave without a word. */
+/** Messages replaced by the same one: they leave without text. */
 const useReplaced = create<{ ids: readonly number[] }>(() => ({ ids: [] }))
 
 /**
- * Every message is one of its own for the library: one that is on its way out takes an update with it, and
- * what is merely renewed is seen and heard by nobody.
+ * Every message is a separate one for the library. An update of a message that is being removed would disappear with it, and an update
+ * alone is neither visible nor announced.
  */
 function show(message: Queued): void {
   const { id, kind, title, body, atTop } = message
@@ -82,7 +82,7 @@ function show(message: Queued): void {
   )
 }
 
-/** Words of a message, so that each is in the page once: gone as soon as the same message comes again. */
+/** The text of a message. Each text is in the page once: it is removed as soon as the same message appears again. */
 function Words({ id, title, children }: { id: number; title: string; children: ReactNode }) {
   const replaced = useReplaced(({ ids }) => ids.includes(id))
   useEffect(() => {
@@ -99,7 +99,7 @@ function Lines({ body }: { body: string | string[] }) {
   return [body].flat().map((line) => <div key={line}>{line}</div>)
 }
 
-/** Messages that are to be read. */
+/** The visible messages. */
 const open = new Map<number, Queued>()
 
 function dismiss(which: (message: Queued) => boolean): void {
@@ -110,10 +110,10 @@ function dismiss(which: (message: Queued) => boolean): void {
   }
 }
 
-/** Of the messages there that are not on their way out, one below the other, px. */
+/** Total height of the messages that are not being removed, one below the other, px. */
 function heightOf(host: HTMLElement, edge: 'top' | 'bottom'): number {
   const all = [...host.querySelectorAll<HTMLElement>(`[data-y-position=${edge}][data-removed=false]`)]
-  const seen = all.slice(0, MOST)
+  const seen = all.slice(0, MAX_VISIBLE)
   return seen.reduce((sum, one) => sum + one.offsetHeight, 0) + Math.max(0, seen.length - 1) * GAP
 }
 
@@ -127,7 +127,7 @@ function makeHost(): HTMLElement {
 export default function Toaster() {
   const queue = useToasts((state) => state.queue)
   const tries = useToasts((state) => state.tries)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new try is the event
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new attempt is the event
   useEffect(() => dismiss(({ kind }) => kind === 'failure'), [tries])
   const page = useToasts((state) => state.page)
   useEffect(() => dismiss((message) => isOver(message, page)), [page])
@@ -143,7 +143,7 @@ export default function Toaster() {
   return createPortal(
     <Sonner
       position="bottom-center"
-      visibleToasts={MOST}
+      visibleToasts={MAX_VISIBLE}
       expand
       gap={GAP}
       offset={PLACE}

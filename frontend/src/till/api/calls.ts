@@ -32,18 +32,18 @@ export const pair = (kode: string) =>
 export const getDevice = (signal?: AbortSignal) => ops<ThisDevice>('GET', 'perangkat/saya', { signal })
 
 export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin: true })
-/** For the socket: good once, for a minute. */
+/** The ticket for the socket: valid once, for a minute. */
 export const getTicket = () => ops<Ticket>('POST', 'soket')
 export const logOut = () => ops<null>('POST', 'keluar')
 
-/** A supervisor's PIN for one action on one object, as the text that the call brings in `X-Izin`. */
+/** Requests approval with a supervisor's PIN for one action on one object; returns the text that the call sends in `X-Izin`. */
 export async function approve(body: Approving): Promise<string> {
   return (await ops<Approval>('POST', 'izin', { body, pin: true })).izin
 }
 
 export const findCustomer = (ref: CustomerRef) =>
   ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref satisfies Schemas['FindPelanggan'] })
-/** What is sold, the cheapest first. */
+/** The packages on sale, cheapest first. */
 export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
   const { baris } = await ops<Rows<Package>>('GET', `paket?limit=${MOST_PACKAGES}`, { signal })
   return baris.filter(({ aktif }) => aktif).sort((a, b) => a.harga - b.harga)
@@ -56,22 +56,22 @@ export const getTopUps = (limit: number, signal?: AbortSignal) =>
 
 export const getShift = (signal?: AbortSignal) => ops<ShiftNow>('GET', 'shift', { signal })
 
-/** A page of a list that goes on from `before`. */
+/** The query of a page that continues from `before`. */
 const page = (before: string | number | null) =>
   before === null ? '' : `?sebelum=${encodeURIComponent(before)}`
 export const getTopUpPage = (before: string | number | null, signal?: AbortSignal) =>
   ops<Rows<ListedTopUp>>('GET', `topup${page(before)}`, { signal })
-/** One of them with its amounts, whatever its list leaves out. */
+/** One top-up with its amounts, even those that the list leaves out. */
 export const getTopUp = (id: string, signal?: AbortSignal) =>
   ops<TopUpRow>('GET', `topup/${encodeURIComponent(id)}`, { signal })
 export const getUsePage = (before: string | number | null, signal?: AbortSignal) =>
   ops<Rows<UseRow>>('GET', `pemakaian${page(before)}`, { signal })
 
-/** A call that moves money, as something that can be kept and sent once more (lib/money-calls.ts). `T` is its answer. */
+/** A call that moves money, as data that can be stored and sent again (lib/money-calls.ts). `T` is its answer. */
 export interface MoneyRequest<T> {
   path: string
   body: object
-  /** It brings somebody's PIN: 401 is about that, and it is never stored. */
+  /** The call contains a PIN: a 401 is about the PIN, and the call is never stored. */
   pin?: boolean
   /** Never set: it only ties `T` to the request. */
   answer?: T
@@ -105,7 +105,7 @@ export const openingOf = (modal: number): MoneyRequest<Shift> => ({
   path: 'shift',
   body: { modal } satisfies Schemas['OpenShift'],
 })
-/** Unless `yakin`, the server may ask to count once more, once in a shift. */
+/** Without `yakin`, the server may request a second count, once per shift. */
 export const closingOf = (counted: Counted, yakin = true): MoneyRequest<ShiftClosed> => ({
   path: 'shift/tutup',
   body: { ...counted, yakin } satisfies Schemas['Count'],

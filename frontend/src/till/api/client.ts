@@ -4,30 +4,30 @@ import { learnServerTime } from '@/till/lib/clock'
 import { useLine } from '@/till/lib/line'
 import { useSession } from '@/till/lib/session'
 
-/** Long enough for a weak network, short enough that a queue of people is told. */
+/** Long enough for a weak network, short enough for a queue of customers. */
 const TIMEOUT_MS = 15_000
 
-/** The server's sentences that say where this browser has to go. */
+/** The server's sentences that send this browser to another screen. */
 export const SESSION_OVER = 'sesi berakhir'
 const NEEDS_APPROVAL = 'perlu persetujuan supervisor'
 const NOT_PAIRED = 'perangkat belum dipasang'
 
-/** A kasir alone may not: with a supervisor's PIN it goes on. */
+/** The cashier may not do this alone: with a supervisor's PIN the call succeeds. */
 export const needsApproval = ({ status, message }: ApiError) =>
   status === 403 && message.includes(NEEDS_APPROVAL)
 
 interface Options {
   body?: unknown
-  /** Calls that move money: the same key and body gives the same answer. */
+  /** For calls that move money: the same key and body get the same answer. */
   key?: string
-  /** A supervisor's approval, good once. */
+  /** A supervisor's approval, valid once. */
   izin?: string | undefined
   signal?: AbortSignal | undefined
-  /** 401 is about a PIN, unless it says that the session is over. */
+  /** A 401 is about a PIN, unless its sentence is that the session is over. */
   pin?: boolean
 }
 
-/** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser itself brings the cookie. */
+/** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser sends the cookie. */
 export async function ops<T>(method: 'GET' | 'POST', path: string, options: Options = {}): Promise<T> {
   const { body, key, izin, signal, pin = false } = options
   const token = useSession.getState().session?.token ?? null
@@ -64,7 +64,7 @@ export async function ops<T>(method: 'GET' | 'POST', path: string, options: Opti
   }
 }
 
-/** Null for a page of something in between. A line that breaks while it is read rejects. */
+/** Null for a proxy's page. Rejects when the connection breaks while the body is read. */
 async function envelope(response: Response): Promise<{ message: string; data: unknown } | null> {
   const text = await response.text()
   try {
@@ -82,14 +82,14 @@ function refusal(response: Response, message: string, token: string | null, pin:
   if (status === 401) {
     const state = useSession.getState()
     if (message === NOT_PAIRED) state.unpair()
-    // Only the token that was refused: somebody may have logged in meanwhile.
+    // Only the refused token ends the session: another member of staff may have logged in since.
     else if ((!pin || message === SESSION_OVER) && token === state.session?.token) state.expire()
   }
   return new ApiError(status, message, retryAfter(response))
 }
 
-/** Whole seconds; a date, which a proxy may send, counts as nothing said. */
+/** Whole seconds; a date, which a proxy may send, is ignored. */
 function retryAfter({ headers }: Response): number | null {
-  const said = headers.get('retry-after') ?? ''
-  return /^\d{1,6}$/.test(said) ? Number(said) * 1000 : null
+  const value = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(value) ? Number(value) * 1000 : null
 }

@@ -1,13 +1,13 @@
-/** Names of what the query cache holds. It is emptied when a session ends, but for the device, which belongs to nobody. */
+/** Keys of the query cache. The cache is emptied when a session ends, except for the device, which belongs to no session. */
 export const keys = {
   device: ['device'],
   shift: ['shift'],
   packages: ['packages'],
-  /** Everything of top-ups, whatever page of it. */
+  /** All queries of top-ups, with any page. */
   topUps: ['top-ups'],
   newestTopUps: ['top-ups', 'newest'],
   topUpPages: ['top-ups', 'pages'],
-  /** Apart: to look at it again is counted. */
+  /** A separate key: the server counts each further look. */
   topUp: (id: string) => ['top-up', id],
   uses: ['uses'],
 }

@@ -3,7 +3,7 @@ import type { components } from '@/shared/api/schema.gen'
 /** The till's names for the server's shapes (docs/till.md). Money: whole rupiah. Instants: RFC 3339. */
 export type Schemas = components['schemas']
 
-/** The server writes every field, `null` for nothing; the description allows it to leave those out. */
+/** The server writes every field, `null` for nothing; the OpenAPI description allows it to omit those. */
 type Sent<T> = T extends readonly (infer One)[]
   ? Sent<One>[]
   : T extends object
@@ -14,39 +14,42 @@ export type Outlet = Schemas['OutletOf']
 /** `outlet` is null in a person's own browser. */
 export type Paired = Sent<Schemas['Paired']>
 export type ThisDevice = Sent<Schemas['ThisBrowser']>
-/** Somebody who may log in here: `tunggu_s` until the next PIN, `dikunci` until a supervisor opens it. */
+/** A member of staff who may log in here: `tunggu_s` until the next PIN, `dikunci` until a supervisor unlocks it. */
 export type Person = Schemas['Person']
 export type Who = Schemas['WhoIs']
 export type LogIn = Schemas['Masuk']
 export type LoggedIn = Sent<Schemas['LoggedIn']>
 export type Ticket = Schemas['Ticket']
 
-/** `petugas` opened it; a kasir is not told `modal`. */
+/** `petugas` opened it; the server hides `modal` from a cashier. */
 export type Shift = Sent<Schemas['Shift']>
-/** What should be in the drawer, its amounts and the sums of sales are never told to a kasir. */
+/** The server hides the expected cash, its amounts and the sums of sales from a cashier. */
 export type ShiftNow = Sent<Omit<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>> &
   Pick<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>
-/** As the server tells it where no shift is open. */
+/** The server's answer where no shift is open. */
 export const NO_SHIFT_NOW: ShiftNow = { shift: null, diharapkan: null, gerak: [] }
 export type CashMove = Sent<Schemas['Movement']>
 export type CashKind = Schemas['Direction']
-/** What was counted in a drawer: notes by their value, and `koin` in rupiah. */
+/** The count of a drawer: notes by their value, and `koin` in rupiah. */
 export type Counted = Pick<Schemas['Count'], 'dihitung'> & { pecahan: Schemas['Notes'] }
-/** `baru` is the next one, after a handover; with the session of whoever took over, whose token is told once. */
+/**
+ * `baru` is the next shift after a handover, with the session of the member of staff who took over; the server returns its token only
+ * once.
+ */
 export type ShiftClosed = Sent<Schemas['Counted']>
-/** Rupiah of a shift's sales that stand. */
+/** Rupiah of a shift's sales, without reversed ones. */
 export type SoldByMeans = Schemas['SoldByMeans']
 
 /** A customer's code, or a typed number. */
 export type CustomerRef = { qr: string } | { telp: string }
-/** `nama` is a first name and an initial, `telp` has four digits to be seen; without an account at this outlet `saldo` is null. */
+/** `nama` is a first name and an initial, `telp` shows four digits; without a wallet at this outlet `saldo` is null. */
 export type FoundCustomer = Schemas['PelangganFound']
 export type Package = Schemas['PaketRow']
-/** More than a till can show. */
+/** More packages than a till can show. */
 export const MOST_PACKAGES = 100
 export type PayMethod = Schemas['Means']
 
-/** As the till sends it: always to a customer who was found. `ulang` is the same once more, knowingly. */
+/** The body as the till sends it: always for a customer who was found. `ulang` repeats the same top-up on purpose. */
 export interface TopUpBody {
   id_customer_global: number
   idoutlet: number
@@ -58,16 +61,16 @@ export interface TopUpBody {
 export type TopUpMade = Schemas['TopUpMade']
 export type TopUpVoided = Schemas['TopUpVoided']
 type OfAmounts = 'nominal' | 'quota' | 'nama_paket'
-/** `cara_bayar` is null where nobody said, `petugas` for the command line. */
+/** `cara_bayar` is null where it was not recorded, `petugas` for the command line. */
 export type TopUpRow = Omit<Schemas['TopUpRow'], OfAmounts> & {
   nominal: number
   quota: number
   nama_paket: string
 }
-/** As a list has it: before the count a kasir's older ones have no amounts, and are opened one at a time. */
+/** A row of a list: before the count, a cashier's older rows have no amounts, and are opened one at a time. */
 export type ListedTopUp = Omit<TopUpRow, OfAmounts> & { [K in OfAmounts]: TopUpRow[K] | null }
 export const hasAmounts = (row: ListedTopUp): row is TopUpRow => row.nominal !== null && row.quota !== null
-/** A customer's receipt numbers are their own: `idtransaksi` is one row's only beside `idcustomer`. */
+/** A receipt number is unique per customer: `idtransaksi` identifies a row only together with `idcustomer`. */
 export type UseRow = Schemas['UseRow']
 export type UseStatus = Schemas['UseStatus']
 /** A page of a list; `lanjut` is the `sebelum` of the next. */
@@ -75,7 +78,7 @@ export interface Rows<T> {
   baris: T[]
   lanjut: Schemas['Answer_Rows_TopUpRow']['data']['lanjut']
 }
-/** What a refund or a deletion gave back, and how many of both there were this month, this one included. */
+/** The amount that a refund or a deletion returned, and the number of both this month, including this one. */
 export type MoneyBack = Schemas['MoneyBack']
 
 export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'

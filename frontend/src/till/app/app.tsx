@@ -24,7 +24,7 @@ export function App() {
   const [client] = useState(makeQueryClient)
   const who = useSession(({ session }) => session?.petugas.id)
 
-  // What one person has seen is not the next one's to see.
+  // Data that one member of staff has seen must not be visible to the next one.
   useEffect(
     () =>
       useSession.subscribe(({ session }, before) => {
@@ -48,10 +48,10 @@ export function App() {
   )
 }
 
-/** Where a login leads back to. */
+/** The path to return to after a login. */
 let left: string = paths.till
 
-/** The screen of the address; a browser that is not paired or has nobody at it has only one place to be. */
+/** The screen of the address. A browser that is not paired, or has no login, has only one possible screen. */
 function Where() {
   const path = usePath()
   const { session, paired } = useSession()

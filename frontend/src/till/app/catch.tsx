@@ -5,7 +5,7 @@ import { PageNotFetched } from '@/shared/ui/lazy-page'
 
 type Failed = 'fault' | 'fetch'
 
-/** A fault of ours, or a screen that the network did not give, leaves a way out on the page, and no blank one. */
+/** After a fault of ours, or for a screen that could not be fetched, shows a way out instead of a blank page. */
 export class Catch extends Component<{ children: ReactNode }, { failed: Failed | null }> {
   override state = { failed: null }
 

@@ -6,7 +6,7 @@ import { tell } from '@/till/lib/notices'
 import { useSession } from '@/till/lib/session'
 import { hearShift } from '@/till/lib/shift-news'
 
-/** A shift that another tab has closed sells nothing here any more. Once, around all screens. */
+/** Stops sales here when another tab has closed the shift. Used once, around all screens. */
 export function useFollowShift(): void {
   const client = useQueryClient()
   useEffect(

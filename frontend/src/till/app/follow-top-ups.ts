@@ -3,7 +3,7 @@ import { useSession } from '@/till/lib/session'
 import { topUps } from '@/till/lib/top-ups'
 import { useConnected } from '@/till/lib/use-connected'
 
-/** Tells the open top-up who is here, and when the line is back. Once, around all screens. */
+/** Notifies the open top-up of logins and of a restored connection. Used once, around all screens. */
 export function useFollowTopUps(): void {
   const who = useSession(({ session }) => session?.petugas ?? null)
   const connected = useConnected()

@@ -7,16 +7,16 @@ import { mayApprove, useSession } from '@/till/lib/session'
 import { useDevice } from '@/till/lib/use-device'
 
 const IDLE_MS = 15 * 60_000
-/** At a tablet that others reach, nobody's wider rights stay open for long. */
+/** A shared tablet must not keep rights above a cashier's open for long. */
 const IDLE_ABOVE_KASIR_MS = 60_000
 
-/** Locks the page at once; the server ends the session as soon as it hears of it, or by itself after half an hour. */
+/** Locks the page at once; the server ends the session when it receives the logout, or after half an hour without it. */
 export function lock(): void {
   void logOut().catch(() => undefined)
   useSession.getState().end()
 }
 
-/** Locks by itself when nobody is there. */
+/** Locks the page after a time without input. */
 export function useIdleLock({ petugas }: Session): void {
   const { data } = useDevice()
   const shared = data?.outlet != null

@@ -6,15 +6,15 @@ import { paths } from '@/till/lib/router'
 
 export interface Screen {
   path: string
-  /** The heading, and the word below the icon. */
+  /** The heading, and the label below the icon. */
   title: string
   icon: LucideIcon
   page: ComponentType
-  /** Of a till alone: a person's own browser has no drawer. */
+  /** Only for a till: a person's own browser has no drawer. */
   sells: boolean
 }
 
-/** The till itself; its place in the navigation is the big scan button. */
+/** The till itself; the big scan button leads to it. */
 export const till: Screen = {
   path: paths.till,
   title: 'Isi Saldo',
@@ -26,10 +26,10 @@ export const till: Screen = {
 const TransactionsPage = lazyPage(() => import('@/till/features/transaksi/transaksi-page'))
 const ShiftPage = lazyPage(() => import('@/till/features/shift/shift-page'))
 
-/** Fetches what is not the till itself: a tablet must not find out in the middle of a day that a part is missing. */
+/** Fetches the screens besides the till: a tablet must not find out in the middle of a day that a part is missing. */
 export const fetchScreens = () => Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch()])
 
-/** The other screens, in the order of the navigation. A line here gives one its address and its entry. */
+/** The other screens, in the order of the navigation. An entry here gives a screen its address and its link. */
 export const screens: Screen[] = [
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
   { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },

@@ -18,7 +18,7 @@ import { useShift } from '@/till/lib/use-shift'
 import { Link } from '@/till/ui/link'
 import styles from './shell.module.css'
 
-/** What stands around each screen: the way to the others, who is here, since when, and whether the line holds. */
+/** The frame around each screen: the navigation, who is logged in, since when, and the state of the connection. */
 export function Shell({ path, session }: { path: string; session: Session }) {
   const screen = screenAt(path) ?? till
   useIdleLock(session)
@@ -42,7 +42,7 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   )
 }
 
-/** A customer's code leads to the till from wherever it was scanned. */
+/** A scanned customer's code leads to the till from every screen. */
 function useScanLeads(sells: boolean): void {
   const waiting = useScans((state) => state.waiting)
   useEffect(() => {
@@ -56,7 +56,7 @@ function useScanLeads(sells: boolean): void {
 
 function Navigation({ name, sells }: { name: string; sells: boolean }) {
   const offered = screens.filter((one) => sells || !one.sells)
-  // On a phone the scan button stands in the middle.
+  // On a phone the scan button is in the middle.
   const half = Math.ceil(offered.length / 2)
   return (
     <nav className={styles.nav} aria-label="Menu kasir">
@@ -112,7 +112,7 @@ function Header({ screen, name }: { screen: Screen; name: string }) {
   const first = useRef(true)
   useEffect(() => {
     document.title = `${screen.title} · Kasir Nyala`
-    // A screen reader says where one is after a change of screen; not where one is to begin with.
+    // A screen reader announces the screen after a change; not the first one.
     if (!first.current) heading.current?.focus({ preventScroll: true })
     first.current = false
   }, [screen])
@@ -137,7 +137,7 @@ function Header({ screen, name }: { screen: Screen; name: string }) {
   )
 }
 
-/** Whether the line holds, and what time it is. */
+/** The state of the connection, and the time. */
 function LineState() {
   const connected = useConnected()
   const live = useLive(({ is }) => is !== 'down')

@@ -1,29 +1,29 @@
 import type { Counted } from '@/till/api/types'
 
-/** Rupiah of the notes, the largest first; coins are counted by their sum. */
+/** Values of the notes in rupiah, largest first; coins are counted by their sum. */
 const NOTES = [100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000] as const
 
 export const COINS = 'koin'
 
-/** Names as the server has them. */
+/** Names as in the server's API. */
 export const PIECES = [...NOTES.map(String), COINS]
 
 /** Rupiah: the server's limit for a drawer. */
 export const MOST_IN_DRAWER = 1_000_000_000
 
-/** Absent is none. */
+/** A missing key means zero. */
 export type Count = Readonly<Record<string, number>>
 
 export const EMPTY: Count = {}
 
-/** As many as a drawer could hold; for coins, rupiah. */
-const MOST = { notes: 9_999, coins: 9_999_999 }
+/** The largest number that a drawer could hold; for coins, rupiah. */
+const MAX_COUNT = { notes: 9_999, coins: 9_999_999 }
 /** The commonest coin. */
 const COIN_STEP = 500
 
 export const isCoins = (piece: string) => piece === COINS
 export const many = (count: Count, piece: string): number => count[piece] ?? 0
-export const mostOf = (piece: string): number => (isCoins(piece) ? MOST.coins : MOST.notes)
+export const mostOf = (piece: string): number => (isCoins(piece) ? MAX_COUNT.coins : MAX_COUNT.notes)
 
 /** Rupiah of a row. */
 export const worth = (count: Count, piece: string): number =>
@@ -31,7 +31,7 @@ export const worth = (count: Count, piece: string): number =>
 
 export const total = (count: Count): number => PIECES.reduce((sum, piece) => sum + worth(count, piece), 0)
 
-/** Never below none, nor above what a drawer could hold. */
+/** Never below zero, nor above what a drawer could hold. */
 export function put(count: Count, piece: string, number: number): Count {
   const whole = Number.isFinite(number) ? Math.trunc(number) : 0
   return { ...count, [piece]: Math.min(mostOf(piece), Math.max(0, whole)) }

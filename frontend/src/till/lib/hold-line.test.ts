@@ -7,7 +7,7 @@ const PAUSE_MS = 40_000
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A server whose lines are what they are told to be. */
+/** A server whose connections behave as the test requires. */
 function server() {
   const lines: { ticket: string; up: () => void; down: () => void; hangUp: () => void }[] = []
   let count = 0
@@ -29,7 +29,7 @@ function server() {
   return { lines, last, ticket, told, ...line }
 }
 
-/** The first pause, and no longer one. */
+/** Advances over the first pause, which is the shortest. */
 const soon = () => vi.advanceTimersByTimeAsync(400)
 
 it('a line that held is asked about soon, with a new ticket', async () => {

@@ -1,24 +1,24 @@
 /**
- * Before each try, the longest again and again. The first, also after a line that held, only lets an answer through that
- * is on its way: a handover ends one session and brings another.
+ * Pauses before each attempt; the longest one repeats. The first one, also after a connection that held, only lets an answer in flight
+ * arrive: a handover ends one session and starts another.
  */
 const PAUSES_MS = [250, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
-/** A line that ends sooner did not hold. */
+/** A connection that ends sooner did not hold. */
 const HELD_MS = 5_000
-/** So that not all tills come back at the same moment. */
+/** Random share of a pause, so that not all tills reconnect at the same moment. */
 const SPREAD = 0.25
 
 export interface Outside {
-  /** A way in, good once; rejects where there is none now. */
+  /** Requests a ticket, valid for one connection; rejects when the server gives none. */
   ticket: () => Promise<string>
-  /** Opens a line with it; the answer hangs up, and nothing is heard after that. */
+  /** Opens a connection with the ticket; the returned function closes it, and no callback runs after that. */
   dial: (ticket: string, heard: { up: () => void; down: () => void }) => Promise<() => void>
   told: (up: boolean) => void
 }
 
 /**
- * Keeps a line open until it is stopped: each try has a ticket of its own, one is under way at a time. A line that goes
- * down is asked about soon, because the server hangs up when a session is over, and then refuses the ticket.
+ * Keeps a connection open until it is stopped. Each attempt uses a separate ticket, and only one attempt runs at a time. After a lost
+ * connection it soon requests a new ticket: the server closes connections when a session is over, and then refuses the ticket.
  */
 export function holdLine({ ticket, dial, told }: Outside): { wake: () => void; stop: () => void } {
   let stopped = false
@@ -67,7 +67,7 @@ export function holdLine({ ticket, dial, told }: Outside): { wake: () => void; s
 
   later()
   return {
-    /** The device is back, or somebody looks: not the rest of the pause. */
+    /** Skips the rest of the pause: the device is online again, or the page is visible. */
     wake: () => void attempt(),
     stop() {
       stopped = true

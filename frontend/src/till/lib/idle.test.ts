@@ -23,7 +23,7 @@ it('is over after the time that nobody touched anything, once', () => {
 it('a touch on a device that slept for longer does not keep it open', () => {
   const onIdle = vi.fn()
   watchIdle(MINUTE, onIdle)
-  // Timers stand still while it sleeps; the clock does not.
+  // Timers do not run while the device sleeps; the clock does.
   vi.setSystemTime(Date.now() + 2 * MINUTE)
   window.dispatchEvent(new Event('pointerdown'))
   expect(onIdle).toHaveBeenCalledOnce()

@@ -1,9 +1,9 @@
-/** What counts as somebody being there. */
+/** Events that show that a person is at the till. */
 const SIGNS = ['pointerdown', 'keydown', 'wheel'] as const
 
 /**
- * Calls `onIdle` once nobody has touched the page for so long, also when the device slept through it. `touch` counts as a
- * touch, for what is heard otherwise.
+ * Calls `onIdle` once the page was not touched for this time, even if the device slept in between. `touch` counts as a touch, for input
+ * from another source.
  */
 export function watchIdle(limit_ms: number, onIdle: () => void): { touch: () => void; stop: () => void } {
   let last = Date.now()
@@ -17,7 +17,7 @@ export function watchIdle(limit_ms: number, onIdle: () => void): { touch: () => 
   function look(): void {
     clearTimeout(timer)
     const left_ms = last + limit_ms - Date.now()
-    // A clock that was set back would keep it open for longer.
+    // A clock that was set back would extend the time.
     if (left_ms > 0 && left_ms <= limit_ms) {
       timer = setTimeout(look, left_ms)
       return
@@ -25,7 +25,7 @@ export function watchIdle(limit_ms: number, onIdle: () => void): { touch: () => 
     stop()
     onIdle()
   }
-  /** Whoever comes after the time is over, on a tablet that just woke up, comes too late. */
+  /** A touch after the time is over, on a tablet that just woke up, comes too late. */
   function touch(): void {
     if (Date.now() - last < limit_ms) last = Date.now()
     else look()

@@ -29,7 +29,7 @@ function field(value = '') {
   return input
 }
 
-/** As a browser does: a key that nobody prevents is typed where the cursor is. */
+/** Imitates a browser: an unprevented key is typed at the cursor. */
 function strike(key: string): boolean {
   const event = new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true })
   const at = document.activeElement ?? document.body
@@ -52,13 +52,13 @@ it('leaves no letter of ours in the field that has the focus', () => {
 it('takes a foreign code back out of a field, with its selection, and tells the field', () => {
   const input = field('A10B')
   input.setSelectionRange(1, 3)
-  const told = vi.fn()
-  input.addEventListener('input', told)
+  const onInput = vi.fn()
+  input.addEventListener('input', onInput)
   for (const key of [...EAN, 'Enter']) strike(key)
   expect(onForeign).toHaveBeenCalledOnce()
   expect(input.value).toBe('A10B')
   expect([input.selectionStart, input.selectionEnd]).toEqual([1, 3])
-  expect(told).toHaveBeenCalledTimes(8)
+  expect(onInput).toHaveBeenCalledTimes(8)
 })
 
 it('presses no button with the Enter of a scan', () => {

@@ -1,22 +1,19 @@
 import { type RefObject, useLayoutEffect, useRef } from 'react'
 import { scannerKeys, type Takes } from '@/till/lib/scanner-keys'
 
-/** What takes digits wherever the focus is: a keypad. */
+/** A consumer of digits, independent of the focus: a keypad. */
 interface Taker {
   isListening: () => boolean
   remember: () => () => void
 }
 
 const takers = new Set<Taker>()
-let heard: ReturnType<typeof scannerKeys> | null = null
+let active: ReturnType<typeof scannerKeys> | null = null
 
-/**
- * Listens to all keys of the page, wherever the focus is, before anything else hears them: what a scanner types reaches
- * nobody but `onCode`.
- */
+/** Listens to all keys of the page, independent of the focus, before any other listener: only `onCode` receives what a scanner types. */
 export function listenForScans(onCode: (code: string) => void, onForeign: () => void): () => void {
   const keys = scannerKeys({ takes, remember, onCode, onForeign })
-  heard = keys
+  active = keys
   const swallow = (event: KeyboardEvent) => {
     event.preventDefault()
     event.stopImmediatePropagation()
@@ -25,10 +22,10 @@ export function listenForScans(onCode: (code: string) => void, onForeign: () => 
     const { key, timeStamp: at, repeat } = event
     if (event.isComposing) return
     const shortcut = event.ctrlKey || event.metaKey || event.altKey
-    // A control character in the middle of a scan is no shortcut.
+    // A control character in the middle of a scan is not a shortcut.
     if (shortcut ? keys.isCaught(at) : keys.key({ key, at, repeat })) swallow(event)
   }
-  // Some browsers press a button when Space comes up.
+  // Some browsers press a button when Space is released.
   const onUp = (event: KeyboardEvent) => {
     if (keys.isCaught(event.timeStamp)) swallow(event)
   }
@@ -37,7 +34,7 @@ export function listenForScans(onCode: (code: string) => void, onForeign: () => 
   window.addEventListener('pointerdown', keys.touched, { capture: true })
   return () => {
     keys.stop()
-    if (heard === keys) heard = null
+    if (active === keys) active = null
     window.removeEventListener('keydown', onKey, { capture: true })
     window.removeEventListener('keyup', onUp, { capture: true })
     window.removeEventListener('pointerdown', keys.touched, { capture: true })
@@ -45,11 +42,11 @@ export function listenForScans(onCode: (code: string) => void, onForeign: () => 
 }
 
 /**
- * For what sends itself: does `act` once no key has been pressed for a while, and never when the keys were a scanner's. What is
- * touched comes without keys, and waits for nothing. The function given calls it off.
+ * For input that submits automatically: calls `act` once no key has been pressed for a while, and never when the keys were a scanner's.
+ * Without preceding keys, as after a touch, it calls it at once. The returned function cancels it.
  */
 export function whenSilent(act: () => void): () => void {
-  if (heard) return heard.whenSilent(act)
+  if (active) return active.whenSilent(act)
   act()
   return () => undefined
 }
@@ -90,20 +87,20 @@ function rememberField(field: HTMLInputElement | HTMLTextAreaElement): () => voi
 interface DigitKeys {
   onDigits: (digits: string) => void
   onBack: () => void
-  /** Enter, where it means more than the button that has the focus. */
+  /** Handles Enter, where it means more than the focused button. */
   onEnter?: () => void
-  /** Remembers what the next digits will change; the function given puts it back, when they were a scanner's. */
+  /** Saves the state before the next digits; the returned function restores it, if they were a scanner's. */
   remember: () => () => void
   disabled?: boolean
 }
 
-/** Digits of a real keyboard, wherever the focus is, but for fields and for dialogs that are not around `place`. */
+/** Digits of a real keyboard, independent of the focus, except in fields and in dialogs that are not around `place`. */
 export function useDigitKeys(place: RefObject<HTMLElement | null>, props: DigitKeys): void {
   const latest = useRef(props)
   latest.current = props
-  // Before the place is seen: the first digit may come with it.
+  // A layout effect runs before the keypad is visible: the first digit may arrive at once.
   useLayoutEffect(() => {
-    // Whoever types digits means them with Enter, too, and not the button that was touched before.
+    // After typed digits, Enter means the digits, and not the button that was touched before.
     let typing = false
     const isListening = () => {
       const dialog = document.querySelector('dialog[open]:last-of-type')
@@ -136,6 +133,6 @@ export function useDigitKeys(place: RefObject<HTMLElement | null>, props: DigitK
   }, [place])
 }
 
-/** Enter presses what has the focus, and does nothing besides. */
+/** Enter presses the focused control, and does nothing else. */
 const isControl = (target: EventTarget | null) =>
   target instanceof Element && target.closest('button, a') !== null

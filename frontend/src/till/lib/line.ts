@@ -1,13 +1,13 @@
 import { create } from 'zustand'
 
 interface LineState {
-  /** Whether the server answered when it was last asked. */
+  /** Whether the server answered the last call. */
   up: boolean
   answered: () => void
   lost: () => void
 }
 
-/** The line to the server, as the last call found it: a phone's own word for it is often wrong. */
+/** The state of the connection to the server, as the last call found it: a phone's own report of it is often wrong. */
 export const useLine = create<LineState>((set) => ({
   up: true,
   answered: () => set({ up: true }),

@@ -4,14 +4,14 @@ import { getTicket } from '@/till/api/calls'
 import { holdLine } from '@/till/lib/hold-line'
 import { useLine } from '@/till/lib/line'
 
-/** The socket of whoever is here; `opening` until the first try has ended. No call waits for it. */
+/** State of the current session's socket; `opening` until the first attempt has ended. No call waits for it. */
 export const useLive = create<{ is: 'opening' | 'up' | 'down' }>(() => ({ is: 'opening' }))
 
-/** Opens the socket of the session that is there, and keeps it until the returned function is called. */
+/** Opens the socket of the current session, and keeps it until the returned function is called. */
 export function openLive(): () => void {
   const line = holdLine({
     async ticket() {
-      // First, since a ticket is only good for a minute.
+      // The library loads first, because a ticket is only valid for a minute.
       await socketLibrary()
       return (await getTicket()).tiket
     },
@@ -22,7 +22,7 @@ export function openLive(): () => void {
     if (document.visibilityState === 'visible') line.wake()
   }
   for (const event of WAKES) window.addEventListener(event, onWake)
-  // The server answers calls again: it takes sockets again, too.
+  // The server answers calls again, so it accepts sockets again, too.
   const forget = useLine.subscribe((now, before) => {
     if (now.up && !before.up) line.wake()
   })
@@ -38,7 +38,7 @@ const WAKES = ['visibilitychange', 'pageshow', 'online']
 
 async function dial(tiket: string, { up, down }: { up: () => void; down: () => void }): Promise<() => void> {
   const { io } = await socketLibrary()
-  // The library would come back with the same ticket.
+  // The library would reconnect with the same ticket.
   const line = io({ auth: { tiket }, forceNew: true, reconnection: false, timeout: OPEN_TIMEOUT_MS })
   line.on('connect', up)
   line.on('disconnect', down)

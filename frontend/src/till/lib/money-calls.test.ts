@@ -16,7 +16,7 @@ const lost = () => new ApiError(NO_NETWORK, '')
 
 type Answer = object | ApiError | Promise<object>
 
-/** A server that answers in this order, the last one for ever; and a store that outlives pages. */
+/** A server that gives these answers in order, the last one repeatedly, and a store that survives page loads. */
 function till(...answers: Answer[]) {
   const kept = new Map<string, OpenCall>()
   const sent: { key: string; request: MoneyRequest<unknown>; izin: string | undefined; stored: boolean }[] =

@@ -8,34 +8,34 @@ import { isDecided } from '@/till/lib/top-up-machine'
 /** A call that was sent, or is about to be, and has no decided answer. */
 export interface OpenCall {
   key: string
-  /** What it is about: nothing else about that is offered meanwhile. */
+  /** The object of the call: while the call is open, no other call about it is offered. */
   subject: string
-  /** In words, for whoever asks what became of it: `Refund Rp 8.000 untuk Siti R.` */
+  /** A sentence for the member of staff who asks for the outcome: `Refund Rp 8.000 untuk Siti R.` */
   what: string
   request: MoneyRequest<unknown>
   izin?: string
-  /** Keys belong to whoever sent them. */
+  /** The sender: only they may use the key again. */
   who: number
-  /** When it was first sent, epoch ms. */
+  /** Time of the first attempt, epoch ms. */
   at: number
 }
 
 export interface Outside {
   send: (key: string, request: MoneyRequest<unknown>, izin?: string) => Promise<unknown>
-  /** Outlives the page, but for what holds a PIN. */
+  /** Survives the page, except for calls that contain a PIN. */
   store: { all: () => OpenCall[]; put: (open: OpenCall) => void; remove: (key: string) => void }
   newKey: () => string
 }
 
 /**
- * The calls of the till that move money, but for top-ups (lib/top-up-machine.ts). One key an intent, which is kept until
- * somebody says what became of it: a double tap, a repeat and a reload send it once.
+ * The till's calls that move money, except top-ups (lib/top-up-machine.ts). Each intent has one key, which is kept until the server's
+ * decision arrives: a double tap, a repeat and a reload send it once.
  */
 export class MoneyCalls {
   private readonly listeners = new Set<() => void>()
   private readonly onTheirWay = new Map<string, Promise<unknown>>()
   private readonly outside: Outside
-  /** As last read: the same array until something changes. */
+  /** The last read list: the same array until something changes. */
   private known: OpenCall[]
 
   constructor(outside: Outside) {
@@ -50,13 +50,13 @@ export class MoneyCalls {
 
   readonly open = (): OpenCall[] => this.known
 
-  /** Another tab may have changed what is open. */
+  /** Reads the store again: another tab may have changed the open calls. */
   readonly look = (): void => {
     this.known = this.outside.store.all()
     for (const listener of this.listeners) listener()
   }
 
-  /** What `who` has open about a subject is asked for instead of anything new about it. */
+  /** The open call of `who` about a subject; it is repeated instead of a new one. */
   openOf(subject: string, who: number | undefined): OpenCall | undefined {
     return this.known.find((one) => one.subject === subject && one.who === who)
   }
@@ -71,14 +71,14 @@ export class MoneyCalls {
   }): Promise<T> {
     const { subject, what, request, izin, who, now = Date.now() } = call
     const before = this.openOf(subject, who)
-    // In another tab, that is: this one offers nothing else meanwhile.
+    // The earlier call is from another tab: this one offers no other call in the meantime.
     if (before && !isSame(before.request, request)) throw new ApiError(409, EARLIER_IS_OPEN)
     const { key, at } = before ?? { key: this.outside.newKey(), at: now }
     const open: OpenCall = { key, subject, what, request, ...(izin !== undefined && { izin }), who, at }
     return this.ask(open, before !== undefined) as Promise<T>
   }
 
-  /** Asks what became of one. While it is on its way, whoever else asks gets the same answer. */
+  /** Asks for the outcome of a call. While it is in flight, further callers get the same answer. */
   async again(open: OpenCall): Promise<unknown> {
     return this.ask(open, true)
   }
@@ -103,7 +103,7 @@ export class MoneyCalls {
       return answer
     } catch (cause) {
       const error = asApiError(cause)
-      // A PIN was looked at, so the session is still there: a handover that had been made would have ended it.
+      // The server checked the PIN, so the session still exists: a completed handover would have ended it.
       const pinWasWrong = open.request.pin && error.status === 401 && error.message !== SESSION_OVER
       if (pinWasWrong || isDecided(error, maybeMade)) this.outside.store.remove(open.key)
       throw error
@@ -118,7 +118,7 @@ const isSame = (one: MoneyRequest<unknown>, other: MoneyRequest<unknown>) =>
 
 const PREFIX = 'nyala.kasir.call.'
 
-/** The server forgets a key after thirty days: asked later, it would be another call. */
+/** The server drops a key after thirty days: a later repeat would be another call. */
 const KEPT_MS = 14 * 24 * 3_600_000
 
 const place = (key: string) =>
@@ -140,7 +140,7 @@ const place = (key: string) =>
 const withPins = new Map<string, OpenCall>()
 
 export const openCalls = {
-  /** The oldest first. */
+  /** The open calls, oldest first. */
   all(now = Date.now()): OpenCall[] {
     const stored = keysOf('local', PREFIX).flatMap((key) => {
       const at = place(key.slice(PREFIX.length))
@@ -161,5 +161,5 @@ export const openCalls = {
   },
 }
 
-/** The till's, of this tab. */
+/** The till's calls of this tab. */
 export const moneyCalls = new MoneyCalls({ send: sendMoney, store: openCalls, newKey: newCallKey })

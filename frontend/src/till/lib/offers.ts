@@ -1,10 +1,10 @@
 import type { TopUpRow, UseRow } from '@/till/api/types'
 
 export type VoidOffer =
-  /** `left_ms` is null for whom no time runs out. */
+  /** `left_ms` is null for a member of staff without a time limit. */
   { is: 'offered'; left_ms: number | null } | { is: 'refused'; why: string } | { is: 'over' }
 
-/** Whether a top-up can be taken back now. The server has the same rules; a button that it would refuse is none. */
+/** Whether a top-up can be reversed now. The server has the same rules; the till shows no button that it would refuse. */
 export function voidOffer(
   row: TopUpRow,
   { role, shiftOpen, now }: { role: string; shiftOpen: boolean; now: number },
@@ -22,13 +22,13 @@ export function voidOffer(
 }
 
 export interface GiveBackOffer {
-  /** Rupiah that may still go back, 0 for none. */
+  /** Rupiah that can still be refunded, 0 for nothing. */
   refund: number
   remove: boolean
   why: string | null
 }
 
-/** What may be given back for a use now. */
+/** The possible refund or deletion of a purchase now. */
 export function giveBackOffer({ grandtotal, dikembalikan, dihapus_at, status }: UseRow): GiveBackOffer {
   const nothing = { refund: 0, remove: false }
   if (dihapus_at !== null) return { ...nothing, why: null }

@@ -1,6 +1,6 @@
 import type { PayMethod } from '@/till/api/types'
 
-/** As they are offered. */
+/** In the order of the screen. */
 export const PAY_METHODS: PayMethod[] = ['tunai', 'qris', 'transfer']
 
 const NAMES: Record<string, string> = { tunai: 'Tunai', qris: 'QRIS', transfer: 'Transfer' }

@@ -1,10 +1,10 @@
 const MM_PER_PX = 25.4 / 96
-/** Paper below the last line, to be torn at. */
+/** Paper below the last line, to tear at. */
 const TEAR_MM = 6
 
 /**
- * Prints one element on a roll of 58 mm. A roll has no pages: the height of the element is that of the page, which is
- * written into `@page` because nothing else tells it to a printer.
+ * Prints one element on a roll of 58 mm. A roll has no pages: the element's height is the page's height. It is written into `@page`,
+ * because a printer gets it in no other way.
  */
 export function printOnRoll(node: HTMLElement): void {
   const height_mm = Math.ceil(node.getBoundingClientRect().height * MM_PER_PX) + TEAR_MM

@@ -11,9 +11,9 @@ export function qrCode(text: string): boolean[][] | null {
 }
 
 interface Version {
-  /** Codewords of text, in all blocks together. */
+  /** Codewords of data, in all blocks together. */
   data: number
-  /** Codewords of correction in each block. */
+  /** Codewords of error correction in each block. */
   correction: number
   blocks: number
 }
@@ -79,7 +79,7 @@ function remainder(block: number[], divisor: number[]): number[] {
   return rest
 }
 
-/** Any of the eight masks can be read; this one, rows in turn, is as good as another for an address. */
+/** Readers accept any of the eight masks; this one, alternating rows, is good enough for an address. */
 const isMasked = (y: number) => y % 2 === 0
 /** Level M with that mask, number 1, with its correction (table C.1). */
 const FORMAT = 0b101000100100101
@@ -110,7 +110,7 @@ function draw(version: number, words: number[]): boolean[][] {
 
   for (let i = 0; i < 15; i++) {
     const bit = ((FORMAT >> i) & 1) === 1
-    // Round the upper left corner, past the timing lines, and again along the other two.
+    // Around the upper left corner, past the timing lines, and again along the other two.
     if (i < 6) put(8, i, bit)
     else if (i < 8) put(8, i + 1, bit)
     else if (i === 8) put(7, 8, bit)
@@ -123,7 +123,7 @@ function draw(version: number, words: number[]): boolean[][] {
   let at = 0
   for (const [x, y] of path(size)) {
     if (fixed[y]?.[x]) continue
-    // Beyond the last codeword a few modules are left, which say nothing.
+    // A few modules after the last codeword carry no data.
     const bit = (((words[at >> 3] ?? 0) >> (7 - (at & 7))) & 1) === 1
     at += 1
     const row = dark[y]
@@ -132,14 +132,14 @@ function draw(version: number, words: number[]): boolean[][] {
   return dark
 }
 
-/** All places as far as `reach` around a middle, with how far out their ring is. */
+/** All modules up to `reach` around a centre, with the distance of their ring. */
 function rings(reach: number, each: (dx: number, dy: number, far: number) => void): void {
   for (let dy = -reach; dy <= reach; dy++) {
     for (let dx = -reach; dx <= reach; dx++) each(dx, dy, Math.max(Math.abs(dx), Math.abs(dy)))
   }
 }
 
-/** Where codewords stand: two columns at a time from the right, up and down in turn, past the timing column. */
+/** Places of the codewords: two columns at a time from the right, alternating up and down, past the timing column. */
 function* path(size: number): Generator<[number, number]> {
   let up = true
   for (let right = size - 1; right >= 1; right -= 2) {

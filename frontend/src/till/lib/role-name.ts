@@ -7,6 +7,6 @@ const NAMES: Record<string, string> = {
 
 export const roleName = (role: string): string => NAMES[role] ?? role
 
-/** Who makes a new first PIN for somebody. */
+/** The role that makes a new first PIN for a member of staff. */
 export const pinMaker = (role: string): string =>
   role === 'kasir' ? 'supervisor' : role === 'supervisor' ? 'pemilik outlet' : 'pengelola Nyala'

@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 import { entriesBefore } from '@/shared/lib/entries-before'
 
-// The customers' router weighs a fifth of what all of the till may weigh, for what a handful of fixed addresses need.
+// A small router: the customers' router would take a fifth of the till's budget, for a handful of fixed addresses.
 
-/** Where the till stands. Addresses of screens begin after it: `/` is the till itself. */
+/** The till's base path. Addresses of screens follow it: `/` is the till itself. */
 const BASE = '/kasir'
 
 export const paths = {
@@ -15,16 +15,16 @@ export const paths = {
 } as const
 
 const listeners = new Set<() => void>()
-const tell = () => {
+const notify = () => {
   for (const listener of listeners) listener()
 }
 
 function subscribe(listener: () => void): () => void {
-  if (listeners.size === 0) window.addEventListener('popstate', tell)
+  if (listeners.size === 0) window.addEventListener('popstate', notify)
   listeners.add(listener)
   return () => {
     listeners.delete(listener)
-    if (listeners.size === 0) window.removeEventListener('popstate', tell)
+    if (listeners.size === 0) window.removeEventListener('popstate', notify)
   }
 }
 
@@ -37,11 +37,11 @@ export const usePath = (): string => useSyncExternalStore(subscribe, currentPath
 
 export const hrefOf = (path: string): string => (path === paths.till ? BASE : BASE + path)
 
-/** `idx` counts the entries of ours, for the sheets that have entries of their own (shared/lib/sheet-history.ts). */
+/** `idx` counts the app's entries, for the sheets, which have separate entries (shared/lib/sheet-history.ts). */
 export function navigate(path: string, { replace = false } = {}): void {
   if (path === currentPath() && !window.location.hash) return
   const idx = entriesBefore()
   if (replace) window.history.replaceState({ idx }, '', hrefOf(path))
   else window.history.pushState({ idx: idx + 1 }, '', hrefOf(path))
-  tell()
+  notify()
 }

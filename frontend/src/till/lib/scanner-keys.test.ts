@@ -20,7 +20,7 @@ function listen(takes: Takes = 'digits') {
     onForeign,
     putBack,
     whenSilent: keys.whenSilent,
-    /** Presses keys with this pause before each; tells which of them were kept from everybody else. */
+    /** Presses keys with this pause before each; returns which of them were kept from other listeners. */
     press(strokes: Iterable<string>, pause_ms: number, repeat = false): boolean[] {
       return [...strokes].map((key) => {
         vi.advanceTimersByTime(pause_ms)

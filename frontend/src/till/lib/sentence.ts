@@ -1,2 +1,2 @@
-/** With one full stop: a shortened name has one already. */
+/** Ends a text with exactly one full stop: a shortened name already has one. */
 export const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`)

@@ -2,7 +2,9 @@ import { create } from 'zustand'
 import { isRecord, slot } from '@/shared/lib/storage'
 import type { LoggedIn, Who } from '@/till/api/types'
 
-/** Who is at the till. In the tab's own storage, so that a reload changes nobody, and a closed tab leaves nobody. */
+/**
+ * The till session. It is kept in the tab's own storage: a reload keeps the member of staff, and closing the tab ends the session here.
+ */
 export interface Session {
   token: string
   petugas: Who
@@ -22,14 +24,14 @@ const kept = slot<Session>(
 
 interface SessionState {
   session: Session | null
-  /** Whether the server knows this browser, as far as it has said. */
+  /** Whether the server knows this browser, according to its last answer. */
   paired: boolean
-  /** Whose session the server ended, until somebody logs in: they did not lock the page. */
+  /** The person whose session the server ended, until the next login: they did not lock the page themselves. */
   ended: string | null
   begin: (answer: LoggedIn) => void
-  /** Locks: whoever goes on types a PIN first. */
+  /** Locks: the next member of staff must type a PIN first. */
   end: () => void
-  /** The server says that the session is over. */
+  /** The server has reported that the session is over. */
   expire: () => void
   unpair: () => void
   pair: () => void
@@ -58,5 +60,5 @@ export const useSession = create<SessionState>((set) => ({
   pair: () => set({ paired: true }),
 }))
 
-/** May approve what a kasir may not do alone. */
+/** Whether the role may approve actions that a cashier may not do alone. */
 export const mayApprove = (role: string) => role !== 'kasir'

@@ -1,10 +1,10 @@
 import { isRecord, slot } from '@/shared/lib/storage'
 
-/** What became of this till's shift, told to the other tabs. */
+/** A change of this till's shift, sent to the other tabs. */
 export interface ShiftNews {
-  /** The shift that is over; null where one was opened. */
+  /** The closed shift; null where one was opened. */
   closed: number | null
-  /** The same twice is news twice. */
+  /** Makes equal changes distinct, so that each fires a storage event. */
   at: number
 }
 
@@ -19,11 +19,11 @@ const news = slot<ShiftNews>(
 
 export const tellShift = (closed: number | null): void => void news.write({ closed, at: Date.now() })
 
-/** Hears of it until the returned function is called. A shift belongs to a browser: other tabs are all who can change it. */
+/** Listens to changes until the returned function is called. A shift belongs to a browser, so only other tabs can change it. */
 export function hearShift(hear: (closed: number | null) => void): () => void {
   const onStorage = ({ key }: StorageEvent) => {
-    const told = key === KEY && news.read()
-    if (told) hear(told.closed)
+    const change = key === KEY && news.read()
+    if (change) hear(change.closed)
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)

@@ -15,7 +15,7 @@ afterEach(() => void vi.useRealTimers())
 type Answer = TopUpMade | Promise<TopUpMade> | ApiError | 'never'
 const lost = () => new ApiError(NO_NETWORK, '')
 
-/** A transport that answers in this order, the last one for ever; and a store that outlives machines. */
+/** A transport that gives these answers in order, the last one repeatedly, and a store that survives machines. */
 function till(...answers: Answer[]) {
   const kept = new Map<string, OpenTopUp>()
   const sent: { key: string; izin: string | undefined; stored: boolean }[] = []
@@ -171,8 +171,8 @@ describe('people', () => {
     open().start(BODY, { ...SITI, typed: '081234567890', gained: 55_000 })
     const later = open()
     await settle()
-    const told = { nama: 'Siti R.', typed: '081234567890', gained: 55_000 }
-    expect(later.state).toMatchObject({ is: 'made', open: told })
+    const details = { nama: 'Siti R.', typed: '081234567890', gained: 55_000 }
+    expect(later.state).toMatchObject({ is: 'made', open: details })
     expect(keysSent()).toEqual(['k1', 'k1'])
   })
 

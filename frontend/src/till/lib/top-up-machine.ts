@@ -1,11 +1,11 @@
 import { type ApiError, asApiError } from '@/shared/api/error'
 import type { TopUpBody, TopUpMade } from '@/till/api/types'
 
-/** For whom it is, and what the receipt says of it: what stands on the screen by then may be somebody else's. */
+/** The customer and the receipt's content: by then the screen may show another customer. */
 export interface TopUpOf {
   /** The customer's name as the till shows it. */
   nama: string
-  /** The number as it was typed; null for a scanned code. WhatsApp needs it. */
+  /** The typed number; null for a scanned code. WhatsApp needs it. */
   typed: string | null
   /** Rupiah the balance gains. */
   gained: number
@@ -16,25 +16,25 @@ export interface OpenTopUp extends TopUpOf {
   key: string
   body: TopUpBody
   who: { id: number; nama: string }
-  /** When it was first sent, epoch ms. */
+  /** Time of the first attempt, epoch ms. */
   at: number
 }
 
-/** What became of the top-up that whoever is here has sent. */
+/** The state of the current member of staff's top-up. */
 export type TopUpState =
   | { is: 'free' }
-  /** On its way. */
+  /** The request is in flight. */
   | { is: 'asking'; open: OpenTopUp; asked: number }
-  /** Nobody answered: it is asked again by itself. */
+  /** The request was not answered: a timer repeats it. */
   | { is: 'waiting'; open: OpenTopUp; asked: number }
-  /** Nobody answered, however often it was asked: it waits for the line, for somebody's touch, or for the next login. */
+  /** All repeats went unanswered: it waits for the connection, for a touch, or for the next login. */
   | { is: 'unknown'; open: OpenTopUp }
   | { is: 'made'; open: OpenTopUp; made: TopUpMade }
   | { is: 'refused'; open: OpenTopUp; error: ApiError }
 
 export interface Outside {
   send: (key: string, body: TopUpBody, izin?: string) => Promise<TopUpMade>
-  /** Outlives the page. */
+  /** Survives the page. */
   store: {
     all: () => OpenTopUp[]
     put: (open: OpenTopUp) => void
@@ -43,12 +43,12 @@ export interface Outside {
   newKey: () => string
 }
 
-/** Pauses before it is asked again, ms. After the last one it is left to the line and to people. */
+/** Pauses before each repeat, ms. After the last one, only the connection or a person triggers a repeat. */
 export const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
 
 /**
- * One top-up at a time, from the touch to its decided answer. It is stored before it is sent, and asked for by the same
- * key until somebody says what became of it: money is neither lost nor moved twice, whatever the line does.
+ * Handles one top-up at a time, from the touch to its decided answer. It stores the top-up before sending it, and repeats it with the
+ * same key until a decision arrives. So money is neither lost nor moved twice, whatever the connection does.
  */
 export class TopUpMachine {
   state: TopUpState = { is: 'free' }
@@ -66,7 +66,7 @@ export class TopUpMachine {
     return () => this.listeners.delete(listener)
   }
 
-  /** Sends one, unless another of the same person is open: then that one is asked for. */
+  /** Sends a top-up, unless another one of the same member of staff is open: then that one is repeated. */
   start(body: TopUpBody, of: TopUpOf, now = Date.now()): void {
     if (!this.who || this.takeUp()) return
     const open = { ...of, key: this.outside.newKey(), body, who: this.who, at: now }
@@ -74,7 +74,7 @@ export class TopUpMachine {
     void this.ask(open, { asked: 0, maybeMade: false })
   }
 
-  /** The refused one once more, by its key, with a supervisor's approval. */
+  /** Sends the refused top-up again, with its key and a supervisor's approval. */
   approve(izin: string): void {
     if (this.state.is !== 'refused') return
     const { open } = this.state
@@ -82,14 +82,17 @@ export class TopUpMachine {
     void this.ask(open, { asked: 0, maybeMade: false, izin })
   }
 
-  /** The line is back, or somebody wants to know. */
+  /** Repeats the open top-up: the connection is back, or a person asks. */
   again(): void {
     if (this.state.is !== 'waiting' && this.state.is !== 'unknown') return
     if (this.state.open.who.id !== this.who?.id) return
     void this.ask(this.state.open, { asked: 0, maybeMade: true })
   }
 
-  /** Somebody logged in, or nobody is here any more. What they left open is asked for; nobody sees what others made. */
+  /**
+   * Sets the current member of staff; null after a logout. A top-up that they left open is repeated; results of other members of staff
+   * are hidden.
+   */
   enter(who: OpenTopUp['who'] | null): void {
     this.who = who
     if (this.state.is === 'waiting' && this.state.open.who.id !== who?.id) {
@@ -104,12 +107,12 @@ export class TopUpMachine {
     else this.takeUp()
   }
 
-  /** What was made or refused has been seen. */
+  /** The result was seen. */
   done(): void {
     if (this.state.is === 'made' || this.state.is === 'refused') this.set({ is: 'free' })
   }
 
-  /** Asks for one that whoever is here left open, in this tab or another. */
+  /** Repeats a top-up that the current member of staff left open, in this tab or another. */
   private takeUp(): boolean {
     if (this.state.is === 'asking' || this.state.is === 'waiting' || this.state.is === 'unknown') return true
     const mine = this.outside.store.all().find(({ who }) => who.id === this.who?.id)
@@ -170,8 +173,8 @@ export class TopUpMachine {
 }
 
 /**
- * Whether an answer says what became of a call that moves money. Whoever is not let in, or has to wait, is refused before it is looked
- * at: that decides one that was never sent before, and says nothing about one that was.
+ * Whether an answer decides a call that moves money. A 401 or 429 refuses a call before the server looks at it: this decides a call that
+ * was never sent before, and leaves an earlier attempt undecided.
  */
 export function isDecided({ status, unanswered }: ApiError, maybeMade: boolean): boolean {
   if (unanswered || status >= 500 || status === 408) return false

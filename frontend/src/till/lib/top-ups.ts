@@ -6,10 +6,10 @@ import { type OpenTopUp, TopUpMachine, type TopUpState } from '@/till/lib/top-up
 
 const PREFIX = 'nyala.kasir.top-up.'
 
-/** The server forgets a key after thirty days: asked later, it would be another top-up. */
+/** The server drops a key after thirty days: a later repeat would be another top-up. */
 const KEPT_MS = 14 * 24 * 3_600_000
 
-/** Each in a place of its own, so that two tabs do not overwrite each other. */
+/** A separate storage key per top-up, so that two tabs do not overwrite each other. */
 const place = (key: string) =>
   slot<OpenTopUp>(
     'local',
@@ -28,7 +28,7 @@ const place = (key: string) =>
   )
 
 export const openTopUps = {
-  /** The oldest first. */
+  /** The open top-ups, oldest first. */
   all(now = Date.now()): OpenTopUp[] {
     return keysOf('local', PREFIX)
       .flatMap((key) => {
@@ -44,12 +44,12 @@ export const openTopUps = {
   remove: (key: string) => place(key).clear(),
 }
 
-/** The till's, of this tab. */
+/** The till's top-up of this tab. */
 export const topUps = new TopUpMachine({ send: topUp, store: openTopUps, newKey: newCallKey })
 
 export const useTopUpState = (): TopUpState => useSyncExternalStore(topUps.subscribe, () => topUps.state)
 
-/** Open ones of everybody on this browser. Drawn anew when one begins or ends, in another tab too. */
+/** Open top-ups of all members of staff on this browser. Rendered again when one starts or ends, in another tab too. */
 export function useOpenTopUps(): OpenTopUp[] {
   const text = useSyncExternalStore(subscribe, () => JSON.stringify(openTopUps.all()))
   return JSON.parse(text) as OpenTopUp[]

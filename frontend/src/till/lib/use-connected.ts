@@ -2,18 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import { useOnline } from '@/shared/lib/use-online'
 import { useLine } from '@/till/lib/line'
 
-/** How often the server is asked whether it is there: seldom while it was, soon again while it was not. */
-const BEAT_MS = { up: 30_000, down: 4_000 }
+/** Interval of health checks: long while the server answers, short while it does not. */
+const CHECK_MS = { up: 30_000, down: 4_000 }
 const PATIENCE_MS = 5_000
 
-/** Whether money can move now: what the device says of its network, and what the server's last answer was. */
+/** Whether money can move now: the device reports a network, and the server answered the last call. */
 export function useConnected(): boolean {
   const online = useOnline()
   const up = useLine((state) => state.up)
   return online && up
 }
 
-/** Asks on while the page is seen. Once, around all screens. */
+/** Checks the server's health while the page is visible. Used once, around all screens. */
 export function useHeartbeat(): void {
   const up = useLine((state) => state.up)
   const online = useOnline()
@@ -36,7 +36,7 @@ export function useHeartbeat(): void {
       }
     },
     retry: false,
-    refetchInterval: up && online ? BEAT_MS.up : BEAT_MS.down,
+    refetchInterval: up && online ? CHECK_MS.up : CHECK_MS.down,
     refetchOnReconnect: 'always',
   })
 }

@@ -3,10 +3,10 @@ import { getDevice } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
 import { useSession } from '@/till/lib/session'
 
-/** People come and go, and locks end: what the browser shows of them is never older than this. */
+/** Maximum age of the list of staff: people come and go, and locks end. */
 const FRESH_MS = 60_000
 
-/** This browser as the server knows it: its outlet, and who works there. */
+/** The server's data of this browser: its outlet, and the staff there. */
 export const useDevice = (enabled = true) =>
   useQuery({
     queryKey: keys.device,
@@ -15,9 +15,9 @@ export const useDevice = (enabled = true) =>
     enabled,
   })
 
-/** Whether this browser is a till, as long as nobody has said that it is a person's own. */
+/** Whether this browser is a till; true until the server reports that it is a person's own. */
 export function useSells(): boolean {
-  // A browser that is just being paired is not known to the server yet.
+  // The server does not know a browser yet that is just being paired.
   const someone = useSession(({ session }) => session !== null)
   const { data } = useDevice(someone)
   return data === undefined || data.outlet !== null

@@ -10,14 +10,14 @@ import { moneyCalls, type OpenCall } from '@/till/lib/money-calls'
 import { useSession } from '@/till/lib/session'
 import { useConnected } from '@/till/lib/use-connected'
 
-/** The server's sentence for a till whose shift was closed, in another tab for one. */
+/** The server's sentence for a till whose shift was closed, for example in another tab. */
 const NO_SHIFT = 'shift belum dibuka'
 
 export interface Money<T> {
   pending: boolean
-  /** Why the last one was refused. */
+  /** The reason of the last refusal. */
   fault: string
-  /** Sent, and nobody knows what became of it. */
+  /** The call that was sent and whose outcome is unknown. */
   unanswered: OpenCall | null
   send: (what: string, request: MoneyRequest<T>, izin?: string) => void
   again: () => void
@@ -25,11 +25,11 @@ export interface Money<T> {
 
 interface Outcome<T> {
   onDone: (answer: T, request: MoneyRequest<T>) => void
-  /** True where that says itself what is to be done. */
+  /** Returns true where it handles the refusal itself. */
   onRefused?: (error: ApiError) => unknown
 }
 
-/** One call about `subject` at a time, from the touch to its decided answer, though that comes after a reload. */
+/** One call about `subject` at a time, from the touch to its decided answer, even across a reload. */
 export function useMoney<T>(subject: string, { onDone, onRefused }: Outcome<T>): Money<T> {
   const who = useSession(({ session }) => session?.petugas.id)
   const open = useMyOpenCalls().find((one) => one.subject === subject) ?? null
@@ -64,7 +64,7 @@ export function useMoney<T>(subject: string, { onDone, onRefused }: Outcome<T>):
   }
 }
 
-/** What whoever is here has sent and nobody has answered. */
+/** The unanswered calls of the current member of staff. */
 export function useMyOpenCalls(): OpenCall[] {
   const who = useSession(({ session }) => session?.petugas.id)
   const all = useSyncExternalStore(subscribe, moneyCalls.open)
@@ -80,7 +80,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** A shift that is closed elsewhere is closed on this page too, before it has asked. */
+/** Marks a shift that another tab closed as closed on this page too, before the next request. */
 function useShiftGone(): (error: ApiError) => void {
   const client = useQueryClient()
   return ({ status, message }) => {
@@ -90,7 +90,7 @@ function useShiftGone(): (error: ApiError) => void {
   }
 }
 
-/** Once to begin with, and each time that the line comes back. */
+/** Repeats once at the start, and each time that the connection is back. */
 function useAskAgain(wanted: boolean, ask: () => void): void {
   const connected = useConnected()
   const lookAgain = useEffectEvent(() => {

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getShift } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
 
-/** Another tab of this till may close the shift: nobody goes on for longer than this without having asked. */
+/** Interval of requests: another tab of this till may close the shift. */
 const LOOK_AGAIN_MS = 60_000
 
-/** The shift of this till and what has moved in it; `data.shift` is null while none is open. */
+/** The shift of this till and its movements; `data.shift` is null while no shift is open. */
 export const useShift = () =>
   useQuery({
     queryKey: keys.shift,

@@ -3,21 +3,21 @@ import { rupiah } from '@/shared/lib/format'
 import { ExtraKey, Keypad } from '@/till/ui/keypad'
 import styles from './amount-pad.module.css'
 
-/** The most that a single movement of money may be. */
+/** The maximum of a single movement of money. */
 export const MOST = 20_000_000
 
 interface Props {
   label: string
   value: number
-  /** What there may be at most. */
+  /** The largest possible amount. */
   max?: number
-  /** The first digit takes the place of what stands there. */
+  /** The first digit replaces the current amount. */
   replace?: boolean
   onChange: (value: number) => void
   onEnter?: () => void
 }
 
-/** Rupiah on a keypad of our own. */
+/** An amount in rupiah on the till's own keypad. */
 export function AmountPad({ label, value, max = MOST, replace = false, onChange, onEnter }: Props) {
   const [fresh, setFresh] = useState(replace)
   function add(digits: string) {

@@ -12,16 +12,16 @@ import styles from './approval.module.css'
 interface Props {
   aksi: ApprovedAction
   objek: string
-  /** What is asked of them, in a sentence. */
+  /** The action to approve, as a sentence. */
   what: string
-  /** What is done with the approval is under way. */
+  /** The approved action is in progress. */
   pending: boolean
-  /** Why it failed, if it did. */
+  /** The reason of a failure. */
   fault?: string
   onApproved: (izin: string) => void
 }
 
-/** A supervisor's PIN at somebody else's till, for one action on one object. */
+/** Asks for a supervisor's PIN in a cashier's session, for one action on one object. */
 export function Approval({ aksi, objek, what, pending, fault = '', onApproved }: Props) {
   const supervisors = useDevice().data?.petugas.filter(({ role }) => mayApprove(role)) ?? []
   const [chosen, setChosen] = useState<number | null>(null)

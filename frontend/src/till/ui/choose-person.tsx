@@ -10,7 +10,7 @@ interface Props {
   onChoose: (id: number) => void
 }
 
-/** One of those who may log in here, whose PIN comes next. */
+/** Chooses one of the members of staff who may log in here; their PIN comes next. */
 export function ChoosePerson({ label, people, chosen, disabled, onChoose }: Props) {
   return (
     <fieldset className={styles.people} aria-label={label} disabled={disabled}>

@@ -13,30 +13,30 @@ import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
 import styles from './decide.module.css'
 
-/** The chip behind which somebody writes. */
+/** The chip that opens a text field. */
 const OTHER = 'Lainnya'
 /** The server's limit. */
 const LONGEST = 500
 
 interface Props<T> {
   money: Money<T>
-  /** What is done, in a sentence: for the supervisor, and for whoever asks what became of it. */
+  /** The action as a sentence: for the supervisor, and for the member of staff who asks for its outcome. */
   what: string
   reasons: readonly string[]
-  /** What the button does. */
+  /** The button's text. */
   label: string
   danger?: boolean
-  /** Above the reasons. */
+  /** Shown above the reasons. */
   children?: Elements
   /**
-   * What a supervisor has to allow a kasir; null where nobody has to. With `needed` the server is asked first, because it may refuse
-   * whatever a supervisor says: it is true once that has asked for one.
+   * The approval that a cashier needs; null where none is needed. With `needed` the server is asked first, because it may refuse
+   * regardless of a supervisor: it is true once the server has required one.
    */
   approval: { aksi: ApprovedAction; objek: string; needed?: boolean } | null
   request: (alasan: string) => MoneyRequest<T>
 }
 
-/** Why, and, for a kasir, a supervisor's PIN: the last step before money moves. */
+/** Asks for a reason and, for a cashier, a supervisor's PIN: the last step before money moves. */
 export function Decide<T>(props: Props<T>) {
   const { money, what, reasons, label, danger = false, children, approval, request } = props
   const alone = useSession(({ session }) => session !== null && mayApprove(session.petugas.role))

@@ -6,14 +6,14 @@ interface Props {
   name: string
   how: string
   amount: string
-  /** Comes in. */
+  /** The money comes in. */
   plus?: boolean
-  /** Taken back. */
+  /** The entry was reversed. */
   gone?: boolean
   onOpen?: () => void
 }
 
-/** A line of a list of money: when, who or what, how, how much. */
+/** A row of a list of money: time, name, means, amount. */
 export function Entry({ at, name, how, amount, plus = false, gone = false, onOpen }: Props) {
   const line = (
     <>

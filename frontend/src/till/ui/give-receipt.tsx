@@ -8,13 +8,13 @@ import styles from './give-receipt.module.css'
 
 interface Props {
   receipt: Receipt
-  /** The customer's number, where somebody typed it. */
+  /** The customer's number, if it was typed. */
   typed: string | null
-  /** Prints without a touch, when it is first shown. */
+  /** Prints automatically when it is first shown. */
   byItself?: boolean
 }
 
-/** A receipt on paper, or to a phone. */
+/** Gives a receipt on paper, or to a phone. */
 export function GiveReceipt({ receipt, typed, byItself = false }: Props) {
   const paper = useRef<HTMLDivElement>(null)
   const print = () => paper.current && printOnRoll(paper.current)

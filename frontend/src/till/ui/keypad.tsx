@@ -4,13 +4,13 @@ import { useDigitKeys } from '@/till/lib/keyboard'
 import styles from './keypad.module.css'
 
 interface Props {
-  /** What the digits are for, e.g. `PIN Rina`. */
+  /** The purpose of the digits, e.g. `PIN Rina`. */
   label: string
   onDigits: (digits: string) => void
   onBack: () => void
-  /** Enter, where it means more than the button that has the focus. */
+  /** Handles Enter, where it means more than the focused button. */
   onEnter?: () => void
-  /** Remembers what the next digits will change; the function given puts it back, when they were a scanner's. */
+  /** Saves the state before the next digits; the returned function restores it, if they were a scanner's. */
   remember: () => () => void
   /** Beside the zero. */
   extra?: ReactNode
@@ -21,7 +21,7 @@ interface Props {
 
 const DIGITS = ['1', '2', '3', '4', '5', '6', '7', '8', '9']
 
-/** Digits of our own: a USB scanner hides a tablet's keyboard. A real one works too, wherever the focus is. */
+/** The till's own keypad: a USB scanner hides a tablet's keyboard. A real keyboard works too, independent of the focus. */
 export function Keypad(props: Props) {
   const { label, onDigits, onBack, extra, disabled = false, onIndigo = false, className } = props
   const pad = useRef<HTMLFieldSetElement>(null)

@@ -5,7 +5,7 @@ interface Props extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   to: string
 }
 
-/** A way to another screen of the till. */
+/** A link to another screen of the till. */
 export function Link({ to, onClick, ...rest }: Props) {
   const here = usePath() === to
   return (
@@ -15,7 +15,7 @@ export function Link({ to, onClick, ...rest }: Props) {
       aria-current={here ? 'page' : undefined}
       onClick={(event) => {
         onClick?.(event)
-        // Another tab or window is the browser's own doing.
+        // The browser itself opens another tab or window.
         if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
         event.preventDefault()
         navigate(to)

@@ -6,10 +6,10 @@ import { IconButton } from '@/shared/ui/icon-button'
 import { tell, useNotice } from '@/till/lib/notices'
 import styles from './notices.module.css'
 
-/** Long enough to be read while hands are busy. */
+/** Display time, long enough to read while the hands are busy. */
 const SHOWN_MS = 6_000
 
-/** The newest notice, over everything, an open dialog too. */
+/** The newest notice, over all content, including an open dialog. */
 export function Notices() {
   const notice = useNotice((state) => state.notice)
   const [place] = useState(() => {

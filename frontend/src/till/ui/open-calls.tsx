@@ -6,7 +6,7 @@ import { tell } from '@/till/lib/notices'
 import { useMoney, useMyOpenCalls } from '@/till/lib/use-money'
 import { Unanswered } from '@/till/ui/unanswered'
 
-/** What whoever is here has sent from a screen and nobody answered, though its dialog is closed. */
+/** Unanswered calls of the current member of staff from a screen whose dialog is closed. */
 export function OpenCalls({ about }: { about: readonly string[] }) {
   const open = useMyOpenCalls().filter(({ subject }) => about.some((prefix) => subject.startsWith(prefix)))
   return open.map((call) => <OpenOne key={call.key} call={call} />)

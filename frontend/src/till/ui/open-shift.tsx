@@ -14,7 +14,7 @@ import { AmountPad } from '@/till/ui/amount-pad'
 import { Unanswered } from '@/till/ui/unanswered'
 import styles from './open-shift.module.css'
 
-/** Without a shift nothing is sold: it is opened with the cash that lies in the drawer. */
+/** Opens a shift with the cash in the drawer: without a shift the till sells nothing. */
 export function OpenShift() {
   const client = useQueryClient()
   const connected = useConnected()
@@ -22,7 +22,7 @@ export function OpenShift() {
   const look = () => {
     for (const queryKey of [keys.shift, keys.device]) void client.invalidateQueries({ queryKey })
   }
-  // Refused: another tab was quicker, perhaps.
+  // On a refusal, another tab may have opened the shift first.
   const money = useMoney<Shift>('shift:open', {
     onDone: () => {
       tellShift(null)

@@ -3,7 +3,7 @@ import { useSession } from '@/till/lib/session'
 import { useOpenTopUps } from '@/till/lib/top-ups'
 import styles from './open-top-ups.module.css'
 
-/** Top-ups of others, for one customer or all, of which nobody knows what became: only whoever sent one can ask. */
+/** Other staff's top-ups with an unknown outcome, for one customer or all: only the sender can repeat one. */
 export function OpenTopUps({ customer }: { customer?: number }) {
   const me = useSession(({ session }) => session?.petugas.id)
   const others = useOpenTopUps().filter(

@@ -6,12 +6,12 @@ import styles from './pin-pad.module.css'
 const LENGTH = 6
 
 interface Props {
-  /** Whose, e.g. `PIN Rina`. */
+  /** The owner of the PIN, e.g. `PIN Rina`. */
   label: string
   hint?: string
-  /** What became of the last one, or what to do. */
+  /** The result of the last attempt, or what to do. */
   message: string
-  /** Whether the message is about something wrong. */
+  /** Whether the message is an error. */
   wrong?: boolean
   disabled: boolean
   pending: boolean
@@ -21,8 +21,8 @@ interface Props {
 }
 
 /**
- * Six digits; the last one sends them, and nothing is left to be seen. They wait for a moment without keys: the digits of a
- * scanner that goes on are no PIN, and a few wrong ones lock a person out.
+ * Six digits; the last one submits them and clears the dots. The pad waits for a moment without keys before it submits: digits of a
+ * longer scan are not a PIN, and a few wrong PINs lock a person out.
  */
 export function PinPad(props: Props) {
   const {
@@ -41,7 +41,7 @@ export function PinPad(props: Props) {
   useEffect(() => () => callOff.current?.(), [])
 
   function change(next: string) {
-    // One too many changes nothing.
+    // A seventh digit changes nothing.
     if (next.length > LENGTH) return
     callOff.current?.()
     setPin(next)

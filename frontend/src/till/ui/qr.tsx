@@ -1,10 +1,10 @@
 import { useMemo } from 'react'
 import { qrCode } from '@/till/lib/qr-code'
 
-/** The quiet edge that readers want, in modules. */
+/** The quiet zone that readers require, in modules. */
 const MARGIN = 4
 
-/** A QR code, dark on white in both themes; nothing for a text that is too long for one. */
+/** A QR code, dark on white in both themes; nothing for a text that is too long for a code. */
 export function Qr({
   text,
   label,

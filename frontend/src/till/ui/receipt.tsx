@@ -12,13 +12,13 @@ export interface Receipt {
   method: string
   number: string
   at: string
-  /** After it; null where nobody says, long after. */
+  /** The balance afterwards; null where it is unknown, long after. */
   balance: number | null
-  /** Given once before. */
+  /** The receipt was given before. */
   copy: boolean
 }
 
-/** Name and value, as the screen, the paper and WhatsApp tell them. */
+/** Names and values, the same on the screen, on paper and in WhatsApp. */
 export function linesOf({ paid, gained, method, number, at }: Receipt): [string, string][] {
   return [
     ['Isi saldo', signedRupiah(gained)],
@@ -28,7 +28,7 @@ export function linesOf({ paid, gained, method, number, at }: Receipt): [string,
   ]
 }
 
-/** `wa.me` with the receipt as its text: to the number that was typed, or to whomever the cashier chooses. */
+/** `wa.me` with the receipt as its text: to the typed number, or to a contact that the cashier chooses. */
 export function whatsAppAddress(receipt: Receipt, typed: string | null): string {
   const { outlet, customer, balance } = receipt
   const text = [
@@ -41,7 +41,7 @@ export function whatsAppAddress(receipt: Receipt, typed: string | null): string 
   return `https://wa.me/${number}?text=${encodeURIComponent(text)}`
 }
 
-/** On paper alone: 48 mm of black on a roll of 58. */
+/** For paper only: 48 mm of print on a roll of 58. */
 export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HTMLDivElement> }) {
   const { outlet, cashier, customer, balance, copy } = receipt
   const lines: [string, string][] = [

@@ -3,7 +3,7 @@ import { Button } from '@/shared/ui/button'
 import type { Money } from '@/till/lib/use-money'
 import styles from './unanswered.module.css'
 
-/** Stands where something could be done, while nobody knows whether it was done already. */
+/** Shown in place of an action, while it is unknown whether it was already done. */
 export function Unanswered<T>({ money }: { money: Money<T> }) {
   const { unanswered, again } = money
   if (!unanswered) return null

@@ -9,13 +9,13 @@ const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']
 
 interface Props {
   id: string
-  /** Rupiah that it added. */
+  /** Rupiah that the top-up added. */
   quota: number
   nama: string
   money: Money<TopUpVoided>
 }
 
-/** Takes a top-up back: why, and for a kasir a supervisor's PIN. */
+/** Reverses a top-up: asks for a reason and, for a cashier, a supervisor's PIN. */
 export function VoidTopUp({ id, quota, nama, money }: Props) {
   return (
     <Decide
@@ -30,5 +30,5 @@ export function VoidTopUp({ id, quota, nama, money }: Props) {
   )
 }
 
-/** What a void of it is about, for `useMoney`. */
+/** The subject of its reversal, for `useMoney`. */
 export const voidSubject = (id: string) => `topup:${id}`

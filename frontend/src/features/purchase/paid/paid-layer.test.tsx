@@ -18,7 +18,7 @@ const paid: Paid = {
 
 let onClose: ReturnType<typeof vi.fn<() => void>>
 
-/** As for somebody who wants no motion: the flight is the browser's, which is not here. */
+/** Opens the layer with reduced motion: the flight needs a real browser. */
 async function open() {
   onClose = vi.fn<() => void>()
   render(<PaidLayer paid={paid} onClose={onClose} />)

@@ -13,14 +13,14 @@ import type { Paid } from './paid'
 import styles from './paid-layer.module.css'
 
 const FLIGHT_S = 0.28
-/** So long after it came it is gone, the flight included where there is one. */
+/** Time after which the layer is gone, including the flight if there is one. */
 const GONE_AFTER_MS = 2_400
-/** Of `--ease-out`. */
+/** The curve `--ease-out`. */
 const EASE = [0.2, 0.8, 0.2, 1] as const
 
 /**
- * The machine has started: its door fills, then flies to its card on the dashboard below. It closes by itself, on a
- * touch and on Escape; nothing has to be read here that the dashboard does not show.
+ * Shows that the machine has started: its porthole fills, then flies to its card on the dashboard below. The layer closes on a timer, on
+ * a touch and on Escape; it shows nothing that the dashboard does not show.
  */
 export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () => void }) {
   const [layer, animate] = useAnimate<HTMLElement>()
@@ -30,7 +30,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
   useEffect(() => setThere(true), [])
   const ends_at = useBeats((state) => state.beats[String(paid.idmesin)]?.ends_at) ?? paid.ends_at
 
-  // From its place on the receipt.
+  // The porthole flies in from its place on the receipt.
   useLayoutEffect(() => {
     if (!door.current || !paid.from || lessMotion()) return
     const to = door.current.getBoundingClientRect()
@@ -75,7 +75,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
         <div ref={door} className={styles.door}>
           <Porthole size="hero" state="filling" />
         </div>
-        {/* A screen reader tells what comes into it, not what it comes with. */}
+        {/* A screen reader announces only changes inside a live region, not its first content. */}
         <div role="status" className={styles.words}>
           {there && (
             <>
@@ -101,7 +101,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
   )
 }
 
-/** What puts something that lies at `here` over `there`. */
+/** The transform that moves an element at `here` over `there`. */
 function between(here: DOMRect, there: DOMRect): string {
   const x = there.x + there.width / 2 - here.x - here.width / 2
   const y = there.y + there.height / 2 - here.y - here.height / 2

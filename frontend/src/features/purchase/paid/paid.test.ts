@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
-/** With nothing fetched yet; `file`: how the layer's file comes. */
+/** Loads the module with an empty cache; `file`: how the layer's file loads. */
 async function load(file: () => Promise<void>) {
   vi.resetModules()
   vi.doMock('./paid-layer', async () => {

@@ -6,24 +6,24 @@ export interface Paid {
   idmesin: number
   machine: string
   service: string
-  /** When it is over, epoch ms of the server, as far as it is known without the machine's word. */
+  /** End of the cycle, epoch ms of the server, estimated before the machine reports it. */
   ends_at: number
   /** Rupiah. */
   balanceLeft: number
-  /** Where the machine was drawn on the receipt, so that it is seen to come from there. */
+  /** Place of the machine on the receipt, where its flight starts. */
   from: DOMRect | null
 }
 
-/** What is shown over the dashboard for a moment; null: nothing. */
+/** The message over the dashboard; null: none. */
 export const usePaid = create<{ paid: Paid | null }>(() => ({ paid: null }))
 
 /** The layer's file, fetched while the receipt is read. */
 export const fetchPaidLayer = () => import('./paid-layer')
 
-/** Nobody who has paid waits longer for it. */
+/** Time limit for the layer's file: a customer who has paid must not wait longer. */
 const PATIENCE_MS = 1_000
 
-/** Whether the layer can be shown; where it cannot, it must be told otherwise. */
+/** Whether the layer can be shown; where it cannot, a toast must report the start. */
 export function paidLayerThere(): Promise<boolean> {
   const fetched = fetchPaidLayer().then(
     () => true,

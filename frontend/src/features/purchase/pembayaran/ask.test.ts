@@ -5,7 +5,7 @@ import { askUntilDecided } from './ask'
 
 const lost = new ApiError(NO_NETWORK, '')
 
-/** Asks a server that gives these answers, the last one for ever; null is a 200. */
+/** Runs against a server that gives these answers, the last one repeatedly; null is a 200. */
 function ask(answers: (ApiError | null)[], { repeat = false, leaveAfter = Number.POSITIVE_INFINITY } = {}) {
   let asked = 0
   const pauses: [number, boolean][] = []

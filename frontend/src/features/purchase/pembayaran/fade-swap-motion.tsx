@@ -2,7 +2,7 @@ import { AnimatePresence, domMin, LazyMotion, MotionConfig } from 'framer-motion
 import * as m from 'framer-motion/m'
 import type { FadeSwapProps } from './fade-swap'
 
-/** The moving half of `FadeSwap`, with only the features it needs. */
+/** The animated half of `FadeSwap`, with only the features it needs. */
 export default function FadeSwapMotion({ id, children }: FadeSwapProps) {
   return (
     <LazyMotion strict features={domMin}>

@@ -2,7 +2,7 @@ import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
 import { whenIdle } from '@/shared/lib/when-idle'
 
 export interface FadeSwapProps {
-  /** Names what is shown; another name fades over to the new content. */
+  /** Key of the content; another key fades over to the new content. */
   id: string
   children: ReactNode
 }
@@ -10,8 +10,8 @@ export interface FadeSwapProps {
 let loaded: ComponentType<FadeSwapProps> | null = null
 
 /**
- * Content that fades over when it changes. The motion library comes when the phone is idle; until then,
- * and when it cannot be fetched, the change is merely sudden.
+ * Content that fades over when it changes. The motion library loads when the phone is idle; until then, or when it cannot load, the
+ * change is immediate.
  */
 export function FadeSwap({ id, children }: FadeSwapProps) {
   const [Moving, setMoving] = useState(() => loaded)

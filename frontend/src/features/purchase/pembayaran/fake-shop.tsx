@@ -31,18 +31,18 @@ export const flow: Required<PurchaseFlow> = {
   epay: { idcustomer: 9, nama: 'S', owner_idowner: 1, outlet: null, quota_emoney: null },
 }
 
-/** For tests: the screen that pays, before a server that answers each payment when a test says so. */
+/** For tests: the payment screen with a server that answers each payment when the test says so. */
 export const shop = {
-  /** The payments that have reached the server. */
+  /** The payments that reached the server. */
   asked: [] as Asked[],
-  /** Whether the rest of the server answers. */
+  /** Whether the other routes of the server answer. */
   answers: true,
-  /** Where the customer is. */
+  /** The customer's current path. */
   place: '',
   client: makeQueryClient() as QueryClient,
 }
 
-/** A payment that has reached the server, which answers it when a test says so. */
+/** A payment that reached the server; the test decides its answer. */
 interface Asked {
   nota: Promise<string>
   answer: (status: number, message?: string, retryAfter?: string) => Promise<void>
@@ -88,7 +88,7 @@ const wrapper = ({ children }: { children: ReactNode }) => (
   </QueryClientProvider>
 )
 
-/** The screen of this choice, as it opens from the one before and after a reload. */
+/** Opens the payment screen for this choice, as from the previous step and after a reload. */
 export async function open(choice = flow) {
   const receipt = openReceipt(choice)
   const { result, unmount } = renderHook(() => usePay(receipt, 50_000, choice), { wrapper })

@@ -19,7 +19,7 @@ interface Props {
   onLeave: () => void
 }
 
-/** While the machine is being started: what is awaited, and the truth when nothing can be known yet. */
+/** Shown while the machine is being started: what the customer waits for, or that the outcome is unknown for now. */
 export function PayOverlay({ phase, onRetry, onLeave }: Props) {
   const home = useHome()
   const leave = () => {

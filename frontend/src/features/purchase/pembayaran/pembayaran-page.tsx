@@ -17,10 +17,10 @@ import styles from './pembayaran-page.module.css'
 import { TornEdge } from './torn-edge'
 import { usePay } from './use-pay'
 
-/** How often the time of the end is drawn anew, ms. */
+/** Interval, ms, at which the time of the end is rendered again. */
 const NOW_MS = 10_000
 
-/** The receipt before paying; with something missing it leads back one step. */
+/** The receipt before paying; without a complete choice it redirects back one step. */
 export default function PembayaranPage() {
   const [flow] = useState(purchaseFlow.read)
   if (!flow?.layanan || !flow.epay) return <Navigate to={paths.pilihEpay} replace />
@@ -31,10 +31,10 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   const { mesin, layanan, epay } = flow
   const [receipt] = useState(() => openReceipt(flow))
   const before = useBalance(flow)
-  // Once paid, a reload must not show the lowered balance as the one before.
+  // After the payment, a reload must not show the lowered balance as the one before.
   const balance = receipt.saldo ?? before
   const { phase, pay } = usePay(receipt, balance, flow)
-  // As wide as it is long: the style sheet makes room for it.
+  // Number of digits, for which the style sheet makes room.
   const figures = String(layanan.harga).length
 
   return (
@@ -88,7 +88,7 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
   )
 }
 
-/** How long it takes, and when it is over if it is started now. */
+/** The cycle's duration, and the time of its end if it starts now. */
 function Until({ duration_s }: { duration_s: number }) {
   const [now, setNow] = useState(serverNow)
   useEffect(() => {
@@ -99,11 +99,11 @@ function Until({ duration_s }: { duration_s: number }) {
   return <p className={styles.meta}>{added.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))}</p>
 }
 
-/** The balance before paying; asked for again after a reload, when what was chosen may be old. */
+/** The balance before paying; fetched again after a reload, when the choice may be old. */
 function useBalance({ mesin, epay }: Required<PurchaseFlow>): number {
   const { data } = useQuery({
     ...ownerEpayQuery(mesin.idowner),
-    // Not while paying: the balance before is what the receipt shows.
+    // No refetch while paying: the receipt shows the balance before.
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,

@@ -1,7 +1,7 @@
 import { useId } from 'react'
 import styles from './torn-edge.module.css'
 
-/** The lower edge of a receipt, torn off the roll: a line, so that it is seen in either theme. */
+/** The lower edge of a receipt, torn off the roll: a line, so that both themes show it. */
 export function TornEdge() {
   const id = useId()
   return (

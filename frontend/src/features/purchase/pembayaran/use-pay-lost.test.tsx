@@ -5,7 +5,7 @@ import { usePaid } from '../paid/paid'
 import { openReceipt, purchaseFlow } from '../purchase-flow'
 import { begin, end, flow, last, MINUTE, open, pass, SEE_BALANCE, shop, stillOpen, told } from './fake-shop'
 
-// Fetching what is shown over the dashboard takes no time here.
+// The import of the paid layer takes no time in these tests.
 vi.mock('../paid/paid', async (original) => {
   const file = await original<typeof import('../paid/paid')>()
   return { ...file, paidLayerThere: async () => true }
@@ -59,7 +59,7 @@ describe('a lost answer', () => {
     }
     expect(phase()).toBe('unknown')
     expect(Date.now() - began).toBeGreaterThan(19 * MINUTE)
-    // As of the last time it was asked.
+    // Fifteen minutes after the last attempt.
     await pass(15 * MINUTE)
     expect(stillOpen(receipt.nota)).toBe(true)
     const before = shop.asked.length
@@ -86,7 +86,7 @@ describe('after a reload', () => {
     expect(shop.asked).toHaveLength(2)
     expect(await last().nota).toBe(first.receipt.nota)
     expect(receipt.saldo).toBe(50_000)
-    // Whatever it hears first, an earlier try may have taken money.
+    // An earlier attempt may have taken money, whatever the first answer is now.
     await last().answer(409, 'mesin sedang digunakan')
     expect(told()).toMatchObject([{ body: [SEE_BALANCE] }])
   })
@@ -130,7 +130,7 @@ describe('who leaves', () => {
     const { tap, leave } = await open()
     await tap()
     leave()
-    // Meanwhile another machine is being chosen, and its prices are on the screen.
+    // In the meantime the customer chooses another machine, and its prices are on the screen.
     purchaseFlow.write(other)
     shop.client.setQueryData(servicesQuery('NYM1.y').queryKey, { pages: [], pageParams: [] })
     await last().answer(200)

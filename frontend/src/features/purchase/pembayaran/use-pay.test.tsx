@@ -6,7 +6,7 @@ import { usePaid } from '../paid/paid'
 import { markSent, openReceipt, purchaseFlow, takeUpSent } from '../purchase-flow'
 import { begin, end, flow, last, MINUTE, open, pass, SEE_BALANCE, shop, stillOpen, told } from './fake-shop'
 
-/** Whether the file of what is shown over the dashboard could be fetched; fetching it takes no time here. */
+/** Whether the paid layer's file could be fetched; fetching takes no time in these tests. */
 const layer = vi.hoisted(() => ({ fetched: true }))
 vi.mock('../paid/paid', async (original) => {
   const file = await original<typeof import('../paid/paid')>()
@@ -93,7 +93,7 @@ describe('refused', () => {
     expect(told()).toMatchObject([{ kind: 'failure', title: 'mesin sedang digunakan', body: [SAFE] }])
     expect(shop.place).toBe('/dashboard')
     expect(stillOpen(receipt.nota)).toBe(false)
-    // Another visit has a number of its own.
+    // Another visit has a separate number.
     await pass(1_000)
     expect(openReceipt(flow).nota).not.toBe(receipt.nota)
   })
@@ -129,7 +129,7 @@ describe('refused', () => {
     expect(told()).toMatchObject([{ kind: 'info', title: 'mesin belum menjawab' }])
     expect(shop.place).toBe('/dashboard')
     expect(stillOpen(receipt.nota)).toBe(true)
-    // But nothing leads back to it by itself.
+    // Without the session storage, nothing leads back to the payment automatically.
     sessionStorage.clear()
     expect(takeUpSent()).toBe(false)
   })

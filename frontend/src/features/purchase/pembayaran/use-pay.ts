@@ -24,21 +24,21 @@ import {
 import { askUntilDecided, type Outcome } from './ask'
 
 /**
- * `sending` asks for the first time, `asking` again by the same receipt number after a try without a
- * decision, `unknown` has given up for now.
+ * `sending`: the first attempt. `asking`: a repeat with the same receipt number after an attempt without a decision. `unknown`: the app
+ * has given up for now.
  */
 export type PayPhase = 'ready' | 'sending' | 'asking' | 'unknown'
 
-/** A reload or restart this soon after the tap goes on by itself; later the customer is asked to tap again. */
+/** Within this time after the tap a reload or restart resumes the payment; later the customer must tap again. */
 const RESUME_MS = 60_000
-/** A slow network holds the customer no longer than this once the outcome is known. */
+/** Once the outcome is known, a slow network delays the customer at most this long. */
 const FRESH_MS = 2_000
 
 type Chosen = Required<Pick<PurchaseFlow, 'mesin' | 'layanan'>>
 
 /**
- * Pays once. No answer is not a refusal: the same receipt number is asked for again until the server
- * has decided, so that it can never charge twice. `balance`: what there was before, rupiah.
+ * Pays once. A missing answer is not a refusal: the same receipt number is sent again until the server has decided, so that it can never
+ * charge twice. `balance`: the balance before, rupiah.
  */
 export function usePay(receipt: Receipt, balance: number, { mesin, layanan }: Chosen) {
   const client = useQueryClient()
@@ -79,21 +79,21 @@ export function usePay(receipt: Receipt, balance: number, { mesin, layanan }: Ch
       if (outcome.kind === 'unknown') return setPhase('unknown')
       const started = outcome.kind === 'started'
       const [, layer] = await Promise.all([freshDashboard(client), started && paidLayerThere()])
-      // The number goes with the message: a reload before it hears the same outcome again.
+      // The receipt is released only with the message: a reload before it gets the same outcome again.
       if (outcome.kind === 'open') leaveSent(receipt)
       else endPurchase(receipt)
-      // Somebody who has left for another purchase is told which machine this was about.
+      // The customer has left for another purchase: the message names the machine that it is about.
       if (left.current) {
-        tell(outcome, [mesin.nama], leftOpen(receipt))
+        notify(outcome, [mesin.nama], leftOpen(receipt))
         return refreshPrices(client)
       }
       const paid = paidFor()
       const stillOpen = leftOpen(receipt)
       for (const queryKey of PRICES) client.removeQueries({ queryKey })
       await home()
-      // On the screen where it is read: a message goes with the one that it came on.
+      // The message is shown on the dashboard: one from this screen would disappear with it.
       if (layer) showPaid(paid)
-      else tell(outcome, [], stillOpen)
+      else notify(outcome, [], stillOpen)
     },
   })
 
@@ -116,7 +116,7 @@ export function usePay(receipt: Receipt, balance: number, { mesin, layanan }: Ch
   return { phase, pay: () => pay() }
 }
 
-/** Null for what is not shown. */
+/** Null for an element that is not visible. */
 function placeOf(selector: string): DOMRect | null {
   const place = document.querySelector(selector)?.getBoundingClientRect()
   return place && place.width > 0 ? place : null
@@ -124,15 +124,15 @@ function placeOf(selector: string): DOMRect | null {
 
 const recent = (paid_ms: number) => Math.abs(Date.now() - paid_ms) < RESUME_MS
 
-/** What a purchase changes, as the steps before it show it. */
+/** Queries that a purchase changes, as the previous steps show them. */
 const PRICES = [ownerEpayQueries.queryKey, servicesQueries.queryKey]
 
-/** The next purchase may be showing them. */
+/** The next purchase may already show the old prices. */
 function refreshPrices(client: QueryClient): void {
   for (const queryKey of PRICES) void client.invalidateQueries({ queryKey })
 }
 
-/** So that the dashboard opens with the machine and the new balance, not with what it last showed. */
+/** Refetches the dashboard, so that it opens with the machine and the new balance. */
 function freshDashboard(client: QueryClient): Promise<unknown> {
   const fetched = [
     client.fetchQuery({ ...dashboardQuery(), staleTime: 0 }),
@@ -142,10 +142,10 @@ function freshDashboard(client: QueryClient): Promise<unknown> {
 }
 
 /**
- * The server's message; what it means for the money and what to do next. `open`: some purchase may still take money.
- * Only when nothing was ever asked that stayed without an answer may it be said that none was taken.
+ * Shows the server's message, its meaning for the money, and the next step. `open`: another purchase may still take money. The app may
+ * say that no money was taken only when every attempt was answered.
  */
-function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
+function notify(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
   if (outcome.kind === 'started') {
     toast.success(spec.machineStarted, [...about, added.pay.startedBody])
     return
@@ -153,7 +153,7 @@ function tell(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], o
   const { title } = explain(outcome.error)
   if (outcome.kind === 'open') toast.info(title, [...about, added.pay.seeDashboard])
   else {
-    // Where the sentence says that money came back, some had been taken.
+    // A sentence about returned money means that some had been taken.
     const untouched = outcome.first && !open && !title.includes('dikembalikan')
     toast.failure(title, [...about, untouched ? added.pay.moneySafe : added.pay.seeBalance])
   }

@@ -12,7 +12,7 @@ interface Props {
   onChoose: () => void
 }
 
-/** One account; too low a balance is said before and refused on the tap. */
+/** One wallet; a balance that is too low is marked, and a tap on it is refused. */
 export function EpayOption({ epay, price, onChoose }: Props) {
   const { outlet, quota_emoney } = epay
   const balance = quota_emoney?.saldo ?? 0

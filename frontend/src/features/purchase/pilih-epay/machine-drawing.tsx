@@ -2,7 +2,7 @@ import { SpareRoom } from '@/shared/ui/spare-room'
 import pens from '@/shared/ui/spare-room.module.css'
 import styles from './pilih-epay-page.module.css'
 
-/** The machine that waits for its payment. */
+/** A drawing of the machine that waits for its payment. */
 export function MachineDrawing() {
   return (
     <SpareRoom>

@@ -27,7 +27,7 @@ import styles from './pilih-epay-page.module.css'
 
 type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
 
-/** The E-Pay accounts to pay the chosen service with. */
+/** The E-Pay wallets that can pay for the chosen service. */
 export default function PilihEpayPage() {
   const [flow] = useState(purchaseFlow.read)
   return flow?.layanan ? <OwnerAccounts flow={{ ...flow, layanan: flow.layanan }} /> : <DirectEntry />
@@ -53,7 +53,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
       toast.failure(spec.balanceTooLow, added.epay.insufficientBody)
       return
     }
-    // A new choice is a new visit of the payment, with a receipt of its own.
+    // A new choice is a new visit of the payment, with a separate receipt.
     dropReceipt()
     purchaseFlow.write({ ...flow, epay })
     navigate(paths.pembayaran)
@@ -82,7 +82,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
   )
 }
 
-/** Entered without a chosen service: somebody without any balance is told so, others go back a step. */
+/** Opened without a chosen service: a customer without any balance gets a notice, others go back a step. */
 function DirectEntry() {
   const query = useQuery(epayQuery())
   const accounts = asked(query, query.data)

@@ -17,7 +17,7 @@ interface Props {
   now: MachineNow
 }
 
-/** The machine's name, large: stickers get swapped, so it is to be compared with the one on the machine. */
+/** The machine's name, large: stickers get swapped, so the customer must compare it with the machine's own name. */
 export function MachineCard({ machine, now }: Props) {
   const free = now.kind === 'free'
   const [waited, setWaited] = useState(!free)
@@ -48,13 +48,13 @@ interface StateProps {
   kind: MachineNow['kind']
   /** This customer's own purchase there. */
   own: SnapTransaksi | undefined
-  /** Whether it was taken before: only then is it news that it is free. */
+  /** Whether it was taken before: only then does the card announce that it is free. */
   waited: boolean
-  /** Null, or 0, where nobody knows when its run ends. */
+  /** Null, or 0, where the end of its cycle is unknown. */
   left_s: number | null
 }
 
-/** Why it cannot be bought, and for how long. */
+/** The reason why it cannot be bought, and for how long. */
 function State(props: StateProps) {
   const { kind, left_s } = props
   const [title, body] = words(props)
@@ -62,7 +62,7 @@ function State(props: StateProps) {
     <div className={styles.state} data-state={title ? kind : 'none'}>
       {kind === 'taken' && <Timer size={20} aria-hidden />}
       <p>
-        {/* Stays when its words change, so that a screen reader tells the change; the seconds are not in it. */}
+        {/* The element stays when its text changes, so that a screen reader announces the change; the seconds are outside of it. */}
         <span role="status">
           {title && <strong>{title}</strong>}
           {body && <span className={styles.body}>{body}</span>}
@@ -93,7 +93,7 @@ function words({ kind, own, waited, left_s }: StateProps): [title?: string, body
   }
 }
 
-/** When its time is over the machine is asked about again. */
+/** Asks the server again when the machine's time is over. */
 function useAskWhenOver(left_s: number | null): void {
   const client = useQueryClient()
   const over = left_s === 0

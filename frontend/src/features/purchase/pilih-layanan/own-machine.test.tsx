@@ -9,7 +9,7 @@ afterEach(cleanup)
 
 const machine = { id: 3, nama: 'Cuci 03', outlet: { nama: 'Melati', kota: 'Bandung' } } as DataMesin
 
-/** The card of a machine that is not free, beside a purchase of this customer's. */
+/** The card of a machine that is not free, together with a purchase of this customer. */
 function card(idmesin: number, status: number): string {
   vi.stubGlobal('fetch', () => new Promise(() => undefined))
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Number.POSITIVE_INFINITY } } })

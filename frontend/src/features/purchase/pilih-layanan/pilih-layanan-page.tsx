@@ -28,7 +28,7 @@ import { useDebounced } from './use-debounced'
 import { useMachine } from './use-machine'
 import { useServices } from './use-services'
 
-/** The services of the scanned machine; without a scan it leads back to it. */
+/** The services of the scanned machine; without a scan it redirects to the scanner. */
 export default function PilihLayananPage() {
   const [flow] = useState(purchaseFlow.read)
   return flow ? <ServiceList flow={flow} /> : <Navigate to={paths.scan} replace />
@@ -55,7 +55,7 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
     navigate(paths.pilihEpay)
   }
 
-  /** What was to be washed with once more still is, in another machine. */
+  /** Scans another machine and keeps the service to be bought again. */
   const scanAnother = () => navigate(paths.scan, { state: { again: readAgain(state) } })
 
   return (
@@ -63,7 +63,7 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
       title={added.service.title}
       back={paths.dashboard}
       footer={
-        // A list that failed has its own way on.
+        // A failed list shows a separate way on.
         !free &&
         services.kind !== 'failed' && (
           <Button variant="secondary" onClick={scanAnother}>
@@ -137,7 +137,7 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
   )
 }
 
-/** Per cent of an hour; a short service has some water too. */
+/** Per cent of an hour; a short service shows some water, too. */
 const dialLevel = (duration_s: number) => Math.round(Math.min(1, Math.max(0.15, duration_s / 3_600)) * 100)
 
 function NotLoaded({ failure, onScan }: { failure: Failure; onScan: () => void }) {

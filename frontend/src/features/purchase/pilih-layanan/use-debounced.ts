@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const PAUSE_MS = 300
 
-/** A value once it has stood still for a moment, e.g. what is typed into a search. */
+/** A value that is updated once it has not changed for a moment, e.g. the text of a search. */
 export function useDebounced<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

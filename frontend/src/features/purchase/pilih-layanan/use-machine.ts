@@ -6,35 +6,35 @@ import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
 import { servicesQueries } from '../calls'
 
-/** Whether it can be bought now. */
+/** Whether the machine can be bought now. */
 export type MachineNow =
   | { kind: 'free' }
-  /** End of the run on it, epoch ms of the server; null where nobody knows. */
+  /** End of its cycle, epoch ms of the server; null where it is unknown. */
   | { kind: 'taken'; ends_at: number | null }
   | { kind: 'offline' }
 
 /**
- * The machine as it is now: the server's last answer, which came at `asked_ms` of the phone's clock, or what its
- * heartbeat has said since then. Where the two disagree the server is asked again.
+ * The machine's current state: the server's last answer, received at `asked_ms` of the phone's clock, or a later heartbeat of the
+ * machine. Where the two disagree, the server is asked again.
  */
 export function useMachine(machine: DataMesin, asked_ms: number): MachineNow {
   const idmesin = String(machine.id)
   const beat = useBeats(({ beats }) => beats[idmesin])
-  const news = useHeard(beat) > asked_ms ? beat : undefined
+  const newer = useReceivedAt(beat) > asked_ms ? beat : undefined
   useEffect(() => watchMachine(idmesin), [idmesin])
 
   const taken = machine.status === 'busy'
-  const running = news ? runs(news) : taken
+  const running = newer ? runs(newer) : taken
   useAskAgain(machine.status !== 'offline' && running !== taken, beat)
   if (machine.status === 'offline') return { kind: 'offline' }
   if (machine.status === 'idle' && !running) return { kind: 'free' }
-  return { kind: 'taken', ends_at: end(machine, asked_ms, beat, news) }
+  return { kind: 'taken', ends_at: end(machine, asked_ms, beat, newer) }
 }
 
-function end(machine: DataMesin, asked_ms: number, beat?: Beat, news?: Beat): number | null {
-  if (news) return runs(news) ? news.ends_at : null
+function end(machine: DataMesin, asked_ms: number, beat?: Beat, newer?: Beat): number | null {
+  if (newer) return runs(newer) ? newer.ends_at : null
   if (machine.tl === null || asked_ms === 0) return null
-  // The heartbeat names the moment itself, without the time that the answer was under way.
+  // The heartbeat contains the end itself, without the delay of the answer.
   if (beat && beat.ends_at === machine.ends_at) return beat.ends_at
   const ahead_ms = serverNow() - Date.now()
   return asked_ms + ahead_ms + machine.tl
@@ -44,17 +44,17 @@ const runs = ({ over, ends_at }: Beat): boolean => !over && ends_at !== null && 
 
 function useAskAgain(disagrees: boolean, beat: Beat | undefined): void {
   const client = useQueryClient()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each word of the machine is asked about once
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each heartbeat of the machine causes one request
   useEffect(() => {
     if (disagrees) void client.invalidateQueries(servicesQueries)
   }, [disagrees, beat, client])
 }
 
-/** When this word of the machine came, on the phone's clock; 0 for one that was kept from before. */
-function useHeard(beat: Beat | undefined): number {
+/** Arrival time of this heartbeat on the phone's clock; 0 for one from before this screen. */
+function useReceivedAt(beat: Beat | undefined): number {
   const [known, setKnown] = useState({ beat, at: 0 })
   if (known.beat === beat) return known.at
-  const heard = { beat, at: Date.now() }
-  setKnown(heard)
-  return heard.at
+  const received = { beat, at: Date.now() }
+  setKnown(received)
+  return received.at
 }

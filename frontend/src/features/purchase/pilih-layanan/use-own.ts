@@ -3,10 +3,10 @@ import { dashboardQuery } from '@/shared/api/dashboard'
 import type { SnapTransaksi } from '@/shared/api/model'
 import { isWaiting, ownAt } from '@/shared/lib/purchases'
 
-/** A machine that does not answer is asked about again this often. */
+/** Interval of requests for a machine that does not answer. */
 const WAITING_POLL_MS = 5_000
 
-/** The customer's own purchase at this machine, looked for while the machine is not free. */
+/** The customer's own purchase at this machine, fetched while the machine is not free. */
 export function useOwn(idmesin: number, taken: boolean): SnapTransaksi | undefined {
   const { data } = useQuery({
     ...dashboardQuery(),

@@ -18,7 +18,7 @@ const service = (id: number, harga = 15_000) => ({
   idoutlet: 3,
 })
 
-/** A scanned machine's answer. */
+/** The answer for a scanned machine. */
 const found = (ids: number[], idoutlet = 3): Layanan => ({
   data_mesin: {
     id: 7,
@@ -32,7 +32,7 @@ const found = (ids: number[], idoutlet = 3): Layanan => ({
   data_layanan: ids.map((id) => service(id)),
 })
 
-/** The server's answer to a search, and what it was asked. */
+/** Mocks the server's answer to a search, and records the request. */
 function serve(answer: Layanan) {
   const asked: unknown[] = []
   vi.stubGlobal('fetch', async (request: Request) => {

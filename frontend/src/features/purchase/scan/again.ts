@@ -2,7 +2,7 @@ import type { DataLayanan, LastUse, Layanan } from '@/shared/api/model'
 import { isRecord } from '@/shared/lib/storage'
 import { getServices } from '../calls'
 
-/** What is to be washed with once more, as the dashboard gives it along to the scanner. */
+/** The service to buy again, as the dashboard passes it to the scanner. */
 export function readAgain(state: unknown): LastUse | null {
   const again = isRecord(state) ? state.again : null
   return isLastUse(again) ? again : null
@@ -16,8 +16,8 @@ const isLastUse = (value: unknown): value is LastUse =>
   typeof value.nama === 'string'
 
 /**
- * That service at the scanned machine, at its present price. Null: this outlet does not have it any more; undefined:
- * it is another outlet's machine, whose services have nothing to do with it.
+ * That service at the scanned machine, at its present price. Null: this outlet no longer has it; undefined: the machine belongs to
+ * another outlet, whose services are unrelated.
  */
 export async function sameService(
   qr: string,
@@ -27,7 +27,7 @@ export async function sameService(
   if (found.data_mesin.outlet.idoutlet !== again.idoutlet) return undefined
   const isSame = ({ id }: DataLayanan) => id === again.idlayanan
   const listed = found.data_layanan.find(isSame)
-  // Beyond the first page it is found by its name.
+  // A service beyond the first page is found by its name.
   const named = listed ?? (await getServices({ qr, skip: 0, search: again.nama })).data_layanan.find(isSame)
   return named ?? null
 }

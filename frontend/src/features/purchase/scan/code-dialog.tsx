@@ -8,7 +8,7 @@ import forms from '@/shared/ui/form.module.css'
 import { readCode } from './machine-code'
 import styles from './scan-page.module.css'
 
-/** Long enough for a code typed with blanks in it. */
+/** Maximum length, enough for a code typed with blanks in it. */
 const TYPED_MAX = 12
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
   onCode: (code: string) => void
 }
 
-/** The code printed under the QR, for a broken camera or a scratched sticker. */
+/** Dialog for the code printed under the QR, for a broken camera or a scratched sticker. */
 export function CodeDialog({ open, pending, onClose, onCode }: Props) {
   const [typed, setTyped] = useState('')
   const code = readCode(typed)

@@ -1,8 +1,8 @@
 import { asciiDigits } from '@/shared/lib/digits'
 
-/** Every machine sticker of ours begins so; any other code is nobody's machine and opens nothing. */
+/** Every machine sticker of ours starts with this; any other code is not a machine and opens nothing. */
 const QR_PREFIX = 'NYM1.'
-/** Blanks, line ends and characters that nobody sees, which the server takes off, too. */
+/** Blanks, line ends and invisible characters, which the server strips, too. */
 const BEFORE = /^[\s\p{Cc}\p{Cf}]+/u
 
 export function isMachineQr(text: string): boolean {
@@ -10,8 +10,8 @@ export function isMachineQr(text: string): boolean {
 }
 
 /**
- * A typed code as the sticker prints it: 8 Crockford base32 characters. Small letters, blanks and the
- * look-alikes O, I and L are forgiven. Null when it cannot be a code.
+ * Normalises a typed code as the sticker prints it: 8 Crockford base32 characters. Lower case, blanks and the look-alikes O, I and L are
+ * accepted. Null when it cannot be a code.
  */
 export function readCode(typed: string): string | null {
   const code = asciiDigits(typed)

@@ -25,13 +25,13 @@ import styles from './scan-page.module.css'
 import { useFindMachine } from './use-find-machine'
 import { useStillThere } from './use-still-there'
 
-/** What lies over the camera, which looks at nothing meanwhile. */
+/** The dialog over the camera; while one is open, the scanner is paused. */
 type Over = 'nothing' | 'code' | 'withoutEpay'
 
-/** Where a sticker leads to. */
+/** The screens that a sticker leads to. */
 const STEPS: readonly string[] = [paths.pilihLayanan, paths.pilihEpay, paths.pembayaran]
 
-/** What was scanned before the customer came back here; null for whoever comes from elsewhere. */
+/** The code scanned before the customer came back here; null when the customer came from another screen. */
 const scannedBefore = () => (STEPS.includes(cameFrom()) ? (purchaseFlow.read()?.qr ?? null) : null)
 
 export default function ScanPage() {
@@ -52,7 +52,7 @@ export default function ScanPage() {
     decode: looking ? decoder.decode : null,
     onTexts: (texts) => {
       const others = texts.filter((text) => !stillThere(text))
-      // Beside the sticker that one came back from only another machine's says anything.
+      // In view of the sticker that the customer came back from, only another machine's sticker counts.
       if (others.length < texts.length && !others.some(isMachineQr)) return
       const picked = pick(others)
       if (picked?.is === 'ours') find.byQr(picked.text)
@@ -115,7 +115,7 @@ interface GalleryProps {
   disabled: boolean
   load: Decoder['load']
   onQr: (qr: string) => void
-  /** There are codes in the picture, and none is a machine's of ours. */
+  /** Called when the picture has codes, and none is a machine's of ours. */
   onForeign: () => void
 }
 
@@ -135,7 +135,7 @@ function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
 
   function onChange(event: ChangeEvent<HTMLInputElement>) {
     const [file] = event.target.files ?? []
-    // Choosing the same picture again must count as a choice.
+    // Reset, so that choosing the same picture again counts as a choice.
     event.target.value = ''
     if (file) submit(file)
   }

@@ -15,15 +15,14 @@ import { dropReceipt, purchaseFlow } from '../purchase-flow'
 import { sameService } from './again'
 
 /**
- * From a sticker's text or a typed code to the service list: the machine, then whether there is an
- * E-Pay to pay with (docs/product.md §8). Failures stay on this screen. `again`: what is to be washed with once more, with
- * which it goes straight to the payment.
+ * Leads from a sticker's text or a typed code to the service list: finds the machine, then a wallet that can pay (docs/product.md §8).
+ * Failures stay on this screen. `again`: the service to buy again; with it the customer goes straight to the payment.
  */
 export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void) {
   const client = useQueryClient()
   const navigate = useNavigate()
 
-  /** The customer's own purchase at a machine that is not free; a look that fails finds none. */
+  /** The customer's own purchase at a machine that is not free; undefined if the request fails. */
   async function ownPurchase({ data_mesin: { id, status } }: Layanan) {
     if (status === 'idle') return undefined
     const home = await client
@@ -44,7 +43,7 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
     },
     words,
     onDone({ found, accounts, service, own }, qr) {
-      // Whoever's last money is held by this very machine is told that, and not that there is none.
+      // A customer whose last money is held by this very machine sees that, and not that there is no wallet.
       if (accounts.length === 0 && !own) {
         toast.failure(spec.quotaNotFound, added.scan.quotaNotFoundBody)
         return onWithoutEpay()
@@ -56,9 +55,9 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
       purchaseFlow.write({ qr, mesin })
       toast.success(spec.servicesFound)
       if (service === null) toast.info(extras.again.gone, extras.again.goneBody)
-      // One that is not free says so among its services.
+      // A machine that is not free shows that on its service list.
       if (!service || mesin.status !== 'idle') {
-        // For another machine, where the outlet has it.
+        // The service is kept for another machine, if the outlet has it.
         return navigate(paths.pilihLayanan, { state: { again: service === null ? null : again } })
       }
       const epay = accounts.find(({ idcustomer }) => idcustomer === again?.idcustomer)
@@ -71,9 +70,9 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
   return {
     pending,
     byCode: submit,
-    /** The text of a sticker of ours. */
+    /** Submits the text of a sticker of ours. */
     byQr: submit,
-    /** Any other code: the server is not asked. */
+    /** Refuses any other code without a request. */
     foreign: () => toast.failure(spec.machineNotFound, added.scan.notMachineQr),
   }
 }

@@ -1,11 +1,11 @@
 import { useRef } from 'react'
 
-/** A code that was not seen for so long has left the view: pointed at again, it is meant again. */
+/** A code not seen for this long has left the view: if it is seen again, the customer means it. */
 const GONE_MS = 1_500
 
 /**
- * Whether what the camera sees is what led away from here, and has been in view since the customer came back: it would lead
- * away again at once, for ever. `before` is asked at the first look; null: nothing led away.
+ * Whether the camera still sees the code that led away from here and has been in view since the customer came back. Without this check it
+ * would lead away again at once, endlessly. `before` is called at the first frame; null: no code led away.
  */
 export function useStillThere(before: () => string | null): (text: string) => boolean {
   const code = useRef<string | null | undefined>(undefined)

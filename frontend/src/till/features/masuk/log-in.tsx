@@ -12,7 +12,7 @@ import { useSession } from '@/till/lib/session'
 import { ExtraKey } from '@/till/ui/keypad'
 import { PinPad } from '@/till/ui/pin-pad'
 
-/** The server's sentence for a first PIN, which is only good for making one's own. */
+/** The server's sentence for a first PIN, which only allows making a new one. */
 const MAKE_ONE = 'buat PIN baru'
 
 type Step = { is: 'pin' } | { is: 'new'; pin: string } | { is: 'again'; pin: string; chosen: string }
@@ -28,7 +28,7 @@ const advice = (text: string): Told => ({ text, wrong: false })
 
 interface Props {
   person: Person | null
-  /** Locked, for a while or until somebody opens it. */
+  /** Locked, for a while or until a supervisor unlocks it. */
   waits: boolean
 }
 
@@ -61,13 +61,13 @@ export function LogIn({ person, waits }: Props) {
       setTold(advice('PIN awal Anda benar. Sekarang buat PIN sendiri.'))
       return
     }
-    // The new one was no good; the first one was not looked at for it.
+    // The new PIN was invalid; the server has not checked the first one.
     if (status === 422 && step.is === 'again') setStep({ is: 'new', pin })
     else setStep({ is: 'pin' })
     if (status === 429 && retry_after_ms !== null) {
       setTold(wrong(`Terlalu banyak percobaan. Coba lagi pukul ${clockTime(Date.now() + retry_after_ms)}.`))
     } else setTold(wrong(reasonOf(error)))
-    // The list says who is locked now, and until when.
+    // The list shows who is locked now, and until when.
     if ([401, 403, 429].includes(status)) void client.invalidateQueries({ queryKey: keys.device })
   }
 
@@ -83,7 +83,7 @@ export function LogIn({ person, waits }: Props) {
   const shown = waits && !told.text ? wrong(locked) : told
   return (
     <PinPad
-      // Digits of one step are none of the next.
+      // Digits of one step must not remain for the next.
       key={step.is}
       {...words}
       message={shown.text}

@@ -17,7 +17,7 @@ import { OpenTopUps } from '@/till/ui/open-top-ups'
 import { LogIn } from './log-in'
 import styles from './masuk-page.module.css'
 
-/** Who is at the till, and their PIN. */
+/** Chooses a member of staff and asks for their PIN. */
 export default function LogInPage() {
   const device = useDevice()
   const [chosen, setChosen] = useState<number | null>(null)
@@ -29,7 +29,7 @@ export default function LogInPage() {
 
   const people =
     device.data?.petugas.map((one) => ({ ...one, until: waitsUntil(one, device.dataUpdatedAt) })) ?? []
-  // With only one who works here there is nothing to choose.
+  // With only one member of staff there is nothing to choose.
   const alone = people.length === 1 ? people[0] : undefined
   const person = people.find(({ id }) => id === chosen) ?? alone
   return (
@@ -77,7 +77,7 @@ export default function LogInPage() {
             </IconButton>
           )}
           <LogIn
-            // Somebody else's PIN is another beginning.
+            // Another member of staff starts with an empty PIN.
             key={person?.id ?? 'nobody'}
             person={person ?? null}
             waits={person !== undefined && (person.dikunci || person.until > now)}
@@ -88,7 +88,7 @@ export default function LogInPage() {
   )
 }
 
-/** Epoch ms until which somebody has to wait; the server says seconds, at the time of its answer. */
+/** Epoch ms until which a member of staff has to wait; the server sends seconds, counted from its answer. */
 const waitsUntil = ({ tunggu_s }: Person, answered_at: number) =>
   tunggu_s > 0 ? answered_at + tunggu_s * 1_000 : 0
 

@@ -12,14 +12,14 @@ import { useSession } from '@/till/lib/session'
 import styles from './pasang-page.module.css'
 
 const LENGTH = 8
-/** Letters and digits; case and blanks do not matter to the server. */
+/** Letters and digits; the server ignores case and blanks. */
 const clean = (typed: string) =>
   asciiDigits(typed)
     .toUpperCase()
     .replace(/[^0-9A-Z]/g, '')
     .slice(0, LENGTH)
 
-/** Trades a code for this browser's place at an outlet. */
+/** Pairs this browser with an outlet by a code. */
 export default function PairPage() {
   const client = useQueryClient()
   const [code, setCode] = useState(() => clean(window.location.hash))
@@ -40,7 +40,7 @@ export default function PairPage() {
     navigate(paths.logIn, { replace: true })
   })
 
-  // A code of the address is good once: it goes from the address bar, and is sent without another touch.
+  // A code in the address is valid once: it is removed from the address bar, and sent without a touch.
   const ofAddress = useRef(window.location.hash !== '' && code.length === LENGTH ? code : null)
   const sendCode = useEffectEvent(() => {
     const kode = ofAddress.current
@@ -51,7 +51,7 @@ export default function PairPage() {
     document.title = 'Pasang perangkat · Kasir Nyala'
     window.history.replaceState(window.history.state, '', hrefOf(paths.pair))
     sendCode()
-    // Another link, followed while this page is open, changes nothing but the code.
+    // Another link, followed while this page is open, changes only the hash, so the page must reload.
     const begin = () => window.location.reload()
     window.addEventListener('hashchange', begin)
     return () => window.removeEventListener('hashchange', begin)
@@ -81,7 +81,7 @@ export default function PairPage() {
           value={code}
           onChange={(event) => {
             setFault('')
-            // What is cleaned away changes no state, so nothing else would take it out of the field.
+            // A removed character changes no state, so React would not take it out of the field.
             event.target.value = clean(event.target.value)
             setCode(event.target.value)
           }}

@@ -21,7 +21,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Cash that comes into the drawer or leaves it, but for top-ups. */
+/** Cash that enters or leaves the drawer, except for top-ups. */
 export function CashDialog({ kind, onClose }: Props) {
   return (
     <Dialog open={kind !== null} onClose={onClose} title={kind ? CASH[kind].name : ''}>
@@ -48,7 +48,7 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
       onClose()
     },
   })
-  // One of another kind, perhaps.
+  // The unanswered movement may be of the other kind.
   if (money.unanswered) return <Unanswered money={money} />
   if (!sure) {
     const go = () => {

@@ -31,32 +31,32 @@ interface Props {
   shift: Shift
   who: number
   closing: Money<ShiftClosed>
-  /** The server asks to count once more, and waits for what is decided. */
+  /** The server has requested a second count, and waits for the decision. */
   doubtful: boolean
   onAsked: () => void
   onBack: () => void
 }
 
-/** Without `Rp`, as on the note. */
+/** Without `Rp`, as printed on the note. */
 const plain = (value: number) => rupiah(value).slice(3)
 const nameOf = (piece: string) => (isCoins(piece) ? 'Koin' : plain(Number(piece)))
 
-/** What lies in the drawer, counted before anybody says what should. */
+/** The blind count: the cash in the drawer, counted before the expected sum is shown. */
 export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Props) {
   const connected = useConnected()
   const [count, setCount] = useState(() => countDraft.read(shift.id, who))
   const [chosen, setChosen] = useState<string | null>(null)
   const [handing, setHanding] = useState(false)
-  // What is asked about before it closes the shift for good.
+  // The action to confirm before it closes the shift for good.
   const [asked, setAsked] = useState<'save' | 'handover' | null>(null)
   const [sure, setSure] = useState(false)
-  // The first digit after a choice takes the place of what stood there.
+  // The first digit after a choice replaces the previous number.
   const fresh = useRef(true)
   const heading = useRef<HTMLHeadingElement>(null)
   const why = useId()
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
-    // What was told before would lie over the buttons.
+    // An earlier notice would lie over the buttons.
     tell.clear()
   }, [])
 
@@ -69,7 +69,7 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
     fresh.current = true
     setChosen(piece)
   }
-  /** On a tablet the keypad is always there, and begins with the largest note. */
+  /** On a tablet the keypad is always visible, and starts with the largest note. */
   const first = PIECES[0] as string
   const typing = chosen ?? first
   function type(digits: string) {
@@ -90,13 +90,13 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
   function save(yakin: boolean) {
     closing.send(`Tutup shift dengan ${rupiah(sum)} di laci.`, closingOf(counted(count), yakin))
   }
-  const doubt = doubtful ? (handing ? 'handover' : 'save') : asked
+  const question = doubtful ? (handing ? 'handover' : 'save') : asked
   function decide(stands: boolean) {
     setAsked(null)
     onAsked()
-    setHanding(stands && doubt === 'handover')
+    setHanding(stands && question === 'handover')
     setSure(stands)
-    if (stands && doubt === 'save') save(true)
+    if (stands && question === 'save') save(true)
   }
   const busy = closing.pending
   const off = !connected && !busy
@@ -183,7 +183,7 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
         </div>
       </div>
       <HandoverDialog
-        open={handing && doubt === null}
+        open={handing && question === null}
         who={who}
         sum={sum}
         pending={busy}
@@ -196,7 +196,7 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
           )
         }
       />
-      <OnceMoreDialog open={doubt !== null} sum={sum} onDecided={decide} />
+      <OnceMoreDialog open={question !== null} sum={sum} onDecided={decide} />
     </div>
   )
 }
@@ -215,11 +215,11 @@ function Piece({ piece, count, chosen, disabled, onChange, onChoose, onEnter }: 
   const row = useRef<HTMLLIElement>(null)
   const name = nameOf(piece)
   const number = many(count, piece)
-  // Before the next key is heard.
+  // Runs before the next key event.
   useLayoutEffect(() => {
     if (!chosen) return
     row.current?.scrollIntoView({ block: 'nearest' })
-    // Whoever types into these fields goes on in this one.
+    // If one of these fields has the focus, this one takes it.
     if (row.current?.parentElement?.contains(document.activeElement))
       row.current.querySelector('input')?.focus()
   }, [chosen])
@@ -239,7 +239,7 @@ function Piece({ piece, count, chosen, disabled, onChange, onChoose, onEnter }: 
         <input
           className={`digits ${styles.number}`}
           aria-label={isCoins(piece) ? 'Koin, rupiah' : `Lembar ${name}`}
-          // The keypad is ours; a real keyboard types here all the same.
+          // The till shows its own keypad; a real keyboard still types here.
           inputMode="none"
           autoComplete="off"
           disabled={disabled}

@@ -7,7 +7,7 @@ interface Draft {
   count: Count
 }
 
-/** Counting takes minutes: a look at another screen, a lock or a reload must not cost them. */
+/** A count takes minutes: another screen, a lock or a reload must not lose it. */
 const kept = slot<Draft>('session', 'nyala.kasir.count', (value): value is Draft => {
   if (!isRecord(value) || typeof value.shift !== 'number' || typeof value.who !== 'number') return false
   const { count } = value
@@ -15,7 +15,7 @@ const kept = slot<Draft>('session', 'nyala.kasir.count', (value): value is Draft
 })
 
 export const countDraft = {
-  /** Nobody counts on from what somebody else has counted. */
+  /** A draft is only for the member of staff who counted; another one starts at zero. */
   read(shift: number, who: number): Count {
     const draft = kept.read()
     return draft?.shift === shift && draft.who === who ? draft.count : EMPTY

@@ -8,7 +8,7 @@ import { View } from '@/till/ui/view'
 
 interface Props {
   open: boolean
-  /** Whoever goes. */
+  /** The member of staff who leaves. */
   who: number
   sum: number
   pending: boolean
@@ -17,7 +17,7 @@ interface Props {
   onPin: (idpetugas: number, name: string, pin: string) => void
 }
 
-/** Who takes over what was counted, and their PIN. */
+/** Chooses who takes over the counted drawer, and asks for their PIN. */
 export function HandoverDialog({ open, onClose, ...rest }: Props) {
   return (
     <Dialog open={open} onClose={onClose} title="Serah terima">
@@ -32,7 +32,7 @@ function Takers({ who, sum, pending, fault, onPin }: Omit<Props, 'open' | 'onClo
       ({ id, dikunci, tunggu_s }) => id !== who && !dikunci && tunggu_s === 0,
     ) ?? []
   const [chosen, setChosen] = useState<number | null>(null)
-  // What was wrong with an earlier try is not about this one.
+  // The fault of an earlier attempt does not belong to this one.
   const [tried, setTried] = useState(false)
   const taker = people.find(({ id }) => id === chosen) ?? (people.length === 1 ? people[0] : undefined)
   if (people.length === 0) return <p>Belum ada petugas lain yang bisa menerima di kasir ini.</p>

@@ -7,7 +7,7 @@ interface LastClose {
   done: () => void
 }
 
-/** What the last count came to, until it has been seen: over the change of person in a handover, too. */
+/** The result of the last count, kept until it has been seen: also over the change of staff in a handover. */
 export const useLastClose = create<LastClose>((set) => ({
   close: null,
   show: (result, who) => set({ close: { result, who } }),

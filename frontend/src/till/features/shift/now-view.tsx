@@ -24,7 +24,7 @@ interface Props {
   onCount: () => void
 }
 
-/** The shift while it is open. */
+/** The open shift. */
 export function NowView({ shift, now, onCount }: Props) {
   const [kind, setKind] = useState<CashKind | null>(null)
   const moves = now.gerak.filter(({ jenis }) => isCashKind(jenis))
@@ -40,7 +40,7 @@ export function NowView({ shift, now, onCount }: Props) {
             rows={[
               ['Sejak', moment(Date.parse(shift.dibuka_at))],
               ['Dibuka oleh', shift.petugas],
-              // A kasir counts without knowing any of it.
+              // A cashier counts without seeing any of these values.
               ['Modal', shift.modal === null ? null : rupiah(shift.modal)],
               ['Seharusnya di laci', now.diharapkan === null ? null : rupiah(now.diharapkan)],
               ...(now.cara_bayar ? soldRows(now.cara_bayar) : []),

@@ -9,7 +9,9 @@ interface Props {
   onDecided: (stands: boolean) => void
 }
 
-/** Asks about a count of nothing, or one that the server finds doubtful, before it stands. What should be there is not told. */
+/**
+ * Asks for confirmation of a zero count, or of one that the server finds doubtful, before it is final. It does not show the expected sum.
+ */
 export function OnceMoreDialog({ open, sum, onDecided }: Props) {
   return (
     <Dialog open={open} onClose={() => onDecided(false)} title="Hitung sekali lagi?">

@@ -14,7 +14,7 @@ import { soldRows } from './sold-rows'
 /** The server's limit for a reason. */
 const LONGEST = 500
 
-/** What should have been there, what was, and a word about the difference. */
+/** The expected sum, the counted sum, and the difference. */
 export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: () => void }) {
   const { id, diharapkan, dihitung, selisih, laci_ditanya, baru } = result
   const heading = useRef<HTMLHeadingElement>(null)
@@ -29,7 +29,7 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
           rows={[
             ['Seharusnya', rupiah(diharapkan)],
             ['Dihitung', rupiah(dihitung)],
-            // Answers that told something of the sum before it was counted.
+            // Number of earlier answers that revealed something about the sum before the count.
             ['Laci ditanya', laci_ditanya > 0 ? `${laci_ditanya} kali` : null],
             ...soldRows(result.cara_bayar),
             ['Isi saldo lama dibuka', result.topup_dilihat === 0 ? null : `${result.topup_dilihat} kali`],
@@ -52,13 +52,13 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
   )
 }
 
-/** In words: a sign alone is easily overlooked. */
+/** As text: a sign alone is easily overlooked. */
 function differenceIn(selisih: number): string {
   if (selisih === 0) return 'Pas'
   return `${selisih < 0 ? 'Kurang' : 'Lebih'} ${rupiah(Math.abs(selisih))}`
 }
 
-/** Once, by whoever counted. */
+/** A note about the difference, written once, by the member of staff who counted. */
 function Note({ shift }: { shift: number }) {
   const connected = useConnected()
   const [text, setText] = useState('')

@@ -19,7 +19,7 @@ import { useLastClose } from './last-close'
 import { NowView } from './now-view'
 import { ResultView } from './result-view'
 
-/** The drawer of this till: opened, filled, emptied, counted. */
+/** The drawer of this till: open, add cash, remove cash, count. */
 export default function ShiftPage() {
   const who = useSession(({ session }) => session?.petugas.id)
   const device = useDevice()
@@ -75,10 +75,10 @@ export default function ShiftPage() {
   return <NowView shift={open} now={shift.data} onCount={() => setCounting(open.id)} />
 }
 
-/** The server's sentence for a count that looks wrong. It says no more, because the count is blind. */
+/** The server's sentence for a count that looks wrong. It reveals nothing more, because the count is blind. */
 const AGAIN = 'hitung sekali lagi'
 
-/** Closes the shift; in a handover whoever takes over is here at once. */
+/** Closes the shift; after a handover the next member of staff is logged in at once. */
 function useClosing(onDoubt: () => void) {
   const client = useQueryClient()
   const who = useSession(({ session }) => session?.petugas.id)
@@ -94,7 +94,7 @@ function useClosing(onDoubt: () => void) {
       if (baru && petugas) {
         show(answer, petugas.id)
         const session = useSession.getState()
-        // A repeat is not told the token: whoever took over logs in.
+        // A repeated call gets no token: the next member of staff logs in with their PIN.
         if (token && sampai) session.begin({ token, sampai, petugas, shift: baru })
         else session.end()
       } else if (who !== undefined) show(answer, who)

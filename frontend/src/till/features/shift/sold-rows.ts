@@ -1,7 +1,7 @@
 import { rupiah } from '@/shared/lib/format'
 import type { SoldByMeans } from '@/till/api/types'
 
-/** What a shift has sold, by how it was paid. */
+/** The sales of a shift by means of payment. */
 export const soldRows = ({ tunai, qris, transfer }: SoldByMeans): [string, string][] => [
   ['Isi saldo tunai', rupiah(tunai)],
   ['Isi saldo QRIS', rupiah(qris)],

@@ -18,7 +18,7 @@ export function AmountDialog(props: Props) {
   )
 }
 
-/** Made anew each time the dialog opens. */
+/** A separate component, so that its state is new each time the dialog opens. */
 function Amount({ onAmount }: Pick<Props, 'onAmount'>) {
   const [nominal, setNominal] = useState(0)
   const take = () => {

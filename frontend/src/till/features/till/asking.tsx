@@ -7,7 +7,7 @@ import styles from './asking.module.css'
 
 type Undecided = Extract<TopUpState, { is: 'asking' | 'waiting' | 'unknown' }>
 
-/** Nobody knows yet whether the money moved. Nothing else is sold before somebody does. */
+/** Shown while it is unknown whether the money moved. Nothing else is sold until that is decided. */
 export function Asking({ state }: { state: Undecided }) {
   const { nama, body, at } = state.open
   const unknown = state.is === 'unknown'

@@ -16,7 +16,7 @@ interface Wish {
   facing: Facing
 }
 
-/** Of this device: one stands with its front to the customer, another is held by the cashier. */
+/** This device's settings: one tablet faces the customer, another is held by the cashier. */
 const wishes = slot<Wish>(
   'local',
   'nyala.kasir.camera',
@@ -36,7 +36,7 @@ const WORDS = {
   scannerFailedBody: 'Periksa koneksi lalu coba lagi, atau ketik nomor pelanggan.',
 }
 
-/** The camera that looks for a customer's code, which side it looks to, and whether it is on. */
+/** The camera that looks for a customer's code, with its side and its switch. */
 export function Camera({ checking }: { checking: boolean }) {
   const [wish, setWish] = useState<Wish>(() => wishes.read() ?? { on: true, facing: 'environment' })
   function choose(changed: Partial<Wish>) {
@@ -86,7 +86,7 @@ export function Camera({ checking }: { checking: boolean }) {
 function Finder({ facing, checking }: { facing: Facing; checking: boolean }) {
   const video = useRef<HTMLVideoElement>(null)
   const camera = useCamera(video, facing)
-  // With a customer's code and a sticker in view, somebody is to be topped up.
+  // With a customer's code and a sticker in view, the customer's code goes first: it starts a top-up.
   const [pick] = useState(() => codePicker([isCustomerCode, isMachineCode]))
   const decoder = useDecoder(camera.state === 'starting' || camera.state === 'live')
   useScanner({

@@ -26,7 +26,7 @@ interface Props {
   onConfirm: () => void
 }
 
-/** What will be, and the one button that does it. */
+/** A summary of the top-up, and the one button that sends it. */
 export function Confirm({ customer, choice, sending, onConfirm }: Props) {
   const connected = useConnected()
   const method = useDraft((state) => state.method)
@@ -73,7 +73,7 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
           pending={sending}
           aria-describedby="alasan"
           onClick={() => {
-            // What asks next gives the focus back to where it was: not to the button that sells, which any Enter presses.
+            // A later dialog returns the focus here: not to the button that sells, which any Enter would press.
             here.current?.focus({ preventScroll: true })
             onConfirm()
           }}
@@ -99,7 +99,7 @@ function MethodIcon({ method }: { method: PayMethod }) {
   return <Icon size={20} aria-hidden />
 }
 
-/** Off until somebody wants it: the customer's own app has every receipt. */
+/** Off by default: the customer's own app has every receipt. */
 function Printing() {
   const on = usePrinting()
   return (

@@ -7,11 +7,11 @@ interface Draft {
   customer: FoundCustomer | null
   /** Epoch ms. */
   found_at: number
-  /** The number as it was typed; null for a scanned code. WhatsApp needs it. */
+  /** The typed number; null for a scanned code. WhatsApp needs it. */
   typed: string | null
   choice: Choice | null
   method: PayMethod
-  /** Whoever has sent it, whatever became of that. */
+  /** The member of staff who has sent it, whatever its outcome. */
   sent_by: number | null
 }
 
@@ -24,7 +24,7 @@ const EMPTY: Draft = {
   sent_by: null,
 }
 
-/** Who is topped up and with what. It lives through a lock: nobody is scanned twice for a PIN. */
+/** The customer and the chosen top-up. It survives a lock, so that a PIN does not require a second scan. */
 export const useDraft = create<Draft>(() => EMPTY)
 
 export const draft = {
@@ -33,7 +33,7 @@ export const draft = {
   choose: (choice: Choice | null) => useDraft.setState({ choice }),
   pay: (method: PayMethod) => useDraft.setState({ method }),
   sent: (who: number) => useDraft.setState({ sent_by: who }),
-  /** Somebody logged in: what another has sent is not theirs to send once more. */
+  /** A member of staff has logged in: they must not send another one's top-up again. */
   enter(who: number): void {
     const { sent_by } = useDraft.getState()
     if (sent_by !== null && sent_by !== who) draft.clear()
@@ -41,7 +41,7 @@ export const draft = {
   clear: () => useDraft.setState(EMPTY),
 }
 
-/** What the customer pays, and what the balance gains. */
+/** The price that the customer pays, and the amount that the balance gains. */
 export const paid = (choice: Choice) => (choice.is === 'package' ? choice.package.harga : choice.nominal)
 export const gained = (choice: Choice) => (choice.is === 'package' ? choice.package.quota : choice.nominal)
 

@@ -10,12 +10,12 @@ import { Camera } from './camera'
 import styles from './find.module.css'
 import { Newest } from './newest'
 
-/** National numbers have at least so many digits, with their zero. */
+/** Minimum digits of a national number, with its zero. */
 const SHORTEST = 9
 const LONGEST = 15
 
 interface Props {
-  /** The number as far as it is typed. */
+  /** The number typed so far. */
   telp: string
   onTelp: (telp: string) => void
   pending: boolean
@@ -23,7 +23,7 @@ interface Props {
   onFind: (ref: CustomerRef) => void
 }
 
-/** Who is it? By the camera, by a USB scanner from anywhere, or by their number. */
+/** Finds the customer: by the camera, by a USB scanner on any screen, or by their number. */
 export function Find({ telp, onTelp, pending, error, onFind }: Props) {
   const [way, setWay] = useState<'camera' | 'number'>(telp ? 'number' : 'camera')
   const enough = telp.length >= SHORTEST
@@ -92,6 +92,6 @@ export function Find({ telp, onTelp, pending, error, onFind }: Props) {
   )
 }
 
-/** Numbers with their country are left as they are typed. */
+/** A number with a country code stays as typed. */
 const grouped = (telp: string) =>
   telp.startsWith('0') ? groupedTelp(telp) : telp.replace(/(.{4})(?=.)/g, '$1 ')

@@ -18,10 +18,10 @@ import { VoidDialog } from './void-dialog'
 
 type MadeState = Extract<TopUpState, { is: 'made' }>
 
-/** Receipts that were printed by themselves: not again after a look at another screen. */
+/** The receipt that was printed automatically: not again after a visit to another screen. */
 let printed = ''
 
-/** The money is there: what to tell, what to give, and the next one. */
+/** The top-up succeeded: the result, the receipt, and the way to the next customer. */
 export function Made({ state, onNext }: { state: MadeState; onNext: () => void }) {
   const { open, made } = state
   const client = useQueryClient()
@@ -46,7 +46,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
 
   useEffect(() => {
     for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
-    // Enter, or a touch, and the next customer is served.
+    // Enter, or a touch, continues with the next customer.
     next.current?.querySelector('button')?.focus({ preventScroll: true })
   }, [client])
   useEffect(() => {
@@ -107,7 +107,7 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
   )
 }
 
-/** How long it may still be undone, by the server's clock: the tablet's own may be wrong. */
+/** The time left to reverse it, by the server's clock: the tablet's own may be wrong. */
 function VoidLine({ state: { made }, onVoid }: { state: MadeState; onVoid: () => void }) {
   const [shown_at] = useState(Date.now)
   const now = useNow(1_000)

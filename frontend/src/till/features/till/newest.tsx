@@ -10,7 +10,7 @@ import styles from './newest.module.css'
 
 const SHOWN = 4
 
-/** The last few of this shift, so that nobody tops up twice by mistake. */
+/** The last few top-ups of this shift, so that the cashier does not make the same one twice. */
 export function Newest() {
   const { data } = useQuery({
     queryKey: keys.newestTopUps,

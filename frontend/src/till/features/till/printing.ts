@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import { slot } from '@/shared/lib/storage'
 
-/** Of this device: only some have a printer. */
+/** This device's setting: only some devices have a printer. */
 const kept = slot('local', 'nyala.kasir.print', (value): value is boolean => typeof value === 'boolean')
 
 const usePrintingState = create(() => ({ on: kept.read() ?? false }))

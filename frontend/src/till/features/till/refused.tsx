@@ -10,18 +10,18 @@ import type { FoundCustomer } from '@/till/api/types'
 import { topUps, useTopUpState } from '@/till/lib/top-ups'
 import { Approval } from '@/till/ui/approval'
 
-/** The server's sentences after which the till asks on. */
+/** The server's sentences after which the till offers a way to continue. */
 const SAME_AGAIN = 'top-up yang sama baru saja dibuat'
 const NO_SHIFT = 'shift belum dibuka'
 
-/** What a kasir sells one customer within an hour without a supervisor. */
-const MOST_ALONE = 1_000_000
+/** Maximum that a cashier may sell one customer within an hour without a supervisor. */
+const MAX_ALONE = 1_000_000
 
 const isSame = ({ status, message }: ApiError) => status === 409 && message === SAME_AGAIN
 
 const isNoShift = ({ message }: ApiError) => message === NO_SHIFT
 
-/** Whether a refusal is told elsewhere: by a dialog that asks, or where the shift is opened. */
+/** Whether a refusal is shown in another place: by a dialog that asks, or where the shift is opened. */
 export const isToldElsewhere = (error: ApiError) => isSame(error) || needsApproval(error) || isNoShift(error)
 
 export function Refused({ customer: { nama, id_customer_global } }: { customer: FoundCustomer }) {
@@ -62,9 +62,9 @@ export function Refused({ customer: { nama, id_customer_global } }: { customer: 
         onClose={close}
         title="Perlu persetujuan supervisor"
       >
-        {body && body.nominal <= MOST_ALONE && (
+        {body && body.nominal <= MAX_ALONE && (
           <p>
-            {`Dalam satu jam terakhir ${nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas ${rupiah(MOST_ALONE)}.`}
+            {`Dalam satu jam terakhir ${nama} sudah diisi di outlet ini. Bersama yang ini jumlahnya di atas ${rupiah(MAX_ALONE)}.`}
           </p>
         )}
         <Approval

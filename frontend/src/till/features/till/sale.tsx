@@ -47,7 +47,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
 
   return (
     <div className={styles.sale}>
-      {/* What is on its way is not changed any more. */}
+      {/* A top-up that is being sent cannot be changed any more. */}
       <fieldset className={styles.choices} disabled={sending} aria-label="Top-up">
         <Customer customer={customer} onOther={onOther} />
         <Amounts customer={customer} choice={choice} />
@@ -63,7 +63,7 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
   )
 }
 
-/** A refused package has another price by now. */
+/** The price of a refused package may have changed. */
 function useFreshPrices(): void {
   const client = useQueryClient()
   const topUp = useTopUpState()
@@ -182,7 +182,7 @@ function Amounts({ customer, choice }: { customer: FoundCustomer; choice: Choice
   )
 }
 
-/** Why the account does not take that package, or any amount without one (null). */
+/** The reason why the wallet does not accept that package, or any amount without one (null). */
 const refusalOf = ({ ditolak }: FoundCustomer, idpaket: number | null) =>
   ditolak.find((one) => (one.idpaket ?? null) === idpaket)?.sebab ?? null
 
@@ -216,10 +216,10 @@ function PackageChip({
   )
 }
 
-/** The heading says that it is rupiah. */
+/** The heading already contains the currency. */
 const bare = (money: string) => money.replace('Rp ', '')
 
-/** As last time, where that can still be bought. */
+/** Offers the last top-up again, where it can still be bought. */
 function LastTime({ customer, packages }: { customer: FoundCustomer; packages: Package[] }) {
   const { terakhir } = customer
   if (!terakhir) return null

@@ -19,7 +19,7 @@ import { Sale } from './sale'
 import { Undone } from './undone'
 import { Unregistered } from './unregistered'
 
-/** Scan, amount, confirm. */
+/** The till: scan, amount, confirm. */
 export default function TillPage() {
   const device = useDevice()
   const shift = useShift()
@@ -42,13 +42,13 @@ export default function TillPage() {
         find.reset()
       },
       onError: (error) => {
-        // Whoever types on begins another number.
+        // Further digits start another number.
         if (isUnknown(error)) setTelp('')
       },
     })
   }
   useFromTop(topUp.is === 'made' ? 'made' : customer ? 'sale' : 'find')
-  // The next customer waits while it is not known what became of the one before, or nothing can be sold.
+  // The next customer waits while the previous top-up is undecided, or while nothing can be sold.
   useScanned(!undecided && open != null, (qr) => search({ qr }))
 
   function next() {
@@ -93,7 +93,7 @@ export default function TillPage() {
         telp={telp}
         onTelp={(typed) => {
           setTelp(typed)
-          // With its last digit the number before does not come back.
+          // Deleting the last digit must not bring back the previous number.
           if (unknown !== null && typed === '') find.reset()
         }}
         pending={find.isPending}
@@ -104,20 +104,20 @@ export default function TillPage() {
   )
 }
 
-/** Nobody is known by that number. */
+/** No customer has that number. */
 const isUnknown = (error: unknown) => error !== null && asApiError(error).status === 404
 
-/** Each step begins at its top, wherever the one before was left. */
+/** Each step starts at its top, wherever the previous one was scrolled to. */
 function useFromTop(step: string): void {
-  // Newer browsers answer with a promise, which React would take for what ends the effect.
+  // Newer browsers return a promise, which React would treat as the effect's cleanup.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step is a beginning
   useEffect(() => void document.querySelector('main')?.scrollTo(0, 0), [step])
 }
 
-/** Takes a customer's code that was scanned, on this screen or another, as soon as the till is ready for it. */
+/** Takes a scanned customer's code, from this screen or another, as soon as the till is ready for it. */
 function useScanned(ready: boolean, onCode: (qr: string) => void): void {
   const waiting = useScans((state) => state.waiting)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each scan is looked up once, whatever else is drawn anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each scan is looked up once, whatever else is rendered again
   useEffect(() => {
     if (!ready || !waiting?.startsWith(CUSTOMER_CODE)) return
     useScans.getState().take()

@@ -3,7 +3,7 @@ import { reasonOf } from '@/till/lib/explain'
 import { useTopUpState } from '@/till/lib/top-ups'
 import styles from './undone.module.css'
 
-/** A top-up that was refused when its customer stood on the screen no more: after a reload, or with the shift closed. */
+/** A top-up that was refused after its customer left the screen: after a reload, or with the shift closed. */
 export function Undone() {
   const topUp = useTopUpState()
   if (topUp.is !== 'refused') return null

@@ -8,11 +8,11 @@ import styles from './unregistered.module.css'
 interface Props {
   telp: string
   onNext: () => void
-  /** Somebody types on: the next number begins. */
+  /** Called when the cashier types on: the next number starts. */
   onTelp: (telp: string) => void
 }
 
-/** Nobody is known by that number: they register on their own phone, by the code of the address. */
+/** No customer has that number: they register on their own phone, by the address's QR code. */
 export function Unregistered({ telp, onNext, onTelp }: Props) {
   const address = `${window.location.origin}/register`
   const here = useRef<HTMLElement>(null)

@@ -11,7 +11,7 @@ interface Props {
   onVoided: (balance: number) => void
 }
 
-/** Undoes a top-up that was just made. */
+/** Reverses a top-up that was just made. */
 export function VoidDialog({ open, onClose, ...rest }: Props & { open: boolean; onClose: () => void }) {
   return (
     <Dialog open={open} onClose={onClose} title="Batalkan top-up">

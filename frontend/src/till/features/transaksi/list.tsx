@@ -22,7 +22,7 @@ interface Props<T> {
   children: (row: T) => ReactNode
 }
 
-/** Rows by day; today's needs no name. */
+/** Rows by day; today's rows need no title. */
 export function List<T extends Dated>({ query, empty, keyOf, children }: Props<T>) {
   const { rows } = query
   if (rows === undefined) {

@@ -29,7 +29,7 @@ interface Props {
   onClose: () => void
 }
 
-/** One top-up, and the way back while there is one. */
+/** One top-up, and its reversal while that is possible. */
 export function TopUpDialog({ row, onClose }: Props) {
   return (
     <Dialog open={row !== null} onClose={onClose} title={row ? `Isi saldo ${row.nama}` : ''}>
@@ -38,7 +38,7 @@ export function TopUpDialog({ row, onClose }: Props) {
   )
 }
 
-/** Asks for what the list leaves out: once, since the server counts each look. */
+/** Requests the amounts that the list leaves out: once, because the server counts each look. */
 function Opened({ row, onClose }: { row: ListedTopUp; onClose: () => void }) {
   const [asks] = useState(!hasAmounts(row))
   const query = useQuery({

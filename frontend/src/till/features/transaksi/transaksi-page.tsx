@@ -25,7 +25,7 @@ type Tab = 'topUps' | 'uses'
 const TABS: Record<Tab, string> = { topUps: 'Isi saldo', uses: 'Pemakaian' }
 const OPEN = ['topup:', 'use:']
 
-/** What was sold and what was used: of the open shift for a kasir, of the outlet for everybody above. */
+/** Top-ups and purchases: of the open shift for a cashier, of the outlet for all higher roles. */
 export default function TransactionsPage() {
   const role = useSession(({ session }) => session?.petugas.role)
   const device = useDevice()
@@ -36,7 +36,7 @@ export default function TransactionsPage() {
     return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
   }
   if (!device.data || !shift.data) return <Spinner large />
-  // In a person's own browser only a supervisor has one outlet, and a kasir has no shift.
+  // In a person's own browser only a supervisor has exactly one outlet, and a cashier has no shift.
   if (!device.data.outlet && role !== 'supervisor') {
     return (
       <Empty
@@ -129,7 +129,7 @@ function Lists() {
         </section>
       </div>
       <TopUpDialog
-        // What was changed since it was opened is in the list.
+        // The list has the changes made since it was opened.
         row={
           topUp && (topUps.rows?.find((one) => one.idpembelian_emoney === topUp.idpembelian_emoney) ?? topUp)
         }

@@ -25,7 +25,7 @@ interface Props {
   onClose: () => void
 }
 
-/** One use, and what may be given back for it. */
+/** One purchase, and the possible refunds for it. */
 export function UseDialog({ row, onClose }: Props) {
   return (
     <Dialog open={row !== null} onClose={onClose} title={row ? `Pemakaian ${row.nama}` : ''}>
@@ -56,7 +56,7 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
           dihapus_at: path === 'hapus' ? new Date().toISOString() : one.dihapus_at,
         }),
       )
-      // Of others, too, it is one more now.
+      // The counters of other rows have changed, too.
       void client.invalidateQueries({ queryKey: keys.uses })
     },
     onRefused: () => void client.invalidateQueries({ queryKey: keys.uses }),
@@ -176,7 +176,7 @@ function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
   )
 }
 
-/** Refunds and deletions of this month, this one included: of somebody who often gets money back, and of a machine that often fails. */
+/** Refunds and deletions of this month, including this one: per customer who often gets money back, and per machine that often fails. */
 function HowOften({ pelanggan, mesin }: MoneyBack['ke']) {
   return (
     <ul className={styles.often}>

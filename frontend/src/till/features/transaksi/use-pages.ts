@@ -4,10 +4,10 @@ import type { Rows } from '@/till/api/types'
 export type Before = string | number | null
 export type Pages<T> = InfiniteData<Rows<T>, Before>
 
-/** Whoever only looks at the newest rows sees them come. */
+/** While only the newest rows are loaded, new rows appear automatically. */
 const LOOK_AGAIN_MS = 30_000
 
-/** A list whose pages go on from a row, the newest first; each visit begins with its first page. */
+/** A list with pages that continue from a row, newest first; each visit starts with the first page. */
 export function usePages<T>(
   queryKey: QueryKey,
   getPage: (before: Before, signal: AbortSignal) => Promise<Rows<T>>,
@@ -24,10 +24,10 @@ export function usePages<T>(
   return { ...query, rows: query.data?.pages.flatMap(({ baris }) => baris) }
 }
 
-/** All that was scrolled through is not fetched again for one row. */
+/** A longer list is not fetched again as a whole for one row. */
 const isShort = <T>(data: Pages<T> | undefined) => (data?.pages.length ?? 0) <= 1
 
-/** Puts into the list what the server has just said of one row. */
+/** Puts the server's latest data of one row into the list. */
 export function patchRow<T>(
   client: QueryClient,
   queryKey: QueryKey,
