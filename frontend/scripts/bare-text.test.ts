@@ -41,6 +41,7 @@ describe('text that a translated page would lose', { timeout: 120_000 }, () => {
     ['alone in its element', '<p>{on ? text : null}</p>'],
     ['in an element of its own', '<p><span>{text}</span> <b>{count}</b></p>'],
     ['that never changes beside what never does', '<p>Sisa <b>{count}</b></p>'],
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the source of a component
     ['put together to one', '<p>{`Sisa ${count} menit`}</p>'],
   ])('%s is fine', (_, drawn) => {
     expect(inside(drawn)).toEqual([])

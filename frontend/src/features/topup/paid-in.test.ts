@@ -22,11 +22,11 @@ const news = (idcustomer: number, saldo: number, sebab: BalanceNews['sebab'] = '
   news: { idcustomer, saldo, sebab },
 })
 
-const after = (...words: Word[]): Watched => words.reduce(step, START)
+const shownAfter = (...words: Word[]): Watched => words.reduce(step, START)
 
 describe('money that comes in', () => {
   it('is what the account has more than before', () => {
-    expect(after(accounts({ 6: 1_000, 7: 35_000 }), news(7, 85_000)).paidIn).toEqual({
+    expect(shownAfter(accounts({ 6: 1_000, 7: 35_000 }), news(7, 85_000)).paidIn).toEqual({
       idcustomer: 7,
       balance: 85_000,
       amount: 50_000,
@@ -34,18 +34,18 @@ describe('money that comes in', () => {
   })
 
   it('may be the first of an account', () => {
-    expect(after(accounts({}), news(7, 50_000)).paidIn?.amount).toBe(50_000)
-    expect(after(accounts({}), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
-    expect(after(accounts({ 7: null }), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
+    expect(shownAfter(accounts({}), news(7, 50_000)).paidIn?.amount).toBe(50_000)
+    expect(shownAfter(accounts({}), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
+    expect(shownAfter(accounts({ 7: null }), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
   })
 
   it('has no amount when nobody knows what there was before', () => {
-    expect(after(news(7, 85_000)).paidIn).toEqual({ idcustomer: 7, balance: 85_000, amount: null })
-    expect(after(accounts({ 7: 85_000 }), news(7, 85_000)).paidIn?.amount).toBeNull()
+    expect(shownAfter(news(7, 85_000)).paidIn).toEqual({ idcustomer: 7, balance: 85_000, amount: null })
+    expect(shownAfter(accounts({ 7: 85_000 }), news(7, 85_000)).paidIn?.amount).toBeNull()
   })
 
   it('is found by looking again, too', () => {
-    expect(after(accounts({ 7: 35_000 }), accounts({ 7: 85_000 })).paidIn).toEqual({
+    expect(shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 85_000 })).paidIn).toEqual({
       idcustomer: 7,
       balance: 85_000,
       amount: 50_000,
@@ -53,16 +53,16 @@ describe('money that comes in', () => {
   })
 
   it('is not told twice, whichever way was the quicker one', () => {
-    const received = after(accounts({ 7: 35_000 }), news(7, 85_000))
+    const received = shownAfter(accounts({ 7: 35_000 }), news(7, 85_000))
     // The wallet is missing in the first list and present in the second.
     for (const later of [accounts({}), accounts({ 7: 85_000 })])
       expect(step(received, later).paidIn).toBe(received.paidIn)
-    const looked = after(accounts({ 7: 35_000 }), accounts({ 7: 85_000 }))
+    const looked = shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 85_000 }))
     expect(step(looked, news(7, 85_000)).paidIn).toBe(looked.paidIn)
   })
 
   it('is told again when there is more of it, the same amount too', () => {
-    const first = after(accounts({ 7: 0 }), news(7, 50_000))
+    const first = shownAfter(accounts({ 7: 0 }), news(7, 50_000))
     const second = step(first, news(7, 100_000))
     expect(second.paidIn).toEqual({ idcustomer: 7, balance: 100_000, amount: 50_000 })
     expect(step({ ...first, paidIn: null }, news(7, 100_000)).paidIn?.amount).toBe(50_000)
@@ -72,7 +72,7 @@ describe('money that comes in', () => {
 describe('what is no top-up', () => {
   it('shows nothing, and is no top-up later', () => {
     for (const sebab of ['refund', 'hapus', 'batal'] as const) {
-      const received = after(accounts({ 7: 35_000 }), news(7, 43_000, sebab))
+      const received = shownAfter(accounts({ 7: 35_000 }), news(7, 43_000, sebab))
       expect(received.paidIn).toBeNull()
       expect(step(received, accounts({ 7: 43_000 })).paidIn).toBeNull()
       expect(step(received, news(7, 53_000)).paidIn?.amount).toBe(10_000)
@@ -80,13 +80,13 @@ describe('what is no top-up', () => {
   })
 
   it('what was there when the screen came, and what is spent', () => {
-    expect(after(accounts({ 7: 35_000 }), accounts({ 7: 27_000 })).paidIn).toBeNull()
-    const spent = after(accounts({ 7: 35_000 }), accounts({ 7: 27_000 }), news(7, 37_000))
+    expect(shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 27_000 })).paidIn).toBeNull()
+    const spent = shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 27_000 }), news(7, 37_000))
     expect(spent.paidIn?.amount).toBe(10_000)
   })
 
   it('a void takes back what is shown of its account, and of no other', () => {
-    const shown = after(accounts({ 6: 9_000, 7: 35_000 }), news(7, 85_000))
+    const shown = shownAfter(accounts({ 6: 9_000, 7: 35_000 }), news(7, 85_000))
     expect(step(shown, news(6, 0, 'batal')).paidIn).toBe(shown.paidIn)
     const taken = step(shown, news(7, 35_000, 'batal'))
     expect(taken.paidIn).toBeNull()
@@ -94,7 +94,7 @@ describe('what is no top-up', () => {
   })
 
   it('who wants the code again has it until more comes', () => {
-    const again = after(accounts({ 7: 35_000 }), news(7, 85_000), 'again')
+    const again = shownAfter(accounts({ 7: 35_000 }), news(7, 85_000), 'again')
     expect(again.paidIn).toBeNull()
     expect(step(again, accounts({ 7: 85_000 })).paidIn).toBeNull()
   })
