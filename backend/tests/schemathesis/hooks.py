@@ -43,7 +43,8 @@ ENDS_SESSION = {
     "POST /ops/v1/petugas/{id}/reset_pin": (PEOPLE, of_person),
 }
 
-# Source addresses of pairing codes, in a proxy header that run.sh makes the server trust: twenty wrong codes block their address.
+# Source addresses of pairing codes, in a proxy header that run.sh makes the server trust: twenty wrong codes block
+# their address for right ones, too.
 ADDRESSES = (str(ipaddress.IPv4Address("10.0.0.0") + n) for n in itertools.count(1))
 
 # Operations that have answered a request of the document, with whether one succeeded.

@@ -68,7 +68,7 @@ async fn keys_that_are_gone_are_not_made_again_even_before_there_is_a_shop() {
     assert!(!site.keys().exists());
 }
 
-/// Two servers start first at the same time: one opens, the other one refuses with its last log line.
+/// Two servers start for the first time at the same moment: one opens, and the log of the other one ends with a refusal.
 #[actix_web::test]
 async fn of_two_first_starts_one_serves_and_the_other_leaves_no_keys() {
     let first = Site::new().await;

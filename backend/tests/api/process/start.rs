@@ -52,7 +52,7 @@ async fn an_empty_removed_setting_is_logged_once() {
     assert!(lines.len() == 1 && lines[0].contains("mqtt.broker_url"), "{log}");
 }
 
-/// The mode of a copy that was restored with another mask.
+/// Gives the file the mode of a copy that was restored with another mask.
 fn open_to_others(file: &Path) {
     std::fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
 }

@@ -19,7 +19,7 @@ async fn the_answer_says_what_the_machine_does_now() {
     app.clock.advance_ms(1);
     let running = json!({"status": 200, "tl": 599_999, "ends_at": ends_at, "server_time": ends_at - 599_999});
     assert_eq!(phone.subscribe(shop.idmesin).await, running, "again, by whom it is watched already");
-    // Another customer's machine: its display is visible to everyone in the shop, so its state is no secret.
+    // Another customer's machine: its display shows the same, so its state is no secret.
     let budi = app.customer(2).await;
     assert_eq!(Phone::join(&app, &budi.token).await.subscribe(shop.idmesin).await, running);
     app.set_ms(ends_at);

@@ -1,6 +1,6 @@
-//! A server is stopped exactly at an edge of a purchase that it decides about, until another server owns the machine. It is paused for
-//! longer than its lease, so that it resumes with outdated state; or killed; or asked by SIGTERM to leave, and late with its pending work.
-//! The cases cover every edge, each path that leads to it, and runs with and without change notifications.
+//! A server is stopped exactly at an edge of a purchase that it decides about, until another server owns the machine. There are three
+//! ways: it is paused for longer than its lease, so that it resumes with outdated state; it is killed; or SIGTERM asks it to leave while
+//! work is pending. The cases cover every edge, each path that leads to it, and runs with and without change notifications.
 
 use std::vec;
 
