@@ -1,4 +1,4 @@
-// Plays phones behind a load balancer to two servers, one of which stops or dies: drive.mjs NYALA FOLDER.
+// Phones behind a load balancer with two servers, one of which stops or dies: drive.mjs NYALA FOLDER.
 import assert from "node:assert/strict";
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ const { io } = createRequire(join(ROOT, "backend/libs/actix-socketio/tests/clien
 
 const [nyala, folder] = process.argv.slice(2);
 const { PGHOST, PGPORT, PGUSER } = process.env;
-const WAIT_MS = 60_000; // for what comes within seconds
+const WAIT_MS = 60_000; // for events that take seconds
 const PHONES = 12;
 const NAMES = ["n1", "n2"];
 
@@ -26,7 +26,7 @@ async function until(what, holds) {
   }
 }
 
-// Below those that the system gives to connections: a server that is started again finds its own free.
+// Ports below the system's ephemeral range, so that a restarted server finds its own port free.
 const PORTS = { next: 20_000 + (process.pid % 10_000), last: 31_999 };
 const isFree = (port) =>
   new Promise((resolve) => {
@@ -41,7 +41,7 @@ async function freePort() {
   throw new Error(`no port up to ${PORTS.last} is free`);
 }
 
-// A program that ends with this one; what it says is in a file.
+// Starts a program that ends with this one; its output goes to a file.
 const running = new Set();
 const logs = new Set();
 function start(name, program, args, env = {}) {
@@ -76,7 +76,7 @@ const env = (name) => ({
   NYALA__CLUSTER__NAME: name,
 });
 
-// The answer's status; undefined when there is none.
+// The answer's status; undefined when there is no answer.
 const status = (url, headers = {}) => fetch(url, { headers }).then((answer) => answer.status, () => undefined);
 
 async function serve(name) {
@@ -99,7 +99,7 @@ class Phone {
     this.socket.on("connect_error", (error) => (this.error = error));
   }
 
-  // The server that its session is at.
+  // The server that holds its session.
   get at() {
     return this.socket.connected ? this.socket.io.engine.id.slice(0, 2) : undefined;
   }
@@ -108,21 +108,21 @@ class Phone {
     return this.socket.connected && (this.pollsOnly || this.socket.io.engine.transport.name === "websocket");
   }
 
-  // There and back, without a question to the database: nothing is called so.
+  // A round trip without a database query: no topic has this name.
   async asks() {
     const answer = await this.socket.timeout(WAIT_MS).emitWithAck("subscribe", "mesin/4711");
     assert.equal(answer.status, 404);
   }
 }
 
-// As in a failover: no connection lives, and none is made.
+// As in a failover: all connections are closed, and no new one is accepted.
 function database(lets) {
   const end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = 'postgres'";
   const words = [`ALTER DATABASE postgres ALLOW_CONNECTIONS ${lets}`, ...(lets ? [] : [end])].flatMap((sql) => ["-c", sql]);
   execFileSync("psql", ["-h", PGHOST, "-p", PGPORT, "-U", PGUSER, "-d", "template1", "-q", "-o", "/dev/null", ...words]);
 }
 
-// The example of docs/cluster with this machine's ports, and nothing else changed but that there is no TLS.
+// The example of docs/cluster with this machine's ports; the only other change is that there is no TLS.
 function example(file, own, redirect, devices) {
   let text = readFileSync(join(ROOT, "docs/cluster", file), "utf8");
   const change = (from, to) => {
@@ -131,7 +131,7 @@ function example(file, own, redirect, devices) {
   };
   NAMES.forEach((name, n) => change(`10.0.0.1${n + 1}:8080`, `127.0.0.1:${ports[name]}`));
   if (file === "haproxy.cfg") {
-    // No device comes here: `nyala-loadtest cluster` has some at this door.
+    // No device connects here: `nyala-loadtest cluster` tests this port.
     change("bind :8883\n", `bind 127.0.0.1:${devices}\n`);
     NAMES.forEach((name, n) => change(`10.0.0.1${n + 1}:8883`, "127.0.0.1:9"));
     change(/bind :443 ssl .*/g, `bind 127.0.0.1:${own}`);
@@ -151,7 +151,7 @@ const BALANCERS = {
   nginx: { file: "nginx.conf", args: (file) => ["-c", file, "-e", "stderr"] },
 };
 
-// Ways to write what is the operators' alone.
+// Spellings of the paths that only operators may reach.
 const PRIVATE = ["metrics", "readyz", "healthz"].flatMap((name) => {
   const code = (letter) => `%${letter.charCodeAt(0).toString(16)}`;
   const [first, rest] = [name[0], name.slice(1)];
@@ -161,7 +161,7 @@ const PRIVATE = ["metrics", "readyz", "healthz"].flatMap((name) => {
     .map((path) => `/${path}`);
 });
 
-// A request as it is written: fetch() would tidy its path.
+// A raw request: fetch() would normalise its path.
 function bare(port, path, headers = "") {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
@@ -173,7 +173,7 @@ function bare(port, path, headers = "") {
 
 const isReady = async (name) => (await status(`http://127.0.0.1:${ports[name]}/readyz`)) === 200;
 
-// For less than five seconds no server has a database. The load balancer takes nothing new; no phone loses its socket.
+// For less than five seconds no server has a database. The load balancer accepts no new connection; no phone loses its socket.
 async function withoutDatabase(program, url, phones) {
   for (let tries = 0; tries < 5; tries += 1) {
     const began = Date.now();
@@ -181,7 +181,7 @@ async function withoutDatabase(program, url, phones) {
     database(false);
     try {
       await until("both are unready", async () => !(await isReady("n1")) && !(await isReady("n2")));
-      // nginx does not ask.
+      // nginx makes no health checks.
       const refuses = async () => (await status(`${url}/socket.io/?EIO=4&transport=polling`)) === 503;
       if (program === "haproxy") await until("nothing new is taken", refuses);
       asked = await Promise.allSettled(phones.map((phone) => phone.asks()));
@@ -189,7 +189,7 @@ async function withoutDatabase(program, url, phones) {
       database(true);
     }
     await until("both are ready again", async () => (await isReady("n1")) && (await isReady("n2")));
-    // From five seconds on phones are sent away.
+    // After five seconds the servers close the phones' connections.
     if (Date.now() - began < 5_000) {
       assert.deepEqual(phones.map((phone) => phone.dropped), phones.map(() => 0), "no phone is dropped");
       assert(asked.every((one) => one.status === "fulfilled"), "each is answered");
@@ -222,7 +222,7 @@ async function behind(program, servers, tokens) {
   const foreign = await bare(port, "/socket.io/?EIO=4&transport=polling", `Origin: ${origin}\r\n${forged}`);
   assert.match(foreign, /^HTTP\/1.1 403 /, `${program}: no browser names the host`);
 
-  // Each connects, comes to its websocket and stays where it is.
+  // Each phone connects, upgrades to its websocket and stays at its server.
   const phones = tokens.map((token, n) => new Phone(url, token, n % 3 === 0));
   await until("every phone is connected", () => phones.every((phone) => phone.isSettled));
   for (let round = 0; round < 5; round += 1) await Promise.all(phones.map((phone) => phone.asks()));
@@ -234,7 +234,7 @@ async function behind(program, servers, tokens) {
   if (isInstalled("psql")) await withoutDatabase(program, url, phones);
   else console.log("SKIPPED: psql is not installed here, so no database is taken away");
 
-  // One dies: its phones come to the other, whose own notice nothing.
+  // One server dies: its phones move to the other one, whose own phones notice nothing.
   const away = async (name, ends) => {
     const other = NAMES.find((one) => one !== name);
     const [moved, stayed] = [phones.filter((phone) => phone.at === name), phones.filter((phone) => phone.at === other)];

@@ -1,8 +1,9 @@
 #!/bin/sh
 # usage: run.sh NYALA-BINARY WITH-POSTGRES…
-# Two servers on one PostgreSQL behind Debian's HAProxy and nginx, each with the example that docs/cluster has for it, and phones with the
-# real socket.io-client (the one of backend/libs/actix-socketio/tests/clients). What they are held to: drive.mjs. A program that is not installed is
-# left out, and said so. WITH-POSTGRES… runs a command with a PostgreSQL at hand (PGHOST, PGPORT, PGUSER), and takes a data folder first.
+# Two servers on one PostgreSQL behind Debian's HAProxy and nginx, each with its example from docs/cluster, and phones with the real
+# socket.io-client (the one of backend/libs/actix-socketio/tests/clients). For their requirements see drive.mjs. A program that is not
+# installed is skipped with a message. WITH-POSTGRES… runs a command with a PostgreSQL at hand (PGHOST, PGPORT, PGUSER), and takes a data
+# folder first.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 nyala=$(realpath "$1")

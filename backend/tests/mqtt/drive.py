@@ -1,7 +1,7 @@
-"""Plays the server's world to devices that are real clients, each a program beside this one: DEVICE HOST PORT USER SECRET PREFIX QOS.
+"""Tests real MQTT clients as devices of the server. Each is a program beside this one: DEVICE HOST PORT USER SECRET PREFIX QOS.
 
-Such a program logs in with a keep-alive of 5 s, subscribes to its commands, says its state, and does what it is told (docs/contract.md
-§6). It prints `online` when it has said its first state on a connection and `refused` when it was not let in, and comes back by itself.
+Such a program logs in with a keep-alive of 5 s, subscribes to its commands, sends its state, and follows the commands (docs/contract.md
+§6). It prints `online` after the first state of a connection and `refused` after a refused login, and reconnects by itself.
 """
 
 import json
@@ -23,7 +23,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 URL, KEY = os.environ["NYALA_URL"], os.environ["NYALA_KEY"]
 PORT = int(os.environ["NYALA__MQTT__PORT"])
-WAIT = 20  # seconds, for what comes at once
+WAIT = 20  # seconds, for events that happen at once
 KEEP_ALIVE = 5
 PRICE = 2_000
 
@@ -45,7 +45,7 @@ def ops(path, body):
 
 
 class Cable:
-    """What lies between a device and the server; it can be cut."""
+    """The connection between a device and the server, which the test can cut."""
 
     def __init__(self):
         self.door = socket.create_server(("127.0.0.1", 0))
@@ -100,7 +100,7 @@ class Device:
         assert (told := self.said.get(timeout=WAIT)) == word, told
 
     def stop(self):
-        # mosquitto's is a pipe of several.
+        # mosquitto's program is a pipe of several processes.
         try:
             os.killpg(self.process.pid, 15)
         except ProcessLookupError:
@@ -146,7 +146,7 @@ def until(machine, wanted):
 
 
 def held_to(shop, name, program, qos):
-    """Everything that a client is held to."""
+    """All requirements of one client."""
     machine, key = shop.machine(f"{name} {qos}")
     customer, cable = shop.customer(), Cable()
     prefix = f"nyala/v1/{key['idoutlet']}/{machine}"
@@ -159,7 +159,7 @@ def held_to(shop, name, program, qos):
         until(machine, "idle")
         shop.buy(machine, customer)
         assert status(machine) == "busy"
-        # Longer than the server waits for a packet of it, and for its word: a client that is asked for neither says so by itself.
+        # Longer than the server waits for a packet and for a message of the device: the client must send both without a request.
         time.sleep(2 * KEEP_ALIVE)
         assert device.said.empty(), device.said.get()
         ops(f"mesin/{machine}/stop", {"alasan": "uji"})

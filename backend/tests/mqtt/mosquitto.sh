@@ -1,11 +1,11 @@
 #!/bin/sh
-# A device of mosquitto_sub, which listens, and a mosquitto_pub for each word; drive.py has it do what a device does.
+# A device made of mosquitto_sub, which receives, and a mosquitto_pub for each message; drive.py controls it like a real device.
 set -eu
 host=$1 port=$2 user=$3 secret=$4 prefix=$5 qos=$6
 at="-h $host -p $port -u $user -P $secret -q $qos"
 conn=0 seq=0 epoch=0 run=null last=null
 
-# usage: say TOPIC FIELDS; a word that a cut line loses is lost
+# usage: say TOPIC FIELDS; a message is lost when the connection is cut
 say() {
     seq=$((seq + 1))
     # shellcheck disable=SC2086
@@ -17,7 +17,7 @@ say_state() { say state "\"online\":true,\"epoch\":$epoch,\"run\":$run,\"last\":
 # usage: field CMD NAME
 field() { printf '%s' "$1" | sed -n "s/.*\"$2\":\"\{0,1\}\([^\",}]*\).*/\1/p"; }
 
-# With its debug lines it tells when it has subscribed.
+# Its debug lines show when it has subscribed.
 # shellcheck disable=SC2086
 stdbuf -oL mosquitto_sub $at -k 5 -d -t "$prefix/cmd" 2>&1 | while read -r line; do
     case $line in

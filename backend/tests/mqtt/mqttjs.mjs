@@ -1,4 +1,4 @@
-// A device on npm's mqtt; drive.py has it do what a device does.
+// A device on npm's mqtt; drive.py controls it like a real device.
 import mqtt from 'mqtt'
 
 const [host, port, username, password, prefix, qosText] = process.argv.slice(2)

@@ -1,4 +1,4 @@
-"""A device on paho-mqtt; drive.py has it do what a device does."""
+"""A device on paho-mqtt; drive.py controls it like a real device."""
 
 import json
 import sys

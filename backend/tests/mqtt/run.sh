@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: run.sh NYALA-BINARY
 # Real MQTT clients as devices of the server: paho-mqtt (PyPI), mqtt (npm), rumqttc (crates.io), versions pinned here, and Debian's
-# mosquitto_sub and mosquitto_pub, which are left out, and said so, where they are missing. What each is held to: drive.py. The server is
-# private: free ports, a temporary folder. Installs the clients beside this script first.
+# mosquitto_sub and mosquitto_pub, which are skipped with a message where they are missing. For the requirements of each client see
+# drive.py. The server is private: free ports, a temporary folder. Installs the clients beside this script first.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 nyala=$(realpath "$1")
@@ -14,7 +14,7 @@ if ! [ .venv/installed -nt requirements.txt ]; then
     .venv/bin/pip install --quiet --requirement requirements.txt
     touch .venv/installed
 fi
-# Beside whatever the server was built into: a target folder of its own would build the same again.
+# The target folder of the server's build is used: a separate one would build the same crates again.
 target=$(dirname "$(dirname "$nyala")")
 cargo build --quiet --locked --manifest-path rumqttc/Cargo.toml --target-dir "$target"
 
@@ -30,7 +30,7 @@ server=$!
 close() {
     kill $server 2>/dev/null || true
     wait $server || true
-    # A database that was being made when it was interrupted writes for a moment longer.
+    # A database whose creation was interrupted writes for a moment longer.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         if rm -rf "$folder" 2>/dev/null; then return; fi
         sleep 0.5

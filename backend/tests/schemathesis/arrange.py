@@ -1,5 +1,5 @@
-"""Logs the demo's customer in, who buys what the examples of the document name and gets the money back; pairs a browser and logs somebody
-in there. Prints the customer's token, the session's and the browser's cookie, and the ids of browser and person."""
+"""Logs the demo's customer in, buys the purchase of the document's examples and refunds it; pairs a browser and logs a person in there.
+Prints the customer's token, the session's and the browser's cookie, and the ids of browser and person."""
 
 from nyala import NOTA, PASSWORD, TELP, post
 from till import Till

@@ -1,4 +1,4 @@
-"""Requests that have to succeed: the document's, with customers, codes and purchases that the server really has."""
+"""Requests that must succeed: the document's, with customers, codes and purchases that exist on the server."""
 
 import itertools
 import json
@@ -7,19 +7,19 @@ import urllib.request
 from nyala import NOTA, PASSWORD, TELP, URL, post
 from till import FLOAT, PIN, Till, hire, invite
 
-# What a call makes at once, and rupiah that each of the customers has.
+# Number of customers that one call creates, the rupiah that each of them has, and the price of a cycle.
 CUSTOMERS, BALANCE, PRICE = 200, 100_000, 2000
 
 
 def customers(prefix, **account):
-    """Customers that nobody else is, as many as are asked for."""
+    """An endless supply of customers; no other request uses them."""
     for first in itertools.count():
         asked = {"jumlah": CUSTOMERS, "awalan_telp": f"{prefix}{first}", **account}
         yield from post("/ops/v1/pelanggan/bulk", asked)["pelanggan"]
 
 
 CUSTOMER = customers("87", idoutlet=1, saldo=BALANCE)
-# Without an account: the first top-up opens one of its kind.
+# Without a wallet: the first top-up opens one of its kind.
 NEWCOMER = customers("88")
 NUMBER = (f"855{n:08}" for n in itertools.count())
 RECEIPT = (f"SLF{n:015}" for n in itertools.count())
@@ -35,7 +35,7 @@ def code(path, telp, bearer=None):
 
 
 def bought(who=None):
-    """Somebody's purchase of a machine that is new."""
+    """A purchase at a new machine, by `who` or a new customer."""
     who, receipt = who or next(CUSTOMER), next(RECEIPT)
     idmesin = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci"})["id"]
     order = {"id": receipt, "idcustomer": who["idcustomer"], "idmesin": idmesin, "idoutlet": 1, "idsnap_layanan": 1}
@@ -44,7 +44,7 @@ def bought(who=None):
 
 
 def somebody(case):
-    """Who asks is a customer that no other request knows."""
+    """Sends the request as a customer that no other request uses."""
     who = next(CUSTOMER)
     case.headers["Authorization"] = f"Bearer {who['token']}"
     return who
@@ -71,7 +71,7 @@ def register(case):
 
 
 def topup(case):
-    # Whatever else names a customer, or a package that has another price.
+    # Other fields that name a customer, or a package with another price.
     for field in ("qr", "id_customer_global", "idpaket"):
         case.body.pop(field, None)
     change(case, telp=next(NEWCOMER)["telp"], idoutlet=1)
@@ -82,14 +82,14 @@ def stop(case):
 
 
 def fetched(case):
-    """A wash that was stopped."""
+    """A cycle that was stopped."""
     idmesin, purchase = bought(somebody(case))
     post(f"/ops/v1/mesin/{idmesin}/stop", {"alasan": "selesai"})
     change(case, id=purchase["idtransaksi"])
 
 
 def subscribed(case):
-    """Almost nothing of 65 bytes is a point. Whoever it is buys nothing, so that nobody is called."""
+    """A valid point of the curve, because random 65 bytes almost never are one. The customer buys nothing, so no push is sent."""
     somebody(case)
     change(case, p256dh=POINT)
 
@@ -105,7 +105,7 @@ def detail_refund(case):
 
 
 def at_till(call=lambda case, till: None, shift=True):
-    """A till of its own makes the request."""
+    """Makes the request from a separate till."""
 
     def good(case):
         till = Till(shift)
@@ -116,7 +116,7 @@ def at_till(call=lambda case, till: None, shift=True):
 
 
 def in_turn(*ways):
-    """Now one way, now another."""
+    """Uses the functions in turn."""
     turns = itertools.cycle(ways)
     return lambda case: next(turns)(case)
 
@@ -132,7 +132,7 @@ def pasang(case):
 
 
 def closed(case, till):
-    """A shift that was counted, by whoever notes something."""
+    """A shift that the same till has counted."""
     counted = till.ask("shift/tutup", {"dihitung": FLOAT})
     case.path_parameters["id"] = counted["id"]
 
@@ -161,7 +161,7 @@ def package(case):
 
 
 def voided(case):
-    """A customer's void, as that customer sees it."""
+    """A customer's reversed top-up, as that customer sees it."""
     who = somebody(case)
     made = post("/ops/v1/topup", {"telp": who["telp"], "idoutlet": 1, "nominal": 1000}, **{"Idempotency-Key": next(RECEIPT)})
     number = made["idpembelian_emoney"]
@@ -174,11 +174,11 @@ def listed(case):
 
 
 def listed_here(case, till):
-    """A till's own outlet needs no word."""
+    """A till needs no parameter for its own outlet."""
     case.query.pop("idoutlet", None)
 
 
-# Of every other operation the examples of the document succeed.
+# For all other operations the examples of the document succeed.
 GOOD = {
     "POST /ops/v1/masuk": masuk,
     "POST /ops/v1/pasang": pasang,

@@ -1,4 +1,4 @@
-"""What schemathesis has to know of Nyala beyond the document. Loaded by schemathesis.toml."""
+"""Facts about Nyala that schemathesis needs in addition to the document. Loaded by schemathesis.toml."""
 
 import collections
 import hashlib
@@ -17,24 +17,24 @@ TOKEN, SESSION, COOKIE, BROWSER, PERSON = (os.environ[f"NYALA_{name}"] for name 
 LAST_INSTANT_MS = 253402300799999
 DAY_MS = 24 * 60 * 60 * 1000
 
-# Fields of words, and the last letter up to which their pattern and the server agree (`VISIBLE` of http/schema.rs).
+# Text fields, and the last letter up to which their pattern and the server agree (`VISIBLE` of http/schema.rs).
 WORDS = ("nama", "kota", "alasan", "nama_paket", "search", "catatan")
 LAST_SHARED_LETTER = 0x2FF
 
-# More machines or customers a call than this are a matter of load tests: 20,000 would be most of what a run has time for.
+# Larger numbers of machines or customers in a call are for load tests: 20,000 would take most of a run's time.
 FEW = 20
 
-# What exists, for half of the calls: among all ids, numbers and receipts there are, none would ever be met.
+# Existing values, used in half of the calls: random ids, numbers and receipts would never match one.
 KNOWN = {"telp": TELP, "idtransaksi": NOTA, "total": 2000, "grandtotal": 2000}
 KNOWN |= dict.fromkeys(["idowner", "idoutlet", "idcustomer", "id_customer_global", "idmesin", "idsnap_layanan"], 1)
 KNOWN["idpetugas"] = int(PERSON)
 
-# What wears a till out, and after how many requests another one comes: who leaves has no session, who counts has no shift, and a till looks
-# up sixty numbers an hour.
+# Operations that use a till up, and the number of requests after which it is replaced. A logout ends its session, a count ends its shift,
+# and a till may look up only sixty numbers an hour.
 WEARS_OUT = {"POST /ops/v1/keluar": 1, "POST /ops/v1/shift/tutup": 1, "POST /ops/v1/pelanggan/cari": 50}
 TILLS = {}
 
-# What ends sessions. When it names the browser or the person of a till that is still needed, somebody else is named.
+# Operations that end sessions. When one names the browser or the person of a till that is still needed, another one is used instead.
 BROWSERS, PEOPLE = {BROWSER}, {PERSON}
 ENDS_SESSION = {
     "POST /ops/v1/perangkat/{id}/cabut": (BROWSERS, browser),
@@ -43,10 +43,11 @@ ENDS_SESSION = {
     "POST /ops/v1/petugas/{id}/reset_pin": (PEOPLE, of_person),
 }
 
-# Where pairing codes come from, as a proxy says that run.sh has the server believe: twenty wrong ones close their address to right ones.
+# Source addresses of pairing codes, in a proxy header that run.sh makes the server trust: twenty wrong codes block
+# their address for right ones, too.
 ADDRESSES = (str(ipaddress.IPv4Address("10.0.0.0") + n) for n in itertools.count(1))
 
-# Operations that have answered a request of the document, by whether one was a success.
+# Operations that have answered a request of the document, with whether one succeeded.
 SUCCEEDED = {}
 CALLS = collections.Counter()
 
@@ -56,7 +57,7 @@ def is_good(case):
 
 
 def till_for(label):
-    """A till of that call's own, which is not worn out."""
+    """A usable till, reserved for that operation."""
     till, left = TILLS.get(label, (None, 0))
     if not left:
         till, left = Till(), WEARS_OUT[label]
@@ -68,7 +69,7 @@ def till_for(label):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Makes requests succeed: of each operation until one did, and every second one of the long search."""
+    """Makes requests succeed: for each operation until one did, and every second one of the fuzzing phase."""
     label = case.operation.label
     if case.headers.get("Authorization") == f"Bearer {SESSION}":
         if label in WEARS_OUT:
@@ -80,21 +81,21 @@ def before_call(context, case, kwargs):
         another(case)
     if label == "POST /ops/v1/pasang":
         case.headers["X-Forwarded-For"] = next(ADDRESSES)
-    # Who logs out is nobody afterwards: each logout gets a token of its own.
+    # A logged-out token is invalid, so each logout gets a separate token.
     if case.operation.path == "/scan/v1/auth/logout" and case.headers.get("Authorization") == f"Bearer {TOKEN}":
         somebody(case)
     if label in GOOD and is_good(case):
         CALLS[label] += 1
         if not SUCCEEDED.get(label) or (case.meta.phase.name == "fuzzing" and CALLS[label] % 2):
             GOOD[label](case)
-            # It asks for something else each time.
+            # Each request asks for something else, so it needs a new key.
             if "Idempotency-Key" in case.headers:
                 case.headers["Idempotency-Key"] = next(RECEIPT)
 
 
 @schemathesis.hook
 def after_call(context, case, response):
-    """Tells verdict.py, a line an operation, and another for its first success."""
+    """Reports to verdict.py: one line for each operation, and another one for its first success."""
     label, success = case.operation.label, 200 <= response.status_code < 300
     if is_good(case) and (label not in SUCCEEDED or success > SUCCEEDED[label]):
         SUCCEEDED[label] = success
@@ -104,7 +105,7 @@ def after_call(context, case, response):
 
 @schemathesis.hook
 def filter_case(context, case):
-    """Leaves out bad requests whose words the server may take: the document's pattern of words has common letters only, and says so."""
+    """Skips invalid requests whose texts the server may accept: the document's pattern allows common letters only, and says so."""
     if is_good(case) or not isinstance(case.body, dict):
         return True
     return not any(ord(letter) > LAST_SHARED_LETTER for name in WORDS for letter in str(case.body.get(name, "")))
@@ -112,7 +113,7 @@ def filter_case(context, case):
 
 @schemathesis.hook
 def map_case(context, case):
-    """Changes requests that the document allows, and none that it forbids, so that they come further than to the first look-up."""
+    """Changes valid requests, and no invalid ones, so that they get further than the first look-up."""
     body = case.body
     if not is_good(case) or not isinstance(body, dict):
         return case
@@ -123,10 +124,10 @@ def map_case(context, case):
     jumlah, masa_aktif = body.get("jumlah"), body.get("masa_aktif")
     if isinstance(jumlah, (int, float)):
         body["jumlah"] = min(jumlah, FEW)
-    # An expiry that has passed is refused, and no schema knows the time.
+    # An expiry in the past is refused, and no schema knows the time.
     if isinstance(masa_aktif, (int, float)) and masa_aktif < time.time() * 1000 + DAY_MS:
         body["masa_aktif"] = LAST_INSTANT_MS
-    # The same key with another body is refused, which would be nearly all that was ever seen.
+    # The same key with another body is refused, so that almost all answers would be this refusal.
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = digest.hexdigest()
     case.body = body

@@ -1,4 +1,4 @@
-"""Nyala's calls, as the other files make them."""
+"""Calls of Nyala, for the other files."""
 
 import json
 import os
@@ -7,14 +7,14 @@ import urllib.request
 URL = os.environ["NYALA_URL"]
 KEY = os.environ["NYALA_KEY"]
 
-# The demo's customer, and what the examples of the document say: a receipt, and 1 for everything that has an id.
+# The demo's customer, and the values in the document's examples: a receipt, and 1 for every id.
 TELP = "81234567890"
 PASSWORD = "Rahasia123"
 NOTA = "SLF261120180530123"
 
 
 def answer(path, body, bearer, **headers):
-    """The answer's data, and what it has in the way of a cookie; any refusal is an error."""
+    """The answer's data and its cookie, if any; any refusal is an error."""
     if bearer:
         headers |= {"Authorization": f"Bearer {bearer}"}
     request = urllib.request.Request(URL + path, json.dumps(body).encode(), headers)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # usage: run.sh NYALA-BINARY [schemathesis options]
-# Holds the server to /openapi.json: schemathesis (PyPI, versions pinned in requirements.txt) makes requests of the document, good and bad
-# ones, and judges each answer by it. The server is private: a free port, a temporary folder, the demo's data, limits out of the way.
+# Tests the server against /openapi.json: schemathesis (PyPI, versions pinned in requirements.txt) generates valid and invalid requests
+# from the document and checks each answer. The server is private: a free port, a temporary folder, the demo's data, raised limits.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 nyala=$(realpath "$1")
@@ -20,7 +20,7 @@ fi
 unset DATABASE_URL
 folder=$(mktemp -d)
 export NYALA__DATA__DIR="$folder/data" NYALA__HTTP__PORT=0 NYALA__MQTT__PORT=0 NYALA__LOG__FILTER=warn
-# All that would be 429 or a door closed for the one address and the few numbers that a run has.
+# Raises all limits that would answer 429 or block the one address and the few numbers of a run.
 many=1000000
 export NYALA__PURCHASE__PER_CUSTOMER_MINUTE=$many NYALA__REALTIME__UNJOINED_PER_ADDRESS=$many
 export NYALA__AUTH__OTP_PER_IP_HOUR=$many NYALA__AUTH__OTP_PER_HOUR=$many NYALA__AUTH__OTP_PER_TELP_DAY=$many
@@ -35,7 +35,7 @@ server=$!
 close() {
     kill $server 2>/dev/null || true
     wait $server || true
-    # A database that was being made when it was interrupted writes for a moment longer.
+    # A database whose creation was interrupted writes for a moment longer.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
         if rm -rf "$folder" 2>/dev/null; then return; fi
         sleep 0.5
@@ -61,7 +61,7 @@ export NYALA_URL NYALA_KEY PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
 read -r NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON <"$folder/arranged"
 export NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON NYALA_SUCCEEDED="$folder/succeeded"
 
-# What has an end, or leaves operations out, does not meet all of them.
+# A run with a time limit or with excluded operations does not reach all of them.
 extent=whole
 case " $* " in *" --max-time"* | *" --include"* | *" --exclude"* | *" --phases"*) extent=part ;; esac
 

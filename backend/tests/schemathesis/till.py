@@ -1,4 +1,4 @@
-"""Tills: paired browsers with somebody who has logged in."""
+"""Tills: paired browsers with a person who has logged in."""
 
 import itertools
 
@@ -7,28 +7,29 @@ from nyala import answer, post
 PIN = "246813"
 # Rupiah in the drawer when a shift is opened.
 FLOAT = 10_000_000
-# Whose names they are does not matter, and no two tills share a person: wrong PINs of one are not another's.
+# Numbers for names. No two tills share a person, so that wrong PINs at one do not count for another.
 NUMBER = itertools.count(1)
 
 
 def hire(role="supervisor"):
-    """Somebody new, and the first PIN."""
+    """A new person, and the first PIN."""
     hired = post("/ops/v1/petugas", {"nama": f"Petugas {next(NUMBER)}", "role": role, "idoutlet": 1})
     return hired["id"], hired["pin_awal"]
 
 
 def invite():
-    """A browser of the outlet that is yet to be paired, and its code."""
+    """A browser of the outlet that is not paired yet, and its code."""
     invited = post("/ops/v1/perangkat", {"nama": f"Tablet {next(NUMBER)}", "idoutlet": 1})
     return invited["id"], invited["kode"]
 
 
 class Till:
-    """A browser with a session of its own, and an open shift if it is wanted."""
+    """A browser with its own session, and an open shift if `shift` is set."""
 
     def __init__(self, shift=True):
         self.browser, kode = invite()
-        # By the name in the document, which every server reads beside the name of its installation: schemathesis takes that one away.
+        # Uses the cookie name of the document, which every server reads in addition to its installation's own: schemathesis removes that
+        # one.
         self.cookie = "nyala_till=" + answer("/ops/v1/pasang", {"kode": kode}, None)[1].partition("=")[2]
         self.person, first = hire()
         body = {"idpetugas": self.person, "pin": first, "pin_baru": PIN}
@@ -41,6 +42,6 @@ class Till:
         return answer(f"/ops/v1/{call}", body, self.token, Cookie=self.cookie, **{"Idempotency-Key": once})[0]
 
     def take(self, case):
-        """Has it make a request."""
+        """Makes the request one of this till."""
         case.headers["Authorization"] = f"Bearer {self.token}"
         case.headers["Cookie"] = self.cookie

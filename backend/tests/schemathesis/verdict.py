@@ -1,6 +1,6 @@
-"""usage: verdict.py whole|part: whether a run that found nothing has met what it judged. What was found is schemathesis' own matter.
+"""usage: verdict.py whole|part: checks that a run without findings has reached all operations. schemathesis itself reports findings.
 
-Well-formed requests may be refused, so a run in which all of them are (a token that died, a limit that was reached) finds nothing.
+Well-formed requests may be refused, so a run in which all of them are (an expired token, a reached limit) finds nothing.
 """
 
 import json
@@ -10,7 +10,7 @@ import urllib.request
 
 from nyala import URL
 
-# Operations of which no request succeeds in a run, with the reason: none.
+# Operations without a successful request in a run, with the reason: none.
 NEVER = {}
 
 

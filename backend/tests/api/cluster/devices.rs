@@ -1,4 +1,4 @@
-//! A device is connected to one server, and another one decides about its machine.
+//! A device is connected to one server, and another server owns its machine.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::operator::Scope;
 use crate::realtime::phone::Phone;
 use crate::shop::{PRICE, Shop, buy};
 
-/// A shop that `owner` decides about; its machine has a device at `linked`, which learnt the time there.
+/// A shop that `owner` owns. Its machine has a device at `linked`, which has received the time there.
 async fn washer(owner: &TestApp, linked: &TestApp) -> (Shop, Device, Customer, i64) {
     let (shop, siti, epay) = owner.own_shop(3).await;
     owner.db.execute("UPDATE mesin SET online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
@@ -61,7 +61,7 @@ async fn a_wash_whose_device_is_at_another_server() {
 }
 
 #[actix_web::test]
-async fn a_run_that_no_purchase_says_is_in_use_at_every_server_and_stopped_by_any() {
+async fn an_unpaid_cycle_is_in_use_at_every_server_and_stopped_by_any() {
     let (owner, other) = two_of(named).await;
     let (shop, mut device, siti, epay) = washer(&owner, &other).await;
     let path = format!("mesin/{}/stop", shop.idmesin);
@@ -97,11 +97,11 @@ async fn a_run_that_no_purchase_says_is_in_use_at_every_server_and_stopped_by_an
 }
 
 #[actix_web::test]
-async fn a_device_that_goes_to_another_server_was_never_away() {
+async fn a_device_that_moves_to_another_server_is_never_offline() {
     let (first, second) = two_of(named).await;
     let (shop, device, siti, epay) = washer(&first, &second).await;
     assert_eq!(first.scanned(shop.idmesin, &siti).await, "idle");
-    // Its line breaks, and the balancer takes it to the other server; the one that it left hears of the end only later.
+    // The connection breaks, and the balancer takes the device to the other server; the previous server notices the end only later.
     let given = first.key_for(shop.idmesin).await;
     let mut moved = Device::online(&first, &given).await;
     drop(device);
@@ -119,7 +119,7 @@ async fn a_device_that_goes_to_another_server_was_never_away() {
     first.assert_no_violation().await;
 }
 
-/// Neither has the server seen that run begin, nor does it decide about the machine.
+/// The server has not seen that run begin, and does not own the machine.
 #[actix_web::test]
 async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_come_to() {
     let (owner, other) = two_of(named).await;
@@ -166,7 +166,7 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     let dead = "UPDATE mesin SET online = TRUE, link_node = -1 WHERE idmesin = $1";
     first.db.execute(dead, &[&lost.idmesin]).await.unwrap();
     let (client, me) = (first.state.store.get().await.unwrap(), first.state.machines.ownership().node().unwrap());
-    came_late(&first).await;
+    all_came_late(&first).await;
     assert_eq!(tell_orphans(&client, me).await.unwrap(), 0, "its own beat came late just now: everybody's may have");
     let calm = "UPDATE node SET late_since = late_since - INTERVAL '1 hour'";
     first.db.execute(calm, &[]).await.unwrap();
@@ -175,15 +175,15 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     drop(device);
 }
 
-/// As if every server's beat had come late just now: for a while nobody tells of devices that have lost theirs.
-async fn came_late(app: &TestApp) {
+/// Sets the state in which every server's heartbeat has just been late: in that grace period no server reports lost devices.
+async fn all_came_late(app: &TestApp) {
     app.db.execute("UPDATE node SET late_since = clock_timestamp()", &[]).await.unwrap();
 }
 
-/// A device that was heard longer ago than that is asked.
+/// A device whose last message is older than this is queried.
 const FRESH_MS: i64 = 3_000;
 
-/// So many questions to devices, and their answers, have been forgotten.
+/// All questions to devices, and their answers, have been deleted.
 async fn no_question_is_left(app: &TestApp) {
     assert_eq!(app.insert("SELECT count(*) FROM device_question", &[]).await, 0);
 }
@@ -200,7 +200,7 @@ async fn not_a_rupiah_is_held_for_a_mute_device_at_another_server() {
     assert_eq!((first.balance(epay).await, first.states(&order.receipt).await), (3 * PRICE, vec![]));
     assert_eq!(device.command().await["cmd_id"], NIL);
     no_question_is_left(&first).await;
-    // Its program has come to itself.
+    // The device's program runs again.
     let wakes = async {
         let start = device.order().await;
         device.starts(&start).await;
@@ -211,15 +211,15 @@ async fn not_a_rupiah_is_held_for_a_mute_device_at_another_server() {
 }
 
 #[actix_web::test]
-async fn nobody_asks_about_a_device_whose_server_is_dead_and_what_is_stored_counts() {
+async fn a_device_whose_server_is_dead_is_not_queried_and_its_stored_state_counts() {
     let (first, second) = two_of(named).await;
     let (shop, siti, epay) = second.own_shop(1).await;
-    came_late(&first).await;
+    all_came_late(&first).await;
     let dead = "UPDATE mesin SET online = TRUE, link_node = -1 WHERE idmesin = $1";
     first.db.execute(dead, &[&shop.idmesin]).await.unwrap();
     let order = buy(1, shop, epay);
     let given = second.key_for(shop.idmesin).await;
-    // Its device is on its way to a server that lives.
+    // Its device is connecting to a server that is alive.
     let comes = async {
         while first.states(&order.receipt).await.is_empty() {
             sleep(Duration::from_millis(5)).await;
@@ -232,9 +232,9 @@ async fn nobody_asks_about_a_device_whose_server_is_dead_and_what_is_stored_coun
     first.assert_no_violation().await;
 }
 
-/// Its server stood still for so long that the others told of it; or the server that the device had left noticed late.
+/// Two causes: its server stalled until the others reported the device as lost, or the previous server noticed the disconnect late.
 #[actix_web::test]
-async fn a_device_that_is_there_is_reached_again_whoever_told_that_it_is_not() {
+async fn a_connected_device_that_was_recorded_as_offline_is_reached_again() {
     let (first, second) = two_of(named).await;
     let (shop, mut device, siti, epay) = washer(&first, &second).await;
     let (one, other) = [&first, &second].map(|app| app.state.machines.ownership().node()).into();

@@ -1,4 +1,4 @@
-//! A database of several hosts: while a standby waits to be promoted the sockets stay, and a server that is cut off alone closes its own.
+//! A database of several hosts. While a standby waits for its promotion the sockets stay; a server that alone is cut off closes its own.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::realtime::phone::{Phone, soon};
 use crate::shop::{Shop, buy};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// A server that knows of no failover has closed its sockets by then.
+/// By then a server that does not recognise a failover has closed its sockets.
 const LONG_MS: i64 = 8_000;
 
-/// A pair, and the folder that goes with it.
+/// A pair of databases, and its folder.
 struct Site {
     pair: Pair,
     dir: PathBuf,
@@ -72,7 +72,7 @@ async fn a_failover_drops_no_socket() {
     assert!(!sent_away.closed().await.is_empty(), "it counted on for a while");
     while phone.tick().await.tl > since - LONG_MS {}
     first.get("/readyz", None).await.expect(503, "basis data tidak menjawab");
-    // Whom it believes comes in meanwhile.
+    // A customer with a valid token joins in the meantime.
     let mut late = Phone::join(&first, &siti.token).await;
     assert!(late.subscribe(shop.idmesin).await["tl"].as_i64().unwrap() > 0);
 
@@ -104,7 +104,7 @@ async fn a_server_that_alone_does_not_reach_the_primary_sends_its_phones_away() 
     std::fs::remove_file(&way).unwrap();
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alone'";
     assert!(!primary.query(end, &[]).await.unwrap().is_empty());
-    // The standby answers it, but the other one's beats arrive there.
+    // The standby answers it, but the other server's heartbeats arrive there.
     assert!(!phone.closed().await.is_empty(), "it counted on for a while");
     assert!(stays.tick().await.tl > 0);
     second.get("/readyz", None).await.ok();

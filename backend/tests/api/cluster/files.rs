@@ -1,4 +1,4 @@
-//! The files of docs/cluster that no test of a load balancer runs: what can be known of them without a container engine.
+//! The files of docs/cluster that no load balancer test runs: checks that need no container engine.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap()
 }
 
-/// The instructions of a Containerfile: each one's name and the rest, with continued lines joined.
+/// The instructions of a Containerfile: the name and the rest of each, with continued lines joined.
 fn instructions(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<_>>().join("\n").replace("\\\n", " ");
     let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -40,7 +40,7 @@ fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
                 assert!(from.is_empty() || stages.iter().any(|stage| stage == from), "{rest}: no such stage");
                 let source = what.split(' ').next().unwrap();
                 match source.strip_prefix(WORKDIR) {
-                    // Made by `make build`, or there before.
+                    // Built by `make build`, or in the repository already.
                     Some(path) => assert!(
                         ["target/release/nyala", "frontend/dist"].contains(&path) || root().join(path).exists(),
                         "{path} is not there after the build"
@@ -57,20 +57,20 @@ fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
         }
     }
     assert_eq!(stages.last().unwrap(), "", "the last stage is what is served");
-    // What is made is a target of the Makefile's, and what the last stage takes is what that says it makes.
+    // Each `make` command is a target of the Makefile, and the last stage copies only files which that target builds.
     let targets: Vec<&str> = made.iter().filter_map(|command| command.strip_prefix("make ")).collect();
     assert_eq!(targets, ["build"]);
     let makefile = read("Makefile");
     assert!(makefile.contains("\nbuild: app server\n") && makefile.contains("--release -p nyala"), "make build");
     assert!(makefile.contains("$CARGO_TARGET_DIR/release/nyala"));
-    // Nobody special, who was made there and owns the folder of the data.
+    // An unprivileged user, who is created there and owns the data folder.
     let user = &last["USER"];
     assert!(
         made.iter().any(|command| command.starts_with("useradd ") && command.ends_with(&format!(" {user}"))) && user != "root"
     );
     let folder = &last["VOLUME"];
     assert!(made.iter().any(|command| command.starts_with(&format!("install -d -o {user} ")) && command.ends_with(folder)));
-    // The settings that it makes, with what production needs of whoever runs it.
+    // The settings that it sets, with those that production needs from its operator.
     let env: Vec<(&str, &str)> = last["ENV"].split(' ').map(|set| set.split_once('=').unwrap()).collect();
     let mut args: Vec<String> = env
         .iter()
@@ -83,17 +83,17 @@ fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
     assert!(settings.is_production() && settings.data.dir == Path::new(folder));
     assert_eq!((last["ENTRYPOINT"].as_str(), last["CMD"].as_str()), ("[\"target/release/nyala\"]", "[\"serve\"]"));
     assert_eq!(last["STOPSIGNAL"], "SIGTERM");
-    // No key and no build of this machine's goes along.
+    // No key and no local build is copied.
     let ignored = read(".containerignore");
     assert!(["/data", "/target", "**/node_modules"].iter().all(|path| ignored.lines().any(|line| line == *path)));
 }
 
-/// systemd says what it does not understand; whether the program and the user are there, is the host's.
+/// systemd reports what it does not understand. Whether the program and the user exist depends on the host.
 #[test]
 fn systemd_understands_the_unit() {
     let unit = root().join("docs/cluster/nyala.service");
     let Ok(told) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output() else {
-        // Past what the test runner keeps of a test that is fine.
+        // Written past the test runner, which hides the output of a test that passes.
         let _ = writeln!(std::io::stderr(), "SKIPPED: systemd-analyze is not installed here, so the unit is not verified");
         return;
     };

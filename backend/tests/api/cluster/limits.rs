@@ -1,4 +1,4 @@
-//! What strangers may try, at several servers together.
+//! Limits for strangers, at several servers together.
 
 use futures_util::future::join_all;
 

@@ -1,4 +1,4 @@
-//! Several servers on one database: any of them serves every call, one of them decides about each machine.
+//! Several servers on one database: any of them serves every call, one of them owns each machine.
 
 mod devices;
 mod failover;
@@ -31,17 +31,17 @@ use crate::operator::Scope;
 use crate::realtime::phone::Phone;
 use crate::shop::{PRICE, Shop, buy};
 
-/// How long what servers do within two seconds may take on a busy machine.
+/// Timeout for actions that servers finish within two seconds, long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Devices that every server reaches: they answer the one that spoke.
+/// Devices that every server reaches: they answer the server that sent the command.
 #[derive(Default)]
 struct Devices {
     runs: Mutex<HashMap<i64, (Uuid, Timestamp)>>,
     told: Mutex<Vec<(&'static str, Op)>>,
 }
 
-/// A server's way to them.
+/// A server's driver for these devices.
 struct Way {
     of: &'static str,
     devices: Arc<Devices>,
@@ -81,7 +81,7 @@ impl Driver for Way {
     }
 }
 
-/// One of several.
+/// One of several servers.
 pub fn named(name: &'static str) -> Setup {
     Setup::new().running_clock().with(|config| {
         config.cluster.enabled = true;
@@ -89,7 +89,7 @@ pub fn named(name: &'static str) -> Setup {
     })
 }
 
-/// The same with its way to the devices.
+/// The same with its driver for the devices.
 fn server(name: &'static str, devices: &Arc<Devices>) -> Setup {
     let way = Way { of: name, devices: devices.clone(), uplink: OnceLock::new() };
     named(name).driver(DriverKind::Mqtt, Arc::new(way))
@@ -128,12 +128,12 @@ impl TestApp {
         self.state.machines.ownership().owns(shop.outlet.idoutlet)
     }
 
-    /// A shop whose machine every server reaches, that `self` decides about, and a customer who can pay `times`.
+    /// A shop that `self` owns, whose machine every server reaches, and a customer who can pay `times`.
     async fn own_shop(&self, times: i64) -> (Shop, Customer, i64) {
         loop {
             let shop = self.shop(600).await;
             if self.owns(shop) {
-                // Connected to a server that lives: of others it would soon be said that they cannot be reached.
+                // The device is connected to a server that is alive; others would soon be recorded as unreachable.
                 let reached = "UPDATE mesin SET driver = 'mqtt', online = TRUE, link_node = $2 WHERE idmesin = $1";
                 self.db.execute(reached, &[&shop.idmesin, &self.state.machines.ownership().node()]).await.unwrap();
                 let siti = self.register_customer(&format!("8121111{:04}", shop.idmesin), "Siti", "Rahmawati").await;
@@ -153,15 +153,15 @@ async fn a_purchase_through_any_server_is_one_and_its_owner_starts_the_machine()
     assert_eq!(phone.subscribe(shop.idmesin).await["tl"], json!(null));
     let order = buy(1, shop, epay);
     second.buy(&siti, &order).await.ok();
-    // It did not send the first start itself, so it asks how much of the run is left.
+    // The owner did not send the first start itself, so it queries the remaining time.
     assert_eq!(*devices.told.lock().unwrap(), [("n1", Op::Start), ("n1", Op::Query)], "one server speaks with it, once");
     assert_eq!(second.balance(epay).await, 2 * PRICE);
     let tick = phone.tick().await;
     assert!(tick.tl > 595_000, "{tick:?}");
-    // Whoever comes later reads what is stored.
+    // A phone that joins later gets the stored state.
     let mut later = Phone::join(&second, &siti.token).await;
     assert!(later.subscribe(shop.idmesin).await["tl"].as_i64().unwrap() > 590_000);
-    // The same receipt again, anywhere, is the same purchase.
+    // The same receipt again, at any server, is the same purchase.
     for app in [&first, &second] {
         app.buy(&siti, &order).await.ok();
     }
@@ -169,7 +169,7 @@ async fn a_purchase_through_any_server_is_one_and_its_owner_starts_the_machine()
     for app in [&first, &second] {
         app.buy(&siti, &other).await.expect(409, "mesin sedang digunakan");
     }
-    // It is stopped through the other one, too, and there the countdown ends.
+    // It is stopped through the other server, too, and there the countdown ends.
     let key = second.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     second.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
     let end = async { while phone.tick().await.tl > 0 {} };
@@ -213,7 +213,7 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
             assert_eq!(apply(&client, id, change, now, Some(&stale)).await.unwrap(), None, "{change:?} behind {stale:?}");
         }
     }
-    // A word of its device that an owner heard before it slept is an old one.
+    // A device message that an owner received before it stalled is outdated.
     let flagged = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1";
     first.db.execute(flagged, &[&machine.idmesin]).await.unwrap();
     let waits = async || first.stored(machine.idmesin, "perlu_petugas").await;
@@ -230,7 +230,7 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
 }
 
 #[actix_web::test]
-async fn a_beat_learns_when_the_first_of_the_others_lives_ends() {
+async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
     let app = TestApp::spawn().await;
     let client = app.state.store.get().await.unwrap();
     let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1"));

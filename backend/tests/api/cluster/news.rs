@@ -1,4 +1,4 @@
-//! Several servers with a NATS server between them: what one does, the others hear of at once, and nothing rests on it.
+//! Several servers with a NATS server between them: changes at one reach the others at once, and nothing depends on it.
 
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
@@ -19,7 +19,7 @@ use crate::shop::{PRICE, buy};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A NATS server of the test's own.
+/// A separate NATS server for the test.
 struct Nats {
     port: u16,
     child: Child,
@@ -33,10 +33,10 @@ impl Nats {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("nats-server")
     }
 
-    /// `None` where there is none.
+    /// `None` where nats-server is not installed.
     fn start() -> Option<Self> {
         if installed("nats-server").is_none() {
-            // Past what the test runner keeps of a test that is fine.
+            // Written past the test runner, which hides the output of a test that passes.
             let _ = writeln!(std::io::stderr(), "SKIPPED: nats-server is not here, so servers tell each other nothing");
             return None;
         }
@@ -61,20 +61,20 @@ impl Drop for Nats {
     }
 }
 
-/// Two servers that tell each other news.
+/// Two servers that send each other change notifications.
 async fn two_with(nats: &Nats) -> (TestApp, TestApp) {
     let url = nats.url();
     let with = |name| named(name).with(|config| config.cluster.nats_url = url.parse().unwrap());
     let (first, second) = two_of(with).await;
     for app in [&first, &second] {
-        app.is_told().await;
+        app.is_notified().await;
     }
     (first, second)
 }
 
 impl TestApp {
-    /// Until another server has been heard just now.
-    async fn is_told(&self) {
+    /// Waits until a new message of another server has arrived.
+    async fn is_notified(&self) {
         let news = &self.state.metrics.cluster.news;
         let before = news.heard.get();
         soon("news", async {
@@ -91,7 +91,7 @@ async fn top_up(app: &TestApp, key: &str, telp: &str, idoutlet: i64) -> Value {
 }
 
 #[actix_web::test]
-async fn a_balance_is_told_to_phones_at_every_server_and_again_after_nats_was_away() {
+async fn a_balance_reaches_phones_at_every_server_and_again_after_nats_was_down() {
     let Some(mut nats) = Nats::start() else { return };
     let (first, second) = two_with(&nats).await;
     let siti = first.register_customer("81234567890", "Siti", "Rahmawati").await;
@@ -110,13 +110,13 @@ async fn a_balance_is_told_to_phones_at_every_server_and_again_after_nats_was_aw
         }
     })
     .await;
-    // Who can hear of it does, and nobody waits for the others.
+    // The phone at the same server gets it, and no request waits for the other servers.
     top_up(&first, &key, &siti.telp, outlet.idoutlet).await;
     assert_eq!(phones[0].event().await, json!(["saldo", {"idcustomer": account, "saldo": 100_000, "sebab": "topup"}]));
 
     nats.child = Nats::run(nats.port);
     for app in [&first, &second] {
-        app.is_told().await;
+        app.is_notified().await;
     }
     top_up(&second, &key, &siti.telp, outlet.idoutlet).await;
     for phone in &mut phones {
@@ -130,7 +130,7 @@ async fn a_purchase_goes_on_with_news_and_without() {
     let (url, devices) = (nats.url(), Arc::default());
     let (first, second) =
         two_of(|name| server(name, &devices).with(|config| config.cluster.nats_url = url.parse().unwrap())).await;
-    second.is_told().await;
+    second.is_notified().await;
     let (shop, siti, epay) = first.own_shop(2).await;
     let mut phone = Phone::join(&second, &siti.token).await;
     phone.subscribe(shop.idmesin).await;
@@ -175,7 +175,7 @@ async fn a_customer_has_ten_sockets_at_all_servers_together() {
     for _ in 0..6 {
         phones.push(Phone::join(&first, &siti.token).await);
     }
-    // What the other one has is known in a moment.
+    // The other server's sockets become known after a short time.
     let fit = async |n: usize| {
         loop {
             let mut here = Vec::new();
@@ -225,7 +225,7 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
     for told in lies {
         stranger.publish("nyala.v1.mesin.1", told.into()).await.unwrap();
     }
-    // The last one is heard when the phone is shown its balance, which is the one that is stored.
+    // The last message has arrived when the phone receives its balance, which is the stored one.
     assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": epay, "saldo": PRICE, "sebab": "topup"}]));
     assert!(second.state.metrics.cluster.news.unreadable.get() >= before + 2);
     assert_eq!(phone.subscribe(id).await["tl"], json!(null));
@@ -233,7 +233,7 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
     first.assert_no_violation().await;
 }
 
-/// Whoever reaches NATS cannot speak as a server that does not exist, or no longer does.
+/// A client that reaches NATS cannot send in the name of a server that does not exist, or is no longer alive.
 #[actix_web::test]
 async fn messages_of_senders_that_are_no_living_server_are_ignored() {
     let Some(nats) = Nats::start() else { return };

@@ -17,7 +17,7 @@ const DASHBOARD: &str = "/scan/v1/dashboard/get_dashboard";
 const SOCKET: &str = "/socket.io/?EIO=4&transport=polling";
 
 impl TestApp {
-    /// The status and the body of a polling request, `more` of whose query names a session.
+    /// The status and the body of a polling request; `more` extends the query and may name a session.
     async fn poll(&self, more: &str) -> (u16, String) {
         let mut answer = self.http.get(format!("{}{SOCKET}{more}", self.base_url)).send().await.unwrap();
         (answer.status().as_u16(), String::from_utf8(answer.body().await.unwrap().to_vec()).unwrap())
@@ -39,7 +39,7 @@ async fn the_id_of_a_session_begins_with_its_servers_name_and_alone_with_none() 
     assert!(sid.starts_with("n1") && sid.len() == 22, "{sid}");
     assert!(second.sid().await.starts_with("n2"));
     assert_eq!(alone.sid().await.len(), 20);
-    // It is this one's with its name only.
+    // The id is valid only at this server, and only with its name.
     for (app, unknown) in [(&first, &sid[2..]), (&second, &sid), (&alone, &sid[2..])] {
         assert_eq!(app.poll(&format!("&sid={unknown}")).await.0, 400, "{unknown}");
     }
@@ -140,7 +140,7 @@ async fn a_server_without_its_database_counts_down_for_a_while_and_then_sends_it
     assert!(!ticks.is_empty() && ticks.iter().all(|tick| tick.tl < until), "{ticks:?}");
 
     app.cut_off_from_database(false).await;
-    // Whoever comes meanwhile waits.
+    // A customer who joins in the meantime waits.
     let mut back = Phone::join(&app, &siti.token).await;
     assert!(back.subscribe(shop.idmesin).await["tl"].as_i64().unwrap() > 0);
     assert!(back.tick().await.tl > 0);

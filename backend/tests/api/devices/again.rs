@@ -1,4 +1,4 @@
-//! What a device reports to run counts, also where no open purchase says so, and after a power cut.
+//! A reported run counts, also without an open purchase, and after a power cut.
 
 use futures_util::future::join;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ async fn a_run_that_no_purchase_says_keeps_its_machine_in_use_until_nothing_runs
     let order = buy(1, shop, epay);
     app.buy(&siti, &order).await.expect(409, BUSY);
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec![], PRICE), "nothing was held");
-    // Once its time is over it is asked, and nothing is sold until it has said.
+    // When its time is over, the device is queried, and nothing is sold until it has answered.
     device.run["sisa_s"] = json!(60);
     device.state().await;
     app.until_described(&given, &siti, app.now().ms() + 60_000).await;
@@ -76,7 +76,7 @@ async fn a_run_that_no_purchase_says_keeps_its_machine_in_use_until_nothing_runs
 }
 
 #[actix_web::test]
-async fn staff_stop_a_run_that_no_purchase_says() {
+async fn staff_stop_an_unpaid_cycle() {
     let app = standing().start().await;
     let (_, given, siti, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
@@ -139,7 +139,7 @@ async fn after_a_power_cut_the_run_ends_later_and_by_a_minute_at_most() {
         let mut device = device.boots(&app, left_s).await;
         let ends_at = app.now().ms() + ends_in_s * 1_000;
         app.until_described(&given, &siti, ends_at).await;
-        // In the same boot a later time left is only a slow message.
+        // In the same boot a longer remaining time only means a slow message.
         app.advance_s(30);
         device.state().await;
         device.line.ping().await;

@@ -1,4 +1,4 @@
-//! What docs/operations.md tells operators to look at is there to be looked at.
+//! The metrics that docs/operations.md names exist.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! More than the server has room for: each costs little, and devices come through.
+//! More connections than the server has slots for: each one is cheap, and devices still get in.
 
 use futures_util::future::join_all;
 use nyala_core::domain::address::Block;
@@ -23,7 +23,7 @@ async fn a_full_pool_of_one_address_lets_a_device_in_once_the_oldest_is_stale() 
     app.until_counted("nyala_device_connections", 0.0).await;
 }
 
-/// An outage is over: somebody opens connections and says nothing, and the devices of other addresses come back.
+/// After an outage a client opens connections and sends nothing, while the devices of other addresses reconnect.
 #[actix_web::test]
 async fn a_flood_from_one_address_keeps_no_device_of_another_one_out() {
     let app = standing().with(|c| c.mqtt.max_connections = 300).start().await;
@@ -32,7 +32,7 @@ async fn a_flood_from_one_address_keeps_no_device_of_another_one_out() {
     let mut waits = Line::connect_from([127, 0, 0, 2], given.port).await;
     let _flood = join_all((0..299).map(|_| Line::connect(given.port))).await;
     app.until_counted("nyala_device_connections", 300.0).await;
-    // The server's clock stands: nobody's time is over.
+    // The server's clock is stopped: no login times out.
     let mut comes = Line::connect_from([127, 0, 0, 3], other.port).await;
     assert_eq!(comes.log_in_behind(vec![], &other).await, Some(Event::Accepted), "the newest of the flood makes room");
     for _ in 0..50 {
@@ -41,7 +41,7 @@ async fn a_flood_from_one_address_keeps_no_device_of_another_one_out() {
     assert_eq!(waits.log_in_behind(vec![], &given).await, Some(Event::Accepted), "it keeps its place however many come later");
 }
 
-/// Behind a TCP balancer every device has its address; the PROXY header says whose connection it is.
+/// Behind a TCP balancer every device has the balancer's address; the PROXY header names the device's own.
 #[actix_web::test]
 async fn devices_behind_a_balancer_count_by_the_address_in_the_proxy_header() {
     let proxies = vec![Block::parse("127.0.0.1").unwrap()];
@@ -56,7 +56,7 @@ async fn devices_behind_a_balancer_count_by_the_address_in_the_proxy_header() {
     let mut comes = Line::connect(given.port).await;
     let header = proxy_header(Proxied::V4([198, 51, 100, 7]));
     assert_eq!(comes.log_in_behind(header, &given).await, Some(Event::Accepted));
-    // A health check of the balancer itself names nobody.
+    // A health check of the balancer itself names no device.
     let mut check = Line::connect(given.port).await;
     assert_eq!(check.log_in_behind(proxy_header(Proxied::Local), &given).await, Some(Event::Accepted));
 }
@@ -117,14 +117,14 @@ async fn more_connections_than_there_may_be_are_closed() {
 }
 
 #[actix_web::test]
-async fn who_does_not_read_is_closed_and_nobody_else_notices() {
+async fn a_device_that_does_not_read_is_closed_and_no_other_notices() {
     let app = standing().device_send_buffer(2_048).start().await;
     let outlet = app.outlet("Melati").await;
     let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
     let mut beside = Device::online(&app, &other).await;
     let mut deaf = Device::log_in_over(&app.clock, &given, "a", Line::connect_small(given.port).await).await;
     assert_eq!(deaf.line.subscribe(&[&given.topic("state")]).await.len(), 1);
-    // It hears each of its states again, 400 bytes, and takes none of them from the kernel.
+    // The device receives each of its states again, 400 bytes, and reads none of them from the kernel.
     let mut said = 0;
     while app.metric("nyala_device_closed_total{reason=\"slow\"}").await == 0.0 {
         for _ in 0..20 {
@@ -138,9 +138,9 @@ async fn who_does_not_read_is_closed_and_nobody_else_notices() {
     app.until_counted("nyala_device_connections", 1.0).await;
 }
 
-/// The database takes its time, and those who do not wait for it leave nothing for it to do.
+/// The database is slow, and a login whose client has left causes no work there.
 #[actix_web::test]
-async fn who_goes_before_the_answer_is_not_asked_for() {
+async fn a_login_whose_client_left_is_not_checked() {
     let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let (away, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Keys under devices that are connected: followed by another without a gap, and ended at once.
+//! Keys of connected devices: a new key replaces one without a gap, and a revocation ends one at once.
 
 use actix_web::rt::task::spawn_blocking;
 use futures_util::future::{join, join_all};
@@ -13,7 +13,7 @@ async fn a_key_that_follows_takes_over_when_it_is_used() {
     let old = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &old).await;
     let new = app.key_for(old.idmesin).await;
-    // Until then the old one counts, and comes again as it likes.
+    // Until then the old key is valid, also for new connections.
     device = device.again(&app.clock).await;
     device.state().await;
     device.command().await;
@@ -50,13 +50,13 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
     let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
     let mut here = Device::online(&app, &other).await;
     app.until_stored(other.idmesin, "online", true).await;
-    // Its first use looks for the machine's row, after its key was found to count.
+    // The first use of a key reads the machine's row, after the key was found valid.
     let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     door.batch_execute("BEGIN; LOCK TABLE mesin IN EXCLUSIVE MODE").await.unwrap();
     let ends = async {
         app.lock_waiter().await;
         app.db.execute("UPDATE device_key SET revoked_at = now(), revoked_tx = pg_current_xact_id()", &[]).await.unwrap();
-        // With the other one's the server has read of it.
+        // When the other device's connection closes, the server has read the revocation.
         here.line.closed().await;
         door.batch_execute("COMMIT").await.unwrap();
     };
@@ -66,7 +66,7 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
 }
 
 #[actix_web::test]
-async fn a_machine_that_somebody_holds_keeps_only_its_own_device_out() {
+async fn a_locked_machine_delays_only_its_own_device() {
     let app = standing().with(|c| c.database.lock_ms = 20_000).start().await;
     let outlet = app.outlet("Melati").await;
     let mut all = Vec::new();
@@ -74,7 +74,7 @@ async fn a_machine_that_somebody_holds_keeps_only_its_own_device_out() {
         all.push(app.given(outlet, &format!("Cuci {n}")).await);
     }
     let held = &all[3];
-    // The key of a rotation: its first use would end the one before.
+    // The key of a rotation: its first use would end the previous one.
     assert_eq!(knock(held).await, None);
     let next = app.key_for(held.idmesin).await;
     let door = app.locked("mesin", held.idmesin).await;

@@ -1,4 +1,4 @@
-//! Several connections of one device: which one counts, and how many there may be.
+//! Several connections of one device: which one counts, and how many are allowed.
 
 use futures_util::future::join_all;
 use nyala_machines::actor::MachineInput;
@@ -26,7 +26,7 @@ async fn a_client_id_that_comes_again_takes_over() {
     after.state().await;
     assert_eq!(after.command().await["cmd_id"], NIL, "its first state is answered");
     assert!(app.stored(given.idmesin, "online").await);
-    // Nobody else's.
+    // A device of another machine with the same client id replaces nothing.
     let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
     let mut third = Device::subscribe(&app.clock, &other, "esp").await;
     after.line.ping().await;
@@ -45,7 +45,7 @@ async fn an_empty_client_id_takes_nothing_over_and_a_fifth_connection_does() {
     for device in &mut others {
         device.line.ping().await;
     }
-    // The oldest that hears no commands makes room.
+    // The oldest connection without a subscription to commands is closed.
     let mut fifth = Device::log_in(&app.clock, &given, "").await;
     others.remove(0).line.closed().await;
     for device in others.iter_mut().chain([&mut hears, &mut fifth]) {
@@ -59,7 +59,7 @@ async fn many_connections_at_the_same_moment_are_four() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
-    // Judged by one statement, they arrive together.
+    // One statement checks them all, so they arrive together.
     let devices = join_all((0..20).map(|_| Device::log_in(&app.clock, &given, ""))).await;
     let same = join_all((0..5).map(|_| Device::log_in(&app.clock, &other, "esp"))).await;
     app.until_counted("nyala_device_connections", 5.0).await;
@@ -91,20 +91,20 @@ async fn two_connections_play_one_device_as_two_terminals_do() {
         }
     };
     let paid = async {
-        // The ears have subscribed for two seconds: without a state they are told the start all the same.
+        // The receiving connection has been subscribed for two seconds: it gets the start even without a state report.
         app.advance_s(2);
         app.buy(&siti, &order).await
     };
     futures_util::future::join(paid, play).await.0.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
-    // The mouth is gone, the ears are not.
+    // The sending connection is gone, the receiving one is not.
     assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
     drop(ears);
     app.until_counted("nyala_devices_online", 0.0).await;
 }
 
 #[actix_web::test]
-async fn what_an_older_connection_says_of_itself_is_not_believed() {
+async fn messages_of_an_older_connection_are_not_accepted() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut old = Device::subscribe(&app.clock, &given, "a").await;
@@ -114,7 +114,7 @@ async fn what_an_older_connection_says_of_itself_is_not_believed() {
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"stale\"}").await, 1.0);
     new.state().await;
     assert_eq!(new.command().await["op"], "query");
-    // When it is gone, the older one counts again.
+    // When the newer connection is gone, the older one counts again.
     drop(new.line);
     app.until_counted("nyala_device_connections", 1.0).await;
     old.seq = 0;
@@ -123,7 +123,7 @@ async fn what_an_older_connection_says_of_itself_is_not_believed() {
 }
 
 #[actix_web::test]
-async fn who_gives_up_its_commands_is_not_there_any_more() {
+async fn a_device_that_unsubscribes_from_commands_is_offline() {
     let app = standing().start().await;
     let (_, given, siti, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
@@ -142,7 +142,7 @@ fn unsubscribe(topic: &str) -> Vec<u8> {
     [&[0xa2, length(topic.len() + 4), 0, 9, 0, length(topic.len())], topic.as_bytes()].concat()
 }
 
-/// Devices of all outlets, whichever thread has accepted them.
+/// Devices of all outlets, independent of the thread that accepted them.
 #[actix_web::test]
 async fn a_connection_goes_to_the_thread_of_its_outlet() {
     let app = Setup::new().with(|c| c.http.workers = 3).start().await;
@@ -158,7 +158,7 @@ async fn a_connection_goes_to_the_thread_of_its_outlet() {
     for device in &mut devices {
         device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
         assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))));
-        // And hears what its machine asks.
+        // The device receives its machine's query.
         app.state.machines.tell(&device.given.at(), MachineInput::AskDevice).unwrap();
         assert_eq!(device.command().await["op"], "query");
     }

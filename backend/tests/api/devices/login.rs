@@ -1,4 +1,4 @@
-//! Who is let in, and what a connection may do: everybody else is refused or closed, and counted.
+//! Which logins are accepted, and what a connection may do: all others are refused or closed, and counted.
 
 use std::time::Duration;
 
@@ -11,8 +11,8 @@ use crate::helpers::{Setup, TestApp};
 const CONNACK_VERSION: &[u8] = b"\x20\x02\x00\x01";
 const CONNACK_V5: &[u8] = b"\x20\x03\x00\x84\x00";
 
-/// All that the server says to these bytes until it closes the line.
-async fn told(given: &Given, bytes: &[u8]) -> Vec<u8> {
+/// All bytes that the server sends in answer, until it closes the connection.
+async fn answer_to(given: &Given, bytes: &[u8]) -> Vec<u8> {
     let mut line = Line::connect(given.port).await;
     line.send(bytes).await;
     line.rest().await
@@ -52,9 +52,9 @@ async fn only_a_machines_own_secret_lets_in() {
     ] {
         assert_eq!(knock_as(&one, user, &secret).await, Some(Refusal::Login), "{user:?} {secret:?}");
     }
-    // Nobody, and somebody without a secret.
-    assert_eq!(told(&one, b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x1e\x00\x01a").await, b"\x20\x02\x00\x04");
-    assert_eq!(told(&one, b"\x10\x10\x00\x04MQTT\x04\x82\x00\x1e\x00\x01a\x00\x011").await, b"\x20\x02\x00\x04");
+    // A login without a user, and one without a secret.
+    assert_eq!(answer_to(&one, b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x1e\x00\x01a").await, b"\x20\x02\x00\x04");
+    assert_eq!(answer_to(&one, b"\x10\x10\x00\x04MQTT\x04\x82\x00\x1e\x00\x01a\x00\x011").await, b"\x20\x02\x00\x04");
     assert_eq!(refused(&app, "wrong").await, 16.0);
     assert_eq!(knock(&two).await, None);
 }
@@ -71,7 +71,7 @@ async fn ten_wrong_secrets_hold_that_machine_and_no_other_for_a_minute() {
     }
     assert_eq!(knock(&one).await, Some(Refusal::NotAuthorized), "nothing is looked at");
     assert_eq!(knock(&two).await, None);
-    // From another address it is looked at.
+    // From another address the secret is checked.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
     let mut elsewhere = Line::over(socket.connect(([127, 0, 0, 1], one.port).into()).await.unwrap());
@@ -83,7 +83,7 @@ async fn ten_wrong_secrets_hold_that_machine_and_no_other_for_a_minute() {
 }
 
 #[actix_web::test]
-async fn what_is_no_login_of_mqtt_3_1_1_is_told_or_closed() {
+async fn an_invalid_mqtt_3_1_1_login_is_refused_or_closed() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let good = given.connect("a", None);
@@ -105,7 +105,7 @@ async fn what_is_no_login_of_mqtt_3_1_1_is_told_or_closed() {
         (&long, b""),
         (b"\x00\x00", b""),
     ] {
-        assert_eq!(told(&given, bytes).await, answer, "{}", bytes.escape_ascii());
+        assert_eq!(answer_to(&given, bytes).await, answer, "{}", bytes.escape_ascii());
     }
     assert_eq!(refused(&app, "protocol").await, 13.0);
     assert_eq!(knock(&given).await, None);
@@ -125,7 +125,7 @@ async fn half_a_packet_and_silence_are_given_five_seconds() {
     app.until_counted("nyala_device_connections", 3.0).await;
     app.advance_s(4);
     assert!(lines[0].stays().await);
-    // Another byte makes it no younger.
+    // Another byte does not extend the time.
     lines[2].send(&good[20..21]).await;
     app.advance_s(1);
     for line in &mut lines {
@@ -149,7 +149,7 @@ async fn a_login_in_pieces_and_all_at_once_is_one() {
     }
     assert_eq!(line.stream_bytes(4).await, b"\x20\x02\x00\x00");
 
-    // CONNECT, SUBSCRIBE and a first state in one write: each is heard, in its order.
+    // CONNECT, SUBSCRIBE and a first state in one write: each is handled, in its order.
     let (cmd, state) = (given.topic("cmd"), given.topic("state"));
     client.feed(&mut &b"\x20\x02\x00\x00"[..], &mut Vec::new()).unwrap();
     client.subscribe(&[(&cmd, Qos::AtLeastOnce)], &mut all).unwrap();
@@ -168,7 +168,7 @@ async fn more_than_a_kilobyte_before_the_login_is_answered_is_too_much() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let bytes = [given.connect("a", None), b"\xc0\x00".repeat(600)].concat();
-    assert_eq!(told(&given, &bytes).await, b"");
+    assert_eq!(answer_to(&given, &bytes).await, b"");
     assert_eq!(refused(&app, "protocol").await, 1.0);
 }
 
@@ -205,7 +205,7 @@ async fn nobody_speaks_for_another_device() {
     granted.resize(asked.len(), Granted::No);
     assert_eq!(device.line.subscribe(&asked).await, granted, "what is its own is its own beside what is not");
     assert_eq!(device.line.subscribe(&[&one.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
-    // What it may hear of itself.
+    // A device may receive its own state.
     device.state().await;
     let heard = device.line.next().await;
     assert!(
@@ -214,7 +214,7 @@ async fn nobody_speaks_for_another_device() {
     );
 
     for topic in [two.topic("state"), one.topic("hb"), one.topic("cmd"), "x".to_owned()] {
-        assert_eq!(told(&one, &one.connect("b", Some(&topic))).await, b"\x20\x02\x00\x05", "{topic}");
+        assert_eq!(answer_to(&one, &one.connect("b", Some(&topic))).await, b"\x20\x02\x00\x05", "{topic}");
     }
     assert_eq!(refused(&app, "foreign").await, 4.0);
     other.beat().await;
@@ -252,7 +252,7 @@ async fn a_device_that_breaks_the_protocol_is_closed() {
         n += 1.0;
         assert_eq!(closed(&app, "protocol").await, n, "{}", bytes.escape_ascii());
     }
-    // What is no word is no crime: a newer firmware may say more than this server knows.
+    // An invalid message is no violation: a newer firmware may send more than this server knows.
     let mut device = Device::online(&app, &given).await;
     for text in ["", "{}", "[]", r#"{"online":"ya"}"#, "\u{7}", r#"{"online":true,"run":{"cmd_id":"x","sisa_s":-1}}"#] {
         device.line.publish(&state, text.as_bytes(), Qos::AtLeastOnce).await;
@@ -266,7 +266,7 @@ async fn a_flood_is_closed() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    // One part of a second's may be heard before the server looks, and one after it.
+    // The packets of one second may be split by the server's check into two parts.
     device.line.send(&b"\xc0\x00".repeat(1_000)).await;
     device.line.closed().await;
     assert_eq!(closed(&app, "flood").await, 1.0);
@@ -274,7 +274,7 @@ async fn a_flood_is_closed() {
 }
 
 #[actix_web::test]
-async fn a_database_that_is_away_is_no_wrong_secret() {
+async fn an_unavailable_database_is_no_wrong_secret() {
     let app = Setup::new().with(|c| c.database.lock_ms = 500).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
@@ -282,7 +282,7 @@ async fn a_database_that_is_away_is_no_wrong_secret() {
     away.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
     assert_eq!(knock(&given).await, Some(Refusal::Unavailable));
     assert_eq!(refused(&app, "unavailable").await, 1.0);
-    // Who is there already does not notice.
+    // A device that is connected already does not notice.
     device.beat().await;
     device.line.ping().await;
     away.batch_execute("COMMIT").await.unwrap();

@@ -1,4 +1,4 @@
-//! Devices over MQTT (docs/contract.md §6) as one of them sees the server: a device of a test's own, on the crate's client over a socket.
+//! Devices over MQTT (docs/contract.md §6): a test's own device talks to the server, with the crate's client over a socket.
 
 mod again;
 mod counted;
@@ -32,10 +32,10 @@ use crate::races::PATIENCE;
 use crate::shop::Shop;
 
 pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
-/// Something that the server looks at each half a second has happened by then, or not at all.
+/// By then an event that the server checks for every half second has happened, or never will.
 const SWEPT: Duration = Duration::from_millis(1_200);
 
-/// A machine of the driver mqtt, and what its device was given.
+/// A machine of the driver mqtt, and its device's credentials.
 #[derive(Debug, Clone)]
 pub struct Given {
     pub idmesin: i64,
@@ -49,7 +49,7 @@ impl Given {
         format!("nyala/v1/{}/{}/{last}", self.idoutlet, self.idmesin)
     }
 
-    /// The bytes of a login with it.
+    /// The bytes of a login with these credentials.
     pub fn connect(&self, client_id: &str, will: Option<&str>) -> Vec<u8> {
         let (user, mut out) = (self.idmesin.to_string(), Vec::new());
         let will = will.map(|topic| Will { topic, payload: b"{}", qos: Qos::AtMostOnce, retain: false });
@@ -71,7 +71,7 @@ impl TestApp {
         self.key_for(idmesin).await
     }
 
-    /// A key more for a machine's device.
+    /// One more key for a machine's device.
     pub async fn key_for(&self, idmesin: i64) -> Given {
         let key = self.key(Scope::Root).await;
         let told = self.ops(&key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await.ok();
@@ -89,7 +89,7 @@ impl TestApp {
         (shop, given, siti, epay)
     }
 
-    /// What `get_layanan` says of a machine to whoever scans it.
+    /// The status in `get_layanan` for a customer who scans the machine.
     pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
         let qr = nyala_identity::qr::machine::make(&self.state.secrets, idmesin, 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
@@ -97,7 +97,7 @@ impl TestApp {
         told["data_mesin"]["status"].as_str().unwrap().to_owned()
     }
 
-    /// Waits until `mesin` has this, of its columns `online` and `perlu_petugas`.
+    /// Waits until `column` of `mesin` (`online` or `perlu_petugas`) has this value.
     pub async fn until_stored(&self, idmesin: i64, column: &str, is: bool) {
         let sql = format!("SELECT {column} FROM mesin WHERE idmesin = $1");
         let stored = async {
@@ -113,7 +113,7 @@ impl TestApp {
         self.db.query_one(&sql, &[&idmesin]).await.unwrap().get(0)
     }
 
-    /// What is counted, once it is that.
+    /// Waits until a metric has this value.
     pub async fn until_counted(&self, name: &str, is: f64) {
         let counted = async {
             while self.metric(name).await != is {
@@ -126,12 +126,12 @@ impl TestApp {
     }
 }
 
-/// The server's clock stands, so devices are silent for as long as a test says.
+/// A server whose clock is stopped, so that devices are silent for exactly as long as a test needs.
 fn standing() -> Setup {
     Setup::new()
 }
 
-/// A connection that says bytes, and what the server says to it.
+/// A connection that sends bytes, and the server's answers.
 pub struct Line {
     stream: TcpStream,
     mqtt: Connection,
@@ -143,14 +143,14 @@ impl Line {
         Self::over(TcpStream::connect(("127.0.0.1", port)).await.expect("a connection"))
     }
 
-    /// One from another address of this machine.
+    /// A connection from another address of this host.
     pub async fn connect_from(address: [u8; 4], port: u16) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.bind((address, 0).into()).unwrap();
         Self::over(socket.connect(([127, 0, 0, 1], port).into()).await.unwrap())
     }
 
-    /// One for which the kernel keeps little of what it does not read.
+    /// A connection with a small receive buffer in the kernel.
     async fn connect_small(port: u16) -> Self {
         let socket = TcpSocket::new_v4().unwrap();
         socket.set_recv_buffer_size(2_048).unwrap();
@@ -162,12 +162,12 @@ impl Line {
         Self { stream, mqtt: Connection::new(Limits::default()), heard: VecDeque::new() }
     }
 
-    /// Sends these bytes; a server that has closed the line may not take them.
+    /// Sends these bytes; a server that has closed the connection may not take them.
     pub async fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes).await;
     }
 
-    /// The next thing that the server says; `None`: it has closed the line.
+    /// The server's next event; `None`: it has closed the connection.
     pub async fn next(&mut self) -> Option<Event> {
         timeout(PATIENCE, self.read()).await.expect("the server says something or closes the line")
     }
@@ -195,14 +195,14 @@ impl Line {
         assert_eq!(self.stream_bytes(4).await, b"\xb0\x02\x00\x09");
     }
 
-    /// Bytes as they come, to the end of the line.
+    /// All bytes until the end of the connection.
     async fn rest(mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let _ = timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.expect("the server closes the line");
         bytes
     }
 
-    /// The next bytes as they come.
+    /// The next `n` bytes.
     async fn stream_bytes(&mut self, n: usize) -> Vec<u8> {
         let mut bytes = vec![0; n];
         let read = timeout(PATIENCE, self.stream.read_exact(&mut bytes)).await.expect("the server says something");
@@ -210,17 +210,17 @@ impl Line {
         bytes
     }
 
-    /// Waits until the server has closed the line.
+    /// Waits until the server has closed the connection.
     pub async fn closed(&mut self) {
         while self.next().await.is_some() {}
     }
 
-    /// Whether nothing comes, not even the end, while the server looks for what to close.
+    /// Whether nothing arrives, not even a close, while the server checks which connections to close.
     async fn stays(&mut self) -> bool {
         timeout(SWEPT, self.read()).await.is_err()
     }
 
-    /// Logs in with what was given, behind these bytes, and all of it in pieces, as a network may cut it.
+    /// Logs in after these bytes, and sends all of it in pieces, as a network may split it.
     pub async fn log_in_behind(&mut self, header: Vec<u8>, given: &Given) -> Option<Event> {
         let (user, mut out) = (given.idmesin.to_string(), header);
         let login =
@@ -260,7 +260,7 @@ impl Line {
         self.send(&out).await;
     }
 
-    /// The server has heard everything before.
+    /// The server has handled everything sent before.
     pub async fn ping(&mut self) {
         let mut out = Vec::new();
         self.mqtt.ping(&mut out).unwrap();
@@ -279,13 +279,13 @@ impl Line {
     }
 }
 
-/// Whose connection a balancer says that it forwards.
+/// The client that a balancer names in its PROXY header.
 #[derive(Debug, Clone, Copy)]
 pub enum Proxied {
     V4([u8; 4]),
     /// The upper half of the address.
     V6(u64),
-    /// The balancer's own.
+    /// A connection of the balancer itself.
     Local,
 }
 
@@ -311,7 +311,7 @@ pub fn proxy_header(of: Proxied) -> Vec<u8> {
     header
 }
 
-/// Logs in with what was given; `None`: the server took it.
+/// Logs in with the credentials; `None`: the server accepted them.
 pub async fn knock(given: &Given) -> Option<Refusal> {
     knock_as(given, &given.idmesin.to_string(), &given.secret).await
 }
@@ -326,26 +326,26 @@ async fn knock_as(given: &Given, user: &str, secret: &str) -> Option<Refusal> {
     }
 }
 
-/// A device that says what a test has it say; its clock is the test's.
+/// A device that sends what a test needs; its clock is the test's.
 pub struct Device {
     pub line: Line,
     pub given: Given,
     clock: Clock,
-    /// Before the server's present, so that it has been up for a while.
+    /// Before the server's present time, so that it has been up for a while.
     booted: Timestamp,
     pub boot: i64,
     pub conn: u32,
     pub seq: u32,
-    /// The highest it saw.
+    /// The highest epoch that the device has seen.
     pub epoch: i64,
     pub run: Value,
     pub last: Value,
-    /// It publishes retained and at QoS 1, as some devices do that were made for a broker.
+    /// The device publishes retained and at QoS 1, as some devices do that were made for a broker.
     pub retains: bool,
 }
 
 impl Device {
-    /// A connection that has logged in and heard nothing else.
+    /// A connection that has logged in and received nothing else.
     pub async fn log_in(clock: &Clock, given: &Given, client_id: &str) -> Self {
         Self::log_in_over(clock, given, client_id, Line::connect(given.port).await).await
     }
@@ -364,14 +364,14 @@ impl Device {
         Self { line, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false }
     }
 
-    /// One that hears its commands.
+    /// A connection that is subscribed to its commands.
     pub async fn subscribe(clock: &Clock, given: &Given, client_id: &str) -> Self {
         let mut device = Self::log_in(clock, given, client_id).await;
         assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
         device
     }
 
-    /// One that has said its first state, was told the time and has it.
+    /// A device that has sent its first state and has received the time.
     pub async fn online(app: &TestApp, given: &Given) -> Self {
         let mut device = Self::subscribe(&app.clock, given, "esp").await;
         device.learn_the_time().await;
@@ -379,7 +379,7 @@ impl Device {
         device
     }
 
-    /// The first two states of a connection: the second one tells that the answer to the first has come in time.
+    /// The first two states of a connection: the second one confirms that the answer to the first came in time.
     pub async fn learn_the_time(&mut self) {
         self.state().await;
         let told = self.command().await;
@@ -389,7 +389,7 @@ impl Device {
         self.line.ping().await;
     }
 
-    /// The same device on a new line.
+    /// The same device on a new connection.
     pub async fn again(mut self, clock: &Clock) -> Self {
         let fresh = Self::subscribe(clock, &self.given, "esp").await;
         self.line = fresh.line;
@@ -402,7 +402,7 @@ impl Device {
         self.booted.ms_until(self.clock.now())
     }
 
-    /// What it knows of itself, with the stamp of its next word.
+    /// The fields of every message, with the stamp of the next one.
     pub fn word(&mut self) -> Value {
         self.seq += 1;
         json!({"boot_id": self.boot, "conn": self.conn, "seq": self.seq, "up_ms": self.up_ms()})
@@ -451,7 +451,7 @@ impl Device {
         }
     }
 
-    /// The next command that is no question about nothing, which it answers with a state.
+    /// The next command that is about a purchase. Queries without one are answered with a state.
     pub async fn order(&mut self) -> Value {
         loop {
             let cmd = self.command().await;
@@ -463,7 +463,7 @@ impl Device {
         }
     }
 
-    /// Begins what a start asks for, and says so.
+    /// Starts the run of a command, and reports it.
     pub async fn starts(&mut self, cmd: &Value) {
         assert_eq!(cmd["op"], "start");
         self.run = json!({"cmd_id": cmd["cmd_id"], "sisa_s": cmd["durasi_s"]});
@@ -472,7 +472,7 @@ impl Device {
         self.state().await;
     }
 
-    /// Its run is over.
+    /// The run ends.
     pub async fn ends(&mut self, result: &str) {
         self.last = json!({"cmd_id": self.run["cmd_id"], "result": result});
         self.run = Value::Null;

@@ -1,4 +1,4 @@
-//! Who is there: at once for who scans a machine, and on record soon after.
+//! Presence of devices: visible at once to a customer who scans, and recorded soon after.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{Device, knock, standing};
 use crate::helpers::TestApp;
 
 impl TestApp {
-    /// The record is kept of whatever was due before: it is of another device, too.
+    /// Waits until all pending presence is recorded: a later change of another device is recorded after it.
     async fn recorded(&self) {
         let other = self.given(self.outlet("Mawar").await, "Cuci 9").await;
         drop(Device::online(self, &other).await);
@@ -59,7 +59,7 @@ async fn one_that_is_back_while_its_absence_is_written_is_there_on_record() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    // Reads pass, and the statement that keeps the record does not.
+    // Reads pass, and the statement that records presence does not.
     let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     door.batch_execute("BEGIN; LOCK TABLE mesin IN SHARE MODE").await.unwrap();
     device.line = Device::log_in(&app.clock, &given, "esp").await.line;
@@ -92,7 +92,7 @@ async fn forty_five_seconds_of_silence_are_the_end() {
 }
 
 #[actix_web::test]
-async fn a_will_is_no_news_and_a_farewell_is() {
+async fn a_foreign_will_changes_nothing_and_a_farewell_does() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
@@ -101,7 +101,7 @@ async fn a_will_is_no_news_and_a_farewell_is() {
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"will\"}").await, 1.0);
     device.say("state", &json!({"online": false, "boot_id": 1, "conn": 1})).await;
     app.until_counted("nyala_devices_online", 0.0).await;
-    // The line is still there, and so is whoever says something on it.
+    // The connection is still open, so a packet on it shows that the device is present.
     device.line.ping().await;
     app.until_counted("nyala_devices_online", 1.0).await;
 }
@@ -124,11 +124,11 @@ async fn what_is_stored_counts_for_fifteen_seconds_after_a_start() {
 }
 
 #[actix_web::test]
-async fn a_row_that_somebody_holds_keeps_no_other_waiting() {
+async fn a_locked_row_delays_no_other() {
     let app = standing().start().await;
     let outlet = app.outlet("Melati").await;
     let (held, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
-    // Both were used before, so that a login needs no row.
+    // Both keys were used before, so that a login needs no row.
     assert_eq!((knock(&held).await, knock(&other).await), (None, None));
     let door = app.locked("mesin", held.idmesin).await;
     let first = Device::subscribe(&app.clock, &held, "esp").await;

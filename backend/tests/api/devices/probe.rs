@@ -1,4 +1,4 @@
-//! Who scans a machine has its device asked, and no money is held for one that does not answer.
+//! A scan queries the machine's device, and no money is held for a device that does not answer.
 
 use futures_util::future::{join, join_all};
 use serde_json::json;
@@ -12,7 +12,7 @@ async fn probes(app: &TestApp, kind: &str) -> f64 {
 }
 
 #[actix_web::test]
-async fn a_device_that_was_heard_just_now_is_not_asked() {
+async fn a_device_that_sent_a_message_just_now_is_not_queried() {
     let app = standing().start().await;
     let (_, given, siti, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
@@ -54,7 +54,7 @@ async fn not_a_rupiah_is_held_for_a_device_that_says_nothing() {
     assert_eq!((app.balance(epay).await, app.states(&order.receipt).await), (PRICE, vec![]));
     assert_eq!(probes(&app, "silent").await, 1.0);
     assert_eq!(device.command().await["cmd_id"], NIL);
-    // A ping is a sign of life and no word: the line lives, the program behind it may not.
+    // A ping shows that the connection is alive, but it is no message: the program behind it may be dead.
     device.line.ping().await;
     app.buy(&siti, &buy(2, shop, epay)).await.expect(409, "mesin sedang offline");
     app.assert_no_violation().await;
@@ -88,7 +88,7 @@ async fn fifty_customers_are_one_question() {
     });
     let answers = async {
         assert_eq!(device.command().await["cmd_id"], NIL);
-        // Others who asked meanwhile wait for the same.
+        // Customers who ask in the meantime wait for the same answer.
         app.until_counted("nyala_device_probes_total{kind=\"asked_before\"}", 49.0).await;
         device.state().await;
         let start = device.command().await;

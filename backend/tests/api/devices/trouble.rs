@@ -1,4 +1,5 @@
-//! What somebody must look at: the machine takes no purchase, it is on record once, and free when its device says that nothing runs.
+//! Troubles that need staff: the machine takes no purchase, the trouble is recorded once, and a report that nothing runs frees the
+//! machine.
 
 use futures_util::future::{join, select};
 use nyala_machines::actor::MachineInput;
@@ -14,7 +15,7 @@ impl TestApp {
         self.db.query(sql, &[&action]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
 
-    /// As the reaper does each quarter of a minute.
+    /// Queries the device as the reaper does every quarter of a minute.
     fn ask_for_staff(&self, given: &Given) {
         self.state.machines.tell(&given.at(), MachineInput::AskDevice).unwrap();
     }
@@ -24,7 +25,7 @@ impl TestApp {
         self.asked_until_free(device).await;
     }
 
-    /// The device answers what it is asked until nobody waits for staff any more.
+    /// The device answers queries until the machine no longer waits for staff.
     pub async fn asked_until_free(&self, device: &mut Device) {
         let idmesin = device.given.idmesin;
         let answers = async {
@@ -61,7 +62,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
         device.state().await;
     }
     assert_eq!(app.metric("nyala_device_troubles_total{kind=\"memory_lost\"}").await, 2.0);
-    // Again on record in an hour.
+    // The trouble is recorded again after an hour.
     app.advance_s(40);
     for _ in 0..90 {
         device.beat().await;
@@ -76,7 +77,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
 }
 
 #[actix_web::test]
-async fn a_trouble_that_is_told_again_and_again_is_written_now_and_then() {
+async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
     let app = standing().start().await;
     let outlet = app.outlet("Melati").await;
     let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
@@ -94,12 +95,12 @@ async fn a_trouble_that_is_told_again_and_again_is_written_now_and_then() {
     for _ in 0..20 {
         forgets(&mut device).await;
     }
-    // Told after them, written after them.
+    // The other device reports after them, so it is recorded after them.
     forgets(&mut beside).await;
     app.until_stored(other.idmesin, "perlu_petugas", true).await;
     assert!(!app.stored(given.idmesin, "perlu_petugas").await, "it was written just now");
     app.until_counted("nyala_device_troubles_total{kind=\"memory_lost\"}", 22.0).await;
-    // The last of them is not lost.
+    // The last of the reports is not lost.
     app.advance_s(5);
     app.until_stored(given.idmesin, "perlu_petugas", true).await;
     assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2, "once of each machine");

@@ -1,4 +1,4 @@
-//! Purchases whose machine is a device of the test's.
+//! Purchases at a machine whose device is played by the test.
 
 use std::time::Duration;
 
@@ -42,7 +42,7 @@ async fn washes(retains: bool) {
     paid.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
     assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
-    // It says something every half a minute.
+    // The device sends a heartbeat every half minute.
     for _ in 0..20 {
         app.advance_s(30);
         device.beat().await;
@@ -52,7 +52,7 @@ async fn washes(retains: bool) {
     app.until(&order.receipt, "FINISHED").await;
     assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
     app.assert_no_violation().await;
-    // Whoever subscribes later is sent no earlier state.
+    // A client that subscribes later receives no earlier state.
     let mut later = Device::log_in(&app.clock, &given, "later").await;
     assert_eq!(later.line.subscribe(&[&given.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
     later.line.ping().await;
@@ -88,7 +88,7 @@ async fn a_device_that_refuses_costs_nothing() {
     app.assert_no_violation().await;
 }
 
-/// Buys on a running clock from a device that says nothing for as long as a customer waits; the start that it was told.
+/// Buys on a running clock from a device that is silent for as long as a customer waits. Returns the start that the device received.
 async fn unsure(app: &TestApp, given: &Given, siti: &Customer, order: &Order) -> (Device, Value) {
     let mut device = Device::online(app, given).await;
     let hears = async { device.order().await };
@@ -112,7 +112,7 @@ async fn an_ack_that_comes_late_counts() {
     app.assert_no_violation().await;
 }
 
-/// Of a purchase whose acknowledgement never came, a state on a new line says that it ended so.
+/// The ack of a purchase never came; a state on a new connection decides it with this end.
 async fn decides(of: &str, end: &str) {
     let app = running().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
@@ -125,7 +125,7 @@ async fn decides(of: &str, end: &str) {
         _ => device.epoch = 0,
     }
     app.until(&order.receipt, "UNSURE").await;
-    // Its clock may be late by two seconds: until then the start could still be taken.
+    // The device's clock may be two seconds late: until then it could still accept the start.
     while app.now().ms() < start["exp"].as_i64().unwrap() * 1000 + 4_000 {
         sleep(Duration::from_millis(50)).await;
     }
@@ -152,14 +152,14 @@ async fn the_epoch_of_a_state_decides() {
 }
 
 #[actix_web::test]
-async fn a_link_that_comes_back_is_told_the_start_at_once() {
+async fn a_device_that_reconnects_receives_the_start_at_once() {
     let app = running().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     let order = buy(1, shop, epay);
     let cut = async {
         let start = device.order().await;
-        // The line breaks under it before it has done anything.
+        // The connection breaks before the device has done anything.
         device = device.again(&app.clock).await;
         device.state().await;
         let told = device.order().await;
@@ -187,7 +187,7 @@ async fn an_operators_stop_is_done_or_shown_by_a_state() {
     let stops = async {
         let stop = device.order().await;
         assert_eq!(stop["op"], "stop");
-        // The ack is lost; that nothing runs any more says the same.
+        // The ack is lost; a state without a run reports the same.
         device.ends("done").await;
     };
     join(app.ops(&key, &call, &why), stops).await.0.ok();

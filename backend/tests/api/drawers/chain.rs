@@ -10,7 +10,7 @@ use super::{CUSTOMERS, PIN};
 use crate::arrange::{Epay, Machine, Outlet};
 use crate::helpers::TestApp;
 
-/// What all histories have in common.
+/// The data that all histories share.
 pub struct Chain {
     pub app: TestApp,
     pub outlets: [Outlet; 2],
@@ -18,12 +18,12 @@ pub struct Chain {
     pub keys: Vec<String>,
     pub packages: Vec<i64>,
     pub supervisors: Vec<i64>,
-    /// Two of each outlet, who relieve each other.
+    /// Two kasirs for each outlet, who relieve each other.
     pub kasir: Vec<[i64; 2]>,
-    /// By outlet and customer.
+    /// The wallets, by outlet and customer.
     pub accounts: Vec<Vec<Epay>>,
     pub receipts: Cell<u32>,
-    /// Voids that were made, and refused.
+    /// Number of voids that succeeded, and that were refused.
     pub voids: RefCell<[u32; 2]>,
 }
 

@@ -1,5 +1,5 @@
-//! Cash and ledger together: random histories over several tills and outlets, beside a model that knows what each drawer and each wallet
-//! should hold. Every answer must be the model's, and after each history the audit finds nothing.
+//! Cash and ledger together: random histories over several tills and outlets, and a model of what each drawer and each wallet should
+//! hold. Every answer must match the model, and after each history the audit finds nothing.
 
 mod chain;
 mod step;
@@ -16,30 +16,30 @@ use crate::till::{AtTill, Till};
 const HISTORIES: u32 = 20;
 const STEPS: usize = 40;
 const CUSTOMERS: usize = 3;
-/// Of each outlet; two outlets.
+/// The outlet of each till; there are two outlets.
 const TILLS: [usize; 3] = [0, 0, 1];
 const PIN: &str = "246810";
 const PRICE: i64 = 10_000;
 const MINUTE_S: i64 = 60;
-/// What kasirs sell one customer at an outlet within an hour.
-const MOST_ALONE: i64 = 1_000_000;
+/// The most that kasirs may sell to one customer at an outlet within an hour without approval.
+const MAX_WITHOUT_APPROVAL: i64 = 1_000_000;
 
-/// A top-up as the model remembers it.
+/// A top-up as the model keeps it.
 struct Sale {
     id: String,
     outlet: usize,
     customer: usize,
     nominal: i64,
     quota: i64,
-    /// Its cash lay in a drawer.
+    /// Its cash is in a drawer.
     in_cash: bool,
-    /// By a kasir, whom no supervisor said yes to.
+    /// Sold by a kasir without a supervisor's approval.
     alone: bool,
     age_s: i64,
     voided: bool,
 }
 
-/// A till with whoever stands there, and what its drawer should hold; `None` without a shift.
+/// A till with its kasir and supervisor, and what its drawer should hold; `None` without a shift.
 struct Place {
     outlet: usize,
     kasir: AtTill,
@@ -57,7 +57,7 @@ struct History<'a> {
 impl<'a> History<'a> {
     async fn begin(chain: &'a Chain) -> Self {
         let app = &chain.app;
-        // What was sold in the last history counts no more.
+        // Sales of the last history no longer count for the limit.
         app.advance_s(60 * MINUTE_S);
         let mut places = Vec::new();
         for outlet in TILLS {
@@ -127,7 +127,7 @@ impl<'a> History<'a> {
         let counts = |sale: &&Sale| {
             (sale.outlet, sale.customer) == (outlet, customer) && sale.alone && !sale.voided && sale.age_s < 60 * MINUTE_S
         };
-        if self.sales.iter().filter(counts).map(|sale| sale.nominal).sum::<i64>() + nominal > MOST_ALONE {
+        if self.sales.iter().filter(counts).map(|sale| sale.nominal).sum::<i64>() + nominal > MAX_WITHOUT_APPROVAL {
             answer.expect(403, "di atas Rp 1.000.000 perlu persetujuan supervisor");
             return;
         }
@@ -178,7 +178,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// The customer washes.
+    /// The customer pays for a cycle.
     async fn spend(&mut self, outlet: usize, customer: usize) {
         let wallet = &mut self.wallets[outlet][customer];
         if *wallet >= PRICE {
@@ -227,7 +227,7 @@ impl<'a> History<'a> {
             place.drawer = Some(counted);
             place.kasir.person = next;
             done["token"].as_str().unwrap().clone_into(&mut place.kasir.token);
-            // Everybody's session there is over.
+            // The transfer has ended all sessions at that till.
             place.supervisor = self.chain.app.at(&place.supervisor.till, place.supervisor.person).await;
         }
     }
@@ -235,14 +235,14 @@ impl<'a> History<'a> {
     async fn ten_minutes(&mut self) {
         self.chain.app.advance_s(10 * MINUTE_S);
         self.sales.iter_mut().for_each(|sale| sale.age_s += 10 * MINUTE_S);
-        // Nobody is idle for long.
+        // Keeps the sessions from being idle for too long.
         for place in &self.places {
             self.chain.app.see(&place.kasir, "shift").await.ok();
             self.chain.app.see(&place.supervisor, "shift").await.ok();
         }
     }
 
-    /// What is stored is what the model says, and the audit finds nothing.
+    /// The stored data matches the model, and the audit finds nothing.
     async fn check(&self) {
         let app = &self.chain.app;
         app.assert_no_violation().await;

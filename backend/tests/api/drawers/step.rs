@@ -1,4 +1,4 @@
-//! What happens in a history.
+//! The steps of a history.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -22,7 +22,7 @@ pub enum Step {
         customer: usize,
         means: &'static str,
     },
-    /// By an API key, which has no drawer.
+    /// Sold with an API key, which has no drawer.
     ByKey {
         outlet: usize,
         customer: usize,
@@ -41,7 +41,7 @@ pub enum Step {
         direction: &'static str,
         nominal: i64,
     },
-    /// All of it is brought away.
+    /// All cash is taken out of the drawer.
     Empty {
         till: usize,
     },

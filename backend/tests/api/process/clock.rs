@@ -1,4 +1,4 @@
-//! A start while the database's clock is behind what it has stored.
+//! A start while the database's clock is behind its stored times.
 
 use std::net::TcpListener;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::auth::otp_body;
 
-/// Something that happened so much later than now, as if the clock had been put back since.
+/// A stored event this long after now, as if the clock had been set back since.
 const LATER: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)
     VALUES ('cli', 'uji', 'uji:1', '{}', clock_timestamp() + $1::TEXT::INTERVAL)";
 const DECLARATIONS: &str = "SELECT count(*) FROM audit_log WHERE aksi = 'jam.dinyatakan_benar'";
@@ -20,7 +20,7 @@ impl Site {
         self.db.execute(LATER, &[&when]).await.unwrap();
     }
 
-    /// Everything of the shop happened two hours later than it did.
+    /// Moves everything that happened in the shop two hours into the future.
     async fn two_hours_later(&self) {
         self.db
             .batch_execute(
@@ -51,7 +51,7 @@ impl Site {
     }
 }
 
-/// What the port answers until it answers `/readyz` with 503.
+/// Waits until the port answers `/readyz` with 503; returns that answer's body.
 async fn not_ready(port: u16) -> String {
     let http = awc::Client::default();
     let since = Instant::now();
@@ -106,7 +106,7 @@ async fn a_clock_that_stays_behind_is_refused_with_the_cure_and_declared_right_o
     assert!((1..=120_000).contains(&left), "{left} ms of a run of 120 s");
     let again = site.ask("POST", "/scan/v1/auth/request_otp", "", &telp).await.unwrap();
     assert!(again.retry_after_s() <= 60, "a cooldown of 60 s: {}", again.message);
-    // What kept somebody waiting for that moment is of now, so that it ends.
+    // Times in the future that made customers or staff wait are set to now, so that the wait ends.
     for waits in [
         "SELECT count(*) FROM kode_otp WHERE greatest(created_at, sent_at) > clock_timestamp()",
         "SELECT count(*) FROM kode_terkirim WHERE created_at > clock_timestamp()",

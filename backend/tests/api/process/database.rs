@@ -1,4 +1,4 @@
-//! What is set at a database, or said in `DATABASE_URL`, and how the server meets it.
+//! Settings of the database, and mistakes in `DATABASE_URL`, and how the server handles them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ impl Site {
         self.db.query_one(SITE_NAME, &[]).await.unwrap().get(0)
     }
 
-    /// What `nyala serve` says when it is refused with `url`.
+    /// The error output of `nyala serve` when it refuses `url`.
     async fn refused_url(&self, url: &str) -> String {
         let mut command = self.program(&["serve"]);
         command.env("DATABASE_URL", url);
@@ -24,7 +24,7 @@ impl Site {
     }
 }
 
-/// The one line of the refusal, after what was logged.
+/// The one line of the refusal, after the log.
 fn refusal(stderr: &str) -> &str {
     stderr.trim().lines().last().filter(|line| line.starts_with("nyala: ")).unwrap_or_default()
 }
@@ -42,7 +42,7 @@ async fn what_is_set_at_the_database_changes_no_statement() {
     ] {
         site.db.batch_execute(&format!("ALTER DATABASE \"{name}\" SET {setting}")).await.unwrap();
     }
-    // A session as anybody else has it: when it is gone, one of the server's would be, too.
+    // A control session with the same settings: when it times out, one of the server's would have, too.
     let (witness, line) = site.url.parse::<tokio_postgres::Config>().unwrap().connect(tokio_postgres::NoTls).await.unwrap();
     let witness_ends = tokio::spawn(line);
     site.start("").await;
@@ -63,7 +63,7 @@ async fn what_is_set_at_the_database_changes_no_statement() {
 }
 
 #[actix_web::test]
-async fn a_shop_in_a_schema_of_its_own_is_found_and_never_made_anew() {
+async fn a_shop_in_a_separate_schema_is_found_and_never_created_again() {
     let mut site = Site::new().await;
     site.db.batch_execute("ALTER SCHEMA public RENAME TO \"Toko Satu\"; CREATE SCHEMA public").await.unwrap();
     site.start("").await;
@@ -117,7 +117,7 @@ async fn an_empty_database_that_is_not_utf8_is_refused_and_one_with_a_shop_is_se
     let why = site.refused_url(&url).await;
     assert!(refusal(&why).contains("LATIN1") && refusal(&why).contains("ENCODING 'UTF8'"), "{why}");
 
-    // As an older version has made it.
+    // The database as an older version created it.
     let (db, line) = url.parse::<tokio_postgres::Config>().unwrap().connect(tokio_postgres::NoTls).await.unwrap();
     let line = tokio::spawn(line);
     let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace";

@@ -1,4 +1,4 @@
-//! Devices of a process that is killed, and of one that thousands knock at.
+//! Devices of a process that is killed, and of one that gets thousands of connections.
 
 use actix_web::rt::time::timeout;
 use futures_util::future::{Either, join, join_all, select};
@@ -61,7 +61,7 @@ async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, b
     paid.expect_err("killed under it");
     site.killed().await;
     site.start_with(&[on_port]).await;
-    // Its first state says how it was; nobody has to wait for a time to be over.
+    // The first state after the restart decides at once, without waiting for a timeout.
     let mut device = device.again(&clock).await;
     device.state().await;
     if device_ran {
@@ -95,7 +95,7 @@ async fn a_first_state_after_a_crash_says_that_it_was_refused() {
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     device.learn_the_time().await;
     site.until_online(given.idmesin).await;
-    // The server dies when the start is on the line.
+    // The server is killed when the start is in transit.
     let start = match select(Box::pin(device.order()), Box::pin(site.buy(&shop))).await {
         Either::Left((start, _)) => start,
         Either::Right((answer, _)) => panic!("{answer:?}"),
@@ -127,7 +127,7 @@ async fn thousands_that_come_and_go_leave_nothing_behind() {
             device.line.ping().await;
         }
     };
-    // What the first ones need stays, once.
+    // Memory that the first connections need stays allocated, once.
     come_and_go(&mut device).await;
     let before = site.resident_kb();
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! A database of several hosts: the one that takes writes is found, whatever the others do, and left when it is replaced.
+//! A database of several hosts: the server finds the one that accepts writes, and leaves it when it is replaced.
 
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixListener;
@@ -15,7 +15,7 @@ use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::database::Database;
 use crate::database::pair::{Pair, client};
 
-/// What an operator's call answers when it comes through at last.
+/// Repeats an operator's call until it succeeds.
 async fn writes_again(site: &Site, key: &str) {
     let since = Instant::now();
     loop {
@@ -28,7 +28,7 @@ async fn writes_again(site: &Site, key: &str) {
     }
 }
 
-async fn goes_on_elsewhere(how: Signal) {
+async fn continues_on_the_standby(how: Signal) {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
     let pair = Pair::new(&dir);
     let mut site = Site::on(pair.url(), dir.join("site")).await;
@@ -55,17 +55,17 @@ async fn goes_on_elsewhere(how: Signal) {
 
 #[actix_web::test]
 async fn a_killed_primary_is_left_for_its_standby() {
-    goes_on_elsewhere(Signal::SIGKILL).await;
+    continues_on_the_standby(Signal::SIGKILL).await;
 }
 
-/// Its connections stay, and whoever waits on them would wait for ever.
+/// Its connections stay open, so a query without a timeout would never end.
 #[actix_web::test]
 async fn a_frozen_primary_is_left_for_its_standby() {
-    goes_on_elsewhere(Signal::SIGSTOP).await;
+    continues_on_the_standby(Signal::SIGSTOP).await;
 }
 
 #[actix_web::test]
-async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_standbys() {
+async fn the_status_of_a_cluster_lists_its_servers_and_the_databases_standbys() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
     let pair = Pair::new(&dir);
     let mut site = Site::on(pair.url(), dir.join("site")).await;
@@ -95,7 +95,7 @@ async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_stand
     assert_eq!(lines[4], ["standby", "address", "state", "sync", "lag", "behind"]);
     assert_eq!(lines[5][1..4], ["local", "streaming", "sync"], "{told}");
     assert!(lines[5][5].ends_with(" B") && lines.len() == 6, "{told}");
-    // A role of everyday rights.
+    // A role with ordinary rights.
     site.db
         .batch_execute(
             "CREATE ROLE plain LOGIN; GRANT ALL ON SCHEMA public TO plain; GRANT ALL ON ALL TABLES IN SCHEMA public TO plain",
@@ -112,9 +112,9 @@ async fn the_status_of_a_cluster_tells_of_its_servers_and_of_the_databases_stand
     let _ = std::fs::remove_dir_all(dir);
 }
 
-/// Each would go on waiting there, and soon there were no connections left.
+/// Each such heartbeat would keep its connection, until no connection is left.
 #[actix_web::test]
-async fn beats_that_wait_for_a_standby_in_vain_keep_no_connection() {
+async fn heartbeats_that_wait_for_a_lost_standby_keep_no_connection() {
     const BEATS: usize = 3;
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
     let mut pair = Pair::new(&dir);

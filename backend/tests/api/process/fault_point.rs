@@ -1,19 +1,19 @@
-//! The server is killed exactly at an edge of a purchase, started again, and the purchase ends in the one right state.
+//! The server is killed exactly at an edge of a purchase and started again. The purchase must end in the one right state.
 
 use serde_json::json;
 
 use super::{PRICE, Shop, Site};
 
-/// What the customer presses against, and where it must end.
+/// The conditions of a purchase, and the state in which it must end.
 struct Case {
     point: &'static str,
-    /// The device's fault in the first life.
+    /// The device fault before the crash.
     mode: &'static str,
     duration_s: i64,
-    /// What is stored when the server is gone.
+    /// The stored states when the server is gone.
     left: &'static [&'static str],
     end: &'static str,
-    /// What the customer hears when the same receipt is sent again.
+    /// The customer's answer when the same receipt is sent again.
     told: (u16, &'static str),
     balance: i64,
 }
@@ -30,7 +30,7 @@ async fn case(case: Case) {
     site.start(case.point).await;
     let shop = site.shop(case.duration_s).await;
     site.fault(&shop, case.mode).await;
-    // A purchase whose device is slow is answered 504 before the edge comes; every other one dies unanswered.
+    // A purchase with a slow device gets 504 before the edge is reached; every other one gets no answer.
     if let Ok(answer) = site.buy(&shop).await {
         assert!(answer.status == 504 || case.duration_s < LONG_S, "{answer:?}");
     }
@@ -41,10 +41,10 @@ async fn case(case: Case) {
     settle(&site, &shop, &case).await;
 }
 
-/// After the restart: the end, what a repeat hears, the money, the rules, and the machine for the next customer.
+/// Checks after the restart: the end state, the answer to a repeat, the money, the rules, and the machine for the next customer.
 async fn settle(site: &Site, shop: &Shop, case: &Case) {
     if case.mode == "silent" {
-        // Only when its time to start is over: until then the command may still reach a device that was mended.
+        // Only after the start has expired: until then the command could still reach a repaired device.
         site.until("UNSURE").await;
         site.fault(shop, "ok").await;
     }
@@ -133,7 +133,7 @@ async fn after_the_finish() {
     case(Case { point: "after_finish", duration_s: 1, left: &["FINISHED"], end: "FINISHED", ..STARTS }).await;
 }
 
-/// An operator stops a run; the edge is at the end of it.
+/// An operator stops a run; the edge is at its end.
 async fn stop_case(point: &str, left: &str) {
     let mut site = Site::new().await;
     site.start(point).await;

@@ -1,5 +1,5 @@
-//! docs/first-machine.md as a newcomer follows it: its blocks of commands are pasted one after the other into a shell, below a folder of the
-//! test's own. What is done in the app between them is done here over HTTP.
+//! docs/first-machine.md as a new user follows it: a shell gets its blocks of commands one after the other, below the test's own folder.
+//! Steps in the app between them are done here over HTTP.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +14,10 @@ use serde_json::json;
 use super::{LOOK_EVERY, PATIENCE, Site};
 
 const PAGE: &str = include_str!("../../../../docs/first-machine.md");
-/// After each block, so that its end is known.
+/// Printed after each block, to mark its end.
 const DONE: &str = "-- done --";
 
-/// The second terminal. Its relay, its device and its variables live from block to block.
+/// The second terminal. Its relay, its device and its variables persist from block to block.
 struct Terminal {
     child: Child,
     stdin: ChildStdin,
@@ -52,7 +52,7 @@ impl Terminal {
         terminal
     }
 
-    /// Runs a block to its end; what it printed.
+    /// Runs a block to its end; returns its output.
     fn paste(&mut self, block: &str) -> Vec<String> {
         writeln!(self.stdin, "{block}\necho '{DONE}' $?").unwrap();
         let mut said = Vec::new();
@@ -68,8 +68,8 @@ impl Terminal {
         }
     }
 
-    /// Waits until the device says this, after what was `said` already.
-    fn until_said(&mut self, what: &str, mut said: Vec<String>) {
+    /// Waits until the device prints this, in `said` or after it.
+    fn until_printed(&mut self, what: &str, mut said: Vec<String>) {
         while !said.iter().any(|line| line.contains(what)) {
             said.push(self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("no `{what}`: {e}\n{}", said.join("\n"))));
         }
@@ -119,7 +119,7 @@ async fn the_first_machine_washes_as_its_page_says() {
     let blocks: Vec<String> = PAGE.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect();
     let [build, key, on, money, sticker, looks, plug, off] = &blocks[..] else { panic!("the page has other blocks: {blocks:?}") };
     let mut terminal = Terminal::open(&site, port.parse().unwrap());
-    // A build may take its time, and says nothing.
+    // A build may take long without output.
     let mut terminal = spawn_blocking({
         let (build, key, on) = (build.clone(), key.clone(), on.clone());
         move || {
@@ -142,10 +142,10 @@ async fn the_first_machine_washes_as_its_page_says() {
     buy(&site, idmesin, "SLF000000000000001").await;
     terminal.until_relay("1").await;
     assert!(terminal.paste(looks).iter().any(|line| line == "1"));
-    // Power is lost in the run and comes back; it is the same run.
-    // The file still says 1; that the device is there again, it says itself.
+    // Power is lost in the run and comes back; it is the same run. The file still says 1, so the device's own output shows that it is
+    // back.
     let said = terminal.paste(plug);
-    terminal.until_said("relay on", said);
+    terminal.until_printed("relay on", said);
     terminal.until_relay("1").await;
     let runs: i64 = site.db.query_one("SELECT count(*) FROM snap_transaksi WHERE state = 'RUNNING'", &[]).await.unwrap().get(0);
     assert_eq!(runs, 1);

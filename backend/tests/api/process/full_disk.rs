@@ -1,11 +1,11 @@
-//! A database that cannot write: whoever buys hears 503, and the log tells it without being filled with it.
+//! A database that cannot write: each purchase gets 503, and the log reports it without being flooded.
 
 use super::Site;
 
 const PRESSES: usize = 200;
 
 #[actix_web::test]
-async fn the_same_trouble_is_told_once_and_how_often_at_the_end() {
+async fn the_same_trouble_is_logged_once_and_counted_at_the_end() {
     const FULL: &str = "
         CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN

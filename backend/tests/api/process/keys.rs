@@ -1,4 +1,4 @@
-//! One set of keys for a database: a server with another is refused, whichever way it came by it.
+//! One set of keys for a database: a server with other keys is refused, however it got them.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -68,7 +68,7 @@ async fn keys_that_are_gone_are_not_made_again_even_before_there_is_a_shop() {
     assert!(!site.keys().exists());
 }
 
-/// The first line of the one that opens, and the last words of the one that does not.
+/// Two servers start for the first time at the same moment: one opens, and the log of the other one ends with a refusal.
 #[actix_web::test]
 async fn of_two_first_starts_one_serves_and_the_other_leaves_no_keys() {
     let first = Site::new().await;

@@ -1,15 +1,15 @@
-//! A log that nobody reads.
+//! A log without a reader.
 
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
 use super::Site;
 
-/// Requests until lines are dropped: each logs some dozens, and 8,192 wait beside what the pipe holds.
+/// Maximum number of requests until lines are dropped: each logs some dozens, and 8,192 wait in addition to the pipe's buffer.
 const MAX_REQUESTS: usize = 5_000;
 
 #[actix_web::test]
-async fn a_pipe_that_nobody_reads_stops_no_request_and_its_lines_are_counted() {
+async fn a_pipe_without_a_reader_stops_no_request_and_its_lines_are_counted() {
     let mut site = Site::new().await;
     let (reader, writer) = std::io::pipe().unwrap();
     site.start_logging_to(writer, &["serve"], &[("NYALA__LOG__FILTER", "trace"), ("NYALA__LOG__FORMAT", "json")]).await;

@@ -1,4 +1,4 @@
-//! What is no request is refused, and is no error of the server's: nobody is alarmed by it, and no disk fills with it.
+//! Input that is no valid request is refused. It is no error of the server, so it causes no alarm and does not fill the disk.
 
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::time::timeout;
@@ -20,12 +20,12 @@ fn hostile() -> Vec<(Vec<u8>, &'static str)> {
         (head("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"), "HTTP/1.1 400 "),
         (head("Transfer-Encoding: chunked\r\n\r\nzz\r\n"), "HTTP/1.1 400 "),
         (endless, "HTTP/1.1 431 "),
-        // Its end never comes.
+        // The end of this request never comes.
         (b"GET / HTTP/1.1\r\nHost: x\r\n".to_vec(), "HTTP/1.1 408 "),
     ]
 }
 
-/// The answer to `bytes`, to the end of the connection.
+/// The answer to `bytes`, until the end of the connection.
 async fn answered(address: &str, bytes: &[u8]) -> String {
     let mut client = TcpStream::connect(address).await.unwrap();
     // The server may close before it has read everything.

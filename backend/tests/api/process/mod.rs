@@ -1,4 +1,4 @@
-//! The real program as a process of its own, so that it can be killed: what a test asks of it goes through its public doors.
+//! The real program as a separate process, so that it can be killed; tests use its public interfaces.
 
 mod clock;
 mod database;
@@ -33,7 +33,7 @@ use tokio_postgres::Client;
 use crate::database::Database;
 use crate::helpers::{Answer, call};
 
-/// How long a server may take to come up, and a thing that was waited for to happen.
+/// Maximum time for a server to start, and for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub const PRICE: i64 = 10_000;
@@ -41,12 +41,12 @@ pub const PRICE: i64 = 10_000;
 /// A database, a folder of keys and devices, and at most one server on them.
 pub struct Site {
     pub db: Client,
-    /// Where its servers find the database.
+    /// The servers' connection string.
     url: String,
     dir: PathBuf,
     server: Option<Server>,
     http: awc::Client,
-    /// Goes last.
+    /// Dropped last.
     _database: Option<Database>,
 }
 
@@ -78,7 +78,7 @@ impl Site {
         site
     }
 
-    /// With a database that is somebody else's.
+    /// A site on a database that it does not own.
     async fn on(url: String, dir: PathBuf) -> Self {
         let config = pool::connection(&url, PATIENCE).expect("a connection string");
         let (db, _) = lock::connect(&config).await.expect("the test's database");
@@ -87,7 +87,7 @@ impl Site {
         Self { db, url, dir, server: None, http, _database: None }
     }
 
-    /// A place for another server on the same database, with the same keys.
+    /// A site for another server on the same database, with the same keys.
     async fn beside(&self) -> Self {
         let other = Self::on(self.url.clone(), self.dir.join(uuid::Uuid::new_v4().simple().to_string())).await;
         std::fs::copy(self.dir.join("secrets.toml"), other.dir.join("secrets.toml")).expect("keys");
@@ -110,23 +110,23 @@ impl Site {
         command
     }
 
-    /// Starts the server; with a fault point it will kill itself there.
+    /// Starts the server; with a fault point it kills itself there.
     pub async fn start(&mut self, fault_point: &str) {
         self.start_with(&[("NYALA__DEV__FAULT_POINT", fault_point)]).await;
     }
 
-    /// Starts the server with more in its environment.
+    /// Starts the server with additional environment variables.
     pub async fn start_with(&mut self, env: &[(&str, &str)]) {
         self.start_as(&["serve"], env).await;
     }
 
-    /// The same, with arguments of its own.
+    /// The same, with other arguments.
     async fn start_as(&mut self, args: &[&str], env: &[(&str, &str)]) {
         let log = std::fs::File::create(self.dir.join("server.log")).expect("a log");
         self.start_logging_to(log, args, env).await;
     }
 
-    /// The same, with its log somewhere else.
+    /// The same, with another destination for its log.
     async fn start_logging_to(&mut self, log: impl Into<Stdio>, args: &[&str], env: &[(&str, &str)]) {
         let mut command = self.program(args);
         let mut child = command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
@@ -138,7 +138,7 @@ impl Site {
         self.server = Some(Server { child, base_url });
     }
 
-    /// What the server has logged. A thread of its own writes the lines, so the file is read until nothing more comes, for a second at most.
+    /// The server's log. A separate thread writes the lines, so the file is read until it stops growing, for a second at most.
     fn log(&self) -> String {
         let read = || std::fs::read_to_string(self.dir.join("server.log")).unwrap_or_default();
         let mut log = read();
@@ -168,7 +168,7 @@ impl Site {
         kill(Pid::from_raw(i32::try_from(pid).expect("a pid")), signal).expect("a signal");
     }
 
-    /// How the server ended by itself.
+    /// Waits until the server ends by itself; returns its exit status.
     pub async fn ended(&mut self) -> ExitStatus {
         let since = Instant::now();
         while since.elapsed() < PATIENCE {
@@ -194,7 +194,7 @@ impl Site {
         self.ended().await;
     }
 
-    /// One request; an error when the server died under it.
+    /// One request; an error when the server died during it.
     pub async fn ask(&self, method: &str, path: &str, token: &str, body: &Value) -> Result<Answer, String> {
         let base_url = &self.server.as_ref().expect("a server").base_url;
         let once = uuid::Uuid::new_v4().to_string();
@@ -202,12 +202,12 @@ impl Site {
         call(&self.http, base_url, method, path, Some(token), &[("Idempotency-Key", &once)], body).await
     }
 
-    /// Opens a session of a socket, over polling.
+    /// Opens a socket session over polling.
     async fn handshake(&self, headers: &[(&str, &str)]) {
         self.try_handshake(headers).await.expect("an answer");
     }
 
-    /// The same at a server that may die of it: the answer's body, or why there is none.
+    /// The same at a server that may die of it: the answer's body, or the error.
     async fn try_handshake(&self, headers: &[(&str, &str)]) -> Result<String, String> {
         let base_url = &self.server.as_ref().expect("a server").base_url;
         let mut req = self.http.get(format!("{base_url}/socket.io/?EIO=4&transport=polling"));
@@ -220,7 +220,7 @@ impl Site {
         Ok(String::from_utf8_lossy(&body).into_owned())
     }
 
-    /// A session that asks to be let in without a token, which is answered through the thread's writer.
+    /// A session that tries to join without a token; the thread's writer sends the answer.
     async fn knock(&self) -> Result<(), String> {
         let hello = self.try_handshake(&[]).await?;
         let hello: Value = serde_json::from_str(hello.trim_start_matches('0')).map_err(|e| e.to_string())?;
@@ -229,7 +229,7 @@ impl Site {
         self.http.post(path).send_body("40").await.map(drop).map_err(|e| e.to_string())
     }
 
-    /// Runs a command of the program to its end; what it printed.
+    /// Runs a command of the program to its end; returns its output.
     pub async fn run(&self, args: &[&str]) -> Result<String, String> {
         let mut command = self.program(args);
         let out = spawn_blocking(move || command.output()).await.expect("a thread").expect("the program");
@@ -258,7 +258,7 @@ impl Site {
         (idoutlet, idmesin)
     }
 
-    /// The key of an operator who may do everything.
+    /// The key of an operator with all rights.
     pub async fn root_key(&self) -> String {
         self.run(&["key", "add", "--role", "root", "--nama", "uji"]).await.expect("a key").trim().to_owned()
     }
@@ -270,7 +270,7 @@ impl Site {
         String::from_utf8_lossy(&answer.body().limit(1 << 20).await.expect("a page")).into_owned()
     }
 
-    /// A shop of one machine and one customer with `PRICE`, made by an operator.
+    /// A shop of one machine and one customer with `PRICE`, created by an operator.
     pub async fn shop(&self, duration_s: i64) -> Shop {
         let key = self.root_key().await;
         let (idoutlet, idmesin) = self.outlet(&key).await;
@@ -287,7 +287,7 @@ impl Site {
         Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
     }
 
-    /// Puts a fault on the shop's machine, or mends it.
+    /// Sets a fault of the shop's machine, or repairs it.
     pub async fn fault(&self, shop: &Shop, mode: &str) {
         let path = format!("/dev/mesin/{}/fault", shop.idmesin);
         self.ask("POST", &path, &shop.token, &json!({"mode": mode})).await.expect("an answer").ok();
@@ -297,7 +297,7 @@ impl Site {
         self.ask("POST", "/scan/v1/transaksi/create_snap_transaksi", &shop.token, &shop.body).await
     }
 
-    /// States of all purchases there are.
+    /// States of all stored purchases.
     pub async fn states(&self) -> Vec<String> {
         let rows = self.db.query("SELECT state FROM snap_transaksi", &[]).await.expect("purchases");
         rows.iter().map(|r| r.get(0)).collect()
@@ -318,7 +318,7 @@ impl Site {
     }
 }
 
-/// What is bought where, by whom.
+/// A shop: its machine, its customer, and the body of a purchase.
 pub struct Shop {
     /// An operator's key.
     pub key: String,

@@ -1,10 +1,10 @@
-//! What a restart finds, and makes of it.
+//! The state that a restart finds, and how the server handles it.
 
 use serde_json::json;
 
 use super::Site;
 
-/// The server was away for longer than the fifteen minutes: its device is asked before the money goes back.
+/// The server was down for longer than the fifteen minutes: its device is queried before the money is refunded.
 #[actix_web::test]
 async fn a_purchase_older_than_fifteen_minutes_hears_its_device_first() {
     let mut site = Site::new().await;
@@ -22,7 +22,7 @@ async fn a_purchase_older_than_fifteen_minutes_hears_its_device_first() {
     site.assert_sound().await;
 }
 
-/// And one that says nothing is given up, with the machine kept for staff until it speaks.
+/// A purchase with a silent device is given up, and the machine waits for staff until the device sends something.
 #[actix_web::test]
 async fn a_device_that_stays_silent_is_given_up_after_a_restart_too() {
     let mut site = Site::new().await;
@@ -47,7 +47,7 @@ async fn a_device_that_stays_silent_is_given_up_after_a_restart_too() {
     site.assert_sound().await;
 }
 
-/// What a simulated device said may be lost in the crash; it is still so.
+/// The stored presence of a simulated device may be lost in the crash; the device itself is unchanged.
 #[actix_web::test]
 async fn a_restart_knows_which_simulated_devices_are_out_of_reach() {
     let mut site = Site::new().await;

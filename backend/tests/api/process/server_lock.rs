@@ -1,4 +1,4 @@
-//! Who may serve a database at the same time, and what becomes of a server whose lock is lost.
+//! Which servers may serve a database at the same time, and how a server reacts when it loses its lock.
 
 use std::time::Instant;
 
@@ -105,7 +105,7 @@ async fn a_lost_lock_is_taken_again() {
 }
 
 #[actix_web::test]
-async fn a_server_whose_lock_somebody_else_has_ends_and_says_so() {
+async fn a_server_whose_lock_another_server_has_ends_with_a_message() {
     let mut site = Site::new().await;
     site.start("").await;
     let (other, _) = lock::connect(&site.url.parse().unwrap()).await.unwrap();
@@ -129,7 +129,7 @@ async fn a_server_whose_lock_somebody_else_has_ends_and_says_so() {
     );
 }
 
-/// As when the line broke and only this side has noticed.
+/// The state after the connection broke and only the server's side has noticed it.
 #[actix_web::test]
 async fn ones_own_old_session_does_not_keep_the_lock() {
     let site = Site::new().await;

@@ -1,4 +1,4 @@
-//! What a start refuses, in one line that names what is wrong.
+//! Refusals of a start, each in one line that names the fault.
 
 use std::fs::Permissions;
 use std::net::TcpListener;
@@ -52,7 +52,7 @@ async fn an_empty_removed_setting_is_logged_once() {
     assert!(lines.len() == 1 && lines[0].contains("mqtt.broker_url"), "{log}");
 }
 
-/// As a copy that was restored with another mask is.
+/// Gives the file the mode of a copy that was restored with another mask.
 fn open_to_others(file: &Path) {
     std::fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
 }
@@ -90,11 +90,11 @@ async fn a_taken_port_names_the_setting() {
     assert!(said.contains(&port) && said.contains("NYALA__HTTP__PORT"), "{said}");
 }
 
-/// What production needs besides.
+/// Other settings that production needs.
 const PRODUCTION: [&str; 4] =
     ["profile=production", "whatsapp.meta_phone_number_id=1", "whatsapp.meta_access_token=x", "whatsapp.meta_template=kode"];
 
-/// What a command of the production profile says when it refuses.
+/// The error of a command that the production profile refuses.
 async fn refused_in_production(site: &Site, command: &[&str]) -> String {
     let args: Vec<&str> = command.iter().copied().chain(PRODUCTION.into_iter().flat_map(|set| ["--set", set])).collect();
     site.run(&args).await.unwrap_err()
@@ -111,7 +111,7 @@ async fn production_sells_no_runs_of_simulated_machines() {
 }
 
 #[actix_web::test]
-async fn production_takes_no_database_whose_passwords_everybody_knows() {
+async fn production_refuses_a_database_with_public_passwords() {
     let mut site = Site::new().await;
     site.start("").await;
     site.shop(60).await;
@@ -147,7 +147,7 @@ async fn a_database_that_was_in_production_is_refused_in_development() {
     site.start("").await;
 }
 
-/// What docs/operations.md gives for a copy on a test machine.
+/// The statement that docs/operations.md gives for a copy on a test machine.
 const WAY_BACK: &str = "DELETE FROM served_in_production";
 
 #[actix_web::test]
@@ -155,9 +155,9 @@ async fn the_manual_has_the_way_back() {
     assert!(include_str!("../../../../docs/operations.md").contains(WAY_BACK));
 }
 
-/// All customers behind such a proxy count as one: whoever runs it has to hear of it, and no stranger fills the log with it.
+/// All customers behind such a proxy count as one: its operator must be warned, and no stranger may flood the log with it.
 #[actix_web::test]
-async fn a_proxy_that_is_not_trusted_is_told_once_with_the_name_of_the_setting() {
+async fn an_untrusted_proxy_is_logged_once_with_the_name_of_the_setting() {
     let mut site = Site::new().await;
     site.start_with(&[("NYALA__LOG__FILTER", "warn")]).await;
     let warnings = || site.log().matches("http.trusted_proxies").count();

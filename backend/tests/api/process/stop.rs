@@ -1,4 +1,4 @@
-//! SIGTERM: whoever is being served is answered, and nobody else is waited for.
+//! SIGTERM: requests in progress are answered, and the server waits for no idle connection.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use nix::sys::signal::Signal;
 
 use super::{LOOK_EVERY, Site};
 
-/// `http.drain_s`: how long a stop would take that waits for idle connections.
+/// `http.drain_s`: the duration of a stop that waits for idle connections.
 const DRAIN: Duration = Duration::from_secs(20);
 
 #[actix_web::test]

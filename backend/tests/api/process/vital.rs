@@ -1,5 +1,5 @@
-//! A thread without its alarm clock, its hub or its writer, a server without its reaper: the process ends and says why, so that it is
-//! started again.
+//! A thread that lost its alarm clock, its hub or its writer, or a server that lost its reaper: the process ends with a message, so that
+//! it is started again.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,13 +17,13 @@ async fn ends(task: &str) {
     command.env("NYALA__DEV__PANIC_TASK", task);
     if VITAL_TASKS_OF_A_CLUSTER.contains(&task) {
         command.env("NYALA__CLUSTER__ENABLED", "true").env("NYALA__CLUSTER__NAME", "n1");
-        // Be there a NATS server or not.
+        // The task must panic with and without a reachable NATS server.
         command.env("NYALA__CLUSTER__NATS_URL", "nats://127.0.0.1:1");
     }
     let told = if ["turn", "wheel"].contains(&task) {
-        // These begin with the first session.
+        // These tasks begin with the first session.
         site.start_with(&[("NYALA__DEV__PANIC_TASK", task)]).await;
-        // It may die before it has answered.
+        // The server may die before it has answered.
         let _ = site.knock().await;
         let status = site.ended().await;
         (status.code(), site.log())
@@ -44,7 +44,7 @@ async fn its_panic_ends_the_process_with_a_line_that_names_it() {
     }
 }
 
-/// The names of the tasks that are begun in `dir`.
+/// The names of the tasks that are started in `dir`.
 fn begun_in(dir: &Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();

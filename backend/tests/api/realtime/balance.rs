@@ -1,4 +1,4 @@
-//! A balance that staff moved reaches the customer's phones at once (docs/contract.md §3).
+//! A balance that staff changed reaches the customer's phones at once (docs/contract.md §3).
 
 use serde_json::json;
 
@@ -8,8 +8,8 @@ use crate::arrange::receipt;
 use crate::operator::Scope;
 
 #[actix_web::test]
-async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() {
-    // The caller's thread is seldom the phone's.
+async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() {
+    // Two workers, because the caller's thread is seldom the phone's.
     let app = setup().with(|c| c.http.workers = 2).start().await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let outlet = app.outlet("Melati").await;
@@ -23,7 +23,7 @@ async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() 
     let wrong = app.ops(&key, "topup", &json!({"telp": siti.telp, "idoutlet": outlet.idoutlet, "nominal": 7_000})).await.ok();
     let void = format!("topup/{}/batal", wrong["idpembelian_emoney"].as_str().unwrap());
     app.ops(&key, &void, &json!({"alasan": "salah"})).await.ok();
-    // A refusal moves nothing, and tells nothing.
+    // A refusal changes no balance and sends no event.
     app.ops(&key, &void, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
     let idakun = app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await;
     let epay = crate::arrange::Epay { idcustomer, id_customer_global: siti.id, outlet, idakun };
@@ -37,7 +37,7 @@ async fn every_phone_of_the_customer_hears_what_was_committed_and_nobody_else() 
             assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
         }
     }
-    // Whatever else there was would come before an answer.
+    // Any further event would arrive before the answer.
     for phone in phones.iter_mut().chain([&mut stranger]) {
         assert_eq!(phone.subscribe(4_711).await["status"], 404);
     }

@@ -1,4 +1,4 @@
-//! Who may join, and how many.
+//! Which sockets may join, and how many.
 
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ async fn a_refused_phone_may_try_again_on_the_same_connection_and_there_is_one_n
 }
 
 #[actix_web::test]
-async fn ten_sockets_a_customer_and_a_seat_that_is_left_is_free() {
+async fn a_customer_has_ten_sockets_and_a_released_slot_is_free() {
     let app = setup().start().await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
     let mut phones = Vec::new();
@@ -69,13 +69,13 @@ async fn ten_sockets_a_customer_and_a_seat_that_is_left_is_free() {
     app.until_metric("nyala_sessions", 9.0).await;
     phones.push(Phone::join(&app, &siti.token).await);
     assert_eq!(refused(&app, Some(auth)).await, too_many);
-    // The one that leaves the namespace but keeps its connection gives its seat up as well.
+    // A socket that leaves the namespace but keeps its connection releases its slot as well.
     phones[0].send("41").await;
     app.until_metric("nyala_sessions", 9.0).await;
     Phone::join(&app, &siti.token).await;
 }
 
-/// Sockets that come all at once are counted as well as those that come one by one.
+/// Sockets that join at the same moment count like those that join one by one.
 #[actix_web::test]
 async fn of_thirty_sockets_at_once_ten_join() {
     let app = setup().with(|c| c.http.workers = 2).start().await;
@@ -92,7 +92,7 @@ async fn of_thirty_sockets_at_once_ten_join() {
     app.until_metric("nyala_sessions", 0.0).await;
 }
 
-/// Open purchases come back to their machines before anybody is told that nothing runs.
+/// Open purchases are loaded into their machines before the server answers that nothing runs.
 #[actix_web::test]
 async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_runs() {
     let app = setup().start().await;

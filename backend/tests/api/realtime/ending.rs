@@ -1,4 +1,4 @@
-//! A session lives as long as its token (docs/contract.md §1, §3).
+//! A socket session ends with its token (docs/contract.md §1, §3).
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn refused(app: &TestApp, token: &str) -> Value {
     Phone::dial(app.address()).await.connect(Some(&json!({ "token": token }))).await.expect_err("refused")
 }
 
-/// `who`'s sockets have ended and their token opens no other; whoever else there is goes on.
+/// The `ended` sockets have closed, their old token opens no new one, and the other sockets continue.
 async fn assert_ended(app: &TestApp, ended: Vec<Phone>, old: &str, going_on: &mut [Phone]) {
     for mut phone in ended {
         assert_eq!(phone.closed().await, []);
@@ -35,7 +35,7 @@ async fn a_changed_password_ends_the_sockets_of_every_older_token() {
     let body = json!({"otp": code, "password_lama": PASSWORD, "password_baru": "SandiBaru1"});
     let data = app.post("/scan/v1/akun/update_password", Some(&siti.token), &body).await.ok();
     let newer = data["token"].as_str().unwrap();
-    // Their seats are free once they are gone.
+    // Their slots are free once they are gone.
     app.until_metric("nyala_sessions", 1.0).await;
     let mut going_on = vec![other];
     for _ in 0..10 {
@@ -81,7 +81,7 @@ async fn a_token_that_runs_out_while_connected_ends_its_socket() {
     app.advance_s(86_400);
     let newer = app.state.auth.tokens.mint(budi.id, 1, app.now()).unwrap();
     let newer = Phone::join(&app, &newer).await;
-    // One second short of its thirty days it is still good.
+    // One second before its thirty days end, the token is still valid.
     app.advance_s(29 * 86_400 - 1);
     old.watch(shop.idmesin, None).await;
     app.advance_s(1);

@@ -1,4 +1,4 @@
-//! Phones that do not behave end themselves, and nobody else.
+//! A phone that breaks the rules ends its own session, and no other.
 
 use actix_web::rt::net::TcpStream;
 use serde_json::json;
@@ -53,7 +53,7 @@ async fn garbage_ends_its_own_session_and_no_other() {
         frame(0x82, &noise(4_000)),
         frame(0x81, &noise(4_000)),
         frame(0xf1, b"4"),
-        // An end that would reach past all memory.
+        // A payload length that would exceed all memory.
         [&[0x81, 0xff][..], &[0xff; 12]].concat(),
         text_frame(""),
         text_frame("9"),
@@ -68,7 +68,7 @@ async fn garbage_ends_its_own_session_and_no_other() {
     ];
     for bytes in &garbage {
         let mut phone = Phone::join(&app, &budi.token).await;
-        // It may hang up before it has read all of it.
+        // The server may close the connection before it has read all of it.
         let _ = phone.stream.write_all(bytes).await;
         let _ = phone.stream.shutdown().await;
         assert_eq!(phone.closed().await, [], "{:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(60)]));
@@ -94,7 +94,7 @@ async fn a_phone_that_writes_byte_by_byte_is_answered() {
     assert_eq!(phone.answer().await.1["status"], 404);
 }
 
-/// Its connection is gone without a word, like that of a phone that lost its network and came back elsewhere.
+/// The connection is reset without a close, like that of a phone that lost its network and reconnected on another one.
 #[actix_web::test]
 async fn a_phone_that_breaks_off_leaves_nothing_behind() {
     let app = setup().with(|c| c.mesin.idle_s = 1).start().await;
@@ -116,9 +116,9 @@ async fn a_phone_that_breaks_off_leaves_nothing_behind() {
     }
 }
 
-/// A phone that is there and says nothing: the heartbeats that it does not answer end it.
+/// A phone that is connected and silent: unanswered heartbeats end its session.
 #[actix_web::test]
-async fn a_silent_phone_is_let_go_and_the_others_go_on() {
+async fn a_silent_phone_is_closed_and_the_others_continue() {
     let app = setup().with(|c| (c.realtime.ping_interval_s, c.realtime.ping_timeout_s) = (1, 1)).start().await;
     let shop = app.shop(600).await;
     let (siti, budi) = (app.customer(1).await, app.customer(2).await);
@@ -129,7 +129,7 @@ async fn a_silent_phone_is_let_go_and_the_others_go_on() {
     }
     silent.answers_heartbeats = false;
     {
-        // Nothing ticks on a clock that stands: whoever reads answers heartbeats meanwhile.
+        // No tick is sent while the clock is stopped. A phone answers heartbeats only while it reads.
         let (gone, reading) = (std::pin::pin!(silent.closed()), std::pin::pin!(other.tick()));
         match futures_util::future::select(gone, reading).await {
             futures_util::future::Either::Left((ticks, _)) => assert_eq!(ticks, []),

@@ -1,4 +1,4 @@
-//! What is counted of sockets and countdowns, driven and read at `/metrics`.
+//! The metrics of sockets and countdowns, driven and read at `/metrics`.
 
 use super::phone::Phone;
 use super::setup;
@@ -24,7 +24,7 @@ async fn sessions_subscriptions_actors_ticks_lateness_and_joins_are_counted() {
     assert_eq!(app.metric("nyala_subscriptions").await, 2.0);
     assert_eq!(app.metric("nyala_machine_actors").await, 2.0);
 
-    // The start, a tick that is 230 ms late, one in time, the end; each for two phones. Nobody watches the other machine.
+    // The start, a tick that is 230 ms late, one in time, the end; each for two phones. No phone watches the other machine.
     let phase_tick = start + app.phase(watched) + if app.phase(watched) < 200 { 1_000 } else { 0 };
     for now in [start, phase_tick + 230, phase_tick + 1_000, start + 4_000] {
         app.set_ms(now);

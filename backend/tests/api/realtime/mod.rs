@@ -31,7 +31,7 @@ use phone::{PATIENCE, Phone, soon};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 
-/// Machines that answer at once: on a clock that stands, a run begins at the very moment it was paid.
+/// Machines that answer at once: on a stopped clock a run begins at the moment of its payment.
 fn setup() -> Setup {
     Setup::new().with(|c| (c.mesin.sim_min_ms, c.mesin.sim_max_ms) = (0, 0))
 }
@@ -47,7 +47,7 @@ impl TestApp {
         self.register_customer(&format!("8120000{n:04}"), "Siti", "Rahmawati").await
     }
 
-    /// The `n`th customer pays for a machine; when the run ends, if it lasts `duration_s`.
+    /// The `n`th customer pays for a machine. Returns the end of the run if it lasts `duration_s`.
     async fn run(&self, shop: Shop, duration_s: i64, n: u32) -> i64 {
         let customer = self.customer(1_000 + n).await;
         let epay = self.balance_of(&customer, shop, PRICE).await;
@@ -67,12 +67,12 @@ impl TestApp {
         Cadence::of(shop.outlet.idoutlet, 1).phase_ms()
     }
 
-    /// Makes this moment `ms` on a standing clock.
+    /// Sets a stopped clock to `ms`.
     fn set_ms(&self, ms: i64) {
         self.clock.set(Timestamp::from_ms(ms));
     }
 
-    /// The value of one series of `/metrics`; 0 while it is not there.
+    /// The value of one series of `/metrics`; 0 while it does not exist.
     pub async fn metric(&self, name: &str) -> f64 {
         let mut res = self.http.get(format!("{}/metrics", self.base_url)).send().await.expect("metrics");
         let text = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! Machines' actors leave memory while phones come and go: nobody is told anything wrong, and nothing is left at the end.
+//! Actors of machines leave memory while phones come and go: every answer is right, and nothing remains at the end.
 
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use super::wire::text_frame;
 const PHONES: usize = 20;
 const ROUNDS: usize = 20;
 const OUTLETS: usize = 5;
-/// At each outlet; one of them runs.
+/// Machines at each outlet; one of them runs.
 const MACHINES: usize = 5;
 
-/// Subscribes to every machine and leaves it at once, all in one breath; each answer must be right.
+/// Subscribes to every machine and unsubscribes at once, in one write; each answer must be right.
 async fn round(phone: &mut Phone, machines: &[(i64, Option<i64>)]) {
     let mut breath = Vec::new();
     for (n, (idmesin, _)) in machines.iter().enumerate() {
@@ -55,7 +55,7 @@ async fn ten_thousand_subscribes_race_with_actors_that_leave() {
     join_all(phones.iter_mut().enumerate().map(async |(i, phone)| {
         for k in 0..ROUNDS {
             round(phone, &machines).await;
-            // Gaps of all sizes, so that actors are idle at all moments of the race.
+            // Gaps of all lengths, so that actors become idle at every moment of the race.
             sleep(Duration::from_millis(((i * 37 + k * 61) % 200) as u64)).await;
         }
     }))
@@ -64,7 +64,7 @@ async fn ten_thousand_subscribes_race_with_actors_that_leave() {
     assert!(made > (OUTLETS * MACHINES) as f64, "no actor left in between ({made} were made): nothing was raced");
     app.until_metric("nyala_subscriptions", 0.0).await;
 
-    // Nobody watches a board that nobody writes to any more: each phone hears its machine start, and its end.
+    // No phone may watch an outdated machine status: each phone receives its machine's start and end.
     for (phone, shop) in phones.iter_mut().zip(&shops) {
         phone.watch(shop.idmesin, None).await;
     }

@@ -1,5 +1,5 @@
-//! A customer's phone: Engine.IO 4 and Socket.IO 5 over a websocket, spelled out byte by byte, so that a frame which the real
-//! clients would forgive is seen.
+//! A customer's phone: Engine.IO 4 and Socket.IO 5 over a websocket, written byte by byte, so that it detects frames which the real
+//! clients would tolerate.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -13,14 +13,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::wire::{text_frame, upgrade_request};
 use crate::helpers::TestApp;
 
-/// How long a phone waits for what must come.
+/// How long a phone waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 const TARGET: &str = "/socket.io/?EIO=4&transport=websocket";
 
 const TEXT: u8 = 1;
 const CLOSE: u8 = 8;
 
-/// What is told of a countdown, as it came: `tl` and `ends_at - server_time` are compared by tests.
+/// A countdown event as it arrived; tests compare `tl` and `ends_at - server_time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
     pub idmesin: i64,
@@ -33,9 +33,9 @@ pub struct Phone {
     pub stream: TcpStream,
     unread: BytesMut,
     last_ack: u64,
-    /// Ticks that came while an answer was waited for.
+    /// Ticks that arrived while the phone waited for an answer.
     ticks: VecDeque<Tick>,
-    /// False: a phone that says nothing to the server's heartbeats.
+    /// False: the phone does not answer the server's heartbeats.
     pub answers_heartbeats: bool,
 }
 
@@ -56,7 +56,7 @@ pub fn take_frame(bytes: &mut BytesMut) -> Option<(u8, Vec<u8>)> {
     Some((first & 0x0f, bytes.split_to(length).to_vec()))
 }
 
-/// The tick that a packet is; `None` for any other packet.
+/// The tick in a packet; `None` for any other packet.
 pub fn tick_of(packet: &str) -> Option<Tick> {
     let (name, told): (String, Value) = serde_json::from_str(packet.strip_prefix("42")?).expect("an event");
     let idmesin = name.strip_prefix("heartbeat/").expect("the only event there is").parse().unwrap();
@@ -66,7 +66,7 @@ pub fn tick_of(packet: &str) -> Option<Tick> {
     Some(Tick { idmesin, tl: number("tl"), ends_at, server_time: number("server_time") })
 }
 
-/// What must come comes within `PATIENCE`.
+/// An expected event must come within `PATIENCE`.
 pub async fn soon<F: Future>(what: &str, future: F) -> F::Output {
     timeout(PATIENCE, future).await.unwrap_or_else(|_| panic!("{what} never came"))
 }
@@ -85,7 +85,7 @@ impl Phone {
         phone
     }
 
-    /// A websocket at `target`; nothing is read of it yet.
+    /// A websocket at `target`; nothing is read from it yet.
     pub async fn open(address: &str, target: &str) -> Self {
         Self::open_on(TcpStream::connect(address).await.expect("a connection"), address, target).await
     }
@@ -137,12 +137,12 @@ impl Phone {
         self.stream.write_all(bytes).await.expect("an open connection");
     }
 
-    /// Emits an event without asking for an answer; `args` is what follows the name, with its comma.
+    /// Emits an event without asking for an answer. `args` follows the name and includes its leading comma.
     pub async fn emit(&mut self, name: &str, args: &str) {
         self.send(&format!("42[\"{name}\"{args}]")).await;
     }
 
-    /// Asks without waiting: the number that the answer will have.
+    /// Sends a request without waiting; returns the number that the answer will have.
     pub async fn begin(&mut self, name: &str, args: &str) -> u64 {
         self.last_ack += 1;
         self.send(&format!("42{}[\"{name}\"{args}]", self.last_ack)).await;
@@ -175,14 +175,14 @@ impl Phone {
         self.ask("subscribe", &format!(r#","heartbeat/{idmesin}""#)).await
     }
 
-    /// What a machine that runs has left now; ticks that came before are forgotten.
+    /// The remaining time of a machine that runs, by a new request. Earlier ticks are discarded.
     pub async fn ask_anew(&mut self, idmesin: i64) -> i64 {
         let ack = self.subscribe(idmesin).await;
         self.ticks.clear();
         ack["tl"].as_i64().unwrap_or_else(|| panic!("{ack}: it runs"))
     }
 
-    /// Nothing was heard while answers were waited for.
+    /// No tick arrived while the phone waited for answers.
     pub fn assert_quiet(&self) {
         assert_eq!(self.ticks, []);
     }
@@ -208,7 +208,7 @@ impl Phone {
         tick_of(&packet).unwrap_or_else(|| panic!("{packet} is no tick"))
     }
 
-    /// The next event, whichever it is.
+    /// The next event of any kind.
     pub async fn event(&mut self) -> Value {
         let packet = self.packet().await;
         serde_json::from_str(packet.strip_prefix("42").unwrap_or_else(|| panic!("{packet} is no event"))).unwrap()
@@ -219,7 +219,7 @@ impl Phone {
         soon("a packet", self.next()).await.expect("an open session")
     }
 
-    /// Reads on until the server hangs up; the ticks that came before.
+    /// Reads until the server closes the connection; returns the ticks that came before.
     pub async fn closed(&mut self) -> Vec<Tick> {
         let mut ticks: Vec<Tick> = self.ticks.drain(..).collect();
         while let Some(packet) = soon("the end of the session", self.next()).await {

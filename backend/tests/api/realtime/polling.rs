@@ -1,4 +1,4 @@
-//! Long polling through the whole server: its middleware must leave the transport alone, and give its refusals the envelope.
+//! Long polling through the whole server: its middleware must not change the transport, and must wrap its refusals in the envelope.
 
 use std::collections::VecDeque;
 
@@ -76,7 +76,7 @@ async fn a_phone_that_polls_counts_down_as_well() {
     app.until_metric("nyala_subscriptions", 0.0).await;
 }
 
-/// Between two polls nothing is lost: what may not be dropped waits for the next one.
+/// Nothing is lost between two polls: events that may not be dropped wait for the next poll.
 #[actix_web::test]
 async fn the_end_of_a_run_waits_for_the_next_poll() {
     let app = setup().start().await;
@@ -111,7 +111,7 @@ async fn refusals_of_the_transport_have_the_envelope() {
     assert_eq!(strange.status, 403, "{}", strange.message);
 }
 
-/// What the default client does: it polls first, and moves to a websocket with what it watches.
+/// The default client polls first, and then upgrades to a websocket with its subscriptions.
 #[actix_web::test]
 async fn a_phone_that_upgrades_keeps_what_it_watches() {
     let app = setup().with(|c| c.http.workers = 2).start().await;

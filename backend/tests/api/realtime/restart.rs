@@ -1,4 +1,4 @@
-//! A server that ends closes its sockets; the one that comes after it knows what runs.
+//! A server that ends closes its sockets; its successor knows what runs.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::process::Site;
 /// `http.drain_s`.
 const DRAIN: Duration = Duration::from_secs(20);
 
-/// Whoever was being answered when the stop came is answered to the end.
+/// A request that was in progress when the stop came is answered to the end.
 #[actix_web::test]
 async fn a_stop_waits_for_a_request_that_is_under_way() {
     let mut site = Site::new().await;
@@ -28,7 +28,7 @@ async fn a_stop_waits_for_a_request_that_is_under_way() {
     );
     let mut request = TcpStream::connect(site.address()).await.unwrap();
     request.write_all(head.as_bytes()).await.unwrap();
-    // A later request on the same thread is answered, so the earlier one is under way.
+    // A later request on the same thread is answered, so the earlier one is in progress.
     site.ask("GET", "/healthz", "", &Value::Null).await.unwrap().ok();
     site.signal(Signal::SIGTERM);
     phone.closed().await;
@@ -42,7 +42,7 @@ async fn a_stop_waits_for_a_request_that_is_under_way() {
 }
 
 #[actix_web::test]
-async fn after_a_stop_and_after_a_crash_the_countdown_goes_on_where_it_is() {
+async fn the_countdown_continues_after_a_stop_and_after_a_crash() {
     let mut site = Site::new().await;
     site.start("").await;
     let shop = site.shop(600).await;
@@ -57,7 +57,7 @@ async fn after_a_stop_and_after_a_crash_the_countdown_goes_on_where_it_is() {
         assert!(phone.closed().await.iter().all(|tick| tick.tl > 0), "the run is not over");
         let ended = site.ended().await;
         assert_eq!(ended.success(), signal == Signal::SIGTERM, "{ended}");
-        // The connections that the test's requests came on are still open.
+        // The connections of the test's requests are still open.
         assert!(stopping.elapsed() < DRAIN, "the stop waited for connections that nobody uses");
         site.start("").await;
         phone = Phone::join_at(site.address(), &shop.token).await;

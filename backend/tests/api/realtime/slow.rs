@@ -1,4 +1,4 @@
-//! Phones that read slowly or not at all: they lose ticks, never parts of them, and cost nobody else a tick.
+//! Phones that read slowly or not at all: they lose whole ticks, never parts of them, and cost no other phone a tick.
 
 use actix_web::rt::net::TcpStream;
 use bytes::BytesMut;
@@ -13,10 +13,10 @@ use crate::shop::Shop;
 
 const MACHINES: i32 = 8;
 const DURATION_S: i64 = 600;
-/// Bytes that the kernel holds for a phone, at least; it takes twice as much. Then the server has to.
+/// Minimum size of the kernel's buffer for a phone; the kernel doubles it. Beyond that the server has to buffer.
 const NARROW_BYTES: usize = 4096;
 
-/// Machines that run, all with the same end, a phone that hears all of them, and one that does not read.
+/// Machines that run with the same end, a phone that receives all of them, and one that does not read.
 struct Scene {
     app: TestApp,
     machines: Vec<Shop>,
@@ -45,12 +45,12 @@ impl Scene {
             slow.watch(machine.idmesin, Some(ends_at)).await;
         }
         let mut scene = Self { app, machines, ends_at, prompt, slow };
-        // From here on every second holds a tick of each.
+        // From here on every second contains a tick of each machine.
         scene.pass_ms(1_200).await;
         scene
     }
 
-    /// Lets time pass; the prompt phone hears one tick of every machine, of that moment.
+    /// Lets time pass; the prompt phone receives one tick of every machine, of that moment.
     async fn pass_ms(&mut self, ms: i64) {
         self.app.clock.advance_ms(ms);
         let now = self.app.now().ms();
@@ -64,7 +64,7 @@ impl Scene {
         assert!(heard.iter().copied().eq(self.machines.iter().map(|m| m.idmesin)), "{heard:?}");
     }
 
-    /// Answers that the slow phone does not read fill what the kernel holds for it, until ticks are dropped.
+    /// Sends requests until the unread answers fill the kernel's buffer and ticks are dropped.
     async fn until_ticks_are_dropped(&mut self) {
         soon("a dropped tick", async {
             while self.app.metric("nyala_socket_frames_dropped_total").await == 0.0 {
@@ -76,14 +76,14 @@ impl Scene {
         assert_eq!(self.app.metric("nyala_socket_stalled_total").await, 0.0);
     }
 
-    /// The slow phone asks `n` times what a machine does, and does not read the answers. An answer has about 100 bytes.
+    /// The slow phone asks `n` times for a machine's state and does not read the answers. An answer has about 100 bytes.
     async fn ask(&mut self, n: usize) {
         let topic = self.machines[0].idmesin;
         self.slow.send_raw(&text_frame(&format!(r#"421["subscribe","heartbeat/{topic}"]"#)).repeat(n)).await;
     }
 }
 
-/// A phone whose own kernel holds little.
+/// A phone whose own kernel buffer is small.
 async fn narrow(app: &TestApp, token: &str) -> Phone {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(2_048).unwrap();
@@ -97,13 +97,13 @@ async fn narrow(app: &TestApp, token: &str) -> Phone {
 }
 
 #[actix_web::test]
-async fn a_phone_that_never_reads_is_dropped_and_delays_nobody() {
+async fn a_phone_that_never_reads_is_dropped_and_delays_no_other() {
     let mut scene = Scene::new().await;
     scene.until_ticks_are_dropped().await;
     for _ in 0..3 {
         scene.pass_ms(1_000).await;
     }
-    // What may not be dropped waits for it, 64 frames at most.
+    // Frames that may not be dropped wait for the phone, 64 at most.
     scene.ask(100).await;
     scene.app.until_metric("nyala_socket_stalled_total", 1.0).await;
     scene.app.until_metric("nyala_sessions", 1.0).await;

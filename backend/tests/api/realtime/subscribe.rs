@@ -1,4 +1,4 @@
-//! Watching machines: the acknowledgement is a whole snapshot, and nothing that a phone emits ends its session.
+//! Watching machines: the acknowledgement is a whole snapshot, and no event from a phone ends its session.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ async fn the_answer_says_what_the_machine_does_now() {
     app.clock.advance_ms(1);
     let running = json!({"status": 200, "tl": 599_999, "ends_at": ends_at, "server_time": ends_at - 599_999});
     assert_eq!(phone.subscribe(shop.idmesin).await, running, "again, by whom it is watched already");
-    // Another customer's machine: what its own display shows is no secret.
+    // Another customer's machine: its display shows the same, so its state is no secret.
     let budi = app.customer(2).await;
     assert_eq!(Phone::join(&app, &budi.token).await.subscribe(shop.idmesin).await, running);
     app.set_ms(ends_at);
@@ -27,7 +27,7 @@ async fn the_answer_says_what_the_machine_does_now() {
 }
 
 #[actix_web::test]
-async fn what_is_no_topic_is_told_and_the_session_goes_on() {
+async fn an_invalid_topic_is_refused_and_the_session_continues() {
     let app = setup().start().await;
     let shop = app.shop(600).await;
     let siti = app.customer(1).await;
@@ -91,7 +91,7 @@ async fn the_thirty_third_topic_is_refused_until_one_is_left() {
     }
     let siti = app.customer(1).await;
     let mut phone = Phone::join(&app, &siti.token).await;
-    // All at once, and nobody has asked for any of them before.
+    // All at once, and no phone has asked for any of them before.
     for machine in &machines {
         phone.begin("subscribe", &format!(r#","heartbeat/{}""#, machine.idmesin)).await;
     }
@@ -115,9 +115,9 @@ async fn the_thirty_third_topic_is_refused_until_one_is_left() {
     app.until_metric("nyala_subscriptions", 0.0).await;
 }
 
-/// The app mounts a card, unmounts it and mounts it again: what was asked last holds, whatever had to be looked up in between.
+/// The app mounts a card, unmounts it and mounts it again: the last request wins, even if the earlier ones needed a lookup.
 #[actix_web::test]
-async fn what_is_asked_in_one_breath_is_done_in_that_order() {
+async fn requests_in_one_write_are_done_in_that_order() {
     let app = setup().start().await;
     let (first, second) = (app.shop(600).await, app.shop(600).await);
     let siti = app.customer(1).await;
@@ -149,7 +149,7 @@ async fn what_is_asked_in_one_breath_is_done_in_that_order() {
 }
 
 #[actix_web::test]
-async fn a_topic_subscribed_twice_is_heard_once_and_one_that_was_left_not_at_all() {
+async fn a_topic_subscribed_twice_is_received_once_and_an_unsubscribed_one_never() {
     let app = setup().start().await;
     let (shop, other) = (app.shop(600).await, app.shop(600).await);
     let siti = app.customer(1).await;
@@ -166,7 +166,7 @@ async fn a_topic_subscribed_twice_is_heard_once_and_one_that_was_left_not_at_all
 
     phone.unwatch(shop.idmesin).await;
     phone.unwatch(shop.idmesin).await;
-    // Every second from 200 ms after the start on holds a tick of both; only one is heard.
+    // Every second from 200 ms after the start on contains a tick of both; only one is received.
     for ms in [1_200, 1_000] {
         app.clock.advance_ms(ms);
         assert_eq!(phone.tick().await.idmesin, other.idmesin);
@@ -178,7 +178,7 @@ async fn a_topic_subscribed_twice_is_heard_once_and_one_that_was_left_not_at_all
     assert_eq!(heard, [shop.idmesin, other.idmesin]);
 }
 
-/// An unanswered thousand would mean a client that hangs; a thousand topics would mean a server that does.
+/// An unanswered request means a client that hangs; a thousand subscriptions mean a server that hangs.
 #[actix_web::test]
 async fn a_thousand_subscribes_on_one_socket_are_all_answered() {
     let app = setup().start().await;

@@ -1,4 +1,4 @@
-//! The countdown, to the millisecond and the phase, on a clock that stands until the test moves it.
+//! The countdown, exact to the millisecond and the phase, on a clock that only the test moves.
 
 use nyala_machines::device::sim::Mode;
 use serde_json::json;
@@ -24,8 +24,8 @@ fn at(now: i64, idmesin: i64, ends_at: i64) -> Tick {
     Tick { idmesin, tl: ends_at - now, ends_at: Some(ends_at), server_time: now }
 }
 
-/// A phone that watches a machine which runs for a long time, and one beside it which runs for four seconds from `after_ms` past
-/// a phase tick on. The first machine's ticks show that the server has looked at a moment at which the other one is silent.
+/// A phone that watches two machines. One runs for a long time; the other one runs for four seconds, from `after_ms` after a phase tick
+/// on. A tick of the first machine proves that the server has processed a moment at which the other one sends none.
 struct Pair {
     app: TestApp,
     phone: Phone,
@@ -48,7 +48,7 @@ impl Pair {
         let phase_tick = app.now().ms() + 2_000 + app.phase(long);
         app.set_ms(phase_tick);
         assert_eq!(phone.tick().await, at(phase_tick, long.idmesin, long_ends));
-        // Within the second after this tick, the clock stands between two ticks: nothing comes but the start.
+        // Within the second after this tick, the clock is between two ticks: only the start arrives.
         let start_ms = phase_tick + after_ms;
         app.set_ms(start_ms);
         let short_ends = app.run(short, 4, 2).await;
@@ -71,7 +71,7 @@ impl Pair {
         assert_eq!(self.phone.tick().await, at(now, self.long.0, self.long.1));
     }
 
-    /// The end of the short run: once, outside the phase.
+    /// The end of the short run: sent once, outside the phase.
     async fn ends(&mut self) {
         self.app.set_ms(self.short.1);
         assert_eq!(self.phone.tick().await, at(self.short.1, self.short.0, self.short.1));
@@ -91,7 +91,7 @@ async fn machines_of_an_outlet_tick_together_and_not_within_200_ms_of_the_start(
 }
 
 #[actix_web::test]
-async fn nor_within_200_ms_of_the_end() {
+async fn machines_do_not_tick_within_200_ms_of_the_end() {
     let mut pair = Pair::start(190).await;
     for second in 0..3 {
         pair.both_tick_at(810 + second * 1_000).await;
@@ -115,7 +115,7 @@ async fn at_200_ms_from_either_end_it_does_tick() {
     pair.ends().await;
 }
 
-/// A server that looks late tells the truth of that moment, once, and leaves out what is too near to the end by then.
+/// A late server sends the current state once, and skips ticks that are too near to the end by then.
 #[actix_web::test]
 async fn a_tick_that_is_late_is_sent_once_and_never_within_200_ms_of_the_end() {
     let mut pair = Pair::start(500).await;
@@ -123,13 +123,13 @@ async fn a_tick_that_is_late_is_sent_once_and_never_within_200_ms_of_the_end() {
     pair.app.set_ms(late);
     let want = [pair.long, pair.short].map(|(idmesin, ends_at)| at(late, idmesin, ends_at));
     assert_eq!(ticks(&mut pair.phone, 2).await, want, "one tick for the three that were due");
-    // Due at 3,500; looked at only at 3,810.
+    // Due at 3,500; processed only at 3,810.
     pair.one_ticks_at(3_810).await;
     pair.ends().await;
 }
 
 #[actix_web::test]
-async fn a_stall_over_the_end_tells_the_end_alone() {
+async fn a_stall_over_the_end_sends_only_the_end() {
     let mut pair = Pair::start(500).await;
     let late = pair.start_ms + 9_000;
     pair.app.set_ms(late);
@@ -138,9 +138,9 @@ async fn a_stall_over_the_end_tells_the_end_alone() {
     pair.one_ticks_at(9_500).await;
 }
 
-/// Frames are encoded once and cross threads; every phone hears the same.
+/// Frames are encoded once and cross threads; every phone receives the same.
 #[actix_web::test]
-async fn every_phone_on_every_thread_hears_the_same() {
+async fn every_phone_on_every_thread_receives_the_same() {
     let app = setup().with(|c| c.http.workers = 2).start().await;
     let (first, second) = (app.shop(3).await, app.shop(3).await);
     let mut phones = Vec::new();
@@ -187,7 +187,7 @@ async fn every_phone_on_every_thread_hears_the_same() {
 }
 
 #[actix_web::test]
-async fn a_hold_that_is_given_back_is_told_once() {
+async fn a_refunded_hold_is_sent_once() {
     let app = setup().start().await;
     let shop = app.shop(600).await;
     let siti = app.customer(1).await;
@@ -227,7 +227,7 @@ async fn an_operators_stop_ends_the_countdown_there() {
     assert_eq!(phone.tick().await, at(now + 600_000, shop.idmesin, now + 1_200_000), "nothing came at the old run's end");
 }
 
-/// On a running clock: what an unloaded server promises is held against the best of five short runs.
+/// On a running clock: the best of five short runs must keep the promise for an unloaded server.
 #[actix_web::test]
 async fn a_run_is_counted_down_as_it_happens() {
     let app = setup().running_clock().start().await;

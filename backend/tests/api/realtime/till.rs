@@ -73,7 +73,7 @@ async fn a_socket_ends_with_its_session_whatever_ends_that() {
     app.ops(&supervisor, &format!("perangkat/{}/cabut", rina.till.id), &json!({})).await.ok();
     assert_eq!(lost.closed().await, []);
 
-    // Ended by another program, or idle for too long: whoever looks finds out.
+    // Sessions that another program ended, or that were idle for too long, are found by the next check.
     app.clock.advance_ms(30 * 60_000);
     app.state.staff_seats.look(&app.state.staff).await.unwrap();
     assert_eq!(other.closed().await, []);

@@ -1,4 +1,4 @@
-//! Clocks that step and servers that stand still: the countdown is right to the second all the same.
+//! Clocks that step and servers that are stopped: the countdown is still right to the second.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -14,11 +14,11 @@ use time::format_description::well_known::Rfc2822;
 use super::phone::{Phone, Tick};
 use crate::process::{Shop, Site};
 
-/// How far the server may be off, in milliseconds.
+/// Maximum error of the server, in milliseconds.
 const ERROR_MS: i64 = 1_000;
 
-/// A time left, and between which moments of the test's own clock it was told. That clock never steps, and goes on while the server
-/// stands.
+/// A remaining time, and the two moments of the test's own clock between which it was received. That clock never steps, and it runs while
+/// the server is stopped.
 pub struct Told {
     tl: i64,
     from: Instant,
@@ -30,7 +30,7 @@ fn ms_between(from: Instant, to: Instant) -> i64 {
 }
 
 impl Told {
-    /// What the server says now of a machine that runs.
+    /// The server's current answer about a machine that runs.
     pub async fn now(phone: &mut Phone, idmesin: i64) -> Self {
         let from = Instant::now();
         let tl = phone.ask_anew(idmesin).await;
@@ -43,12 +43,12 @@ impl Told {
         Self { tl, from: self.from, to: Instant::now() }
     }
 
-    /// The least and the most that may be left when it is told between two moments.
+    /// The minimum and maximum remaining time in an answer that arrives between two moments.
     fn range(&self, from: Instant, to: Instant) -> (i64, i64) {
         (self.tl - ms_between(self.from, to) - ERROR_MS, self.tl - ms_between(self.to, from) + ERROR_MS)
     }
 
-    /// `later` was told of the same run.
+    /// `later` is an answer about the same run.
     #[track_caller]
     pub fn assert_goes_on(&self, later: &Self) {
         let (least, most) = self.range(later.from, later.to);
@@ -83,7 +83,7 @@ async fn ten_seconds_of_standstill_cost_no_second_and_bring_no_burst() {
         ticks.push(phone.tick().await.tl);
     }
     assert!(ticks.windows(2).all(|two| two[1] < two[0]), "{ticks:?}");
-    // What was sent right before the stop has waited in the socket since; of the standstill itself nothing is told.
+    // Ticks sent right before the stop have waited in the socket since; no tick is of the time of the stop itself.
     let ((stale, _), (_, fresh)) = (before.range(before.from, stopped), before.range(continued, continued));
     assert!(ticks.iter().all(|tl| *tl >= stale || *tl <= fresh), "{ticks:?} within {fresh} to {stale}");
     let at_most = 3 + (before.from.elapsed() - STILL).as_secs() as usize;
@@ -92,7 +92,7 @@ async fn ten_seconds_of_standstill_cost_no_second_and_bring_no_burst() {
     assert_over(&mut other).await;
 }
 
-/// The run that ended meanwhile is told to be over, once, and nothing else is said of it.
+/// The run that ended during the stop gets one last tick, and no other.
 async fn assert_over(phone: &mut Phone) {
     let mut ticks: Vec<Tick> = vec![phone.tick().await];
     while ticks.last().unwrap().tl > 0 {
@@ -103,7 +103,7 @@ async fn assert_over(phone: &mut Phone) {
     phone.assert_quiet();
 }
 
-/// A library that steps the wall clock of the process it is loaded into, and of no other, by the seconds in a file.
+/// A library that steps the wall clock of only the process it is loaded into, by the seconds in a file.
 struct WallClock {
     library: PathBuf,
     offset_s: PathBuf,
@@ -121,13 +121,13 @@ impl WallClock {
     }
 
     fn step_to(&self, offset_s: i64) {
-        // In place: the server has the file mapped.
+        // Written in place, because the server has the file mapped.
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&self.offset_s).unwrap();
         file.write_all_at(&offset_s.to_le_bytes(), 0).unwrap();
     }
 }
 
-/// How far the server's wall clock is from the test's, in hours: it dates its answers by it.
+/// How far the server's wall clock is from the test's, in hours, by the date of its answers.
 async fn hours_off(site: &Site) -> i64 {
     let answer = site.ask("GET", "/healthz", "", &serde_json::Value::Null).await.unwrap();
     let date = OffsetDateTime::parse(answer.headers.get("date").unwrap().to_str().unwrap(), &Rfc2822).unwrap();

@@ -1,4 +1,4 @@
-//! Sockets that have not logged in: nobody can take up all there are (docs/contract.md §7).
+//! Sockets that have not logged in: no client can take all of the slots (docs/contract.md §7).
 
 use nyala_core::domain::address::Block;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ async fn poll_from(app: &TestApp, ip: &str) -> u16 {
     poll(app, &[("x-forwarded-for", ip)]).await.status.as_u16()
 }
 
-/// What a hundred thousand handshakes of one connection did: not one of them may stand in a customer's way.
+/// A client that opens very many handshakes over one connection must not block any customer.
 #[actix_web::test]
 async fn an_address_opens_256_and_nobody_else_notices() {
     let app = behind_proxy().with(|c| c.realtime.max_sessions = 2).start().await;
@@ -45,7 +45,7 @@ async fn an_address_opens_256_and_nobody_else_notices() {
     }
     assert_eq!(app.metric("nyala_socket_sessions_unjoined").await, 256.0);
     assert_eq!(app.metric("nyala_socket_unjoined_refused_total").await, 4.0);
-    // Customers elsewhere, over both transports; `max_sessions` counts them only.
+    // Customers at other addresses, over both transports; `max_sessions` counts only joined sockets.
     assert_eq!(poll_from(&app, "198.51.100.8").await, 200);
     for _ in 0..2 {
         let mut phone = Phone::join(&app, &siti.token).await;
@@ -67,7 +67,7 @@ async fn one_network_of_a_provider_s_customer_is_one_address_and_the_setting_cou
     assert_eq!(poll_from(&app, "2001:db8:0:1::1").await, 200);
 }
 
-/// Else whoever sends the header has as many addresses as it likes.
+/// Otherwise a client that sends the header could use any number of addresses.
 #[actix_web::test]
 async fn only_a_trusted_proxy_names_the_address() {
     let app = setup().with(|c| c.realtime.unjoined_per_address = 2).start().await;
@@ -94,15 +94,15 @@ async fn a_known_phone_has_places_of_its_own() {
     }
 }
 
-/// The time runs from the handshake, whatever a client does short of logging in.
+/// The time runs from the handshake, whatever a client does other than log in.
 #[actix_web::test]
-async fn who_does_not_log_in_has_ten_seconds() {
+async fn a_client_that_does_not_log_in_has_ten_seconds() {
     let app = setup().start().await;
     let mut phone = Phone::dial(app.address()).await;
     let began = std::time::Instant::now();
     assert!(phone.connect(Some(&json!({"token": "x"}))).await.is_err());
     assert_eq!(phone.closed().await, []);
-    // Well before whatever else would close it: a heartbeat that is not answered does so after 25 s.
+    // Well before any other timeout: an unanswered heartbeat closes the connection only after 25 s.
     assert!((9..15).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
     app.until_metric("nyala_socket_sessions_open", 0.0).await;
 }

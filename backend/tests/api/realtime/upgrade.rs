@@ -1,4 +1,4 @@
-//! What is answered to a request for a websocket: no middleware sees it.
+//! The answers to a websocket request, which no middleware handles.
 
 use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

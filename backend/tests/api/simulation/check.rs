@@ -1,4 +1,4 @@
-//! What must hold in every history, whatever went wrong.
+//! Invariants that must hold in every history, whatever failed in it.
 
 use std::collections::HashMap;
 
@@ -13,15 +13,15 @@ use super::devices::{Devices, Run};
 use super::store::{Kind, PRICE, PurchaseRow};
 use super::world::{CUSTOMERS, MACHINES, World};
 
-/// What recovery may take on top of the rules' own times.
+/// Extra time that recovery may take, in addition to the times of the rules.
 const SLACK_MS: i64 = 60_000;
-/// How far the countdown may be off the device's own, the way of its word not counted.
+/// Largest allowed difference between the shown countdown and the device's own, without the transit time of the message.
 const COUNTDOWN_MS: i64 = 1_000;
 
-/// How long a device is asked, and its word waited for, before anything is given up.
+/// Minimum time of querying a device and waiting for its answer before a purchase is given up.
 const PATIENCE_MS: i64 = 3_000;
 
-/// What every run of the histories must have met.
+/// Events that each run of the histories must have met at least once.
 pub const WORTH: [&str; 16] = [
     "crash",
     "answer of the database lost",
@@ -41,7 +41,7 @@ pub const WORTH: [&str; 16] = [
     "unpaid run found",
 ];
 
-/// What is decided, as the histories count it.
+/// The name under which the histories count a decision.
 pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
     match (change, event) {
         (Change::MarkSent, _) => "marked as sent",
@@ -61,7 +61,7 @@ pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
 }
 
 impl<D: Devices> World<D> {
-    /// Nobody waits for ever, at any moment.
+    /// Checks after every step that no purchase waits longer than the rules allow.
     pub fn check_step(&mut self) {
         if !self.server.up {
             return;
@@ -76,12 +76,13 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// The server is about to commit `change`; the device knows better. `said_at`: when it said what this comes from.
+    /// Checks a change that the server is about to commit against what the device really did. `said_at`: when the device sent the message
+    /// behind it.
     pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, said_at: Timestamp) {
         self.note(name(change, event));
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
-                // A guess has no word behind it, and a word of what is over does not say since when.
+                // A guess comes from no message, and an ack of a finished cycle carries no start time.
                 let guess = matches!(event, PurchaseEvent::Wake | PurchaseEvent::Ack { result: AckResult::Done, .. });
                 self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
             }
@@ -121,12 +122,12 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What really happened for a command.
+    /// The run that the device really made for a command.
     pub fn run_of(&self, machine: usize, cmd_id: Uuid) -> Option<&Run> {
         self.devices.runs(machine).iter().rev().find(|r| r.cmd_id == cmd_id)
     }
 
-    /// Everything has come to rest.
+    /// Checks after the history has come to rest.
     pub fn check_end(&mut self) {
         (0..self.store.unpaid_runs.len()).for_each(|_| self.note("unpaid run found"));
         assert!(self.server.up, "the server is up in the end");
@@ -149,7 +150,7 @@ impl<D: Devices> World<D> {
         self.check_several();
     }
 
-    /// No machine ran unpaid, unless its device said nothing for fifteen minutes, or forgot.
+    /// No machine ran unpaid, unless its device was silent for fifteen minutes or lost its memory.
     fn check_run_is_paid(&self, p: &PurchaseRow, forgotten: bool) {
         let paid = matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped);
         assert!(paid || p.gave_up || forgotten, "ran unpaid: {p:?}");
@@ -181,7 +182,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What customers were told was true, and stayed true.
+    /// Every answer that customers received was true, and stayed true.
     fn check_customers(&self) {
         let mut receipts: HashMap<(usize, u32), u32> = HashMap::new();
         for p in &self.store.purchases {
@@ -204,7 +205,8 @@ impl<D: Devices> World<D> {
                 Some(Told::Unknown) => {}
             }
             if r.order.customer == CUSTOMERS {
-                // A device that has forgotten what it refused may run it after all, and its word of before may be heard last.
+                // A device that lost its memory may still run a command that it refused before. Its earlier refusal may arrive after
+                // that.
                 let taken = bought.is_some_and(|p| {
                     let mut runs = self.devices.runs(r.order.machine).iter();
                     runs.any(|run| run.cmd_id != p.cmd_id && run.ends_at > p.created_at)

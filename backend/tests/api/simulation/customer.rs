@@ -1,4 +1,4 @@
-//! Customers: they press, press again, wait eight seconds, repeat what was not answered, and remember what they were told.
+//! Customers: they press, press again, wait eight seconds, repeat requests without an answer, and keep the answers they received.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,10 +15,10 @@ use super::server::Phone;
 use super::store::OrderRow;
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
 
-/// How often facts may change under one request (`create_snap_transaksi`).
-const TRIES: u32 = 4;
+/// Maximum number of reads of the facts for one request, as in `create_snap_transaksi`.
+const MAX_ATTEMPTS: u32 = 4;
 
-/// What a customer was told.
+/// The answer that a customer received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
     /// 200.
@@ -35,14 +35,14 @@ pub enum Told {
 pub struct Request {
     pub order: OrderRow,
     pub told: Option<Told>,
-    /// Of several servers: at which it waits, and in which life of it.
+    /// With several servers: the server at which the request waits, and the number of that server's start.
     pub(super) at: Option<(usize, u32)>,
-    /// When it began to wait there.
+    /// When the request began to wait there.
     pub(super) since: Timestamp,
-    /// Set with it, for the machine at which it waits.
+    /// Shared with the waiter at the machine; true once the request has its answer.
     hung_up: Rc<Cell<bool>>,
     tries: u32,
-    /// How often it is sent anew when nothing was told.
+    /// How often the request is sent again when it received no answer.
     patience: u32,
 }
 
@@ -59,7 +59,7 @@ impl<D: Devices> World<D> {
         };
         let patience = self.rng.random_range(0..6);
         self.order(order, after_ms, patience);
-        // Trouble is likeliest to tell when something is under way.
+        // A fault has the largest effect while a purchase is under way.
         D::plan_press(self, order.machine, after_ms);
         if self.chance(0.3) {
             let again_ms = after_ms + self.up_to(12_000);
@@ -67,7 +67,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// After all trouble: a short run must be possible again.
+    /// A purchase after all faults are over: a short cycle must be possible again.
     pub fn customer_tries(&mut self, machine: usize, after_ms: i64) {
         let order = OrderRow { customer: CUSTOMERS, receipt: 900 + u32::try_from(machine).unwrap(), machine, service: 0 };
         self.order(order, after_ms, 0);
@@ -80,7 +80,7 @@ impl<D: Devices> World<D> {
 
     pub fn press(&mut self, request: usize) {
         if !self.server.up {
-            return self.hears(request, Told::Unknown);
+            return self.receive(request, Told::Unknown);
         }
         if self.requests[request].tries == 0 {
             self.after(ANSWER_WAIT_MS, Happening::Deadline { request });
@@ -88,12 +88,12 @@ impl<D: Devices> World<D> {
         self.read_facts(request);
     }
 
-    /// `create_snap_transaksi`, one round of it.
+    /// One round of `create_snap_transaksi`.
     fn read_facts(&mut self, request: usize) {
         let Request { order, tries, .. } = &mut self.requests[request];
         *tries += 1;
-        if *tries > TRIES {
-            return self.hears(request, Told::Unknown);
+        if *tries > MAX_ATTEMPTS {
+            return self.receive(request, Told::Unknown);
         }
         let order = *order;
         let decision = self.store.decide(order, self.clock());
@@ -109,15 +109,15 @@ impl<D: Devices> World<D> {
         self.requests[request].since = self.now;
         let order = self.requests[request].order;
         match decision {
-            // A refusal that is not remembered: the number is another body's.
-            Decision::ReceiptTaken => self.hears(request, Told::Unknown),
-            Decision::RefusedBefore(why) => self.hears(request, Told::Refused(why)),
+            // This refusal is not stored: the receipt number belongs to another body.
+            Decision::ReceiptTaken => self.receive(request, Told::Unknown),
+            Decision::RefusedBefore(why) => self.receive(request, Told::Refused(why)),
             Decision::Refused(why) => self.answer(request, Outcome::Refused(why)),
             Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => {
-                self.hears(request, Told::DidNotStart)
+                self.receive(request, Told::DidNotStart)
             }
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
-                self.hears(request, Told::Runs)
+                self.receive(request, Told::Runs)
             }
             Decision::Purchased { purchase_id, .. } => {
                 let buyer = self.phone(request);
@@ -141,13 +141,13 @@ impl<D: Devices> World<D> {
         }
         self.check_answered_soon(request, outcome);
         match outcome {
-            Outcome::Started => self.hears(request, Told::Runs),
-            Outcome::NotStarted => self.hears(request, Told::DidNotStart),
-            Outcome::Busy => self.hears(request, Told::Unknown),
+            Outcome::Started => self.receive(request, Told::Runs),
+            Outcome::NotStarted => self.receive(request, Told::DidNotStart),
+            Outcome::Busy => self.receive(request, Told::Unknown),
             Outcome::ReadAgain => self.read_facts(request),
             Outcome::Refused(why) => {
                 if self.store.refuse(self.requests[request].order, why, self.clock()) {
-                    self.hears(request, Told::Refused(why));
+                    self.receive(request, Told::Refused(why));
                 } else {
                     self.read_facts(request);
                 }
@@ -157,21 +157,21 @@ impl<D: Devices> World<D> {
 
     pub fn deadline(&mut self, request: usize) {
         if self.requests[request].told.is_none() {
-            self.hears(request, Told::Unknown);
+            self.receive(request, Told::Unknown);
         }
     }
 
-    /// The server died under all of them.
+    /// The server died: all requests that wait there lose their connection.
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {
             let here = self.is_here(self.requests[request].at);
             if here && self.requests[request].tries > 0 && self.requests[request].told.is_none() {
-                self.hears(request, Told::Unknown);
+                self.receive(request, Told::Unknown);
             }
         }
     }
 
-    fn hears(&mut self, request: usize, told: Told) {
+    fn receive(&mut self, request: usize, told: Told) {
         self.requests[request].told = Some(told);
         self.requests[request].hung_up.set(true);
         let Request { order, patience, .. } = self.requests[request];

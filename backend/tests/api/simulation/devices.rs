@@ -1,4 +1,4 @@
-//! What stands behind the machines of a world.
+//! The devices behind the machines of a world.
 
 use std::fmt::Debug;
 
@@ -12,57 +12,57 @@ use uuid::Uuid;
 use super::server::Phone;
 use super::world::World;
 
-/// What a device really did, for judging what the server believes.
+/// What a device really ran, to check what the server assumes.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub cmd_id: Uuid,
-    /// When it turned itself off, was stopped or lost power.
+    /// When the device turned itself off, was stopped or lost power.
     pub ends_at: Timestamp,
-    /// It was stopped, or lost power: it ends at another time than it was sold for.
+    /// The run was stopped, or the device lost power: it ends at another time than was sold.
     pub cut: bool,
-    /// Nothing follows from it any more: the device has forgotten it, or there were two with one key.
+    /// The checks ignore this run: the device lost its memory of it, or two devices had the same key.
     pub forgotten: bool,
 }
 
-/// How dense the trouble of a history is.
+/// Density of the faults in a history.
 pub struct Plan {
-    /// Presses of `Bayar`, repeats not counted.
+    /// Presses of `Bayar`, without repeats.
     pub presses: u32,
-    /// How often an answer of the database is lost, or late.
+    /// Probability that an answer of the database is lost or late.
     pub statement: f64,
 }
 
-/// The devices, and the way to them.
+/// The devices and the network to them.
 pub trait Devices: Debug + Sized {
-    /// What happens to them and on their way.
+    /// Events of the devices and of their network.
     type Happening: Debug;
     const PLAN: Plan;
 
     fn new(rng: &mut StdRng) -> Self;
 
-    /// Plans the trouble of a history that has not begun.
+    /// Schedules the faults of a history before it begins.
     fn plan(world: &mut World<Self>);
 
-    /// Plans the trouble that comes while something is bought at that machine, in `after_ms`.
+    /// Schedules the faults around a purchase that begins at that machine in `after_ms`.
     fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64);
 
     fn happen(world: &mut World<Self>, what: Self::Happening);
 
-    /// The server gives a command.
+    /// The server sends a command.
     fn command(world: &mut World<Self>, cmd: Command);
 
-    /// The process is up; `open`: the purchase that it has found there.
+    /// The process is up. `open`: the open purchase that it has loaded for the machine.
     fn boot(world: &mut World<Self>, machine: usize, open: Option<&Purchase>);
 
     fn crash(world: &mut World<Self>);
 
-    /// Something goes wrong with a device or its network, as far as trouble is still made.
+    /// A fault of a device or its network, while faults are still injected.
     fn trouble(world: &mut World<Self>, machine: usize);
 
-    /// No trouble from now on: what is broken is mended.
+    /// Ends the faults and repairs what they broke.
     fn peace(world: &mut World<Self>, machine: usize);
 
-    /// Brings a start whose facts stand to the machine, once its device is known to be there.
+    /// Passes a start whose facts are still valid to the machine, after its device is known to be present.
     fn buy(world: &mut World<Self>, _request: usize, machine: usize, start: Start<Phone>) {
         world.tell(machine, Input::Start(start));
     }
@@ -70,7 +70,7 @@ pub trait Devices: Debug + Sized {
     /// What the devices of a machine really ran, oldest first.
     fn runs(&self, machine: usize) -> &[Run];
 
-    /// Whether it is a device's word of a run, on its way.
+    /// Whether the event is a device's state report of a run that is still in transit.
     fn tells_a_run(_: &Self::Happening) -> bool {
         false
     }
@@ -78,9 +78,9 @@ pub trait Devices: Debug + Sized {
     /// A change was committed.
     fn committed(_: &mut World<Self>, _purchase: i64, _change: Change) {}
 
-    /// A machine is not kept for staff any more.
+    /// A machine that was blocked for staff is released.
     fn freed(_: &mut World<Self>, _machine: usize) {}
 
-    /// How much later than it is the end of a run may be taken for, by a word of `said_at`.
+    /// How far after the true end of the run the shown end may be, when it comes from a message sent at `said_at`.
     fn late_ms(world: &World<Self>, machine: usize, said_at: Timestamp) -> i64;
 }

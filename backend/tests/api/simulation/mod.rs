@@ -1,6 +1,6 @@
-//! Thousands of histories in virtual time: the real `Machine`, a store with the schema's constraints, the real rules of devices,
-//! simulated ones (`plain`) and such that speak MQTT (`mqtt`), one server or two or three of them (`several`), and every fault there is.
-//! `NYALA_SIM_SEED=<n>` tells one history as it goes; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
+//! Thousands of histories in virtual time. They use the real `Machine`, a store with the schema's constraints and the real rules of
+//! devices. Devices are simulated (`plain`) or speak MQTT (`mqtt`); one, two or three servers run (`several`); every known fault is
+//! injected. `NYALA_SIM_SEED=<n>` prints one history while it runs; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
 
 mod check;
 mod customer;
@@ -31,29 +31,29 @@ use plain::Plain;
 use several::{Case, Without};
 use world::World;
 
-/// Histories that PostgreSQL is asked to tell as well.
+/// Histories that are also replayed on PostgreSQL.
 const POSTGRES_SEEDS: u64 = 30;
-/// Histories of an ordinary run; `make simulate` tells more.
+/// Histories of an ordinary run; `make simulate` runs more.
 const SEEDS: u64 = 20_000;
 const MQTT_SEEDS: u64 = 3_000;
 const SEVERAL_SEEDS: u64 = 600;
-/// In so many, servers are taken over at each edge of a purchase by chance alone.
+/// From this number of histories on, random takeovers alone must have reached each edge of a purchase.
 const BY_CHANCE_SEEDS: u64 = 20_000;
-/// Of so many without the fence, or with one that holds nothing, at least one ends badly.
+/// Of this many histories without the fence, or with a fence that locks no row, at least one must end badly.
 const UNFENCED_SEEDS: u64 = 1_000;
-/// Of so many in which a server goes on at a certain edge, too.
+/// The same for histories in which a stopped server resumes at a certain edge.
 const UNFENCED_WAKES: usize = 100;
-/// One in so many of these is told the core in C as well.
+/// One in this many of these histories is also replayed on the core in C.
 const CORE_ONE_IN: u64 = 10;
-/// Seeds that are named when they end badly.
+/// Maximum number of seeds listed when histories end badly.
 const SHOWN: usize = 20;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is a number, not `{text}`")))
 }
 
-/// Tells all the histories that were asked for; what they met, added up by `add`.
-fn tell<D: Devices, T: Default + Send>(
+/// Runs all requested histories and adds their results up with `add`.
+fn run_all<D: Devices, T: Default + Send>(
     name: &str,
     seeds: u64,
     history: impl Fn(u64, bool) -> World<D> + Sync,
@@ -65,7 +65,7 @@ fn tell<D: Devices, T: Default + Send>(
     }
     let (first, seeds) = (number("NYALA_SIM_FIRST").unwrap_or(0), number("NYALA_SIM_SEEDS").unwrap_or(seeds));
     let (next, all, bad) = (AtomicU64::new(first), Mutex::new(T::default()), Mutex::new(Vec::new()));
-    let tell = || {
+    let work = || {
         loop {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= first + seeds {
@@ -82,7 +82,7 @@ fn tell<D: Devices, T: Default + Send>(
     };
     thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        (0..threads).for_each(|_| _ = scope.spawn(tell));
+        (0..threads).for_each(|_| _ = scope.spawn(work));
     });
     let mut bad = bad.into_inner().unwrap();
     bad.sort_unstable();
@@ -110,27 +110,27 @@ fn worth(seen: &BTreeMap<&'static str, u32>, expected: &[&str]) {
 
 #[test]
 fn every_history_ends_well() {
-    let seen = tell("simulated devices", SEEDS, World::<Plain>::new, |seen, _, world| add_up(seen, world.seen));
+    let seen = run_all("simulated devices", SEEDS, World::<Plain>::new, |seen, _, world| add_up(seen, world.seen));
     seen.inspect(|seen| worth(seen, &check::WORTH));
 }
 
 #[test]
 fn every_history_of_several_servers_ends_well() {
     let history = |seed, verbose| World::several(seed, verbose, Without::Nothing);
-    let seen = tell("several servers", SEVERAL_SEEDS, history, |seen, _, world| add_up(seen, world.seen));
+    let seen = run_all("several servers", SEVERAL_SEEDS, history, |seen, _, world| add_up(seen, world.seen));
     let by_chance = if number("NYALA_SIM_SEEDS") >= Some(BY_CHANCE_SEEDS) { POINTS } else { &[] };
     seen.inspect(|seen| worth(seen, &[&several::WORTH, by_chance].concat()));
 }
 
-/// A server is stopped at an edge, and another one takes over: each of them by its name.
+/// A server is stopped at an edge and another one takes over: one history for each case, by name.
 #[test]
 fn every_history_of_a_takeover_at_an_edge_ends_well() {
     assert!(Case::missing().is_empty(), "nobody is stopped at {:?}", Case::missing());
     let history = |seed, verbose| World::at_an_edge(seed, verbose, Without::Nothing);
-    tell("takeovers at edges", Case::count(), history, |seen, _, world| add_up(seen, world.seen));
+    run_all("takeovers at edges", Case::count(), history, |seen, _, world| add_up(seen, world.seen));
 }
 
-/// At each edge before a change its fence is all that keeps a server from committing it that has lost the machine meanwhile.
+/// At each edge before a change, only the fence keeps a server that has lost the machine in between from committing that change.
 #[test]
 fn without_the_fence_a_takeover_at_each_edge_ends_badly() {
     for (edge, seeds) in Case::fenced() {
@@ -143,7 +143,7 @@ fn without_the_fence_a_takeover_at_each_edge_ends_badly() {
     }
 }
 
-/// Among several servers each commit needs its fence, and the fence its row until the commit.
+/// With several servers, each commit needs its fence, and the fence must lock its row until the commit.
 #[test]
 fn without_the_fence_a_history_of_several_servers_ends_badly() {
     for without in [Without::Fence, Without::Share] {
@@ -156,12 +156,12 @@ fn without_the_fence_a_history_of_several_servers_ends_badly() {
 #[test]
 fn every_history_over_the_endpoint_ends_well() {
     let add = |all: &mut Figures, seed, world: World<Mqtt>| all.add(seed, world.devices.figures, world.seen);
-    if let Some(mut figures) = tell("endpoint", MQTT_SEEDS, World::new, add) {
+    if let Some(mut figures) = run_all("endpoint", MQTT_SEEDS, World::new, add) {
         figures.check(&WORTH);
     }
 }
 
-/// Everything that the devices of that history were told is told the core as well, and a life beyond all histories.
+/// Replays on the core all inputs of the devices of that history, and one random sequence of inputs that no history contains.
 fn hold_core_against(core: &Path, seed: u64) -> usize {
     let mut world = World::<Mqtt>::taken_down(seed);
     world.run();

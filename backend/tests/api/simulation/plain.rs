@@ -1,5 +1,5 @@
-//! Devices of docs/contract.md §6 and the network before them: messages are lost, doubled, late and out of order; devices lose
-//! power and memory, refuse, fall silent and go offline.
+//! Devices of docs/contract.md §6 and the network before them. Messages are lost, duplicated, delayed and reordered; devices lose power
+//! and memory, refuse, fall silent and go offline.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -27,25 +27,25 @@ const CALM: Network = Network { loses: 0.0, doubles: 0.0, delay_ms: 300 };
 #[derive(Debug)]
 pub struct Device {
     memory: DeviceMemory,
-    /// How far its clock is ahead of the server's.
+    /// How far the device's clock is ahead of the server's.
     skew_ms: i64,
     network: Network,
     /// Commands that the network delivers late, when the device is back.
     away: Option<Vec<Command>>,
     pub runs: Vec<Run>,
-    /// Commands that it answered and then forgot. One that is delivered late may run after all.
+    /// Commands that the device answered and then lost from its memory. One that is delivered late may still run.
     forgot: Vec<Uuid>,
-    /// Number of its latest trouble.
+    /// Number of the latest fault.
     pub trouble: u32,
-    /// It says nothing more from its next start on.
+    /// The device sends nothing more from its next start on.
     falls_silent: Option<FallsSilent>,
 }
 
-/// When a device falls silent that starts.
+/// When a device falls silent after a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FallsSilent {
     Before,
-    /// It has said that it has started, and not for how long.
+    /// After its ack of the start, and before it reports the remaining time.
     AfterItsAnswer,
 }
 
@@ -64,7 +64,7 @@ impl Device {
     }
 }
 
-/// All of them.
+/// All devices.
 #[derive(Debug)]
 pub struct Plain(Vec<Device>);
 
@@ -72,13 +72,13 @@ pub struct Plain(Vec<Device>);
 pub enum Happens {
     /// A command reaches its device.
     Command { cmd: Command },
-    /// A device's word reaches the server.
+    /// A device's message reaches the server.
     Said { machine: usize, event: DeviceEvent, said_at: Timestamp },
-    /// The trouble of that number is over.
+    /// The fault of that number is over.
     Mend { machine: usize, number: u32 },
-    /// The server notices that a device is away since the trouble of that number.
+    /// The server notices that a device is offline since the fault of that number.
     LastWill { machine: usize, number: u32 },
-    /// A device tells its state without being asked.
+    /// A device sends its state report without a query.
     Tells { machine: usize },
 }
 
@@ -159,19 +159,19 @@ impl Devices for Plain {
         &self.0[machine].runs
     }
 
-    /// As long as the word was on its way.
+    /// The transit time of the message.
     fn late_ms(world: &World, _: usize, said_at: Timestamp) -> i64 {
         said_at.ms_until(world.now)
     }
 }
 
 impl Plain {
-    /// From the beginning on a device says nothing.
+    /// The device sends nothing from the beginning of the history on.
     pub fn silence(&mut self, machine: usize) {
         self.ail(machine, Mode::Silent, None);
     }
 
-    /// What is wrong with a device from the beginning on, until its trouble is mended.
+    /// A device is faulty from the beginning of the history, until the fault is mended.
     pub fn ail(&mut self, machine: usize, mode: Mode, falls_silent: Option<FallsSilent>) {
         (self.0[machine].memory.mode, self.0[machine].falls_silent) = (mode, falls_silent);
     }
@@ -181,7 +181,7 @@ impl World {
     fn device_hears(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);
         if let Some(kept) = &mut self.devices.0[machine].away {
-            // The network keeps some commands for a device that is away, and loses the others.
+            // The network keeps some commands for a device that is offline, and loses the others.
             if kept.len() < 20 {
                 kept.push(cmd.clone());
             }
@@ -199,14 +199,14 @@ impl World {
             return;
         }
         for event in handled.events {
-            self.say(machine, event, handled.after_ms);
+            self.send(machine, event, handled.after_ms);
         }
         if handled.changed {
             self.device_tells(machine);
         }
     }
 
-    /// Keeps what really runs on record after a command.
+    /// Records what really runs after a command.
     fn follow(&mut self, machine: usize, cmd: &Command) {
         let now = self.now;
         let device = &mut self.devices.0[machine];
@@ -229,16 +229,16 @@ impl World {
         }
     }
 
-    /// The device says something of its own accord.
+    /// The device sends its state report without a query.
     fn device_tells(&mut self, machine: usize) {
         let device = &self.devices.0[machine];
         if device.away.is_none() && device.memory.mode != Mode::Silent {
             let state = device.memory.state(self.now.plus_ms(device.skew_ms));
-            self.say(machine, state, 0);
+            self.send(machine, state, 0);
         }
     }
 
-    fn say(&mut self, machine: usize, event: DeviceEvent, after_ms: i64) {
+    fn send(&mut self, machine: usize, event: DeviceEvent, after_ms: i64) {
         for delay_ms in self.deliveries(machine) {
             self.after(
                 after_ms + delay_ms,
@@ -247,7 +247,7 @@ impl World {
         }
     }
 
-    /// How late each copy of a message arrives; none when it is lost.
+    /// Delay of each copy of a message; empty when the message is lost.
     fn deliveries(&mut self, machine: usize) -> Vec<i64> {
         let network = self.devices.0[machine].network;
         if self.chance(network.loses) {
@@ -257,7 +257,7 @@ impl World {
         (0..copies).map(|_| self.up_to(network.delay_ms)).collect()
     }
 
-    /// How long it stays so.
+    /// Injects a fault; returns how long it lasts.
     fn break_something(&mut self, machine: usize) -> i64 {
         match self.rng.random_range(0..8) {
             0..=2 => {
@@ -267,7 +267,7 @@ impl World {
                 1_000 + self.up_to(10 * 60_000)
             }
             3 => {
-                self.go_away(machine);
+                self.go_offline(machine);
                 if self.chance(0.3) { 60 * 60_000 } else { 1_000 + self.up_to(5 * 60_000) }
             }
             4 => {
@@ -286,7 +286,7 @@ impl World {
         1_000 + self.up_to(3 * 60_000)
     }
 
-    fn go_away(&mut self, machine: usize) {
+    fn go_offline(&mut self, machine: usize) {
         self.devices.0[machine].away.get_or_insert_default();
         let (number, after_ms) = (self.devices.0[machine].trouble, self.up_to(90_000));
         self.after(after_ms, Happening::Device(Happens::LastWill { machine, number }));
@@ -299,7 +299,7 @@ impl World {
         }
     }
 
-    /// What ran stops; without its memory the device knows no command and no epoch.
+    /// The run stops. A device without its memory knows no command and no epoch.
     fn lose_power(&mut self, machine: usize, forgets: bool) {
         let now = self.now;
         let device = &mut self.devices.0[machine];
@@ -319,10 +319,10 @@ impl World {
             device.memory.mode = mode;
             device.runs.iter_mut().for_each(|r| r.forgotten = true);
         }
-        self.go_away(machine);
+        self.go_offline(machine);
     }
 
-    /// The trouble of that number ends, unless a newer one has begun.
+    /// The fault of that number ends, unless a newer one has begun.
     fn mend(&mut self, machine: usize, number: u32) {
         let device = &mut self.devices.0[machine];
         if device.trouble != number {

@@ -1,5 +1,5 @@
-//! The same history asked of PostgreSQL: every question of the simulation goes to the real statements, every answer must be the
-//! same, and so must everything that is stored in the end.
+//! Replays a history on PostgreSQL. Every question of the simulation goes to the real statements, and every answer must be the same. All
+//! data stored at the end must be the same, too.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, t
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 use crate::database::Database;
 
-/// A chain of its own for one history; several share a database.
+/// A separate chain for each history; several share a database.
 struct Chain {
     idowner: i64,
     idoutlet: i64,
@@ -32,7 +32,7 @@ struct Chain {
     machines: Vec<i64>,
     /// `id_customer_global` and `idcustomer`.
     customers: Vec<(i64, i64)>,
-    /// The store's purchases here: id and command.
+    /// The store's purchases in PostgreSQL: id and command.
     purchases: HashMap<i64, (i64, Uuid)>,
 }
 
@@ -106,7 +106,7 @@ impl Chain {
     }
 }
 
-/// Asks PostgreSQL the same; the answers are compared.
+/// Asks PostgreSQL the same question and compares the answers.
 async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<(), nyala_web::http::error::AppError> {
     match asked {
         Asked::Facts { order, decision, now } => {
@@ -182,7 +182,7 @@ async fn give_back(
     Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)
 }
 
-/// Everything that is stored is the same on both sides.
+/// Checks that both sides store the same data.
 async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&(i64::try_from(i).unwrap() + 1)].0;

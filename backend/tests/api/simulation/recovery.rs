@@ -1,4 +1,4 @@
-//! What was lost is found: purchases whose deadline is past, messages that nobody took, machines that wait for staff.
+//! Recovery of lost work: purchases past their deadline, messages that no actor received, machines that wait for staff.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
@@ -32,7 +32,7 @@ impl<D: Devices> World<D> {
         if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
             self.ask_where(|m| m.needs_staff);
         }
-        // When nothing can come any more, the history may end.
+        // The history may end when nothing can happen any more.
         if self.is_busy() {
             let life = self.server.life;
             self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
@@ -61,7 +61,7 @@ fn overdue(p: &PurchaseRow, now: Timestamp) -> bool {
     }
 }
 
-/// `after_ms`: the age of a start or a stop that nobody seems to have taken up.
+/// Whether a purchase needs a resend. `after_ms`: the age of a start or a stop that no server seems to have taken up.
 fn relayed(p: &PurchaseRow, after_ms: i64, undecided_too: bool, now: Timestamp) -> bool {
     let before = now.plus_ms(-after_ms);
     match p.state {

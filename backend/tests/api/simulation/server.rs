@@ -1,4 +1,4 @@
-//! The server around the real `Machine`s, with their alarms. It may die at any moment; then only the store is left.
+//! The server around the real `Machine`s, with their alarms. It may die at any moment; then only the store remains.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use super::statements::Written;
 use super::store::OrderRow;
 use super::world::{Happening, MACHINES, World};
 
-/// Words of devices that are remembered, for judging how exact the server could be.
+/// Maximum number of device messages that are kept, to check how exact the server could be.
 const MAX_WORDS: usize = 64;
 
 /// A request that waits at a machine.
@@ -48,29 +48,29 @@ pub type Told = Input<Phone, Staff>;
 
 pub struct Server {
     pub up: bool,
-    /// One more with every start: what an older process began reaches nobody.
+    /// Number of this start, one more with each start. Results of an older process are ignored.
     pub life: u32,
     pub up_since: Timestamp,
-    /// How far its clock is ahead.
+    /// How far the server's clock is ahead.
     pub skew_ms: i64,
-    /// When this process last heard a device speak of a command.
+    /// When this process last received a device's message about a command.
     pub heard: HashMap<Uuid, Timestamp>,
-    /// What it is among others, where there are several.
+    /// Its membership, when there are several servers.
     pub member: Option<Member>,
     pub(super) actors: Vec<Actor>,
 }
 
 pub(super) struct Actor {
     pub(super) machine: Machine<Phone, Staff>,
-    /// Its alarm's number, and when it rings.
+    /// The alarm's number, and when it rings.
     alarm: (u32, Option<Timestamp>),
-    /// What its notice board says.
+    /// The end of the run in the machine status.
     pub(super) shown: Option<Timestamp>,
-    /// Whether those who watch were told of a run, and not yet of its end.
+    /// Whether the watchers were sent a run, and not yet its end.
     told_runs: bool,
-    /// What its device said, and when it said that.
+    /// The device's messages, and when it sent them.
     words: Vec<(PurchaseEvent, Timestamp)>,
-    /// Among several servers: whether it is in memory.
+    /// With several servers: whether the actor is in memory.
     pub(super) present: bool,
 }
 
@@ -79,7 +79,7 @@ impl Actor {
         Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new(), present: false }
     }
 
-    /// Out of memory, with its board: whoever comes next makes it anew.
+    /// Removes the actor from memory, with its machine status. The next use creates it again.
     pub(super) fn leaves(&mut self, idmesin: i64) {
         *self = Self { alarm: (self.alarm.0 + 1, None), ..Self::new(Machine::new(idmesin)) };
     }
@@ -96,7 +96,7 @@ impl Server {
         Self { up: false, life: 0, up_since, skew_ms: 0, heard, member: None, actors }
     }
 
-    /// Whether it decides about that machine.
+    /// Whether this server decides about that machine.
     pub fn owns(&self, machine: usize) -> bool {
         self.member.as_ref().is_none_or(|member| member.owns(machine))
     }
@@ -110,7 +110,7 @@ impl<D: Devices> World<D> {
         let life = self.server.life + 1;
         self.server = Server { up: true, life, up_since: self.now, ..Server::new(MACHINES) };
         for machine in 0..MACHINES {
-            // Now and then one is not brought back, as when another process takes it over: then it finds out for itself.
+            // At times one is not loaded, as when another process takes it over: it then has to find its purchase by itself.
             let open = if self.chance(0.1) { None } else { self.store.load(machine) };
             D::boot(self, machine, open.as_ref());
             if let Some(p) = open {
@@ -120,7 +120,7 @@ impl<D: Devices> World<D> {
         self.after(0, Happening::Reap { life, round: 0 });
     }
 
-    /// The machine's actor is made, with its open purchase.
+    /// Creates the machine's actor with its open purchase.
     pub(super) fn bring_back(&mut self, machine: usize, p: Purchase) {
         let actor = &mut self.server.actors[machine];
         let runs = p.state == PurchaseState::Running;
@@ -156,7 +156,7 @@ impl<D: Devices> World<D> {
         self.now.plus_ms(self.server.skew_ms)
     }
 
-    /// A machine's actor hears something.
+    /// Passes an input to a machine's actor.
     pub fn tell(&mut self, machine: usize, input: Told) {
         let now = self.clock();
         let Some(input) = self.unless_halted(machine, input) else { return };
@@ -172,7 +172,7 @@ impl<D: Devices> World<D> {
         self.settles(machine);
     }
 
-    /// To the end, unless the server is stopped on the way.
+    /// Performs all effects, unless the server is stopped in between.
     pub(super) fn perform_all(&mut self, machine: usize, effects: Vec<Effect<Phone, Staff>>) {
         let mut effects = effects.into_iter();
         while let Some(effect) = effects.next() {
@@ -183,7 +183,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// All is done that came of an input.
+    /// All effects of an input are done.
     pub(super) fn settles(&mut self, machine: usize) {
         if self.is_halted(machine) {
             return;
@@ -204,7 +204,7 @@ impl<D: Devices> World<D> {
             }
             Effect::Apply { next, change, cause, at } => {
                 let words = &self.server.actors[machine].words;
-                let said_at = words.iter().rev().find(|(word, _)| of_word(word, &cause)).map_or(self.now, |(_, at)| *at);
+                let said_at = words.iter().rev().find(|(word, _)| is_same_message(word, &cause)).map_or(self.now, |(_, at)| *at);
                 self.check_change(machine, &next, change, &cause, said_at);
                 self.decides(machine, change, &cause);
                 self.write(machine, at, Written::Change { purchase: next.id, change });
@@ -230,7 +230,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What is told to those who watch: no run that is over.
+    /// Sends a change to the watchers, but never a run that is over.
     fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
         let now = self.clock();
         let actor = &mut self.server.actors[machine];
@@ -242,7 +242,7 @@ impl<D: Devices> World<D> {
             }
             Some(News::Over { .. }) => actor.told_runs = false,
             Some(News::GivenBack) => assert!(!actor.told_runs, "a run is not given back"),
-            // A run that was found by reading: it is on the board, and its ticks tell.
+            // This run was found by reading. It is in the machine status, and the ticks show it.
             None => actor.told_runs = ends_at.is_some(),
         }
         self.seats_hear(machine, ends_at, news);
@@ -276,7 +276,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// A device's word reaches the server that decides.
+    /// A device's message reaches the server that decides.
     pub(super) fn decider_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         let word = match &event {
             DeviceEvent::Ack { cmd_id, result } => Some(PurchaseEvent::Ack { cmd_id: *cmd_id, result: *result }),
@@ -298,7 +298,7 @@ impl<D: Devices> World<D> {
         self.tell(machine, Input::Said(event));
     }
 
-    /// Whether anything can still come of what has happened.
+    /// Whether anything can still happen because of earlier events.
     pub fn is_busy(&self) -> bool {
         let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
         let several = self.several.as_ref().is_some_and(|several| !several.has_ended);
@@ -309,14 +309,14 @@ impl<D: Devices> World<D> {
             || self.is_a_run_told()
     }
 
-    /// The end of the run that those who look at a machine are shown.
+    /// The end of the run as the machine's watchers see it.
     pub fn shown(&self, machine: usize) -> Option<Timestamp> {
         self.server.actors[machine].shown
     }
 }
 
-/// Whether it is that word. The time left is counted on while it waits to be judged.
-fn of_word(word: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
+/// Whether `cause` is that message. Its remaining time is counted down while it waits for the decision.
+fn is_same_message(word: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
     match (word, cause) {
         (PurchaseEvent::Runs(said), PurchaseEvent::Runs(run)) => said.cmd_id == run.cmd_id && run.left_ms <= said.left_ms,
         _ => word == cause,

@@ -14,12 +14,12 @@ use super::server::Told;
 use super::store::OrderRow;
 use super::world::{Happening, World};
 
-/// A statement that waits for a row looks at it again so soon.
+/// Interval at which a statement that waits for a row reads it again.
 pub const LOCKED_MS: i64 = 1;
-/// So long what comes of a lost answer is later than it would have been.
+/// How much later the effects of a statement are when its answer is lost.
 const LOST_MS: i64 = 1_000;
 
-/// What is written behind a fence, where there are several servers, and of which process.
+/// A write of a process; with several servers, behind a fence.
 #[derive(Debug)]
 pub struct Write {
     pub life: u32,
@@ -49,7 +49,7 @@ pub enum Begun {
     AtOnce {
         stands: bool,
     },
-    /// It stands, and nobody moves it until the commit.
+    /// The fence matches, and its row is locked until the commit.
     Held {
         commit_ms: i64,
     },
@@ -87,7 +87,7 @@ impl<D: Devices> World<D> {
         carried_out
     }
 
-    fn tell_later(&mut self, life: u32, machine: usize, input: Told) {
+    fn send_later(&mut self, life: u32, machine: usize, input: Told) {
         let after_ms = self.up_to(3);
         self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
     }
@@ -103,16 +103,16 @@ impl<D: Devices> World<D> {
         } else {
             Err(Unanswered)
         };
-        self.tell_later(life, machine, Input::Held(result));
+        self.send_later(life, machine, Input::Held(result));
     }
 
     pub fn load(&mut self, life: u32, machine: usize) {
         let stored = self.store.load(machine);
         let result = self.answered(stored);
-        self.tell_later(life, machine, Input::Loaded(result));
+        self.send_later(life, machine, Input::Loaded(result));
     }
 
-    /// A change, or a device's word, is on its way to the database.
+    /// A change, or a device's message, is sent to the database.
     pub(super) fn write(&mut self, machine: usize, at: Timestamp, what: Written) {
         let (life, fence, after_ms) = (self.server.life, self.fence(machine), self.statement_ms());
         let fence = fence.filter(|_| !matches!(what, Written::Change { change: Change::Finish, .. }));
@@ -127,14 +127,14 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// It is there: its fence is looked at, and what is behind it is committed in a moment, or at once where there is none.
+    /// The statement arrives: its fence is checked. It commits after a short time, or at once when it has no fence.
     pub fn writes(&mut self, write: Write) {
         let Write { life, machine, fence, .. } = write;
         if self.waits_before(fence) {
             return self.after(LOCKED_MS, Happening::Write(write));
         }
         if !self.carried_out(life) {
-            return self.tell_later(life, machine, write.what.unanswered());
+            return self.send_later(life, machine, write.what.unanswered());
         }
         match self.looks_at(fence) {
             Begun::AtOnce { stands } => self.commits(write, stands),
@@ -181,6 +181,6 @@ impl<D: Devices> World<D> {
                 Input::Recorded(self.answered(again))
             }
         };
-        self.tell_later(life, machine, input);
+        self.send_later(life, machine, input);
     }
 }

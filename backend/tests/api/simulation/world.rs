@@ -1,5 +1,5 @@
-//! Virtual time: everything that happens is in one queue, and one generator decides everything that is left to chance. So a
-//! seed is a whole history, and the same seed is the same history.
+//! Virtual time: all events are in one queue, and one generator makes every random choice. So a seed is a whole history, and the same
+//! seed is the same history.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,13 +18,13 @@ use super::statements::Write;
 use super::store::{OrderRow, Store};
 
 pub const MACHINES: usize = 3;
-/// And one more, who buys when all is over.
+/// Customers during the faults; one more buys when all is over.
 pub const CUSTOMERS: usize = 4;
-/// How long trouble is made. Then everything heals and the world must come to rest.
+/// How long faults are injected. Then everything is repaired, and the world must come to rest.
 pub const TROUBLE_MS: i64 = 60 * 60_000;
-/// Far more than any history needs: one that never ends is found.
-const MOST_HAPPENINGS: u64 = 500_000;
-/// Some customers run out of it.
+/// Far more than any history needs: a history that never ends is found by this limit.
+const MAX_HAPPENINGS: u64 = 500_000;
+/// Small enough that some customers run out of money.
 pub const BALANCE: i64 = 80_000;
 pub const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
@@ -50,15 +50,15 @@ pub enum Happening<D> {
         order: OrderRow,
         at: Timestamp,
     },
-    /// Something that is behind a fence, where there are several servers, reaches the database.
+    /// A write reaches the database; with several servers it has a fence.
     Write(Write),
-    /// It is committed; the fence stood when it began.
+    /// The write is committed; its fence matched when it began.
     Commit(Write),
     Load {
         life: u32,
         machine: usize,
     },
-    /// What became of a statement reaches the machine's actor.
+    /// The result of a statement reaches the machine's actor.
     Tell {
         life: u32,
         machine: usize,
@@ -75,11 +75,11 @@ pub enum Happening<D> {
     },
     Crash,
     Boot,
-    /// Of the devices and the way to them.
+    /// An event of the devices or of their network.
     Device(D),
-    /// Of servers among each other.
+    /// An event among several servers.
     Several(several::Happens),
-    /// Something goes wrong with a device or its network.
+    /// A fault of a device or its network.
     Trouble {
         machine: usize,
     },
@@ -87,7 +87,7 @@ pub enum Happening<D> {
         machine: usize,
     },
     OperatorRefunds,
-    /// Trouble ends for good.
+    /// Faults end for good.
     Peace,
 }
 
@@ -118,20 +118,20 @@ pub struct World<D: Devices> {
     pub now: Timestamp,
     pub rng: StdRng,
     pub store: Store,
-    /// The server; of several, the one in whose name things happen.
+    /// The server; with several, the one in whose name events happen.
     pub server: Server,
     pub several: Option<Several>,
-    /// Where one of them is stopped on purpose.
+    /// The server stop at an edge that this history is about.
     pub halt: Option<Halt<D::Happening>>,
     pub devices: D,
     pub requests: Vec<Request>,
-    /// How often what happened, so that a run can tell whether its histories were worth telling.
+    /// How often each event happened, so that a run can check that its histories covered enough.
     pub seen: BTreeMap<&'static str, u32>,
-    /// Whether trouble is still made.
+    /// Whether faults are still injected.
     pub troubled: bool,
     queue: BinaryHeap<Reverse<Due<D::Happening>>>,
     number: u64,
-    /// `NYALA_SIM_SEED` tells the history as it goes.
+    /// Prints the history while it runs (`NYALA_SIM_SEED`).
     verbose: bool,
 }
 
@@ -177,11 +177,11 @@ impl<D: Devices> World<D> {
         self.after(TROUBLE_MS, Happening::Peace);
     }
 
-    /// Runs until nothing is left to happen; the invariants are looked at after every step.
+    /// Runs until no event is left; checks the invariants after every step.
     pub fn run(&mut self) {
         while let Some(Reverse(due)) = self.queue.pop() {
             self.now = due.at;
-            assert!(self.number < MOST_HAPPENINGS, "the world comes to rest");
+            assert!(self.number < MAX_HAPPENINGS, "the world comes to rest");
             if self.verbose {
                 println!("{:>9} {:?}", T0.ms_until(self.now), due.what);
             }
@@ -196,7 +196,7 @@ impl<D: Devices> World<D> {
         self.queue.push(Reverse(Due { at: self.now.plus_ms(ms.max(0)), number: self.number, what }));
     }
 
-    /// Nothing happens any more.
+    /// Removes all pending events.
     pub fn rest(&mut self) {
         self.queue.clear();
     }
@@ -258,12 +258,12 @@ impl<D: Devices> World<D> {
         self.store.refund(i64::try_from(purchase).unwrap(), amount, self.now);
     }
 
-    /// No trouble from now on: what is broken is mended, and a server that is down comes up.
-    /// Whether a word on its way may still say that something runs.
+    /// Whether a message in transit may still report a run.
     pub fn is_a_run_told(&self) -> bool {
         self.queue.iter().any(|Reverse(due)| matches!(&due.what, Happening::Device(what) if D::tells_a_run(what)))
     }
 
+    /// Ends all faults: what is broken is repaired, and a server that is down starts.
     fn peace(&mut self) {
         self.troubled = false;
         for machine in 0..MACHINES {
@@ -278,7 +278,7 @@ impl<D: Devices> World<D> {
             self.after(1_000, Happening::Boot);
         }
         for machine in 0..MACHINES {
-            // Long enough for the longest run and for the fifteen minutes: then everybody can buy again.
+            // After the longest run and the fifteen minutes of `GIVE_UP_MS` every customer can buy again.
             self.customer_tries(machine, 50 * 60_000);
         }
     }

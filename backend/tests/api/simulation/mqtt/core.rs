@@ -1,5 +1,5 @@
-//! The devices' core in C (`backend/firmware/core`), held against the model of a device: what the model was told in a history, the core is
-//! told as well, under the sanitizers, and it must do and say the same.
+//! Compares the devices' core in C (`backend/firmware/core`) with the model of a device. The core gets the inputs that the model got in a
+//! history, runs under the sanitizers, and must produce the same actions and messages.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -10,12 +10,12 @@ use std::thread;
 use nyala_machines::device::mqtt::word::{Topic, Word};
 use serde_json::{Map, Value};
 
-/// Lines before the one that differs, to be shown.
+/// Number of steps before the one that differs, for the failure message.
 const SHOWN: usize = 12;
-/// The core beats by its own clock, tells its versions, and counts only what it has said.
+/// Fields that are not compared: the core sends heartbeats by its own clock, reports its versions, and counts only messages it has sent.
 const ITS_OWN: [&str; 3] = ["seq", "fw", "hw"];
 
-/// What a device was told in a history, as `firmware/tests/core-stdio.c` reads it, and what it did.
+/// The inputs of a device in a history, in the format of `firmware/tests/core-stdio.c`, and what the device did.
 #[derive(Debug, Default)]
 pub struct Transcript(Vec<Step>);
 
@@ -40,7 +40,7 @@ impl Transcript {
     pub fn says(&mut self, word: &Word) {
         let said = match word {
             Word::Gone(_) => "gone",
-            // By its own clock.
+            // Heartbeats follow the core's own clock.
             Word::Beat(_) => return,
             word => word.topic().as_str(),
         };
@@ -60,14 +60,14 @@ fn common(word: Map<String, Value>) -> Value {
     word.into_iter().filter(|(field, _)| !ITS_OWN.contains(&field.as_str())).collect()
 }
 
-/// The core as a process; `None`: there is nothing here to build it with, which is said.
+/// Builds the core as a process. `None`, with a note on stderr: no suitable compiler exists here.
 pub fn built() -> Option<PathBuf> {
     let firmware = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../firmware");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("firmware");
     let core = folder.join("core-stdio");
     let mut make = Command::new("make");
     make.arg("--quiet").arg("-C").arg(firmware).arg(format!("BUILD={}", folder.display())).arg(&core);
-    // The make that runs the tests has options of its own.
+    // The `make` that runs the tests passes its own options through these variables.
     make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL").env_remove("MFLAGS");
     let sanitized = || {
         let mut cc = Command::new("cc");
@@ -79,7 +79,7 @@ pub fn built() -> Option<PathBuf> {
         (cc.wait().ok()?.success() && Command::new(program).status().ok()?.success()).then_some(())
     };
     if sanitized().is_none() {
-        // Past what the test runner keeps of a test that is fine.
+        // Written past the test runner, which hides the output of a test that passes.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED: there is no `cc` with the address and undefined-behaviour sanitizers to build the core in C with"
@@ -91,7 +91,7 @@ pub fn built() -> Option<PathBuf> {
     Some(core)
 }
 
-/// Tells the core all of it, and compares; how often the relay was on.
+/// Sends the core all inputs and compares its actions. Returns how often the relay was switched on.
 pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     let mut process = Command::new(core).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut steps: Vec<Step> = Vec::new();
@@ -107,7 +107,7 @@ pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     let (mut heard, mut complaint) = (String::new(), String::new());
     process.stdout.take().unwrap().read_to_string(&mut heard).unwrap();
     process.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    // Whatever is wrong with the pipe is the process's end, which says why.
+    // A broken pipe only means that the process ended; its exit status and stderr give the reason.
     let _ = telling.join().unwrap();
     let answers = answers(&heard);
     let mut before: VecDeque<String> = VecDeque::new();
@@ -136,7 +136,8 @@ fn answers(heard: &str) -> Vec<Vec<&str>> {
     answers
 }
 
-/// What the core has done, whose relay was `relay`; what is saved before it is switched on, and that before anything is said.
+/// The actions of the core, which began with its relay at `relay`. It must save before it switches on, and switch on before it sends
+/// anything.
 fn does(answer: &[&str], mut relay: bool) -> Does {
     let (mut says, mut saved) = (Vec::new(), false);
     for line in answer {

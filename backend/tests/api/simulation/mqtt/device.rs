@@ -16,41 +16,41 @@ use super::super::world::{T0, World};
 use super::core::Transcript;
 use super::{Happens, Mqtt};
 
-const BEAT_MS: i64 = 30_000;
-/// A start that arrives so long before its `exp` is in time by any clock of §6.
+const HEARTBEAT_MS: i64 = 30_000;
+/// A start that arrives this long before its `exp` is in time by any clock that §6 allows.
 const IN_TIME_MS: i64 = 2_500;
-/// So long after another device with its key has gone, what that has caused may still come to a machine.
+/// Time after the removal of a second device with the same key, in which its effects may still reach the machine.
 const DOUBTFUL_MS: i64 = 60_000;
 
-/// A machine, its device, and now and then another one that has the same key.
+/// A machine, its device, and at times a second device with the same key.
 #[derive(Debug)]
 pub struct Machine {
     pub bodies: Vec<Body>,
-    /// What they ran, oldest first.
+    /// What the devices ran, oldest first.
     pub runs: Vec<Run>,
-    /// Until then nothing follows from what is run here: there are, or were, two.
+    /// Until then the checks ignore what is run here: two devices have the key, or had it until recently.
     pub doubtful_until: Timestamp,
-    /// Its device has lost its memory at least once, or another one had a part of it.
+    /// The device has lost its memory at least once, or a second device had a part of it.
     pub has_forgotten: bool,
 }
 
 #[derive(Debug)]
 pub struct Body {
-    /// While it has power.
+    /// Present while the device has power.
     pub model: Option<Device>,
     journal: DeviceMemory,
     boot: i64,
     booted_at: Timestamp,
-    /// Its crystal goes wrong by so many in a million.
+    /// Error of the crystal, in parts per million.
     drift: i64,
-    /// A device that does not go on with a run after a power cut.
+    /// The device does not continue a run after a power cut.
     gives_up_runs: bool,
-    /// It listens on one connection, and speaks on another.
+    /// The device receives on one connection and sends on another.
     pub speaks_apart: bool,
     pub line: Option<LinkId>,
-    /// How often it has tried to connect in vain.
+    /// Number of failed attempts to connect.
     pub tries: u32,
-    /// Nothing that it sends gets anywhere before.
+    /// Until then nothing that the device sends arrives.
     pub shut_off_until: Timestamp,
     next_tick: Option<i64>,
     transcript: Option<Transcript>,
@@ -79,12 +79,12 @@ impl Body {
         true_ms + true_ms * self.drift / 1_000_000
     }
 
-    /// How long by the true clock until its own shows that.
+    /// Real time until the device's own clock shows `up_ms`.
     fn ms_until(&self, up_ms: i64, now: Timestamp) -> i64 {
         (self.true_ms(up_ms) - self.booted_at.ms_until(now)).max(0) + 1
     }
 
-    /// How long really, what its own clock takes for so long.
+    /// Real duration of what the device's own clock measures as `ms`.
     fn true_ms(&self, ms: i64) -> i64 {
         ms - ms * self.drift / 1_000_000
     }
@@ -93,14 +93,14 @@ impl Body {
         self.model.as_ref()?.run(self.up_ms(now))
     }
 
-    /// It has no line any more; which it had.
+    /// The device drops its connection; returns the one it had.
     pub fn parted(&mut self, now: Timestamp) -> Option<LinkId> {
         let line = self.line.take()?;
         self.told("unlink", now);
         Some(line)
     }
 
-    /// For the transcript: what it is told now.
+    /// Records an input of the device in the transcript.
     pub fn told(&mut self, what: &str, now: Timestamp) {
         let up_ms = self.up_ms(now);
         if self.model.is_some()
@@ -113,14 +113,14 @@ impl Body {
         }
     }
 
-    /// For the transcript: what it says.
+    /// Records a message of the device in the transcript.
     pub fn says(&mut self, word: &Word) {
         if let Some(transcript) = &mut self.transcript {
             transcript.says(word);
         }
     }
 
-    /// The highest epoch that it knows.
+    /// The highest epoch that the device knows.
     pub fn epoch(&self) -> i64 {
         self.model.as_ref().map_or(self.journal.epoch(), |model| model.journal().epoch())
     }
@@ -131,7 +131,7 @@ impl Machine {
         Self { bodies: vec![Body::new(rng)], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
     }
 
-    /// The core in C goes on with its runs.
+    /// Only devices that continue a run after a power cut are recorded, because the core in C continues its runs.
     pub fn take_down(&mut self) {
         let body = &mut self.bodies[0];
         body.transcript = (!body.gives_up_runs).then(Transcript::default);
@@ -141,8 +141,8 @@ impl Machine {
         self.bodies.into_iter().next()?.transcript
     }
 
-    /// Nothing follows any more from the runs of now.
-    fn doubt_runs(&mut self) {
+    /// The checks ignore the present runs from now on.
+    fn invalidate_runs(&mut self) {
         self.runs.iter_mut().for_each(|run| run.forgotten = true);
     }
 
@@ -158,7 +158,7 @@ impl World<Mqtt> {
         self.devices.machines[machine].bodies.get_mut(body)
     }
 
-    /// Power comes.
+    /// The device gets power.
     pub(super) fn power(&mut self, machine: usize, body: usize) {
         let now = self.now;
         let boot = self.rng.random_range(1..1 << 32);
@@ -192,7 +192,7 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::Connect { machine, body });
     }
 
-    /// Power goes; `forgets`: and with it what was on flash.
+    /// The device loses power. `forgets`: its flash is lost, too.
     pub(super) fn power_goes(&mut self, machine: usize, body: usize, forgets: bool) {
         let now = self.now;
         let run = self.devices.machines[machine].bodies[body].runs(now);
@@ -210,11 +210,11 @@ impl World<Mqtt> {
         if forgets {
             of.journal = DeviceMemory::default();
             self.devices.machines[machine].has_forgotten = true;
-            self.devices.machines[machine].doubt_runs();
+            self.devices.machines[machine].invalidate_runs();
         }
     }
 
-    /// Lets it do what is due by its own clock, and sees to it that this is done again.
+    /// Lets the device do what is due by its own clock, and schedules the next time.
     pub(super) fn tick(&mut self, machine: usize, body: usize, boot: i64) {
         let now = self.now;
         let Some(of) = self.body(machine, body).filter(|of| of.boot == boot) else { return };
@@ -240,7 +240,7 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::Tick { machine, body, boot });
     }
 
-    /// A command comes to a device.
+    /// A device receives a command.
     pub(super) fn device_hears(&mut self, machine: usize, body: usize, cmd: &Cmd) {
         let now = self.now;
         let Some(of) = self.body(machine, body) else { return };
@@ -300,7 +300,7 @@ impl World<Mqtt> {
         self.arm_device(machine, body);
     }
 
-    /// It tells its state, as the first of a connection.
+    /// The device sends its state report as the first message of a connection.
     pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
         let now = self.now;
         self.devices.machines[machine].bodies[body].told("subscribed", now);
@@ -315,12 +315,12 @@ impl World<Mqtt> {
         let Some(model) = &mut of.model else { return };
         let word = model.beat(Some(-61), up_ms);
         self.device_says(machine, body, word);
-        self.later(BEAT_MS, Happens::Beat { line });
+        self.later(HEARTBEAT_MS, Happens::Beat { line });
     }
 
-    // --- what goes wrong with them ---
+    // --- faults of the devices ---
 
-    /// A machine that refuses every start, for a while.
+    /// The machine refuses every start for a while.
     pub(super) fn break_machine(&mut self, machine: usize) {
         let now = self.now;
         let of = &mut self.devices.machines[machine].bodies[0];
@@ -341,7 +341,7 @@ impl World<Mqtt> {
         }
     }
 
-    /// Somebody has copied its key to another device.
+    /// A second device appears with a copy of the key.
     pub(super) fn clone_comes(&mut self, machine: usize) {
         if self.devices.machines[machine].bodies.len() > 1 {
             return;
@@ -349,7 +349,7 @@ impl World<Mqtt> {
         self.note("clone");
         let body = Body { speaks_apart: false, ..Body::new(&mut self.rng) };
         let of = &mut self.devices.machines[machine];
-        of.doubt_runs();
+        of.invalidate_runs();
         (of.doubtful_until, of.has_forgotten) = (Timestamp::from_ms(i64::MAX), true);
         of.bodies.push(body);
         self.later(0, Happens::Power { machine, body: 1 });

@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! The faults.
 
 use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
@@ -41,13 +41,13 @@ impl World<Mqtt> {
         }
         self.drop_line(machine, 0, false);
         self.power_goes(machine, 0, forgets);
-        // Most often somebody has only pulled the plug.
+        // In most cases a person has only pulled the plug.
         let longest_ms = if self.chance(0.5) { 10_000 } else { 600_000 };
         let after_ms = 1_000 + self.up_to(longest_ms);
         self.later(after_ms, Happens::Power { machine, body: 0 });
     }
 
-    /// Its Wi-Fi is gone, or something on the way: it knows at once, or when its next word is not answered.
+    /// The Wi-Fi or a network on the path fails. The device notices at once, or when its next message gets no answer.
     fn out_of_reach(&mut self, machine: usize) {
         let longest_ms = if self.chance(0.5) { 5_000 } else { 120_000 };
         let until = self.now.plus_ms(500 + self.up_to(longest_ms));
@@ -87,7 +87,7 @@ impl World<Mqtt> {
         }
     }
 
-    /// All of it is mended.
+    /// Repairs everything.
     pub(super) fn heal(&mut self, machine: usize) {
         self.clone_leaves(machine);
         self.repaired(machine);

@@ -1,4 +1,4 @@
-//! What is counted, and what must hold of devices over MQTT beside what must hold of all.
+//! Figures that are counted, and invariants of devices over MQTT in addition to those of all devices.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,33 +12,33 @@ use super::super::world::{MACHINES, World};
 use super::line::WAY_MS;
 use super::{Happens, Mqtt, SAMPLE_MS};
 
-/// How much too late a countdown may be: a device tells whole seconds, rounded up, by a word that has its way; the conversation leaves be
-/// what is not worth telling, and the machine what is less than a second.
+/// How late a countdown may be. A device reports whole seconds, rounded up, in a message with its own transit time. The conversation
+/// ignores changes too small to forward, and the machine ignores less than a second.
 const LATE_MS: i64 = ROUNDED_MS + WAY_MS + WORTH_MS + COUNTDOWN_MS;
 const ROUNDED_MS: i64 = 1_000;
 const WORTH_MS: i64 = 100;
 const COUNTDOWN_MS: i64 = 1_000;
-/// Money that is held for longer is held for long.
+/// A hold that lasts longer than this counts as long.
 const LONG_MS: i64 = 60_000;
-/// Of so many purchases at most one may be held for long.
+/// At most one in this many purchases may have a long hold.
 const LONG_ONE_IN: usize = 1_000;
-/// Fewer say nothing of that.
+/// With fewer purchases the share of long holds means nothing.
 const ENOUGH: usize = 20_000;
-/// The longest run: so long a word that found no room on its way to the machine may be missed, until a state says it again.
+/// Length of the longest run. The effect of a message dropped in a full queue may last this long, until the next state report repeats it.
 const LOST_MS: i64 = 30 * 60_000;
-/// Samples after which a history is over in which nothing can happen any more.
+/// Number of idle samples after which a history ends because nothing can happen any more.
 const AT_REST: u32 = 4;
 
-/// Of one history, or of many.
+/// Figures of one history, or of many.
 #[derive(Debug, Default)]
 pub struct Figures {
     histories: u64,
-    /// Milliseconds from hold to decision; histories with long silences are left out.
+    /// Milliseconds from hold to decision, without histories that have long silences.
     decided_ms: Vec<u32>,
-    /// How often a countdown was wrong after a quick word because one before had found no room, and in which histories.
+    /// How often a countdown was wrong after a quick message because an earlier one was dropped in a full queue, and in which histories.
     wrong: u64,
     wrong_seeds: Vec<u64>,
-    /// Starts in time that a device without a clock took for late.
+    /// Starts that arrived in time but were taken as late by a device without a clock.
     pub clockless: u64,
     samples: u64,
     shown_offline: u64,
@@ -46,7 +46,7 @@ pub struct Figures {
     seen: BTreeMap<&'static str, u32>,
 }
 
-/// What every run of the histories must have met.
+/// Events that each run of the histories must have met at least once.
 pub const WORTH: [&str; 30] = [
     "later over than thought",
     "runs again",
@@ -81,7 +81,7 @@ pub const WORTH: [&str; 30] = [
 ];
 
 impl Figures {
-    /// What the history of `seed` has brought.
+    /// Adds the results of the history of `seed`.
     pub fn add(&mut self, seed: u64, one: Self, seen: BTreeMap<&'static str, u32>) {
         self.histories += 1;
         self.decided_ms.extend(one.decided_ms);
@@ -94,7 +94,7 @@ impl Figures {
         seen.into_iter().for_each(|(what, n)| *self.seen.entry(what).or_default() += n);
     }
 
-    /// What must hold of all of them together.
+    /// Invariants of all histories together.
     pub fn check(&mut self, expected: &[&str]) {
         self.decided_ms.sort_unstable();
         self.wrong_seeds.sort_unstable();
@@ -110,7 +110,7 @@ impl Figures {
         self.decided_ms.iter().filter(|ms| i64::from(**ms) > LONG_MS).count()
     }
 
-    /// In seconds.
+    /// A quantile, in seconds.
     fn quantile(&self, of: f64) -> f64 {
         let at = ((self.decided_ms.len().max(1) - 1) as f64 * of) as usize;
         self.decided_ms.get(at).map_or(0.0, |ms| f64::from(*ms) / 1_000.0)
@@ -139,14 +139,14 @@ impl World<Mqtt> {
     pub(super) fn count_decision(&mut self, purchase: i64, change: Change) {
         let decides =
             matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
-        // Where devices vanish for very long the money is held for long.
+        // Histories in which devices are silent for very long have long holds by design.
         if decides && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);
             self.devices.figures.decided_ms.push(u32::try_from(held_ms).unwrap());
         }
     }
 
-    /// A quick word has come a while ago, of a device that is known to run that: what is shown is right by now.
+    /// Checks the shown countdown some time after a quick message from a device that is known to run that command.
     pub(super) fn check_shown(&mut self, machine: usize, cmd_id: Uuid) {
         let off_ms = self.off_ms(machine, cmd_id).unwrap_or(0);
         if !(-COUNTDOWN_MS..=LATE_MS).contains(&off_ms) {
@@ -156,7 +156,7 @@ impl World<Mqtt> {
         }
     }
 
-    /// How much too late the end is that is shown.
+    /// How late the shown end is, in milliseconds.
     fn off_ms(&self, machine: usize, cmd_id: Uuid) -> Option<i64> {
         let shown = self.shown(machine)?;
         self.store.open().find(|(_, p)| p.cmd_id == cmd_id && p.state == PurchaseState::Running)?;
@@ -164,7 +164,7 @@ impl World<Mqtt> {
         Some(run.ends_at.ms_until(shown))
     }
 
-    /// It is for sale again: it runs nothing of what was given back, and never will.
+    /// Checks a machine that is for sale again: it runs no refunded purchase, and never will.
     pub(super) fn check_freed(&mut self, machine: usize) {
         self.note("freed of staff");
         let now = self.now;
@@ -182,7 +182,7 @@ impl World<Mqtt> {
         assert!(passed, "it is free, and its device may still start what was given back");
     }
 
-    /// What people see, every few seconds.
+    /// Samples every few seconds what customers see.
     pub(super) fn sample(&mut self) {
         for machine in 0..MACHINES {
             let (shown, connected) = (self.store.machines[machine].online, self.is_connected(machine));

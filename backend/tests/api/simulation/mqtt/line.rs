@@ -1,4 +1,4 @@
-//! Devices' connections with the server. Each keeps the order of its messages, and loses none until it breaks.
+//! The devices' connections with the server. Each keeps its messages in order and loses none until it breaks.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::mqtt::conversation::LinkId;
@@ -7,14 +7,14 @@ use nyala_machines::device::mqtt::word::{Cmd, Word};
 use super::super::world::{T0, World};
 use super::{Happens, Mqtt};
 
-/// The longest way of a word while nothing is wrong.
+/// Longest transit time of a message without a fault.
 pub const WAY_MS: i64 = 300;
-/// A device that has no line tries again in so long, doubled each time, at random below it.
+/// A device without a connection tries again after a random time up to this one, which doubles with each attempt.
 const RETRY_MS: i64 = 2_000;
 const RETRY_DOUBLED: u32 = 4;
-/// Who speaks on another connection sends so often a ping on the one on which it listens.
+/// Interval of the pings on the receiving connection of a device that sends on another one.
 const PING_MS: i64 = 20_000;
-/// A connection that only speaks has this much more than the number of the one that listens.
+/// The number of a connection that only sends is the number of the receiving one plus this.
 const APART: u64 = 1 << 32;
 
 /// A device's connection with the server.
@@ -22,17 +22,17 @@ const APART: u64 = 1 << 32;
 pub struct Line {
     machine: usize,
     body: usize,
-    /// Whether what is sent gets anywhere. When it does not, nobody needs to know.
+    /// Whether messages arrive. If not, neither end needs to know it.
     pub carries: bool,
-    /// The other end knows nothing of its end.
+    /// The server does not know yet that the connection has ended.
     pub held: bool,
     /// The device knows that it has subscribed.
     granted: bool,
-    /// It keeps the order of its words, either way.
+    /// Earliest arrival of the next message in each direction, which keeps the order.
     free_at: [Timestamp; 2],
 }
 
-/// What it is like around a machine.
+/// State of the network around a machine.
 #[derive(Debug, Clone, Copy)]
 pub struct Weather {
     pub until: Timestamp,
@@ -53,14 +53,14 @@ const TO_SERVER: usize = 0;
 const TO_DEVICE: usize = 1;
 
 impl World<Mqtt> {
-    /// Whose line it is, as long as the device believes in it.
+    /// The machine and device of a connection, while the device still considers it open.
     pub(super) fn holder(&self, line: LinkId) -> Option<(usize, usize)> {
         let of = self.devices.lines.get(&line)?;
         let body = self.devices.machines[of.machine].bodies.get(of.body)?;
         (body.line == Some(line)).then_some((of.machine, of.body))
     }
 
-    /// Whether the words of a machine's device arrive, and commands arrive there.
+    /// Whether messages of the machine's device arrive, and commands arrive at the device.
     pub(super) fn is_connected(&self, machine: usize) -> bool {
         let line = self.devices.machines[machine].bodies[0].line.and_then(|line| self.devices.lines.get(&line));
         line.is_some_and(|line| line.carries && line.granted)
@@ -95,7 +95,7 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::Subscribed { line });
     }
 
-    /// There is a new connection of the same client: the other end lets go of the old one.
+    /// The same client has a new connection: the server drops the old one.
     fn take_over(&mut self, machine: usize) {
         let held = |(id, line): (&LinkId, &Line)| (line.machine == machine && line.held).then_some(*id);
         let old: Vec<LinkId> = self.devices.lines.iter().filter_map(held).collect();
@@ -118,7 +118,7 @@ impl World<Mqtt> {
         let machine = of.machine;
         self.converse(machine, |talk, now| talk.linked(line, now));
         let after_ms = self.way_ms(machine);
-        // What is said from now on comes after it.
+        // Later messages arrive after the grant.
         let after_ms = self.in_order(line, TO_DEVICE, after_ms);
         self.later(after_ms, Happens::Granted { line });
     }
@@ -144,9 +144,9 @@ impl World<Mqtt> {
         self.later(PING_MS, Happens::Ping { line });
     }
 
-    // --- their end ---
+    // --- ends of connections ---
 
-    /// The device has no line any more; `seen`: the other end sees it soon.
+    /// The device drops its connection. `seen`: the server notices it soon.
     pub(super) fn drop_line(&mut self, machine: usize, body: usize, seen: bool) {
         let now = self.now;
         let Some(line) = self.body(machine, body).and_then(|of| of.parted(now)) else { return };
@@ -155,7 +155,7 @@ impl World<Mqtt> {
         self.will_be_closed(line, seen);
     }
 
-    /// Its line is dead, and it does not know that yet.
+    /// The connection is dead, and the device does not know it yet.
     pub(super) fn deaden(&mut self, machine: usize, body: usize) {
         let Some(line) = self.body(machine, body).and_then(|of| of.line) else { return };
         let Some(of) = self.devices.lines.get_mut(&line) else { return };
@@ -166,20 +166,20 @@ impl World<Mqtt> {
     }
 
     fn will_be_closed(&mut self, line: LinkId, seen: bool) {
-        // One that is not seen the server closes for its silence.
+        // The server closes the connection for its silence when it does not notice the end.
         if seen {
             let after_ms = self.up_to(200);
             self.later(after_ms, Happens::Closed { line });
         }
     }
 
-    /// The other end has ended it, or is no more.
+    /// The server has closed the connection, or its process has ended.
     pub(super) fn hang_up(&mut self, line: LinkId) {
         let Some(of) = self.devices.lines.get_mut(&line) else { return };
         let (machine, carried) = (of.machine, std::mem::replace(&mut of.carries, false));
         of.held = false;
         if carried {
-            // What tells it so is lost now and then.
+            // The packet that closes the connection is lost at times.
             let after_ms = if self.chance(0.1) { 10_000 + self.up_to(35_000) } else { self.way_ms(machine) };
             self.later(after_ms, Happens::Lost { line });
         }
@@ -210,21 +210,21 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::Connect { machine, body });
     }
 
-    /// One that nobody believes in any more is forgotten.
+    /// Removes a connection that both ends consider closed.
     fn forget_line(&mut self, line: LinkId) {
         if self.holder(line).is_none() && self.devices.lines.get(&line).is_some_and(|of| !of.held) {
             self.devices.lines.remove(&line);
         }
     }
 
-    // --- words ---
+    // --- messages ---
 
     pub(super) fn way_ms(&mut self, machine: usize) -> i64 {
         let weather = self.devices.talks[machine].weather;
         2 + self.up_to(if self.now < weather.until { weather.slow_ms } else { WAY_MS })
     }
 
-    /// When something that is sent now arrives on a line that keeps the order.
+    /// Delay after which a message sent now arrives on a connection that keeps the order.
     fn in_order(&mut self, line: LinkId, way: usize, after_ms: i64) -> i64 {
         let Some(of) = self.devices.lines.get_mut(&line) else { return after_ms };
         let at = self.now.plus_ms(after_ms).max(of.free_at[way]);
@@ -232,7 +232,7 @@ impl World<Mqtt> {
         self.now.ms_until(at)
     }
 
-    /// Nothing gets through for so long; then all of it does.
+    /// Holds all messages back for `ms`; then all of them arrive.
     pub(super) fn stall(&mut self, line: LinkId, ms: i64) {
         let at = self.now.plus_ms(ms);
         if let Some(of) = self.devices.lines.get_mut(&line) {
@@ -265,7 +265,7 @@ impl World<Mqtt> {
         self.server_hears_word(machine, from, word, said_at);
     }
 
-    /// The server sends a command on its way.
+    /// The server sends a command.
     pub(super) fn transmit(&mut self, machine: usize, line: LinkId, cmd: Cmd) {
         let after_ms = self.way_ms(machine);
         if self.devices.lines.get(&line).is_some_and(|of| of.carries) {

@@ -1,4 +1,4 @@
-//! Devices over MQTT. The server's side is the real conversation, the other side the model of a device (`machine::device::mqtt`). The
+//! Devices over MQTT. The server's side is the real conversation; the other side is the model of a device (`machine::device::mqtt`). The
 //! connections between them are delayed, stalled and cut.
 
 pub mod core;
@@ -31,56 +31,56 @@ use super::devices::{Devices, Plan, Run};
 use super::server::Phone;
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
 
-/// What goes wrong with a machine in a history, besides what comes while something is bought there.
+/// Faults of a machine in a history, in addition to those that are scheduled around a purchase.
 const FAULTS: usize = 6;
-/// People who scan a sticker and buy nothing.
+/// Customers who scan the QR sticker and buy nothing.
 const SCANS: usize = 5;
 const SAMPLE_MS: i64 = 5_000;
-/// Histories with long silences.
+/// Share of the histories with long silences.
 const SILENCES: f64 = 0.1;
 
-/// All of them.
+/// All devices, and the server's side of each.
 #[derive(Debug)]
 pub struct Mqtt {
     machines: Vec<Machine>,
-    /// What the server's process knows of each.
+    /// The server process's state for each device.
     talks: Vec<Talk>,
-    /// The devices' connections that the device or the server still believes in, by their number.
+    /// The connections that the device or the server still considers open, by number.
     lines: BTreeMap<LinkId, Line>,
-    /// Numbers of lines.
+    /// The highest number of a connection so far.
     last_line: u64,
-    /// Devices vanish for as long as nobody waits for: then money goes back, and staff must come.
+    /// Devices vanish for longer than a customer waits: the money is refunded, and staff must come.
     silences: bool,
-    /// Samples since nothing can happen any more.
+    /// Number of samples since nothing can happen any more.
     at_rest: u32,
     pub figures: Figures,
 }
 
 #[derive(Debug)]
 pub enum Happens {
-    // --- lines ---
+    // --- connections ---
     /// A device tries to connect.
     Connect {
         machine: usize,
         body: usize,
     },
-    /// Its subscription arrives.
+    /// The subscription arrives at the server.
     Subscribed {
         line: LinkId,
     },
-    /// It hears that it has subscribed.
+    /// The device receives the grant of its subscription.
     Granted {
         line: LinkId,
     },
-    /// It sees that its line is gone.
+    /// The device notices that its connection is gone.
     Lost {
         line: LinkId,
     },
-    /// The other end sees that.
+    /// The server notices that the connection is gone.
     Closed {
         line: LinkId,
     },
-    /// It asks whether its line still carries anything.
+    /// The device pings, to check that its connection still works.
     Ping {
         line: LinkId,
     },
@@ -100,7 +100,7 @@ pub enum Happens {
         machine: usize,
         body: usize,
     },
-    /// What its own clock wakes it for, in that boot.
+    /// The device's own clock wakes it. Valid for that boot only.
     Tick {
         machine: usize,
         body: usize,
@@ -109,15 +109,15 @@ pub enum Happens {
     Beat {
         line: LinkId,
     },
-    /// It is out of reach for very long.
+    /// The device is unreachable for very long.
     Silent {
         machine: usize,
     },
-    /// One with the same key is taken away.
+    /// The second device with the same key is removed.
     CloneLeaves {
         machine: usize,
     },
-    /// A faulty machine is mended.
+    /// A faulty machine is repaired.
     Repaired {
         machine: usize,
     },
@@ -126,7 +126,7 @@ pub enum Happens {
         life: u32,
         machine: usize,
     },
-    /// A word reaches the machine's actor.
+    /// A device's message reaches the machine's actor.
     Told {
         life: u32,
         machine: usize,
@@ -141,7 +141,7 @@ pub enum Happens {
         life: u32,
         machine: usize,
     },
-    /// Devices that have not come back since the process began are away.
+    /// Devices that have not returned since the process began are recorded as offline.
     RecordRest {
         life: u32,
     },
@@ -156,9 +156,9 @@ pub enum Happens {
         request: usize,
         machine: usize,
     },
-    // --- judging ---
+    // --- checks ---
     Sample,
-    /// A word has come that was quick: by now the countdown of that run is right.
+    /// Check of the countdown some time after a quick message: by now the shown countdown of that run is right.
     Countdown {
         life: u32,
         machine: usize,
@@ -168,7 +168,7 @@ pub enum Happens {
 
 impl Devices for Mqtt {
     type Happening = Happens;
-    // As dense as trouble was where the design was measured.
+    // The fault density of the measurements on which the design is based.
     const PLAN: Plan = Plan { presses: 24, statement: 0.002 };
 
     fn new(rng: &mut StdRng) -> Self {
@@ -280,14 +280,14 @@ impl Devices for Mqtt {
         &self.machines[machine].runs
     }
 
-    /// By no word's own way: the countdown must be right as soon as a quick word has come.
+    /// Not limited by the transit time of any message: `check_shown` requires the right countdown soon after each quick message.
     fn late_ms(_: &World<Self>, _: usize, _: Timestamp) -> i64 {
         i64::MAX / 2
     }
 }
 
 impl World<Mqtt> {
-    /// The history of `seed`, not begun, in which is taken down what devices are told and do.
+    /// The history of `seed`, not begun, with a transcript of the devices' inputs and actions.
     pub fn taken_down(seed: u64) -> Self {
         let mut world = Self::new(seed, false);
         world.devices.machines.iter_mut().for_each(Machine::take_down);

@@ -1,4 +1,4 @@
-//! Before money is held the device is asked, unless it was heard just now.
+//! The probe: before money is held, the device is queried, unless a message from it arrived just now.
 
 use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::rules::Refusal;
@@ -10,7 +10,7 @@ use super::talk::GRACE_MS;
 use super::{Happens, Mqtt};
 
 impl World<Mqtt> {
-    /// Somebody scans the sticker.
+    /// A customer scans the sticker.
     pub(super) fn scan(&mut self, machine: usize) {
         if self.server.up
             && let Probe::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
@@ -27,7 +27,7 @@ impl World<Mqtt> {
         }
         match talk.conversation.probe(self.now) {
             Probe::Here => self.tell(machine, Input::Start(start)),
-            Probe::Away => self.is_away(request),
+            Probe::Away => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
                 self.later(PROBE_MS, Happens::ProbeOver { life, request, machine });
@@ -38,7 +38,7 @@ impl World<Mqtt> {
         }
     }
 
-    /// Those who wait hear, once there is nothing to wait for.
+    /// Answers the requests that wait for the probe, once it is over.
     pub(super) fn answer_probes(&mut self, machine: usize) {
         let talk = &mut self.devices.talks[machine];
         if talk.waiting.is_empty() || talk.conversation.is_asked(self.now) {
@@ -50,7 +50,7 @@ impl World<Mqtt> {
                 self.note("probe answered");
                 self.tell(machine, Input::Start(start));
             } else {
-                self.is_away(request);
+                self.is_offline(request);
             }
         }
     }
@@ -64,11 +64,11 @@ impl World<Mqtt> {
         if was_fresh {
             self.tell(machine, Input::Start(start));
         } else {
-            self.is_away(request);
+            self.is_offline(request);
         }
     }
 
-    fn is_away(&mut self, request: usize) {
+    fn is_offline(&mut self, request: usize) {
         self.note("offline by its probe");
         self.answer(request, Outcome::Refused(Refusal::MachineOffline));
     }

@@ -1,4 +1,4 @@
-//! The server's side: the real conversations, and what their effects are there.
+//! The server's side: the real conversations, and the effects that they have there.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
@@ -14,37 +14,38 @@ use super::super::world::World;
 use super::line::{WAY_MS, Weather};
 use super::{Happens, Mqtt};
 
-/// A device that is back so soon was never away.
+/// A device that returns within this time is not recorded as offline.
 const BACK_WITHIN_MS: i64 = 5_000;
-/// So long after the process has begun, what is stored of a device counts.
+/// Time after the start of the process, in which the stored presence of a device counts.
 pub const GRACE_MS: i64 = 15_000;
-/// How often the record of who is there is kept.
+/// Interval of the record of presence.
 const RECORD_MS: i64 = 200;
-/// A word or a command in a thousand finds no room in the server.
+/// Probability that a full queue of the server drops a message or a command.
 const LOST: f64 = 0.001;
-/// What a word brings about is committed and shown by then.
+/// By then the effects of a message are committed and shown.
 const SHOWN_MS: i64 = 8_000;
 
 const STALE: &str = "stale word";
 
-/// What the process knows of a device.
+/// The process's state for one device.
 #[derive(Debug, Default)]
 pub struct Talk {
     pub conversation: Conversation,
-    /// When it is looked whether the device is silent.
+    /// When the conversation checks whether the device is silent.
     alarm: Option<Timestamp>,
     pub presence: Presence,
-    /// Those who wait until it has answered.
+    /// Requests that wait for the device's answer.
     pub waiting: Vec<(usize, Start<Phone>)>,
-    /// Of the network between; it outlives the process.
+    /// State of the network between them; it survives a crash of the process.
     pub weather: Weather,
-    /// What it runs by the last state that was believed. Before there is one the machine can only guess since when, and asks.
+    /// What the device runs, by the last accepted state report. Before the first report the machine can only guess the start time, and
+    /// queries.
     runs: Option<Uuid>,
-    /// When a word last found no room on its way to the machine.
+    /// When a message to the machine was last dropped in a full queue.
     pub lost_at: Option<Timestamp>,
 }
 
-/// As `machine::device::mqtt::presence` has it.
+/// Presence, as `machine::device::mqtt::presence` keeps it.
 #[derive(Debug, Default)]
 pub struct Presence {
     pub known: Option<(bool, Timestamp)>,
@@ -116,7 +117,7 @@ impl World<Mqtt> {
                 self.note("closed for its silence");
                 self.hang_up(link);
             }
-            Effect::Trouble(trouble) => self.trouble_told(machine, trouble),
+            Effect::Trouble(trouble) => self.note_trouble(machine, trouble),
             Effect::Dropped(why) => self.note(match why {
                 Why::Stale => STALE,
                 Why::Will => "foreign will",
@@ -124,7 +125,7 @@ impl World<Mqtt> {
         }
     }
 
-    /// What a word from the machine's device decides, when it does.
+    /// Counts which kind of message decides an open purchase, if this one does.
     fn note_grounds(&mut self, machine: usize, event: &DeviceEvent, grounds: Grounds) {
         let cmd = match event {
             DeviceEvent::Ack { cmd_id, .. } => Some(*cmd_id),
@@ -142,7 +143,7 @@ impl World<Mqtt> {
         }
     }
 
-    fn trouble_told(&mut self, machine: usize, trouble: Trouble) {
+    fn note_trouble(&mut self, machine: usize, trouble: Trouble) {
         let (now, of) = (self.now, &self.devices.machines[machine]);
         let doubtful = now <= of.doubtful_until;
         let name = match trouble {
@@ -169,7 +170,7 @@ impl World<Mqtt> {
         self.store.machines[machine].needs_staff = true;
     }
 
-    /// The machine gives a command.
+    /// The machine sends a command.
     pub(super) fn give(&mut self, cmd: Command) {
         if self.troubled && self.chance(LOST) {
             return self.note("command finds no room");
@@ -183,7 +184,7 @@ impl World<Mqtt> {
         self.converse(machine, |talk, now| talk.say(cmd, cmd.held_here, now));
     }
 
-    /// A word reaches the server.
+    /// The server receives a device's message.
     pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &Word, said_at: Timestamp) {
         let stale = self.seen.get(STALE).copied();
         self.converse(machine, |talk, now| talk.hear(from, word, now));
@@ -200,7 +201,7 @@ impl World<Mqtt> {
         }
     }
 
-    // --- the record of who is there ---
+    // --- the record of presence ---
 
     fn note_presence(&mut self, machine: usize, present: bool) {
         let (life, now) = (self.server.life, self.now);

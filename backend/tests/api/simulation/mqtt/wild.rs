@@ -1,5 +1,5 @@
-//! What no server would say and no network do: a device that is told anything, at any time, so that the core in C and the model are held
-//! against each other where histories never come.
+//! Inputs that no server or network would produce: any input, at any time. They compare the core in C with the model in states that no
+//! history reaches.
 
 use nyala_core::purchase::step::Op;
 use nyala_machines::device::memory::DeviceMemory;
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::core::Transcript;
 
 const STEPS: u32 = 600;
-/// Commands that may be said again: fewer than a device remembers, because which one it forgets first is its own affair.
+/// Number of commands that may be repeated: fewer than a device remembers, because the order in which it forgets is not specified.
 const SAID: usize = 12;
 /// The server's clock when a device boots.
 const SERVER_MS: i64 = 1_800_000_000_000;
@@ -26,12 +26,12 @@ struct Wild {
     subscribed: bool,
     epoch: i64,
     said: Vec<Uuid>,
-    /// When it has told its state.
+    /// When the device sent its state reports.
     states: Vec<i64>,
     transcript: Transcript,
 }
 
-/// A device's life of that seed.
+/// Runs a device through the random inputs of that seed.
 pub fn life(seed: u64) -> Transcript {
     let (mut rng, mut wild) = (StdRng::seed_from_u64(seed), Wild::default());
     for _ in 0..STEPS {
@@ -128,7 +128,7 @@ impl Wild {
         self.transcript.told("off".to_owned());
     }
 
-    /// A connection, and the subscription.
+    /// Connects and subscribes.
     fn subscribe(&mut self) {
         let Some(model) = &mut self.model else { return };
         model.connect();
@@ -140,7 +140,7 @@ impl Wild {
         self.act(&[Act::Say(Saying::State)]);
     }
 
-    /// Time passes, and nothing that it is due to do is late.
+    /// Lets time pass; every tick that becomes due runs in time.
     fn wait(&mut self, ms: i64) {
         let until = self.up_ms + ms;
         while let Some(at) = self.model.as_ref().and_then(Device::tick_at).filter(|at| *at <= until) {

@@ -1,4 +1,4 @@
-//! What must hold of several servers.
+//! Invariants of several servers.
 
 use nyala_cluster::SHARDS;
 use nyala_cluster::fence::Fence;
@@ -12,7 +12,7 @@ use super::super::devices::Devices;
 use super::super::world::{MACHINES, World};
 use super::SKEW_MS;
 
-/// What every run of the histories must have met.
+/// Events that each run of the histories must have met at least once.
 pub const WORTH: [&str; 37] = [
     "paused",
     "paused for about its life",
@@ -53,17 +53,17 @@ pub const WORTH: [&str; 37] = [
     "given up",
 ];
 
-/// What looking takes on top.
+/// Extra time that reading takes.
 const STATEMENTS_MS: i64 = 150;
 const CALM_MS: i64 = 500;
 
 impl<D: Devices> World<D> {
-    /// Since when nothing was amiss with any server.
+    /// Since when no server has had a fault.
     pub fn mended_at(&self) -> Timestamp {
         self.several.as_ref().map_or(self.server.up_since, |several| several.mended_at)
     }
 
-    /// How far the clocks of two servers are apart at most.
+    /// Maximum difference between the clocks of two servers.
     pub fn clock_error_ms(&self) -> i64 {
         if self.several.is_some() { 2 * SKEW_MS } else { 0 }
     }
@@ -88,13 +88,13 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// A device's word was put on record.
+    /// A device's message was recorded.
     pub fn has_recorded(&mut self, machine: usize, fence: Option<Fence>) {
         let stands = self.several.as_ref().zip(fence).is_none_or(|(several, fence)| several.shards.stands(&fence));
         assert!(stands, "an old owner's word is on record: machine {machine}");
     }
 
-    /// Who waits at a server for what is decided elsewhere hears it soon.
+    /// A request that waits at a server which does not own the machine gets its answer soon after the owner's decision.
     pub fn check_answered_soon(&mut self, request: usize, outcome: Outcome) {
         let (order, since) = (self.requests[request].order, self.requests[request].since);
         let told = matches!(outcome, Outcome::Started | Outcome::NotStarted | Outcome::ReadAgain);
@@ -110,7 +110,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// What a server owned that was killed is somebody's who knows it, or was and is handed on.
+    /// Checks the shards of a killed server: each has an owner that knows it, or had one and is being transferred.
     pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[(i32, i64)]) {
         let several = self.several.as_ref().unwrap();
         if several.troubles != trouble || !self.troubled {
@@ -131,7 +131,7 @@ impl<D: Devices> World<D> {
         owners.any(|member| member.ownership.of(i64::from(shard)) == nyala_cluster::Owner::Here(fence))
     }
 
-    /// Whether every shard is somebody's who knows it, and nobody has more than its share.
+    /// Whether every shard has an owner that knows it, and no server has more than its share.
     pub(super) fn all_is_shared(&self) -> bool {
         let share = SHARDS.unsigned_abs().div_ceil(u32::try_from(self.servers()).unwrap()) as usize;
         let owned = |server: usize| {
@@ -140,7 +140,7 @@ impl<D: Devices> World<D> {
         (0..SHARDS).all(|shard| self.is_owned(shard)) && (0..self.servers()).all(|server| owned(server) <= share)
     }
 
-    /// All servers have come to rest.
+    /// Checks after all servers have come to rest.
     pub fn check_several(&mut self) {
         let Some(several) = &self.several else { return };
         assert!((0..self.servers()).all(|server| self.of(server).up), "all servers are up in the end");

@@ -1,6 +1,6 @@
-//! A server is stopped exactly at an edge of a purchase that it decides about, until another one owns the machine: paused for longer than
-//! its life, so that it wakes up with what it believed before; killed; or told to leave, and late with what it had begun. At every edge,
-//! on every way that leads there, with news and without.
+//! A server is stopped exactly at an edge of a purchase that it decides about, until another server owns the machine. There are three
+//! ways: it is paused for longer than its lease, so that it resumes with outdated state; it is killed; or SIGTERM asks it to leave while
+//! work is pending. The cases cover every edge, each path that leads to it, and runs with and without change notifications.
 
 use std::vec;
 
@@ -22,23 +22,23 @@ use super::faults::AFTERWARDS_MS;
 use super::news::News;
 use super::{Happens, SILENT_MS, Without, outlet};
 
-/// All servers are up by then, and each has its share.
+/// By then all servers are up, and each has its share.
 const BUYS_MS: i64 = 15_000;
 const DEVICES_WITHIN_MS: i64 = 6_000;
 const STOPS_MS: i64 = 10_000;
-/// By then all is over, unless a device says nothing for a quarter of an hour.
+/// By then all is over, unless a device is silent for a quarter of an hour.
 const PEACE_MS: i64 = BUYS_MS + 60_000;
-/// By then a server that stands still has lost what it owned; and so much longer it stands at most.
+/// By then a stopped server has lost what it owned. It stays stopped for at most one of the times below in addition.
 const TAKEN_OVER_MS: i64 = 1_700;
 const LONGER_MS: [i64; 3] = [50, 400, 6_000];
-/// The buyer's second press, and somebody else's at the same machine.
+/// The buyer's second press, and another customer's press at the same machine, come within this time.
 const AGAIN_WITHIN_MS: i64 = 3_000;
 
 /// Services: 5 s, and a minute.
 const SHORT: usize = 0;
 const LONG: usize = 1;
 
-/// At which server the purchase begins.
+/// The server at which the purchase begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
     Owner,
@@ -46,18 +46,18 @@ enum At {
     Any,
 }
 
-/// What leads to edges of a purchase.
+/// A path that leads to edges of a purchase.
 #[derive(Debug)]
 struct Way {
-    /// The decision that they are around, by its name; empty, where there is none.
+    /// The name of the decision around these edges; empty without a decision.
     to: &'static str,
     edges: &'static [&'static str],
     at: At,
     service: usize,
-    /// What is wrong with the device, and until when: so long after somebody pays.
+    /// What is wrong with the device, and until when, in milliseconds after the payment.
     device: (Mode, Option<FallsSilent>),
     mended_ms: i64,
-    /// How the purchase must end, whoever decides about it.
+    /// How the purchase must end, on any server.
     end: PurchaseState,
 }
 
@@ -76,12 +76,12 @@ const POST: &[&str] = &["before_post", "after_post"];
 const VOID: &[&str] = &["before_void", "after_void"];
 const FINISH: &[&str] = &["before_finish", "after_finish"];
 
-/// Every edge, and every decision that it is around: another one where a device's words are late, or few, or none.
+/// Every edge, and every decision around it. The decision differs where a device's messages are late, few or missing.
 static WAYS: [Way; 15] = [
     STARTS,
-    // A device's own server may say a start before the owner does, when somebody else holds the money.
+    // The server that a device is connected to may send a start before the owner does, when another server holds the money.
     Way { edges: &["after_send"], ..STARTS },
-    // Whoever holds the money hears how long ago it has said so; everybody else asks for the time left.
+    // The server that holds the money receives the age of the ack; every other server queries for the remaining time.
     Way { to: "started", edges: POST, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
     Way { to: "started, time left told", edges: POST, at: At::Another, ..STARTS },
     Way { to: "started, time left never told", edges: POST, at: At::Another, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
@@ -94,7 +94,7 @@ static WAYS: [Way; 15] = [
         mended_ms: 8_000,
         ..STARTS
     },
-    // It answers after 9 s: the whole minute from then on is more than is left.
+    // The device answers after 9 s: a full minute from then on is more than what is left.
     Way {
         to: "sooner over than thought",
         edges: FINISH,
@@ -134,10 +134,10 @@ enum Fault {
 
 const FAULTS: [Fault; 3] = [Fault::Paused, Fault::Killed, Fault::Leaves];
 const SERVERS: [usize; 2] = [2, 3];
-/// How much of the news is lost; `None`: nobody tells any.
+/// Share of the change notifications that are lost; `None`: no server sends any.
 const NEWS: [Option<f64>; 3] = [Some(0.0), Some(0.3), None];
 
-/// Where which server is stopped, and how.
+/// Which server is stopped, where, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     way: &'static Way,
@@ -148,23 +148,23 @@ pub struct Case {
 }
 
 impl Case {
-    /// Each edge on each way.
+    /// Each edge on each path.
     fn edges() -> Vec<(&'static Way, &'static str)> {
         WAYS.iter().flat_map(|way| way.edges.iter().map(move |edge| (way, *edge))).collect()
     }
 
-    /// After so many seeds each case has had its turn.
+    /// Number of cases; this many consecutive seeds cover each case once.
     pub fn count() -> u64 {
         u64::try_from(Self::edges().len() * FAULTS.len() * SERVERS.len() * NEWS.len()).unwrap()
     }
 
-    /// Edges that no way leads to.
+    /// Edges that no path leads to.
     pub fn missing() -> Vec<&'static str> {
         let edges = Self::edges();
         POINTS.iter().copied().filter(|point| edges.iter().all(|(_, edge)| edge != point)).collect()
     }
 
-    /// The edges take turns first.
+    /// The case of a seed: consecutive seeds differ in the edge first.
     fn of(seed: u64) -> Self {
         let mut rest = usize::try_from(seed).unwrap();
         let mut one_of = |n: usize| {
@@ -178,7 +178,7 @@ impl Case {
         Self { way, edge, fault, servers, loses: NEWS[one_of(NEWS.len())] }
     }
 
-    /// Edges before something that only an owner may commit, each with the histories in which a server goes on there.
+    /// Edges before a change that only an owner may commit, each with the histories in which a stopped server resumes there.
     pub fn fenced() -> impl Iterator<Item = (String, impl Iterator<Item = u64>)> {
         let edges = Self::edges();
         let every = edges.len();
@@ -190,33 +190,33 @@ impl Case {
     }
 }
 
-/// Whether no fence is there: anybody holds money, and finishes what is over.
+/// Whether the change has no fence: any server may hold money, and may finish a run that is over.
 fn is_anybodys(way: &Way, edge: &str) -> bool {
     edge == "before_hold" || way.to == "finished"
 }
 
-/// A server is to be stopped at an edge of what is bought at a machine.
+/// A server is to be stopped at an edge of a purchase at a machine.
 pub struct Halt<D> {
     case: Case,
     machine: usize,
     order: OrderRow,
-    /// The decision that is being committed is the one that is meant.
+    /// The decision that is being committed is the one that the case needs.
     decided: bool,
     met: Option<Met>,
-    /// Another server has owned the machine since, while this one stood there.
+    /// Another server has owned the machine since, while this one was stopped there.
     taken_over: bool,
     standing: Option<Standing<D>>,
 }
 
-/// The edge, met.
+/// The state when the edge was reached.
 struct Met {
     life: u32,
     node: i64,
-    /// What was stored of the purchase.
+    /// The stored state of the purchase.
     state: Option<PurchaseState>,
 }
 
-/// What stands still in a process that is not dead: all that comes after the edge.
+/// The pending work of a process that is stopped but not dead: everything after the edge.
 struct Standing<D> {
     life: u32,
     statement: Option<Happening<D>>,
@@ -232,7 +232,7 @@ impl World<Plain> {
         if verbose {
             println!("{case:?}");
         }
-        // Nothing else goes wrong, so that the edge is come to.
+        // Nothing else fails, so that the edge is reached.
         world.troubled = false;
         let news = News::that_loses(case.loses, world.now);
         world.among_servers(case.servers, news, without);
@@ -281,7 +281,7 @@ impl<D: Devices> World<D> {
         let another = others[self.rng.random_range(0..others.len())];
         let at_owner = case.way.at == At::Owner || case.way.at == At::Any && self.chance(0.5);
         if case.way.to == "started" {
-            // Its answer is heard at once.
+            // The device's answer reaches the owner at once.
             self.several.as_mut().unwrap().links[machine] = Some(self.of(owner).life);
         }
         self.order(order, 0, 5);
@@ -296,14 +296,14 @@ impl<D: Devices> World<D> {
         self.operator_stops(machine);
     }
 
-    /// Something was decided, and is about to be committed.
+    /// A decision was made, and is about to be committed.
     pub fn decides(&mut self, machine: usize, change: Change, cause: &PurchaseEvent) {
         if let Some(halt) = self.halt.as_mut().filter(|halt| halt.machine == machine) {
             halt.decided = halt.case.way.to == name(change, cause);
         }
     }
 
-    /// A statement is on its way, unless its server is stopped before that.
+    /// A statement is sent, unless its server is stopped before that.
     pub fn sends(&mut self, machine: usize, edge: &'static str, after_ms: i64, statement: Happening<D::Happening>) {
         if !self.comes_to(machine, edge) {
             return self.after(after_ms, statement);
@@ -313,12 +313,12 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// This server comes to an edge of what is bought at the machine; whether it is stopped there.
+    /// This server reaches an edge of the purchase at the machine. Returns whether it is stopped there.
     pub fn comes_to(&mut self, machine: usize, edge: &'static str) -> bool {
         debug_assert!(POINTS.contains(&edge));
         let (Some(member), Some(several)) = (&self.server.member, &mut self.several) else { return false };
         let (node, owner) = (member.node, several.shards.fence(shard_of(outlet(machine))));
-        // One that has slept is at no edge of what others decide about by now.
+        // A server that was paused is at no edge of a purchase that others decide about by now.
         if !member.owns(machine) || owner.is_some_and(|owner| owner.node != node) {
             return false;
         }
@@ -330,7 +330,7 @@ impl<D: Devices> World<D> {
         met
     }
 
-    /// It is stopped there, while others come.
+    /// Stops the server there, while other customers come.
     fn halts(&mut self, node: i64) {
         let (life, halt) = (self.server.life, self.halt.as_mut().unwrap());
         let (order, fault) = (halt.order, halt.case.fault);
@@ -357,7 +357,7 @@ impl<D: Devices> World<D> {
         self.up_to(longest_ms)
     }
 
-    /// What stands still in this process.
+    /// The pending work of this process, if it is stopped.
     fn standing(&mut self) -> Option<&mut Standing<D::Happening>> {
         let life = self.server.life;
         self.halt.as_mut()?.standing.as_mut().filter(|standing| standing.life == life)
@@ -367,12 +367,12 @@ impl<D: Devices> World<D> {
         self.halt.iter().flat_map(|halt| &halt.standing).any(|standing| standing.life == self.server.life)
     }
 
-    /// Whether nothing goes on with the machine here: its server stands still at an edge, or is dead of it.
+    /// Whether nothing happens with the machine here: its server is stopped at an edge, or was killed there.
     pub fn is_halted(&self, machine: usize) -> bool {
         self.halt.as_ref().is_some_and(|halt| !self.server.up || halt.machine == machine && self.stands_still())
     }
 
-    /// What a machine is told, unless it stands still: then it hears it afterwards.
+    /// Passes an input on to a machine, unless it is stopped: then the input waits in its mailbox.
     pub fn unless_halted(&mut self, machine: usize, input: Told) -> Option<Told> {
         if !self.is_halted(machine) {
             return Some(input);
@@ -383,7 +383,7 @@ impl<D: Devices> World<D> {
         None
     }
 
-    /// What is after the edge.
+    /// Keeps the effects after the edge.
     pub fn leaves_undone(&mut self, effects: vec::IntoIter<Effect<Phone, Staff>>) {
         if let Some(standing) = self.standing() {
             standing.undone.extend(effects);
@@ -404,7 +404,7 @@ impl<D: Devices> World<D> {
         mailbox.into_iter().for_each(|input| self.tell(machine, input));
     }
 
-    /// The machine has done what it had to: when it is idle, nothing is bought there.
+    /// The machine has done all its work. When it is idle, no purchase is open there.
     pub fn has_settled(&mut self, machine: usize) {
         let is_over = self.server.owns(machine) && self.server.actors[machine].machine.is_idle();
         if let Some(several) = self.several.as_mut().filter(|_| is_over) {
@@ -412,7 +412,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// Shards are that node's from now on: counts what edges their machines' owners had come to.
+    /// Shards belong to that node from now on. Counts the edges that the previous owners of their machines had reached.
     pub(super) fn are_taken_over(&mut self, idshards: &[i32], node: i64) {
         for machine in (0..MACHINES).filter(|machine| idshards.contains(&shard_of(outlet(*machine)))) {
             let edge = self.several.as_ref().unwrap().edges[machine];
@@ -447,13 +447,13 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// The edge was met, another server has owned the machine meanwhile, and what was bought has ended as it has to.
+    /// Checks that the edge was reached, that another server has owned the machine since, and that the purchase has ended as required.
     pub(super) fn check_edge(&self) {
         let Some(Halt { case, order, met, taken_over, standing, .. }) = &self.halt else { return };
         assert!(met.is_some(), "{} was never met: {case:?}", case.edge);
         assert!(*taken_over && standing.is_none(), "nobody took over at {}: {case:?}", case.edge);
         let state = self.store.state_of(*order);
-        // Who came meanwhile may have had the machine first.
+        // A customer who came in between may have had the machine first.
         let lost = case.edge == "before_hold" && state.is_none();
         assert!(lost || state == Some(case.way.end), "it ends as {state:?}: {case:?}");
     }

@@ -1,4 +1,4 @@
-//! What goes wrong among several servers.
+//! Faults among several servers.
 
 use nyala_core::purchase::step::Op;
 use rand::Rng;
@@ -9,18 +9,18 @@ use super::super::world::{Happening, MACHINES, World};
 use super::member::Member;
 use super::{Happens, PRESSES, TROUBLE_MS};
 
-/// `cluster::node`: while one of its name lives, a server tries again.
+/// From `cluster::node`: a server tries again while a node of its name is alive.
 const JOIN_AGAIN_MS: i64 = 100;
-/// A device that has lost its server is back by then, and somebody who watches.
+/// By then a device that lost its server is connected again, and so is a watcher.
 const LINK_WITHIN_MS: i64 = 4_000;
 const SIT_WITHIN_MS: i64 = 2_000;
 const NOBODY_THERE_MS: i64 = 500;
-/// How long what was paused or frozen may still be late.
+/// How long after a pause or a freeze actions may still be late.
 pub(super) const AFTERWARDS_MS: i64 = 2_000;
-/// What is looked at when all is over, and for how long at most.
+/// Interval of the last checks after all is over, and their maximum duration.
 const LAST_EVERY_MS: i64 = 3_000;
 const LAST_WITHIN_MS: i64 = 40 * 60_000;
-/// So long after a server was killed others own what it owned.
+/// Time after which other servers own the shards of a killed server.
 const TAKEN_OVER_MS: i64 = 2_000;
 
 impl<D: Devices> World<D> {
@@ -56,7 +56,7 @@ impl<D: Devices> World<D> {
         self.after(TROUBLE_MS, Happening::Peace);
     }
 
-    /// Something happens to a server, or to what is between them.
+    /// A fault hits a server, or the connection between servers.
     pub fn something_breaks(&mut self) {
         let server = self.rng.random_range(0..self.servers());
         self.enter(server);
@@ -70,7 +70,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// Trouble has come, and is over in so long.
+    /// Records a fault that lasts for `ms`.
     pub(super) fn troubled_for(&mut self, ms: i64) {
         let over_at = self.now.plus_ms(ms);
         let several = self.several.as_mut().unwrap();
@@ -94,7 +94,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn pause_for(&mut self, ms: i64) {
-        // What waits for the end of a pause keeps its order: no pause ends sooner than was said.
+        // Events that wait for the end of a pause keep their order: no pause ends sooner than planned.
         let until = self.now.plus_ms(ms).max(self.paused_until());
         self.me().paused_until = until;
         self.disturb(ms + AFTERWARDS_MS);
@@ -122,7 +122,7 @@ impl<D: Devices> World<D> {
         self.among(down_ms, Happens::Boot { server: at });
     }
 
-    /// SIGTERM: it hands over, and goes when nothing is its own.
+    /// SIGTERM: the server transfers its shards, and exits when it owns none.
     pub(super) fn leave(&mut self) {
         let (now, frozen_until) = (self.now, self.several.as_ref().unwrap().frozen_until);
         if !self.server.up || self.paused_until() > now || frozen_until > now {
@@ -145,7 +145,7 @@ impl<D: Devices> World<D> {
         self.among(down_ms, Happens::Boot { server });
     }
 
-    /// The database answers nobody.
+    /// The database answers no server.
     fn freeze(&mut self) {
         let longest_ms = if self.chance(0.5) { 1_000 } else { 6_000 };
         let ms = self.up_to(longest_ms);
@@ -167,7 +167,7 @@ impl<D: Devices> World<D> {
         self.several.as_mut().unwrap().shards.words = kept;
     }
 
-    /// The process is no more; who was connected to it seeks another one.
+    /// The process ends; its clients connect to another one.
     fn goes_down(&mut self) {
         self.connections_break();
         let life = self.server.life;
@@ -203,7 +203,7 @@ impl<D: Devices> World<D> {
         self.member_begins();
     }
 
-    /// Any server that takes connections, and enters it.
+    /// Enters any server that accepts connections.
     pub(super) fn find_server(&mut self) -> bool {
         let now = self.now;
         let there = |server: &usize| self.of(*server).member.as_ref().is_some_and(|member| member.paused_until <= now);
@@ -222,7 +222,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// A device connects, and says what it does.
+    /// A device connects and sends its state report.
     pub(super) fn link(&mut self, machine: usize) {
         if !self.find_server() {
             return self.nobody_there(Happens::Link { machine });
@@ -232,7 +232,7 @@ impl<D: Devices> World<D> {
         D::boot(self, machine, None);
     }
 
-    /// Whether a command of this server's machines reaches the device's line.
+    /// Whether a command from this server reaches the device's connection.
     pub fn reaches(&mut self, machine: usize, op: Op) -> bool {
         if self.several.is_none() {
             return true;
@@ -242,7 +242,7 @@ impl<D: Devices> World<D> {
         self.several.as_ref().unwrap().links[machine] == Some(self.server.life)
     }
 
-    /// No trouble begins from now on; a pause that has begun comes to its end.
+    /// No fault begins from now on; a pause that has begun comes to its end.
     pub fn peace_among(&mut self) {
         let now = self.now;
         let Some(several) = &mut self.several else { return };
@@ -251,7 +251,7 @@ impl<D: Devices> World<D> {
         self.among(LAST_EVERY_MS, Happens::Last);
     }
 
-    /// When all has come to rest, or never does, everybody buys once more.
+    /// When everything has come to rest, or the time for that is over, each customer buys once more.
     pub(super) fn everybody_buys(&mut self) {
         let machines =
             self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff && machine.unpaid.is_none());

@@ -1,4 +1,4 @@
-//! Statements behind a fence, and those that move shards: each holds its rows until it commits, as in PostgreSQL.
+//! Statements with a fence, and statements that move shards: each holds its row locks until it commits, as in PostgreSQL.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,8 @@ use super::super::world::{MACHINES, World};
 use super::shards::Looked;
 use super::{Happens, Without, outlet};
 
-/// How often a commit takes longer (its standby is slow, say), that of a shard with machines, and how long at most.
+/// How often a commit is slow (its standby is slow, for example), how often one that moves a shard with machines is, and the maximum
+/// delay.
 const SLOW: f64 = 0.01;
 const SLOW_MOVE: f64 = 0.03;
 const SLOW_MS: i64 = 4_000;
@@ -30,7 +31,7 @@ impl<D: Devices> World<D> {
         ms
     }
 
-    /// Whether a statement waits, because the row of its fence is being given to somebody.
+    /// Whether a statement waits because the row of its fence is being transferred.
     pub fn waits_before(&mut self, fence: Option<Fence>) -> bool {
         let (Some(fence), Some(several)) = (fence, &self.several) else { return false };
         let waits = several.without != Without::Fence && several.shards.look(&fence) == Looked::Moves;
@@ -40,7 +41,7 @@ impl<D: Devices> World<D> {
         waits
     }
 
-    /// The fence is looked at `FOR SHARE`.
+    /// Reads the row of the fence `FOR SHARE`.
     pub fn looks_at(&mut self, fence: Option<Fence>) -> Begun {
         let (Some(fence), Some(several)) = (fence, &mut self.several) else { return Begun::AtOnce { stands: true } };
         if several.without == Without::Fence {
@@ -56,7 +57,7 @@ impl<D: Devices> World<D> {
         Begun::Held { commit_ms: self.commit_ms(SLOW) }
     }
 
-    /// What stood behind it is committed; its row is anybody's again in this instant.
+    /// The statement behind the fence is committed, which releases its row at once.
     pub fn stood(&mut self, fence: Option<Fence>) {
         if let (Some(fence), Some(several)) = (fence, &mut self.several)
             && several.without == Without::Nothing
@@ -65,7 +66,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// `CLAIM` begins: who lives is what is committed by now.
+    /// `CLAIM` begins: it sees which nodes are alive by what is committed now.
     pub(super) fn claims(&mut self, number: u32, seen: Seen, most: i64) {
         let (now, life, node) = (self.now, self.server.life, self.me().node);
         let then = Box::new(Happens::Own { life, number, seen });
@@ -78,7 +79,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// It locks what is free, and passes over what is being committed behind a fence or claimed by another one.
+    /// Locks free shards. It skips rows with a pending commit behind their fence, and rows that another server is claiming.
     pub(super) fn locks(&mut self, node: i64, most: i64, alive: &BTreeSet<i64>, then: Box<Happens>) {
         let shards = &mut self.several.as_mut().unwrap().shards;
         let (idshards, passed_over) = shards.lock_free(most, alive, &mut self.rng);
@@ -88,7 +89,7 @@ impl<D: Devices> World<D> {
         self.commits_move(idshards, Some(node), then);
     }
 
-    /// `HAND_OVER` waits until nothing is being committed behind the fence.
+    /// `HAND_OVER` waits until no commit behind the fence is pending.
     pub(super) fn gives(&mut self, node: i64, shard: i32, then: Box<Happens>) {
         match self.several.as_mut().unwrap().shards.lock_own(node, shard) {
             Looked::Stands => {

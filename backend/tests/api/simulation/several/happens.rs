@@ -1,5 +1,5 @@
-//! What happens among several servers, and in whose name: a process that is stopped does nothing, and a database that is frozen answers
-//! nobody.
+//! Events among several servers, and the server in whose name each happens: a stopped process does nothing, and a frozen database answers
+//! no server.
 
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub enum Happens {
         number: u32,
         shards: Vec<i32>,
     },
-    /// A beat takes too long.
+    /// A heartbeat takes too long.
     BeatFails {
         life: u32,
         number: u32,
@@ -89,12 +89,12 @@ pub enum Happens {
         life: u32,
         word: WordRow,
     },
-    /// Another server has said where to look.
+    /// Another server has sent a change notification.
     Heard {
         life: u32,
         message: Message,
     },
-    // --- of the database: `then` goes on where the statement was sent ---
+    // --- of the database: `then` happens at the server that sent the statement ---
     Lock {
         node: i64,
         most: i64,
@@ -119,28 +119,28 @@ pub enum Happens {
     Link {
         machine: usize,
     },
-    /// Somebody begins to watch.
+    /// A customer begins to watch.
     Sit {
         seat: usize,
     },
-    /// Those shards have lost their server two seconds ago, in that trouble.
+    /// Those shards lost their server two seconds ago, in the fault of that number.
     TakenOver {
         trouble: u32,
-        /// And since when they were its.
+        /// The shards, and the epoch since which that server owned them.
         shards: Vec<(i32, i64)>,
     },
-    /// The silent device says something at last.
+    /// The silent device sends a message at last.
     Speaks {
         machine: usize,
     },
-    /// All has been quiet: does everybody buy once more?
+    /// The last check: when all is quiet, each customer buys once more.
     Last,
     // --- where a server is stopped at an edge ---
-    /// The purchase begins that it is an edge of.
+    /// The purchase begins whose edge the case is about.
     Buys,
     /// Its run is to be stopped.
     Stops,
-    /// What stood still goes on.
+    /// The stopped process resumes.
     GoesOn {
         life: u32,
     },
@@ -149,29 +149,29 @@ pub enum Happens {
 /// Why something is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// It is read again and again.
+    /// The periodic read.
     Round,
-    /// News told to.
+    /// A read after a change notification.
     Once,
-    /// Of that machine alone.
+    /// A read of that machine alone.
     At(usize),
 }
 
-/// What keeps a happening from its time.
+/// What an event needs before it can happen.
 enum Needs {
     Nothing,
-    /// The process that it is of runs.
+    /// Its process must run.
     Process(u32),
-    /// A statement that is on its way, or not: its process may be stopped before it.
+    /// A statement that may be in transit already: its process may be stopped before it is sent.
     Statement(u32),
-    /// A statement that is begun now.
+    /// A statement that is sent now.
     Question(u32),
-    /// The database alone: what has begun there goes on, whatever becomes of who began it.
+    /// The database alone: what has begun there continues, whatever happens to the process that sent it.
     Database(u32),
 }
 
 impl<D: Devices> World<D> {
-    /// A happening whose time has come, in the name of the server that it is of; none, when it has to wait or that server is dead.
+    /// An event that is due, in the name of its server. `None` when it has to wait, or when that server is dead.
     pub fn in_its_place(&mut self, what: Happening<D::Happening>) -> Option<Happening<D::Happening>> {
         let Some(several) = &self.several else { return Some(what) };
         let frozen_until = several.frozen_until;

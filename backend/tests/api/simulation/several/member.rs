@@ -1,4 +1,4 @@
-//! A server among others: it beats, takes what is free, and hands over what is more than its share.
+//! A member of the cluster: it sends heartbeats, claims free shards, and transfers those beyond its share.
 
 use std::time::Duration;
 
@@ -16,16 +16,16 @@ use super::news::Numbers;
 use super::outlet;
 use super::shards::WordRow;
 
-/// How often a statement that is made again and again is slow, or its answer lost.
+/// Probability that a periodic statement is slow, or that its answer is lost.
 const TROUBLE: f64 = 0.003;
-/// `cluster::node`: how long a beat may take, and when the next one is after one that failed, and when a fence did not stand.
+/// From `cluster::node`: the timeout of a heartbeat, the delay after a failed one, and the delay after a fence no longer matched.
 const WITHIN_MS: i64 = 3_000;
 const AGAIN_MS: i64 = 100;
 const DOUBT_MS: i64 = 20;
-/// Its machines are read again by then.
+/// By then the machines of a moved shard are read again.
 const MOVED_MS: i64 = 1_000;
 
-/// What a server knows of itself among others.
+/// A server's state as a member of the cluster.
 #[derive(Debug)]
 pub struct Member {
     pub node: i64,
@@ -33,17 +33,17 @@ pub struct Member {
     pub leaving: bool,
     /// Stopped until then (SIGSTOP).
     pub paused_until: Timestamp,
-    /// Until then what it does may be later than it ought to be.
+    /// Until then its actions may be later than required.
     pub disturbed_until: Timestamp,
     pub(super) said: Said,
-    /// Number of its next beat, whether it is under way, and whether somebody doubted meanwhile.
+    /// Number of its next heartbeat, whether one is in flight, and whether its ownership was invalidated in that time.
     beat: u32,
     beating: bool,
-    /// When it began.
+    /// When that heartbeat began.
     began: Timestamp,
     doubted: bool,
     pub(super) numbers: Numbers,
-    /// Words for others' machines, and whether some are on their way.
+    /// Device messages for machines of other servers, and whether some are being sent.
     pub(super) away: Vec<WordRow>,
     pub(super) passing: bool,
 }
@@ -81,7 +81,7 @@ impl<D: Devices> World<D> {
         self.server.member.as_mut().unwrap()
     }
 
-    /// Its tasks begin.
+    /// Starts its tasks.
     pub(super) fn member_begins(&mut self) {
         let life = self.server.life;
         self.among(0, Happens::Beat { life, number: 0 });
@@ -92,7 +92,7 @@ impl<D: Devices> World<D> {
         self.among(mirror_ms, Happens::Mirror { life, look: Look::Round });
     }
 
-    /// What stands before a change, as the actor puts it there.
+    /// The fence of a change, as the actor sets it.
     pub fn fence(&self, machine: usize) -> Option<Fence> {
         match self.server.member.as_ref()?.ownership.of(outlet(machine)) {
             Owner::Alone => None,
@@ -101,7 +101,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// Until then what this server does may be later than it ought to be.
+    /// Until then the actions of this server may be later than required.
     pub fn disturb(&mut self, ms: i64) {
         let until = self.now.plus_ms(ms);
         if let Some(member) = &mut self.server.member {
@@ -113,7 +113,7 @@ impl<D: Devices> World<D> {
         if self.troubled && self.chance(TROUBLE) { self.up_to(4_000) } else { self.up_to(20) }
     }
 
-    /// While a beat has no answer, nothing is taken over.
+    /// Nothing is taken over while a heartbeat has no answer.
     pub(super) fn beat_ms(&mut self) -> i64 {
         let ms = self.lookup_ms();
         if ms > 20 {
@@ -171,7 +171,7 @@ impl<D: Devices> World<D> {
         let (gained, lost) = member.ownership.learn(member.node, owned);
         let surplus: Vec<i32> = owned.iter().rev().take(seen.surplus(owned.len())).map(|(shard, _)| *shard).collect();
         let is_over = member.leaving && seen.leaving && owned.is_empty();
-        // What it has begun it brings to its end.
+        // The server first completes the work that it has begun.
         let is_over = is_over && !self.stands_still();
         if gained + lost + surplus.len() > 0 {
             self.disturb(MOVED_MS);
@@ -188,7 +188,7 @@ impl<D: Devices> World<D> {
         self.hands_over(number, surplus);
     }
 
-    /// One after the other; then the beat is over.
+    /// Transfers the shards one by one; then the heartbeat is over.
     pub(super) fn hands_over(&mut self, number: u32, mut shards: Vec<i32>) {
         let (now, life) = (self.now, self.server.life);
         let member = self.me();
@@ -207,7 +207,7 @@ impl<D: Devices> World<D> {
         self.among(after_ms, Happens::Give { node, shard, then: Box::new(Happens::HandOver { life, number, shards }) });
     }
 
-    /// Its connection is made anew. What waits in the database waits on.
+    /// The server opens a new connection. A statement that waits in the database continues to wait.
     pub(super) fn beat_fails(&mut self, number: u32) {
         let member = self.me();
         if member.beating && member.beat == number {
@@ -227,7 +227,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// A fence did not stand in a statement of that process.
+    /// A fence did not match in a statement of that process.
     pub fn doubt(&mut self, life: u32) {
         if self.server.life != life {
             return;

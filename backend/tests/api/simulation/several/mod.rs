@@ -1,6 +1,6 @@
-//! Several servers on one database: each with `Machine`s of its own, all with one store, which knows shards, epochs and fences. They
-//! are paused, killed, handed over and stand before a frozen database, by chance and at each edge of a purchase (`edges`); devices move
-//! from one to another, and so do customers.
+//! Several servers on one database. Each has its own `Machine`s; all share one store, which knows shards, epochs and fences. Servers are
+//! paused, killed and asked to leave, and the database freezes, at random and at each edge of a purchase (`edges`). Devices and customers
+//! move from one server to another.
 
 mod check;
 mod edges;
@@ -32,56 +32,56 @@ pub use self::check::WORTH;
 pub use self::edges::{Case, Halt};
 pub use self::happens::Happens;
 
-/// How long trouble is made among several.
+/// How long faults are injected among several servers.
 const TROUBLE_MS: i64 = 3 * 60_000;
 const PRESSES: u32 = 14;
-/// Of each server's clock: two are at most 100 ms apart.
+/// Clock error of each server: two are at most 100 ms apart.
 const SKEW_MS: i64 = 50;
 const SEATS: usize = 4;
-/// Histories in which a device says nothing, and for how long when all else is well.
+/// Share of the histories in which a device is silent, and for how long after all other faults are over.
 const SILENCES: f64 = 0.05;
 const SILENT_MS: i64 = 17 * 60_000;
 
-/// An outlet for each machine, so that they are of shards far apart.
+/// A separate outlet for each machine, so that their shards are far apart.
 fn outlet(machine: usize) -> i64 {
     i64::try_from(machine).unwrap() * 85 + 1
 }
 
-/// What is taken away from the servers, to see that it is missed.
+/// A mechanism that is taken away from the servers, to show that it is needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Without {
     #[default]
     Nothing,
     Fence,
-    /// The fence is looked at, but its row is anybody's.
+    /// The fence is read, but its row is not locked.
     Share,
 }
 
 pub struct Several {
     without: Without,
     pub shards: Shards,
-    /// All servers; where the one is in whose name things happen, there is a hole.
+    /// All servers. The entry of the current one is a placeholder.
     servers: Vec<Server>,
     at: usize,
     lives: u32,
-    /// To which server's life each machine's device is connected.
+    /// The number of the server start to which each machine's device is connected.
     pub links: Vec<Option<u32>>,
-    /// Until when the database answers nobody.
+    /// Until when the database answers no server.
     frozen_until: Timestamp,
     seats: Vec<Seat>,
-    /// What each end that was ever committed is the end of.
+    /// The purchase of each end that was ever committed.
     ends: HashMap<(usize, Timestamp), i64>,
     /// When purchases were decided.
     decided: HashMap<i64, Timestamp>,
-    /// How many troubles have come, and when all are over.
+    /// Number of faults so far, and when all are over.
     troubles: u32,
     mended_at: Timestamp,
     peace_at: Timestamp,
-    /// The last edge of what was bought at each machine, and which of its owners came to it.
+    /// The last edge of the purchase at each machine, and the owner that reached it.
     edges: Vec<Option<(i64, &'static str)>>,
-    /// A machine whose device says nothing, long enough for the money to go back.
+    /// A machine whose device is silent until the money is refunded.
     silent: Option<usize>,
-    /// Everybody buys for the last time.
+    /// The last purchases of all customers have begun.
     pub has_ended: bool,
     news: News,
 }
@@ -101,7 +101,7 @@ impl World<Plain> {
         world
     }
 
-    /// They come up, with clocks that differ.
+    /// The servers start, with clocks that differ.
     fn among_servers(&mut self, servers: usize, news: News, without: Without) {
         self.several = Some(Several {
             without,
@@ -131,7 +131,7 @@ impl World<Plain> {
         }
     }
 
-    /// The machine's device says nothing for so long.
+    /// The machine's device is silent for `ms`.
     fn silence(&mut self, machine: usize, ms: i64) {
         self.devices.silence(machine);
         self.several.as_mut().unwrap().silent = Some(machine);
@@ -144,17 +144,17 @@ impl<D: Devices> World<D> {
         self.after(after_ms, Happening::Several(what));
     }
 
-    /// How many services are sold: where there are several servers none that takes half an hour.
+    /// Number of services on sale: with several servers, none that takes half an hour.
     pub fn services(&self) -> usize {
         if self.several.is_some() { SERVICES_S.len() - 1 } else { SERVICES_S.len() }
     }
 
-    /// Whether the machine's device says nothing, whatever else goes wrong.
+    /// Whether the machine's device is silent on purpose, independent of other faults.
     pub fn stays_silent(&self, machine: usize) -> bool {
         self.several.as_ref().is_some_and(|several| several.silent == Some(machine))
     }
 
-    /// From now on things happen in the name of that server.
+    /// Makes that server the current one, in whose name events happen.
     fn enter(&mut self, server: usize) {
         let several = self.several.as_mut().unwrap();
         std::mem::swap(&mut self.server, &mut several.servers[several.at]);
@@ -184,7 +184,7 @@ impl<D: Devices> World<D> {
     fn paused_until(&self) -> Timestamp {
         self.server.member.as_ref().map_or(self.now, |member| member.paused_until)
     }
-    /// Where a request goes: to any server, and there it stays.
+    /// The server of a request: any server, and the same one from then on.
     fn place(&mut self, request: usize) -> usize {
         if let Some((server, _)) = self.requests[request].at {
             return server;
@@ -195,7 +195,7 @@ impl<D: Devices> World<D> {
         server
     }
 
-    /// Whether a request is at the server in whose name things happen.
+    /// Whether a request is at the current server.
     pub fn is_here(&self, at: Option<(usize, u32)>) -> bool {
         self.several.is_none() || at.is_some_and(|(server, _)| server == self.at())
     }

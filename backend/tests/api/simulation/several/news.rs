@@ -1,4 +1,5 @@
-//! News between servers (`cluster::news`): where to look, and never what is there. Messages are late, lost, and told to who is stopped.
+//! Change notifications between servers (`cluster::news`): where to look, and never the data. Messages are late, lost, and sent to
+//! stopped servers.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -16,24 +17,24 @@ use super::super::world::World;
 use super::happens::{Happens, Look};
 use super::outlet;
 
-/// Histories without any.
+/// Share of the histories without notifications.
 const NONE: f64 = 0.2;
-/// How long a message takes, and some of them.
+/// Transit time of a message, the share of late ones, and the transit time of those.
 const WAY_MS: i64 = 5;
 const LATE: f64 = 0.1;
 const LATE_MS: i64 = 2_000;
-/// What piled up before a stopped server may be more than it is kept.
+/// Messages that pile up for a stopped server may exceed its buffer.
 const DROPPED: f64 = 0.3;
 const CUT_MS: i64 = 20_000;
 
-/// The news of a history.
+/// The change notifications of a history.
 #[derive(Debug)]
 pub struct News {
-    /// How many messages are lost; `None`: nobody tells any.
+    /// Share of lost messages; `None`: no server sends any.
     loses: Option<f64>,
-    /// Until then all are.
+    /// Until then all messages are lost.
     cut_until: Timestamp,
-    /// Purchases that an owner was told of while they waited for it.
+    /// Purchases that were still held when their owner received the notification.
     waited: BTreeSet<i64>,
 }
 
@@ -43,23 +44,23 @@ impl News {
         Self::that_loses(loses, now)
     }
 
-    /// `None`: nobody tells any.
+    /// `None`: no server sends any.
     pub fn that_loses(loses: Option<f64>, now: Timestamp) -> Self {
         Self { loses, cut_until: now, waited: BTreeSet::new() }
     }
 }
 
-/// How far a server has told and heard.
+/// The last message number that a server has sent, and those it has received.
 #[derive(Debug, Default)]
 pub struct Numbers {
     told: u64,
-    /// The last number of each other life.
+    /// The last number from each other server start.
     heard: HashMap<u32, u64>,
 }
 
 #[derive(Debug, Clone)]
 pub enum Hint {
-    /// `open`: its purchase, for judging alone; nobody is told of it.
+    /// `open`: its purchase, for the checks only; it is not part of the message.
     Machine {
         machine: usize,
         open: Option<i64>,
@@ -77,20 +78,20 @@ pub struct Message {
 }
 
 impl<D: Devices> World<D> {
-    /// An actor has heard that its change is committed, or that a stop is stored: the others are told.
+    /// An actor has received the commit of its change, or a stored stop: the other servers are notified.
     pub fn tells_others(&mut self, machine: usize, input: &Told) {
         let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
         if is_news && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
-            self.tell_all(&Hint::Machine { machine, open });
+            self.notify_all(&Hint::Machine { machine, open });
         }
     }
 
     pub(super) fn tells_of_words(&mut self, machines: impl Iterator<Item = usize>) {
-        self.tell_all(&Hint::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
+        self.notify_all(&Hint::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
     }
 
-    fn tell_all(&mut self, hint: &Hint) {
+    fn notify_all(&mut self, hint: &Hint) {
         let News { loses, cut_until, .. } = self.several.as_ref().unwrap().news;
         let Some(loses) = loses else { return self.note("no news") };
         let from = self.server.life;
@@ -121,7 +122,7 @@ impl<D: Devices> World<D> {
         self.several.as_mut().unwrap().news.cut_until = now;
     }
 
-    /// Whether a message is lost that comes to a server which is stopped.
+    /// Whether a message to a stopped server is lost.
     pub(super) fn is_dropped(&mut self) -> bool {
         let is_dropped = self.chance(DROPPED);
         self.note(if is_dropped { "news lost" } else { "news piled up" });
@@ -139,7 +140,7 @@ impl<D: Devices> World<D> {
             self.among(speak_ms, Happens::Speak { life, look: Look::Once });
         }
         match hint {
-            Hint::Machine { machine, open } => self.hears_of_machine(machine, open),
+            Hint::Machine { machine, open } => self.look_at_machine(machine, open),
             Hint::Words { shards } => {
                 let own = self.me().ownership.shards().unwrap();
                 if shards.iter().any(|shard| own.contains(shard)) {
@@ -150,7 +151,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn hears_of_machine(&mut self, machine: usize, open: Option<i64>) {
+    fn look_at_machine(&mut self, machine: usize, open: Option<i64>) {
         let (life, owns) = (self.server.life, self.server.owns(machine));
         if let Some(purchase) = open {
             let state = self.store.purchase(purchase).state;
@@ -174,7 +175,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// An owner commands its device: whether news brought a start to it, which nobody would have looked for yet.
+    /// An owner commands its device. Counts a start that a notification brought, before any periodic read would have found it.
     pub(super) fn note_commanded(&mut self, machine: usize, op: Op) {
         let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| (id, p.created_at));
         let Some((purchase, created_at)) = open.filter(|_| op == Op::Start) else { return };

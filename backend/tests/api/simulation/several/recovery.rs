@@ -1,4 +1,4 @@
-//! Machines that become a server's, and those that it shows though others decide about them, as `machine::recovery` reads both.
+//! Machines that a server acquires, and machines of other servers that it shows, as `machine::recovery` reads both.
 
 use nyala_cluster::shard_of;
 use nyala_core::machine::Input;
@@ -58,7 +58,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// Now and then an actor that has nothing to do leaves memory, unless somebody watches.
+    /// At times an actor that has nothing to do leaves memory, unless a customer watches it.
     fn idle_ones_leave(&mut self) {
         for machine in 0..MACHINES {
             let idle = self.server.actors[machine].present && self.server.actors[machine].machine.is_idle();

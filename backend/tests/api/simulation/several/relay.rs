@@ -1,4 +1,4 @@
-//! Words and commands of machines that another server decides about, as `machine::device::relay` brings them on their way.
+//! Device messages and commands of machines that another server owns, as `machine::device::relay` forwards them.
 
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
@@ -17,7 +17,7 @@ use super::outlet;
 use super::shards::WordRow;
 
 impl<D: Devices> World<D> {
-    /// The device of a machine says something to the server that it is linked to.
+    /// The device of a machine sends a message to the server that it is connected to.
     pub fn linked_server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         match self.several.as_ref().unwrap().links[machine] {
             Some(life) => self.among(0, Happens::Word { life, word: WordRow { machine, event, heard_at: said_at, said_at } }),
@@ -28,7 +28,7 @@ impl<D: Devices> World<D> {
     pub(super) fn word_is_here(&mut self, word: WordRow) {
         let word = WordRow { heard_at: self.clock(), ..word };
         if let DeviceEvent::State { online, .. } = word.event {
-            // Who is there is written by the server that it is linked to, until that is stored.
+            // The server that the device is connected to writes its presence, until that is stored.
             self.store.machines[word.machine].online = online;
             if !online {
                 return;

@@ -1,4 +1,4 @@
-//! Those who watch a machine at any server, and find another one when theirs is gone.
+//! Watchers of a machine at any server, who connect to another one when theirs is gone.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use super::super::devices::Devices;
 use super::super::world::World;
 use super::Happens;
 
-/// A last tick is no later than this after the end that was shown: a replica waits for 150 ms before it finishes a run itself.
+/// A last tick comes at most this long after the shown end: a replica waits for 150 ms before it finishes a run itself.
 const LAST_TICK_MS: i64 = 450;
-/// Before that, so long a server must have been undisturbed.
+/// A server must have been undisturbed for this long before the end.
 const CALM_MS: i64 = 500;
 
 #[derive(Debug)]
 pub struct Seat {
     machine: usize,
-    /// At which server's life.
+    /// The start of the server that it is connected to.
     at: Option<u32>,
-    /// When it sat down, or heard of the end that it counts down to.
+    /// When it connected, or received the end that it counts down to.
     since: Timestamp,
     /// What it counts down: the purchase, and its end.
     running: Option<(i64, Timestamp)>,
-    /// Of which purchases it was told the end.
+    /// The purchases whose end it has received.
     over: BTreeSet<i64>,
 }
 
@@ -38,7 +38,7 @@ impl Seat {
 }
 
 impl<D: Devices> World<D> {
-    /// Somebody opens the page of a machine: what its board says counts, and what is told from then on.
+    /// A customer opens the page of a machine: the machine status counts, and the changes from then on.
     pub(super) fn sit(&mut self, seat: usize) {
         let machine = self.several.as_ref().unwrap().seats[seat].machine;
         if !self.find_server() || self.several.as_ref().unwrap().frozen_until > self.now {
@@ -57,7 +57,7 @@ impl<D: Devices> World<D> {
         several.seats[seat] = Seat { machine, at: Some(life), since, running, over: BTreeSet::new() };
     }
 
-    /// Which seats those have lost who sat at a server's life.
+    /// Disconnects the watchers of a server's start; returns their numbers.
     pub(super) fn leave_seats(&mut self, life: u32) -> Vec<usize> {
         let mut left = Vec::new();
         for (n, seat) in self.several.as_mut().unwrap().seats.iter_mut().enumerate() {
@@ -79,7 +79,7 @@ impl<D: Devices> World<D> {
         self.server.member.as_ref().is_some_and(|member| member.disturbed_until < since)
     }
 
-    /// What those hear who watch the machine here.
+    /// A change reaches the watchers of the machine at this server.
     pub fn seats_hear(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
         let (clock, life) = (self.clock(), self.server.life);
         let calm = |ends_at: Timestamp| self.is_calm_since(ends_at.plus_ms(-CALM_MS).min(self.now));

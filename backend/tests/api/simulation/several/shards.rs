@@ -1,5 +1,5 @@
-//! The tables of several servers in memory, asked as `cluster::membership`, the fence and the table of devices' words ask them; by the
-//! database's clock, which is the world's.
+//! The tables of several servers in memory, with the queries of `cluster::membership`, of the fence and of the table of device messages.
+//! They use the database's clock, which is the world's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use super::outlet;
 
 #[derive(Debug)]
 struct NodeRow {
-    /// Which of the servers it is a start of.
+    /// The server whose start this row is.
     name: usize,
     alive_until: Timestamp,
     late_since: Timestamp,
@@ -26,28 +26,28 @@ struct NodeRow {
 struct ShardRow {
     node: Option<i64>,
     epoch: i64,
-    /// How many hold it `FOR SHARE`: what is behind their fences is being committed.
+    /// Number of `FOR SHARE` locks: commits behind their fences are pending.
     shared: u32,
-    /// Somebody's update of it is not committed yet.
+    /// An update of the row is not committed yet.
     moving: bool,
 }
 
-/// What a statement finds that wants to lock a row.
+/// What a statement finds when it wants to lock a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looked {
     Stands,
-    /// It waits, and looks again at what is there then.
+    /// The statement waits, and then reads the row again.
     Moves,
     Fallen,
 }
 
-/// A device's word on its way to who decides.
+/// A device's message in transit to the owner.
 #[derive(Debug, Clone)]
 pub struct WordRow {
     pub machine: usize,
     pub event: DeviceEvent,
     pub heard_at: Timestamp,
-    /// When the device said it, for judging how exact the servers could be.
+    /// When the device sent it, to check how exact the servers could be.
     pub said_at: Timestamp,
 }
 
@@ -63,7 +63,7 @@ impl Shards {
         Self { nodes: BTreeMap::new(), shards: vec![ShardRow::default(); SHARDS as usize], words: Vec::new() }
     }
 
-    /// `JOIN`; `None` while one of that name lives.
+    /// `JOIN`; `None` while a node of that name is alive.
     pub fn join(&mut self, name: usize, now: Timestamp) -> Option<i64> {
         if self.nodes.values().any(|node| node.name == name && node.alive_until >= now) {
             return None;
@@ -97,14 +97,14 @@ impl Shards {
         of_me.map(|(idshard, shard)| (i32::try_from(idshard).unwrap(), shard.epoch)).collect()
     }
 
-    /// `CLAIM` begins: who lives by what is committed then; `None`, when this node may take nothing.
+    /// `CLAIM` begins: the nodes that are alive by what is committed then. `None` when this node may claim nothing.
     pub fn may_claim_now(&self, me: i64, now: Timestamp) -> Option<BTreeSet<i64>> {
         let node = &self.nodes[&me];
         (node.alive_until > now && node.late_since < now.plus_ms(-LIFE_MS)).then(|| self.alive(now))
     }
 
-    /// Its `FOR UPDATE SKIP LOCKED`: asked of the rows as they are by now, though of who lived when it began. Which, and whether others were
-    /// passed over.
+    /// The `FOR UPDATE SKIP LOCKED` of `CLAIM`: it reads the rows as they are now, but with the nodes that were alive when it began.
+    /// Returns the locked shards, and whether it skipped others.
     pub fn lock_free(&mut self, most: i64, alive: &BTreeSet<i64>, rng: &mut StdRng) -> (Vec<i32>, bool) {
         let free = self.shards.iter().zip(0..).filter(|(shard, _)| is_free(shard, alive));
         let (mut free, locked): (Vec<_>, Vec<_>) = free.partition(|(shard, _)| shard.shared == 0 && !shard.moving);
@@ -115,7 +115,7 @@ impl Shards {
         (taken, passed_over)
     }
 
-    /// The update of `HAND_OVER` wants its row.
+    /// The update of `HAND_OVER` locks its row.
     pub fn lock_own(&mut self, me: i64, idshard: i32) -> Looked {
         let shard = &mut self.shards[idshard as usize];
         if shard.node != Some(me) {
@@ -128,7 +128,7 @@ impl Shards {
         Looked::Stands
     }
 
-    /// What moves rows is committed.
+    /// The statement that moves rows is committed.
     pub fn give(&mut self, idshards: &[i32], to: Option<i64>) {
         for idshard in idshards {
             let shard = &mut self.shards[*idshard as usize];
@@ -147,7 +147,7 @@ impl Shards {
         self.nodes.get_mut(&me).unwrap().alive_until = now;
     }
 
-    /// Whether the fence stands by what is committed.
+    /// Whether the fence matches the committed row.
     pub fn stands(&self, fence: &Fence) -> bool {
         self.look(fence) != Looked::Fallen
     }
@@ -161,7 +161,7 @@ impl Shards {
         }
     }
 
-    /// The fence holds its row `FOR SHARE`, until it lets go.
+    /// The fence locks its row `FOR SHARE`, until the commit releases it.
     pub fn hold(&mut self, fence: &Fence) {
         self.row(fence).shared += 1;
     }
@@ -174,7 +174,7 @@ impl Shards {
         &mut self.shards[fence.shard as usize]
     }
 
-    /// Since when a shard is whose.
+    /// The owner of a shard, with the epoch of that ownership.
     pub fn fence(&self, idshard: i32) -> Option<Fence> {
         let ShardRow { node, epoch, .. } = self.shards[idshard as usize];
         node.map(|node| Fence { shard: idshard, node, epoch })
@@ -184,7 +184,7 @@ impl Shards {
         self.shards[idshard as usize].epoch
     }
 
-    /// Whether a node could claim at once, if something were free.
+    /// Whether a node could claim at once, if a shard were free.
     pub fn may_claim(&self, me: i64, now: Timestamp) -> bool {
         let node = &self.nodes[&me];
         node.late_since < now.plus_ms(-LIFE_MS) && node.alive_until >= now && !node.leaving

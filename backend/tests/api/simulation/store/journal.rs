@@ -1,4 +1,4 @@
-//! What the store was asked, with its answers: without the ids that PostgreSQL gives by itself, so that both can be compared.
+//! The questions to the store, with its answers. They leave out the ids that PostgreSQL generates, so that both can be compared.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::ReportedRun;
@@ -9,7 +9,7 @@ use nyala_core::purchase::step::{Change, Purchase};
 
 use super::rows::OrderRow;
 
-/// What the database was asked, and what it answered.
+/// A question to the database, and its answer.
 #[derive(Debug, Clone)]
 pub enum Asked {
     Facts {
@@ -60,7 +60,7 @@ pub enum Asked {
     },
 }
 
-/// An open purchase as it is read back, without the ids that PostgreSQL gives by itself.
+/// An open purchase as it is read back, without the ids that PostgreSQL generates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
     pub epoch: i64,
@@ -89,7 +89,7 @@ pub fn told(decision: &Decision) -> String {
     }
 }
 
-/// A hold's outcome without ids of PostgreSQL's.
+/// A hold's outcome without the ids that PostgreSQL generates.
 pub fn outcome(held: &Held) -> Result<i64, Option<Refusal>> {
     match held {
         Held::Won { purchase_id, .. } => Ok(*purchase_id),

@@ -1,5 +1,5 @@
-//! The database in memory: the constraints of the schema and the movements of `ledger::purchase`, nothing more. Whatever it
-//! is asked to write is kept in `journal` with its outcome, so that PostgreSQL can be asked the same.
+//! The database in memory: the constraints of the schema and the movements of `ledger::purchase`, nothing more. Each write is kept in
+//! `journal` with its outcome, so that PostgreSQL can be asked the same.
 
 mod journal;
 mod rows;
@@ -20,9 +20,9 @@ pub use journal::{Asked, Stored, outcome, told};
 pub use rows::{Kind, MachineRow, Movement, OrderRow, PurchaseRow, WalletRow};
 use rows::{id, index};
 
-/// Rupiah of every service.
+/// Price of every service, in rupiah.
 pub const PRICE: i64 = 10_000;
-/// Seconds of each service.
+/// Duration of each service, in seconds.
 pub const SERVICES_S: [i32; 4] = [5, 60, 300, 1_800];
 const OUTLET: i64 = 1;
 const OWNER: i64 = 1;
@@ -38,7 +38,7 @@ pub struct Store {
     /// Purchase `n` is at `n - 1`.
     pub purchases: Vec<PurchaseRow>,
     pub ledger: Vec<Movement>,
-    /// Purchases whose run was found though nobody had paid for it.
+    /// Purchases whose device was found to run although they were not paid.
     pub unpaid_runs: Vec<i64>,
     pub journal: Vec<Asked>,
     receipts: HashMap<(usize, u32), Receipt>,
@@ -63,7 +63,7 @@ impl Store {
         &self.purchases[index(id)]
     }
 
-    /// Ids of what a machine is held by.
+    /// The open purchases with their ids: each occupies a machine.
     pub fn open(&self) -> impl Iterator<Item = (i64, &PurchaseRow)> {
         self.purchases.iter().enumerate().filter(|(_, p)| p.state.open()).map(|(i, p)| (id(i), p))
     }
@@ -72,12 +72,12 @@ impl Store {
         self.purchases.iter().position(|p| p.order.customer == customer && p.order.receipt == receipt).map(id)
     }
 
-    /// Of what was bought by that order, if it was.
+    /// State of the purchase of that order, if there is one.
     pub fn state_of(&self, order: OrderRow) -> Option<PurchaseState> {
         self.by_receipt(order.customer, order.receipt).map(|id| self.purchase(id).state)
     }
 
-    /// `facts::read` and what the rules make of it.
+    /// `facts::read` and the decision of the rules about it.
     pub fn decide(&mut self, order: OrderRow, now: Timestamp) -> Decision {
         let decision = decide(&order.order(), self.facts(order), now);
         self.journal.push(Asked::Facts { order, decision: told(&decision), now });
@@ -243,7 +243,7 @@ impl Store {
         self.purchases[index(purchase)].finished_at = Some(at);
     }
 
-    /// The hold ends: posted when it runs or ran (`ends_at`), else voided.
+    /// The hold ends: posted when the machine runs or ran (`ends_at`), else voided.
     fn settle(&mut self, purchase: i64, state: PurchaseState, ends_at: Option<Timestamp>, finished_at: Option<Timestamp>) {
         let settled = self.ledger.iter().any(|m| m.purchase == Some(purchase) && matches!(m.kind, Kind::Post | Kind::Void));
         assert!(!settled, "a hold is settled once");
@@ -262,7 +262,7 @@ impl Store {
         self.ledger.push(Movement { kind, customer, amount, purchase: Some(purchase) });
     }
 
-    /// `device::record`; `foreign`: no purchase of this machine has that run open. Whether a finished one runs again.
+    /// `device::record`. `foreign`: no purchase of this machine has that run open. Returns whether a finished one runs again.
     pub fn record(&mut self, machine: usize, online: bool, run: Option<ReportedRun>, foreign: bool, now: Timestamp) -> bool {
         let unpaid = run.filter(|run| foreign && !self.open().any(|(_, p)| p.order.machine == machine && p.cmd_id == run.cmd_id));
         let again = unpaid.is_some_and(|run| self.runs_again(machine, run, now));
@@ -281,7 +281,7 @@ impl Store {
         again
     }
 
-    /// A purchase that was finished by the clock, of a device that has had no power.
+    /// Whether the run is of a purchase that was finished by the clock, on a device that had lost power.
     fn runs_again(&mut self, machine: usize, run: ReportedRun, now: Timestamp) -> bool {
         let m = self.machines[machine];
         let Some(at) = self.purchases.iter().position(|p| p.cmd_id == run.cmd_id && p.order.machine == machine) else {
@@ -307,7 +307,7 @@ impl Store {
         true
     }
 
-    /// The part of it that no fence is before: a run that nobody paid for is audited. Its purchase.
+    /// The part of `record` that has no fence: the audit of an unpaid run. Returns its purchase.
     pub fn audit_unpaid(&mut self, foreign: Option<Uuid>) -> Option<i64> {
         let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
         if let Some(purchase) = foreign
@@ -319,7 +319,7 @@ impl Store {
         foreign
     }
 
-    /// An operator's stop, as `ops::mesin_stop` writes it; the purchase that runs there.
+    /// An operator's stop, as `ops::mesin_stop` writes it. Returns the purchase that runs there.
     pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<i64> {
         let running = self.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?.0;
         self.purchases[index(running)].stop_requested_at.get_or_insert(now);

@@ -89,7 +89,7 @@ pub struct MachineRow {
     pub online: bool,
     pub needs_staff: bool,
     pub epoch: i64,
-    /// What its device reports to run although no open purchase says so, and until when.
+    /// The run that the device reports without an open purchase, and its end.
     pub unpaid: Option<(Uuid, Timestamp)>,
     pub boot: Option<i64>,
 }

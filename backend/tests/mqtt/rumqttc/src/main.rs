@@ -1,4 +1,4 @@
-//! A device on rumqttc; `drive.py` has it do what a device does.
+//! A device on rumqttc; `drive.py` controls it like a real device.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ struct Device {
 }
 
 impl Device {
-    fn say(&mut self, topic: &str, word: &Value) {
+    fn publish(&mut self, topic: &str, word: &Value) {
         self.seq += 1;
         let up_ms = u64::try_from(self.booted.elapsed().as_millis()).unwrap_or_default();
         let mut said = json!({"boot_id": 7, "conn": self.conn, "seq": self.seq, "up_ms": up_ms});
@@ -30,12 +30,12 @@ impl Device {
         self.client.try_publish(topic_of, self.qos, topic == "state", said.to_string()).expect("room");
     }
 
-    fn say_state(&mut self) {
+    fn publish_state(&mut self) {
         let word = json!({"online": true, "epoch": self.epoch, "run": self.run, "last": self.last});
-        self.say("state", &word);
+        self.publish("state", &word);
     }
 
-    fn told(&mut self, cmd: &Value) {
+    fn on_command(&mut self, cmd: &Value) {
         self.epoch = self.epoch.max(cmd["epoch"].as_i64().expect("an epoch"));
         let known = self.last["cmd_id"] == cmd["cmd_id"];
         if cmd["op"] == "start" && !known {
@@ -45,10 +45,10 @@ impl Device {
             self.run = Value::Null;
             self.last["result"] = json!("done");
         }
-        self.say_state();
+        self.publish_state();
         if self.last["cmd_id"] == cmd["cmd_id"] {
             let last = self.last.clone();
-            self.say("ack", &last);
+            self.publish("ack", &last);
         }
     }
 }
@@ -72,12 +72,12 @@ fn main() {
             }
             Ok(Event::Incoming(Incoming::SubAck(answer))) => {
                 assert!(!answer.return_codes.contains(&SubscribeReasonCode::Failure));
-                device.say_state();
+                device.publish_state();
                 println!("online");
             }
             Ok(Event::Incoming(Incoming::Publish(publish))) => {
                 assert!(publish.topic == format!("{prefix}/cmd") && !publish.retain);
-                device.told(&serde_json::from_slice(&publish.payload).expect("JSON"));
+                device.on_command(&serde_json::from_slice(&publish.payload).expect("JSON"));
             }
             Ok(_) => {}
             Err(ConnectionError::ConnectionRefused(ConnectReturnCode::BadUserNamePassword)) => return println!("refused"),
