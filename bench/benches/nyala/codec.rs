@@ -7,6 +7,7 @@ use bytes::BytesMut;
 use bytestring::ByteString;
 use criterion::Criterion;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::step::Cycle;
 use nyala_machines::tick::Tick;
 
 const SUBSCRIBE: &str = r#"20["subscribe","heartbeat/1234"]"#;
@@ -23,7 +24,8 @@ pub fn bench(criterion: &mut Criterion) {
     });
 
     let (ends_at, now) = (Timestamp::from_ms(1_795_000_000_000), Timestamp::from_ms(1_794_999_000_000));
-    group.bench_function("encode a tick", |b| b.iter(|| Tick::running(black_box(ends_at), black_box(now)).frame(1234)));
+    let cycle = Cycle::until(ends_at, 3_600_000);
+    group.bench_function("encode a tick", |b| b.iter(|| Tick::running(black_box(cycle), black_box(now)).frame(1234)));
     group.finish();
 }
 

@@ -3,13 +3,13 @@
 //! what became of them; the simulation in the tests drives the same code through thousands of histories.
 
 mod active;
+mod decide;
 mod device_word;
 mod elsewhere;
-mod machine;
 #[cfg(test)]
 mod tests;
 
-pub use machine::Machine;
+pub use decide::Machine;
 
 use uuid::Uuid;
 
