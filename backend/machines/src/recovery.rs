@@ -24,9 +24,9 @@ pub const EVERY: Duration = Duration::from_secs(1);
 pub const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
 /// Approximate number of these rounds in a second.
 pub const ROUNDS_A_SECOND: u64 = 3;
-/// Least age of a command that is resent on a single server: the actor itself sends it right after the commit.
+/// Least age of work that is searched for: the actor itself sends right after the commit.
 pub const RELAY_AFTER_MS: i64 = 2_000;
-/// Least age of a command that is resent in a cluster, where another server may have begun the purchase.
+/// Least age of a resent command in a cluster, where another server may have begun the purchase.
 pub const RELAY_FOREIGN_AFTER_MS: i64 = 500;
 /// How often remote machines are read, and how many by one statement.
 pub const MIRROR_EVERY: Duration = Duration::from_secs(1);

@@ -1,5 +1,5 @@
 //! Keys of devices: they are made, shown once, succeeded by another key, and ended. They belong to the driver and not to `staff`: only
-//! the driver checks them, and `staff` depends on this crate.
+//! the driver checks them, and `staff` is a layer above it.
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;

@@ -46,7 +46,7 @@ pub async fn check(client: &impl GenericClient, claims: &[Claim]) -> Result<Vec<
     Ok(claims.iter().map(|claim| found.get(&claim.hash).copied().filter(|key| key.idmesin == claim.idmesin)).collect())
 }
 
-/// Records the first login with these keys: every older key of their machines ends. Returns the keys for which that is committed. The
+/// Records the first login with these keys: every older key of their machines ends. Returns the keys for which that is written. The
 /// machines of the others are locked by another transaction; a later login repeats the attempt.
 ///
 /// # Errors

@@ -198,9 +198,8 @@ impl Device {
         (before.is_some() != run.is_some()).then_some(Act::Relay(run.is_some()))
     }
 
-    /// Takes the time from a command that answers the last state report. The server's time when it wrote the command cannot be later than
-    /// now. The command was written after the state report was sent and before it arrived, which bounds the error. The newest exchange
-    /// counts.
+    /// Takes the time from a command that answers the last state report. The server wrote the command between that state report and now.
+    /// The clock assumes the earliest moment, so it is ahead by at most the whole exchange. The newest exchange counts.
     fn take_time(&mut self, cmd: &Cmd, up_ms: i64) {
         let asked_ms = self.asked_ms.filter(|asked_ms| cmd.echo == Some(*asked_ms) && up_ms - asked_ms < EXCHANGE_MS);
         if let Some(asked_ms) = asked_ms {

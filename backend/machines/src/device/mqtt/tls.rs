@@ -64,7 +64,7 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(params, key), pem })
     }
 
-    /// Certificate of the authority, which devices trust. Each call makes another one with the same key and name; all are equally valid.
+    /// Certificate of the authority, which devices trust. Each start makes another one with the same key and name; all are equally valid.
     pub fn pem(&self) -> &str {
         &self.pem
     }

@@ -68,7 +68,7 @@ impl LoginPool {
         newest.or_else(|| self.oldest_stale(most, now)).map_or(Admission::Full, Admission::Evict)
     }
 
-    /// The newest connection of the address that has most in a network; `None` when `than` would have as many with one more.
+    /// The newest connection of the address that has most in a network; `None` when `than`, with one more, would have at least as many.
     fn newest_of_fullest(&self, network: Address, than: Option<Address>) -> Option<LineKey> {
         let mut held: HashMap<Address, (usize, LineKey)> = HashMap::new();
         for ((_, address, _), place) in self.of_network(network) {
