@@ -1,5 +1,5 @@
-//! The machine's actor: a mailbox before [`Machine`], which decides. It carries out what that says, and brings back what became of
-//! it. It never awaits in its mailbox: a statement runs beside it, and its result comes back as an input.
+//! Actor of a machine: a mailbox in front of [`Machine`], which decides. The actor carries out the effects and returns their results as
+//! inputs. It never awaits in its mailbox: a statement runs beside it.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use super::tick::Tick;
 use super::ticker::Ticker;
 use super::wheel::TimerKey;
 
-/// A request that waits for a purchase.
+/// Request that waits for the outcome of a purchase.
 pub type Buyer = Reply<Outcome>;
-/// An operator who waits for the end of a run.
+/// Operator who waits for the end of a run.
 pub type StopWaiter = Reply<()>;
 pub type MachineInput = core::Input<Buyer, StopWaiter>;
 
-/// What a machine's actor is told.
+/// Message to a machine's actor.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub enum Tell {
     Input(MachineInput),
-    /// Somebody watches where nobody did: ticks are wanted.
+    /// The machine has its first watcher: ticks are needed.
     Watched,
-    /// Leave memory, unless something came up since `Machines` forgot this actor.
+    /// Leave memory, unless an input arrived after `Machines` forgot this actor.
     Leave,
 }
 
@@ -57,7 +57,7 @@ pub struct MachineActor {
 type Ctx = Context<MachineActor>;
 
 impl MachineActor {
-    /// `open`: its purchase, when that has just been read.
+    /// Actor with its open purchase, when that has just been read.
     pub fn new(machines: Machines, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
         let idmesin = location.idmesin;
         Self {
@@ -72,7 +72,7 @@ impl MachineActor {
 
     fn on(&mut self, input: MachineInput, ctx: &mut Ctx) {
         let now = self.machines.parts().store.now();
-        // Whose machine it is may have changed since the last input.
+        // Ownership may have changed since the last input.
         let owned = MachineInput::Owned(self.machines.ownership().owns(self.location.idoutlet));
         for input in [owned, input] {
             for effect in self.machine.on(input, now) {
@@ -145,7 +145,7 @@ impl MachineActor {
             }
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
-            // The board first: whoever joins now reads it.
+            // The board changes before the broadcast: a session that joins now reads it.
             Effect::Show { cycle, news } => {
                 self.board.set_cycle(cycle);
                 if let Some(news) = news {
@@ -158,7 +158,7 @@ impl MachineActor {
         }
     }
 
-    /// Asks the database beside the mailbox; `tell` makes an input of its answer. `failed` is said when there was none.
+    /// Queries the database beside the mailbox; `tell` makes an input of the result. `failed` is logged when the query fails.
     fn ask<T: 'static>(
         &self,
         ctx: &mut Ctx,
@@ -183,7 +183,7 @@ impl MachineActor {
         }));
     }
 
-    /// What stands before every change but a finish; none where there is one server. Who owns nothing changes nothing: its fence never stands.
+    /// Fence for every change but a finish; `None` on a single server. On a remote machine the fence never holds, so nothing changes.
     fn fence(&self) -> Option<Fence> {
         match self.machines.ownership().of(self.location.idoutlet) {
             Owner::Alone => None,
@@ -200,7 +200,7 @@ impl MachineActor {
         }
     }
 
-    /// Sets the alarm for the machine's next moment, and the ticker for its run.
+    /// Sets the alarm for the machine's next deadline, and the ticker for its run.
     fn arm(&mut self, ctx: &mut Ctx) {
         self.ticker.follow(self.machine.running().map(Purchase::cycle));
         let wake_at = self.machine.wake_at();
@@ -218,7 +218,7 @@ impl MachineActor {
     }
 }
 
-/// What an operator looks for by the receipt number: how it was decided, and by debug all of it.
+/// Logs a purchase for operators who search by the receipt number: outcomes as info or warnings, all other states as debug.
 fn log(nota: &str, idmesin: i64, became: PurchaseState) {
     use PurchaseState as State;
     let state = became.as_str();
@@ -236,7 +236,7 @@ impl Actor for MachineActor {
         self.machines.metrics().actor_started();
         ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
             if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
-                // What was told before that is in the mailbox, and the mailbox comes first.
+                // Earlier inputs are already in the mailbox and are processed before this message.
                 ctx.notify(Tell::Leave);
             }
         });
@@ -256,7 +256,7 @@ impl Handler<Tell> for MachineActor {
             Tell::Input(input) => {
                 match input {
                     MachineInput::Alarm => self.alarm = None,
-                    // It is stored that it is to stop, and its device was not told.
+                    // The stop is stored, and its device has not received it yet.
                     MachineInput::Stop { .. } => {
                         self.fault("after_stop_request");
                         self.machines.changed(&self.location);
@@ -270,7 +270,7 @@ impl Handler<Tell> for MachineActor {
                 self.arm(ctx);
             }
             Tell::Leave => {
-                // Something came up: it stays, unless another one has its place already.
+                // An input arrived since: the actor stays, unless another one has replaced it.
                 if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
                     ctx.stop();
                 }

@@ -16,21 +16,21 @@ use super::threads::Turning;
 use super::ticker::Ticker;
 use super::wheel::{TimerKey, Wheel};
 
-/// How long the task sleeps at most, so that a clock that jumped (a suspend, a test) is noticed.
+/// Longest sleep of the task, so that it notices a clock that jumped (a suspend, a test).
 const MAX_SLEEP: Duration = Duration::from_millis(250);
 
-/// What an alarm wakes.
+/// Target that an alarm wakes.
 pub enum Wakes {
     Machine(Addr<MachineActor>),
     Ticker(Weak<Ticker>),
-    /// A socket whose token runs out.
+    /// A socket session whose token expires.
     Close(Closer),
 }
 
 struct Alarms {
     wheel: Wheel<Wakes>,
     clock: Clock,
-    /// When the task will wake; an earlier alarm has to call it.
+    /// When the task wakes next; setting an earlier alarm must wake it.
     sleeps_until_ms: i64,
     sooner: Rc<Notify>,
 }
@@ -39,7 +39,8 @@ thread_local! {
     static ALARMS: RefCell<Option<Alarms>> = const { RefCell::new(None) };
 }
 
-/// Starts this thread's alarm clock, whose every round is a turn of the thread. Once on each worker thread, before anything is set.
+/// Starts this thread's alarm clock. Each of its rounds marks the thread as turning. Called once on each worker thread, before any alarm
+/// is set.
 pub fn start(clock: &Clock, turning: Turning) {
     let sooner = Rc::new(Notify::new());
     let alarms =
@@ -79,7 +80,7 @@ async fn run(sooner: Rc<Notify>, turning: Turning) {
             alarms.sleeps_until_ms = next;
             wait.min(MAX_SLEEP)
         });
-        // Woken outside the borrow: whoever wakes may set its next alarm at once.
+        // Targets are woken outside the borrow, because they may set their next alarm at once.
         for whom in due.drain(..) {
             match whom {
                 Wakes::Machine(addr) => addr.do_send(Tell::Input(MachineInput::Alarm)),

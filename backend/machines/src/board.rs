@@ -1,5 +1,5 @@
-//! A machine's notice board: what its actor says of itself, and how many watch it from which thread. Shared by `Machines`, the
-//! actor and the sessions, so that joining needs no word with the actor.
+//! Status of a machine: a snapshot that its actor writes, and the number of watchers on each thread. `Machines`, the actor and the
+//! sessions share it, so that a session joins without a message to the actor.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::SeqCst};
 
@@ -15,17 +15,17 @@ pub struct Board {
     ends_at: AtomicI64,
     /// Duration of that cycle, in milliseconds.
     lasts_ms: AtomicI64,
-    /// On each thread, and on all.
+    /// Watchers on each thread, and on all threads together.
     watchers: Box<[AtomicU32]>,
     all: AtomicU32,
-    /// The actor is being told that somebody watches.
+    /// Whether a notification of the first watcher is on its way to the actor.
     told: AtomicBool,
-    /// When the device was last heard: epoch milliseconds, or `NEVER`.
+    /// When the device last sent a message: epoch milliseconds, or `NEVER`.
     device_heard_at: AtomicI64,
 }
 
 impl Board {
-    /// For a server of `threads` worker threads.
+    /// Board for a server of `threads` worker threads.
     pub fn new(threads: usize) -> Self {
         Self {
             ends_at: AtomicI64::new(NOT_RUNNING),
@@ -37,32 +37,32 @@ impl Board {
         }
     }
 
-    /// When the cycle ends, [`Cycle::shown_end`]; `None` while nothing runs.
+    /// End of the cycle, [`Cycle::shown_end`]; `None` while nothing runs.
     pub fn shown_end(&self, now: Timestamp) -> Option<Timestamp> {
         let ends_at = self.ends_at.load(SeqCst);
         let cycle = || Cycle::until(Timestamp::from_ms(ends_at), self.lasts_ms.load(SeqCst));
         (ends_at != NOT_RUNNING).then(|| cycle().shown_end(now))
     }
 
-    /// Written before the change is broadcast: whoever joins in between sees it here, or hears it.
+    /// Sets the cycle before the change is broadcast: a session that joins in between reads it here or receives the broadcast.
     pub fn set_cycle(&self, cycle: Option<Cycle>) {
         self.lasts_ms.store(cycle.map_or(0, Cycle::lasts_ms), SeqCst);
         self.ends_at.store(cycle.map_or(NOT_RUNNING, |cycle| cycle.ends_at.ms()), SeqCst);
     }
 
-    /// When the device behind the machine last said anything; `None` before its first word since the actor was made.
+    /// When the machine's device last sent a message; `None` before its first message since the actor was made.
     pub fn device_heard_at(&self) -> Option<Timestamp> {
         let ms = self.device_heard_at.load(SeqCst);
         (ms != NEVER).then(|| Timestamp::from_ms(ms))
     }
 
-    /// It said something at `at`; words may come out of order.
+    /// Records a message that the device sent at `at`; messages may arrive out of order.
     pub fn device_heard(&self, at: Timestamp) {
         self.device_heard_at.fetch_max(at.ms(), SeqCst);
     }
 
-    /// One more on `thread`; true when the actor is to be told. It is added before it looks, so that of a watcher who comes in the
-    /// instant in which the last one leaves the actor hears; and told once until it has heard, however often watchers come and go.
+    /// Adds a watcher on `thread`; `true` when the actor must be notified. The count is raised before it is read: a watcher that joins
+    /// while the last one leaves is therefore noticed. Until the actor has received the notification, it is not sent again.
     pub fn join(&self, thread: usize) -> bool {
         let Some(here) = self.watchers.get(thread) else { return false };
         here.fetch_add(1, SeqCst);
@@ -76,7 +76,7 @@ impl Board {
         }
     }
 
-    /// The actor heard that somebody watches, and looks at the board after this.
+    /// Records that the actor received the notification. The actor reads the board after this call.
     pub fn heard(&self) {
         self.told.store(false, SeqCst);
     }
@@ -85,7 +85,7 @@ impl Board {
         self.all.load(SeqCst) > 0
     }
 
-    /// The threads from which somebody watches.
+    /// The threads that have watchers.
     pub fn threads(&self) -> impl Iterator<Item = usize> + '_ {
         self.watchers.iter().enumerate().filter(|(_, n)| n.load(SeqCst) > 0).map(|(i, _)| i)
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_that_comes_and_goes_is_told_of_once_until_the_actor_heard() {
+    fn watchers_that_come_and_go_notify_the_actor_once_until_it_has_received_it() {
         let board = Board::new(1);
         let told = |board: &Board| {
             let told = board.join(0);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_older_word_takes_no_newer_ones_place() {
+    fn an_older_message_does_not_replace_a_newer_one() {
         let board = Board::new(1);
         assert_eq!(board.device_heard_at(), None);
         for ms in [1_000, 3_000, 2_000] {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_that_comes_as_the_last_one_leaves_the_actor_hears() {
+    fn join_racing_with_last_leave_still_notifies_the_actor() {
         for _ in 0..2_000 {
             let board = Board::new(1);
             board.join(0);

@@ -1,4 +1,4 @@
-//! Why a machine cannot be told or asked.
+//! Errors of sending to a machine or querying it.
 
 use nyala_store::db::error::DbError;
 
@@ -6,7 +6,7 @@ use nyala_store::db::error::DbError;
 pub enum MachineError {
     #[error("there is no such machine")]
     NotFound,
-    /// Its mailbox is full, or its thread ends.
+    /// Its mailbox is full, or its thread is ending.
     #[error("the machine takes no more now")]
     Busy,
     #[error(transparent)]

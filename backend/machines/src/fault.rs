@@ -1,12 +1,11 @@
-//! Fault points: the edges of a purchase at which a test may have the server killed. `dev.fault_point` names one;
-//! production refuses it.
+//! Crash points: edges of a purchase at which a test may have the server killed. `dev.fault_point` names one; production refuses it.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use nyala_core::purchase::edge::POINTS;
 
-/// Ends the process with SIGKILL, exactly here, when `armed` names this point.
+/// Ends the process with SIGKILL, exactly here, when `armed` is this point.
 pub fn point(armed: &str, name: &str) {
     debug_assert!(POINTS.contains(&name));
     if armed == name {

@@ -1,4 +1,4 @@
-//! Machines: one actor each while somebody buys or watches, `Machines` that finds it, and the devices behind it.
+//! Machines: one actor for each machine that is bought from or watched, the registry `Machines` that finds it, and the devices.
 
 pub mod actor;
 pub mod alarm;

@@ -1,20 +1,20 @@
-//! Who hears of machines, as the machines see it; `live` brings it to the phones.
+//! Watchers of machines, as the machines see them; `live` sends the frames to the phones.
 
 use actix_socketio::Frame;
 
 use super::board::Board;
 
-/// One frame for everybody who watches a machine.
+/// One frame for all watchers of a machine.
 #[derive(Debug, Clone)]
 pub struct Broadcast {
     pub idmesin: i64,
     pub frame: Frame,
-    /// A later one replaces it: it may be dropped for a slow phone.
+    /// A later frame replaces it: it may be dropped for a slow phone.
     pub volatile: bool,
 }
 
-/// Told on the thread of the machine's actor; never blocks.
+/// Called on the thread of the machine's actor; never blocks.
 pub trait Listeners: Send + Sync + 'static {
-    /// Tells everybody who watches by `board`, on every thread.
+    /// Sends the frame to all watchers that `board` counts, on every thread.
     fn publish(&self, broadcast: Broadcast, board: &Board);
 }

@@ -1,5 +1,5 @@
-//! The machines of this server: finds a machine's actor, or makes one (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an
-//! outlet live on one worker thread.
+//! Registry of this server's machines: finds a machine's actor, or makes one
+//! (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an outlet run on one worker thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock};
@@ -30,10 +30,10 @@ use super::metrics::MachineMetrics;
 
 /// Messages that may wait in one machine's mailbox.
 pub const MAILBOX: usize = 256;
-/// How often a mailbox that closed between finding and telling is looked up again.
+/// Attempts to send to an actor, because its mailbox may close between lookup and send.
 const TRIES: usize = 3;
 
-/// A machine's location: which it is, where it stands, and what drives it. Enough to make its actor.
+/// Location of a machine: its id, its outlet and its driver. This suffices to make its actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
     pub idmesin: i64,
@@ -46,22 +46,22 @@ struct Resident {
     board: Arc<Board>,
 }
 
-/// What machines stand on.
+/// Dependencies of the machines.
 pub struct MachineParts {
     pub store: Store,
-    /// Which machines are decided here.
+    /// Which machines this server owns.
     pub ownership: Ownership,
-    /// What other servers are told of them.
+    /// Change notifications for other servers.
     pub news: News,
-    /// The connection of `recovery` alone: it goes on while all others wait behind a lock.
+    /// Separate connection for `recovery`: it stays usable while all others wait behind a lock.
     pub recovery: Db,
     pub drivers: Drivers,
     pub listeners: Arc<dyn Listeners>,
     pub metrics: MachineMetrics,
-    /// After how long without anything to do an actor leaves.
+    /// How long an actor stays in memory without anything to do.
     pub idle: Duration,
     pub ticks_per_second: i64,
-    /// The edge of a purchase at which the process is to be killed (`fault`); empty: none.
+    /// Crash point at which the process is killed (`fault`); empty: none.
     pub fault_point: String,
 }
 
@@ -72,14 +72,14 @@ pub struct Machines(Arc<Inner>);
 struct Inner {
     parts: MachineParts,
     actors: DashMap<i64, Resident>,
-    /// Where each machine is, once it had an actor or somebody asked: machines neither move nor vanish.
+    /// Location of each machine that has had an actor or was looked up: machines neither move nor disappear.
     location: DashMap<i64, Location>,
     workers: RwLock<Vec<ArbiterHandle>>,
     open: AtomicBool,
 }
 
 impl Machines {
-    /// Nobody's home yet, and closed.
+    /// Empty registry, closed for purchases.
     pub fn new(parts: MachineParts) -> Self {
         let (actors, location, workers, open) = Default::default();
         Self(Arc::new(Inner { parts, actors, location, workers, open }))
@@ -93,14 +93,14 @@ impl Machines {
         &self.0.parts.ownership
     }
 
-    /// Those whose actors are here and which another server decides about.
+    /// Machines that have an actor here and are owned by another server.
     pub fn foreign(&self) -> Vec<i64> {
         let foreign = |at: &Location| !self.ownership().owns(at.idoutlet);
         let here = self.0.actors.iter().filter_map(|resident| self.location(*resident.key()));
         here.filter(foreign).map(|at| at.idmesin).collect()
     }
 
-    /// Closes the lines of all devices that are connected here: they find another server.
+    /// Closes the connections of all devices that are connected here, so that they connect to another server.
     pub fn send_devices_away(&self) {
         self.0.parts.drivers.send_away();
     }
@@ -110,7 +110,7 @@ impl Machines {
         self.0.actors.contains_key(&idmesin)
     }
 
-    /// Something of the machine's purchase is committed: other servers may want to know.
+    /// Notifies other servers that something about the machine's purchase was committed.
     pub fn changed(&self, location: &Location) {
         self.0.parts.news.tell(Hint::Machine { id: location.idmesin, outlet: location.idoutlet });
     }
@@ -119,7 +119,7 @@ impl Machines {
         &self.0.parts.metrics
     }
 
-    /// Whether purchases may begin: not while the server starts, whose open purchases are not back yet, and not while it stops.
+    /// Whether purchases may begin: not while the server starts and its open purchases are not resumed yet, and not while it stops.
     pub fn are_open(&self) -> bool {
         self.0.open.load(Ordering::Acquire)
     }
@@ -128,10 +128,10 @@ impl Machines {
         self.0.open.store(open, Ordering::Release);
     }
 
-    /// Where the machine is that is known by its id alone.
+    /// Looks a machine up by its id alone.
     ///
     /// # Errors
-    /// `NotFound` when there is none.
+    /// `NotFound` when no such machine exists.
     pub async fn find(&self, idmesin: i64) -> Result<Location, MachineError> {
         if let Some(known) = self.location(idmesin) {
             return Ok(known);
@@ -144,7 +144,7 @@ impl Machines {
         Ok(location)
     }
 
-    /// A worker thread offers itself as a home for actors.
+    /// Registers a worker thread on which actors can run.
     pub fn add_worker(&self, worker: ArbiterHandle) {
         self.0.workers.write().unwrap_or_else(std::sync::PoisonError::into_inner).push(worker);
     }
@@ -157,20 +157,20 @@ impl Machines {
         self.0.actors.len()
     }
 
-    /// Where a machine is, when that was asked before.
+    /// Location of a machine, if it was looked up before.
     pub fn location(&self, idmesin: i64) -> Option<Location> {
         self.0.location.get(&idmesin).map(|a| *a)
     }
 
-    /// Where a machine is whose board can be believed: it is decided here, or its purchase was read when its actor was made.
+    /// Location of a machine whose board is valid: this server owns it, or its purchase was read when its actor was made.
     pub fn shown(&self, idmesin: i64) -> Option<Location> {
         self.location(idmesin).filter(|at| self.ownership().owns(at.idoutlet) || self.is_present(idmesin))
     }
 
-    /// The same of one that nobody has asked for, or that is decided elsewhere.
+    /// Does the same for a machine that was not looked up yet or is remote.
     ///
     /// # Errors
-    /// `NotFound` when there is none.
+    /// `NotFound` when no such machine exists.
     pub async fn show(&self, idmesin: i64) -> Result<Location, MachineError> {
         let location = self.find(idmesin).await?;
         if self.shown(idmesin).is_none()
@@ -181,11 +181,11 @@ impl Machines {
         Ok(location)
     }
 
-    /// Tells the machine's actor, making one when there is none.
+    /// Sends an input to the machine's actor and makes the actor when it is missing.
     pub fn tell(&self, location: &Location, input: MachineInput) -> Result<(), MachineError> {
         let mut tell = Tell::Input(input);
         for _ in 0..TRIES {
-            // Sent before the entry's lock is let go, so that an actor which is forgotten has all it was told in its mailbox.
+            // The send happens under the entry's lock: an actor that is forgotten then has all its inputs in its mailbox.
             let resident = self.find_or_start(location)?;
             match resident.addr.try_send(tell) {
                 Ok(()) => return Ok(()),
@@ -201,9 +201,9 @@ impl Machines {
         Err(MachineError::Busy)
     }
 
-    /// Tells the machine's actor when there is one, and makes none; whether there was one.
+    /// Sends an input to the machine's actor only if it exists. Returns whether it did.
     pub fn tell_if_present(&self, idmesin: i64, input: MachineInput) -> Result<bool, MachineError> {
-        // Sent before the entry's lock is let go, as `tell` does.
+        // The send happens under the entry's lock, as in `tell`.
         let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(Tell::Input(input)) {
             Ok(()) => Ok(true),
@@ -212,19 +212,19 @@ impl Machines {
         }
     }
 
-    /// The machine's device said something at `at`; kept as long as its actor.
+    /// Records that the machine's device sent a message at `at`; kept as long as its actor.
     pub fn device_heard(&self, idmesin: i64, at: Timestamp) {
         if let Some(resident) = self.0.actors.get(&idmesin) {
             resident.board.device_heard(at);
         }
     }
 
-    /// When the machine's device was last heard, if its actor has been there since.
+    /// When the machine's device last sent a message, if its actor existed then.
     pub fn device_heard_at(&self, idmesin: i64) -> Option<Timestamp> {
         self.0.actors.get(&idmesin).and_then(|resident| resident.board.device_heard_at())
     }
 
-    /// Brings a machine's actor back with its open purchase; one that is there already is told to look.
+    /// Makes a machine's actor with its open purchase. An actor that already exists loads its purchase again.
     pub fn resume(&self, location: &Location, active: Purchase) -> Result<(), MachineError> {
         if let Entry::Vacant(vacant) = self.0.actors.entry(location.idmesin) {
             return self.start(location, vacant, Some(active)).map(drop);
@@ -232,23 +232,23 @@ impl Machines {
         self.tell(location, MachineInput::LookAgain)
     }
 
-    /// One more watcher from `thread`; the machine's board tells what it shows. The watcher counts before the entry's lock is let
-    /// go, so that passivation cannot come between.
+    /// Adds a watcher on `thread` and returns the machine's board. The watcher is counted under the entry's lock, so that the actor is
+    /// not forgotten in between.
     pub fn watch(&self, location: &Location, thread: usize) -> Result<Arc<Board>, MachineError> {
         let resident = self.find_or_start(location)?;
         if resident.board.join(thread) {
-            // Bounded: the board lets one such word be on its way.
+            // The mailbox limit does not apply to this message. The board allows only one of them at a time.
             resident.addr.do_send(Tell::Watched);
         }
         Ok(resident.board.clone())
     }
 
-    /// Forgets an idle actor, unless somebody watches. Only the actor itself asks, right before it stops.
+    /// Removes an idle actor unless it is watched. Only the actor itself calls this, right before it stops.
     pub fn forget(&self, idmesin: i64, addr: &Addr<MachineActor>) -> bool {
         self.0.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.board.is_watched()).is_some()
     }
 
-    /// Takes a forgotten actor back that was told something in the meantime; `false` when another one has its place.
+    /// Takes a forgotten actor back that has received an input since; `false` when another actor has replaced it.
     pub fn remember(&self, idmesin: i64, addr: Addr<MachineActor>, board: &Arc<Board>) -> bool {
         match self.0.actors.entry(idmesin) {
             Entry::Occupied(_) => false,
@@ -273,12 +273,12 @@ impl Machines {
         active: Option<Purchase>,
     ) -> Result<RefMut<'a, i64, Resident>, MachineError> {
         let home = self.home(location.idoutlet).ok_or(MachineError::Busy)?;
-        // So that after a restart ten thousand phones find the machines that run without a question to the database.
+        // After a restart, ten thousand phones then find the running machines without a database query.
         self.0.location.entry(location.idmesin).or_insert(*location);
         let board = Arc::new(Board::new(self.workers()));
         board.set_cycle(active.as_ref().filter(|p| p.state == PurchaseState::Running).map(Purchase::cycle));
         let (machines, location, shown) = (self.clone(), *location, board.clone());
-        // The mailbox is there before its actor: what many tell at once waits until the thread has made it.
+        // The mailbox exists before its actor: inputs wait in it until the thread has made the actor.
         let (sender, mailbox) = channel(MAILBOX);
         home.spawn_fn(move || {
             let actor = MachineActor::new(machines, location, shown, active);

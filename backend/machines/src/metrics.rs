@@ -1,4 +1,4 @@
-//! What is counted of machines, their devices and their purchases.
+//! Metrics of machines, their devices and their purchases.
 
 use nyala_core::purchase::state::PurchaseState;
 use nyala_store::telemetry::WAIT_BUCKETS_S;
@@ -21,11 +21,11 @@ struct StateLabel {
 pub struct MachineMetrics {
     /// Machine actors alive.
     actors: Gauge,
-    /// How many there have been: much more than machines means that they leave too soon.
+    /// Actors started so far: far more than machines means that actors are removed too early.
     actors_started: Counter,
-    /// Commands that found no room on their way to the devices.
+    /// Commands that were dropped because the queue to the devices was full.
     pub device_commands_lost: Counter,
-    /// What devices said, and found no room on its way to their machines.
+    /// Messages of devices that were dropped because a queue was full.
     pub device_words_lost: Counter,
     purchases: Family<StateLabel, Counter>,
     open: Family<StateLabel, Gauge>,
@@ -51,12 +51,12 @@ impl Default for MachineMetrics {
 }
 
 impl MachineMetrics {
-    /// A purchase reached a state (committed).
+    /// Counts a purchase that reached a state (committed).
     pub fn purchase_became(&self, state: PurchaseState) {
         self.purchases.get_or_create(&StateLabel { state: state.as_str() }).inc();
     }
 
-    /// How many purchases are open by state, at this scrape; `None` when the database did not tell.
+    /// Sets how many purchases are open by state, at this scrape; `None` when the database could not be read.
     pub fn purchases_open(&self, counted: Option<&[(PurchaseState, i64)]>) {
         let Some(counted) = counted else { return self.open.clear() };
         for state in PurchaseState::all_open() {
@@ -65,7 +65,7 @@ impl MachineMetrics {
         }
     }
 
-    /// A device answered a command `after_ms` milliseconds after it was sent first.
+    /// Records that a device answered a command `after_ms` milliseconds after it was first sent.
     pub fn device_answered(&self, after_ms: i64) {
         self.device_answer.observe(after_ms.unsigned_abs() as f64 / 1000.0);
     }
@@ -79,7 +79,7 @@ impl MachineMetrics {
         self.actors.dec();
     }
 
-    /// How long after its moment a tick went out, in milliseconds.
+    /// Records by how many milliseconds a tick was sent late.
     pub fn tick_lateness(&self, late_ms: i64) {
         self.lateness_seconds.observe(f64::from(u32::try_from(late_ms).unwrap_or(0)) / 1000.0);
     }

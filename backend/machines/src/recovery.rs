@@ -1,4 +1,4 @@
-//! Nothing is forgotten: open purchases come back at boot, and what a timer or a message lost is found again
+//! Recovery of open work: open purchases are resumed at boot, and work that a timer or a message lost is found again
 //! (docs/decisions/0007-a-machine-never-awaits-in-its-mailbox.md, docs/decisions/0008-recovery-at-each-edge.md).
 
 use std::collections::{BTreeSet, HashMap};
@@ -18,45 +18,46 @@ use super::error::MachineError;
 use super::machines::{Location, Machines};
 use super::reply;
 
-/// How often lost work is looked for.
+/// How often lost work is searched for on a single server.
 pub const EVERY: Duration = Duration::from_secs(1);
-/// The same among several servers, of what another one has begun.
+/// How often a cluster searches for lost work that another server has begun.
 pub const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
-/// About so many of these rounds are a second.
+/// Approximate number of these rounds in a second.
 pub const ROUNDS_A_SECOND: u64 = 3;
-/// What is younger than this is not looked for: the actor itself sends right after the commit.
+/// Least age of work that is searched for: the actor itself sends right after the commit.
 pub const RELAY_AFTER_MS: i64 = 2_000;
-/// The same among several servers: the one that began it may be another one.
+/// Least age of a resent command in a cluster, where another server may have begun the purchase.
 pub const RELAY_FOREIGN_AFTER_MS: i64 = 500;
-/// How often machines are read that another server decides about, and how many by one statement.
+/// How often remote machines are read, and how many by one statement.
 pub const MIRROR_EVERY: Duration = Duration::from_secs(1);
 const MIRRORED_AT_ONCE: usize = 1_000;
-/// A deadline this far past means that its timer was lost.
+/// Delay after a deadline that means its timer was lost.
 pub const LATE_MS: i64 = 1_000;
-/// Undecided purchases are looked at this often, because most of them have an actor that only waits for its device.
+/// Rounds between two searches for undecided purchases. A long interval suffices, because most of them have an actor that only waits for
+/// its device.
 pub const UNDECIDED_EVERY_ROUNDS: u64 = 4;
-/// Machines that wait for staff are asked this often whether they still run something.
+/// Rounds between two queries to machines that wait for staff.
 pub const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
-/// Every open purchase of the machines of these shards, or of all, gets its machine's actor back. Returns how many.
+/// Resumes every open purchase of these shards, or of all: makes its machine's actor. Returns their number.
 pub async fn resume(machines: &Machines, shards: Option<&[i32]>) -> Result<usize, MachineError> {
     let client = machines.parts().recovery.get().await?;
     let open = facts::all_open(&client, shards).await?;
     let n = open.len();
     for t in facts::given_back(&client, shards).await? {
-        device::recall(machines, stands(&t), &t.purchase);
+        device::recall(machines, location_of(&t), &t.purchase);
     }
     for t in open {
-        let location = stands(&t);
-        // First what its driver is to know: the actor speaks at once.
+        let location = location_of(&t);
+        // The driver needs the purchase first: the actor sends commands at once.
         device::recall(machines, location, &t.purchase);
         machines.resume(&location, t.purchase)?;
     }
     Ok(n)
 }
 
-/// Brings back the machines of every shard that becomes this server's. Runs until the process ends.
+/// Resumes the machines of every shard that this server acquires. Runs until the process ends.
 pub async fn resume_forever(machines: Machines) {
     loop {
         let gained = machines.ownership().gained().await;
@@ -71,8 +72,8 @@ pub async fn resume_forever(machines: Machines) {
     }
 }
 
-/// Machines that are watched or bought from here and decided elsewhere: what is stored of them is read, all at once. Runs until the process
-/// ends.
+/// Reads the stored purchases of all remote machines that have an actor here, because they are watched or bought from. Runs until the
+/// process ends.
 pub async fn mirror_forever(machines: Machines) {
     let mut every = tokio::time::interval(MIRROR_EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -80,7 +81,7 @@ pub async fn mirror_forever(machines: Machines) {
     loop {
         let done = tokio::select! {
             _ = every.tick() => mirror(&machines, &machines.foreign()).await,
-            heard = news.next() => hear(&machines, heard, &mut news).await,
+            heard = news.next() => on_notifications(&machines, heard, &mut news).await,
         };
         if let Err(e) = done {
             tracing::warn!(error = %e, "machines of other servers cannot be read; it will be tried again");
@@ -94,15 +95,16 @@ async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError
         let open = facts::open_of(&client, some).await?;
         let mut open: HashMap<i64, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
         for idmesin in some {
-            // One whose mailbox is full hears it in a second.
+            // An actor whose mailbox is full receives it a second later.
             let _ = machines.tell_if_present(*idmesin, MachineInput::Stored(open.remove(idmesin)));
         }
     }
     Ok(())
 }
 
-/// Another server has committed something, and perhaps more by now: an own machine looks at it, another one's is read.
-async fn hear(machines: &Machines, first: Heard, news: &mut Listener) -> Result<(), MachineError> {
+/// Processes change notifications of other servers, all that are waiting. An owned machine loads its purchase again, a remote one is
+/// read.
+async fn on_notifications(machines: &Machines, first: Heard, news: &mut Listener) -> Result<(), MachineError> {
     let mut foreign = BTreeSet::new();
     for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
         match heard {
@@ -133,10 +135,10 @@ pub async fn reap_forever(machines: Machines) {
     }
 }
 
-/// Machines whose purchase is past its deadline: $1 the deadline of runs and commands, $2 that of unsure ones by their age, $4 the shards
-/// that are looked at (NULL: all), $3 rows of each kind at most, so that none that stays stuck keeps the others from their turn. Each kind has its index, so that what is not due
-/// is never looked at; and the driver is asked for row by row, because a join reads all machines when PostgreSQL expects more rows than
-/// there are.
+/// Machines whose purchase is past its deadline. $1 is the deadline of runs and commands, $2 that of unsure purchases by their age, $4
+/// the shards (NULL: all). At most $3 rows of each kind are returned, so that stuck ones do not block the others. Each kind has its
+/// index, so rows that are not due are never read. The driver is selected row by row, because a join reads all machines when PostgreSQL
+/// expects more rows than there are.
 pub const OVERDUE: &str = concat!(
     "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
@@ -154,8 +156,8 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 ) t"
 );
 
-/// Commands whose machine has not acted on them: starts that expire by $1, which tells the age of their hold, and stops that were asked
-/// for by $2; of the shards $4, $3 rows of each kind at most, in any order, so that all have their turn when they are more.
+/// Commands that the machine has not acted on: starts that expire by $1, which shows the age of their hold, and stops that were requested
+/// by $2. At most $3 rows of each kind, of the shards $4, in random order, so that each has its turn when there are more.
 pub const RELAY: &str = concat!(
     "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
@@ -169,7 +171,8 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 ) t"
 );
 
-/// Purchases whose device was told and has said nothing: sent ones that expire by $1, unsure ones that were made by $2, as in `RELAY`.
+/// Purchases whose device was sent a command and has not answered: sent ones that expire by $1, unsure ones created by $2; other
+/// parameters as in `RELAY`.
 pub const UNDECIDED: &str = concat!(
     "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
@@ -183,15 +186,15 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 ) t"
 );
 
-/// Machines of the shards $2 that wait for staff, $1 at most; in any order, so that all have their turn when they are more than a batch.
+/// Machines of the shards $2 that wait for staff, at most $1, in random order, so that each has its turn when there are more than a
+/// batch.
 pub const STAFF: &str = concat!(
     "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND ",
     of_shards!("idoutlet", 2),
     " ORDER BY random() LIMIT $1"
 );
 
-/// Machines of the shards $2 whose device has reported a run that no open purchase says, when that is to stop, or over by $3; $1 at most, in
-/// any order, as in `STAFF`.
+/// Machines of the shards $2 with an unpaid cycle that must stop or whose time is over by $3, at most $1, in random order as in `STAFF`.
 pub const UNPAID: &str = concat!(
     "SELECT idmesin, idoutlet, driver, jalan_cmd_id, jalan_stop_at IS NOT NULL FROM mesin \
      WHERE (jalan_stop_at IS NOT NULL OR jalan_sampai <= $3) AND ",
@@ -206,29 +209,29 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     if shards.as_ref().is_some_and(Vec::is_empty) {
         return Ok(());
     }
-    // Where there are several servers, a start that another one has held the money for is lost work that is always found.
+    // In a cluster, a start whose money another server has held is lost work: this search always finds it.
     let (relay_after_ms, rounds) = if own.is_alone() { (RELAY_AFTER_MS, 1) } else { (RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND) };
     let client = machines.parts().recovery.get().await?;
     let relay_before = now.plus_ms(-relay_after_ms);
     let exp_until = relay_before.plus_ms(CMD_LIFE_MS);
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH, &shards]).await?;
-    tell_all(machines, &due, || MachineInput::LookAgain)?;
+    send_all(machines, &due, || MachineInput::LookAgain)?;
     if round.is_multiple_of(rounds) {
         let overdue = client.prepare_cached(OVERDUE).await?;
         let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
         let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH, &shards]).await?;
-        tell_all(machines, &late, || MachineInput::LookAgain)?;
+        send_all(machines, &late, || MachineInput::LookAgain)?;
     }
     if round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
         let relay_before = now.plus_ms(-RELAY_AFTER_MS);
         let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_LIFE_MS), &relay_before, &BATCH, &shards]).await?;
-        tell_all(machines, &waiting, || MachineInput::LookAgain)?;
+        send_all(machines, &waiting, || MachineInput::LookAgain)?;
         let unpaid = client.prepare_cached(UNPAID).await?;
         for row in client.query(&unpaid, &[&BATCH, &shards, &now]).await? {
             let input = match row.try_get(4)? {
-                // Nobody waits for this one.
+                // No operator waits for this stop.
                 true => MachineInput::StopUnpaid { cmd_id: row.try_get(3)?, operator: reply::channel().0 },
                 false => MachineInput::AskDevice,
             };
@@ -240,13 +243,13 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     }
     if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH, &shards]).await?;
-        tell_all(machines, &staff, || MachineInput::AskDevice)?;
+        send_all(machines, &staff, || MachineInput::AskDevice)?;
     }
     Ok(())
 }
 
-/// Tells each of these machines; one whose mailbox is full does not keep the others from hearing it.
-fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput) -> Result<(), MachineError> {
+/// Sends an input to each of these machines; a full mailbox does not keep it from the others.
+fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.tell(&location, input()) {
@@ -256,7 +259,7 @@ fn tell_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput)
     Ok(())
 }
 
-fn stands(t: &OpenPurchase) -> Location {
+fn location_of(t: &OpenPurchase) -> Location {
     Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
 }
 

@@ -1,9 +1,9 @@
-//! Where the answer to an input goes.
+//! Destination of the answer to an input.
 
 use nyala_core::machine::Waiter;
 use tokio::sync::oneshot;
 
-/// The sending end of one answer. Dropped without one, it tells the receiver that nothing was decided.
+/// Sending end of one answer. When it is dropped without an answer, the receiver sees that nothing was decided.
 #[derive(Debug)]
 pub struct Reply<T>(oneshot::Sender<T>);
 

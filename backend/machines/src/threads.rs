@@ -1,26 +1,26 @@
-//! Whether every worker thread still turns. A thread that hangs keeps its machines' countdowns, and no other one notices.
+//! Liveness of the worker threads. A thread that hangs stops its machines' countdowns, and no other thread notices.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
-/// A thread that has not turned for so long hangs; in peace it turns four times a second (`machine::alarm`).
+/// Time without a turn after which a thread counts as stuck; a healthy one turns four times a second (`machine::alarm`).
 pub const STUCK_AFTER_MS: u64 = 10_000;
 
-/// The worker threads, by when each turned last. Time is the kernel's monotonic clock, which stands while the machine is suspended
-/// (CLOCK_MONOTONIC, clock_gettime(2)): a suspend makes no thread late.
+/// Worker threads, with the time of each one's last turn. Time is the kernel's monotonic clock, which stops while the machine is
+/// suspended (CLOCK_MONOTONIC, clock_gettime(2)): a suspend makes no thread late.
 #[derive(Debug, Clone)]
 pub struct Threads(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
     since: Instant,
-    /// Milliseconds that a test has let pass.
+    /// Milliseconds by which a test has advanced the clock.
     skipped_ms: AtomicU64,
     last: RwLock<Vec<Arc<AtomicU64>>>,
 }
 
-/// A thread's own mark.
+/// Handle with which a thread marks its turns.
 #[derive(Debug)]
 pub struct Turning {
     threads: Threads,
@@ -34,21 +34,21 @@ impl Default for Threads {
 }
 
 impl Threads {
-    /// One more thread, which from now on has to turn.
+    /// Adds a thread, which must turn from now on.
     pub fn join(&self) -> Turning {
         let last = Arc::new(AtomicU64::new(self.now_ms()));
         self.0.last.write().unwrap_or_else(PoisonError::into_inner).push(last.clone());
         Turning { threads: self.clone(), last }
     }
 
-    /// How many hang.
+    /// Number of stuck threads.
     pub fn stuck(&self) -> usize {
         let now_ms = self.now_ms();
         let last = self.0.last.read().unwrap_or_else(PoisonError::into_inner);
         last.iter().filter(|at| now_ms.saturating_sub(at.load(Ordering::Relaxed)) > STUCK_AFTER_MS).count()
     }
 
-    /// For tests: as if so much time had passed.
+    /// Advances the clock, for tests.
     pub fn advance_ms(&self, ms: u64) {
         self.0.skipped_ms.fetch_add(ms, Ordering::Relaxed);
     }
@@ -60,7 +60,7 @@ impl Threads {
 }
 
 impl Turning {
-    /// The thread does its work.
+    /// Marks that the thread is running.
     pub fn turned(&self) {
         self.last.store(self.threads.now_ms(), Ordering::Relaxed);
     }

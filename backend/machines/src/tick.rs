@@ -1,4 +1,4 @@
-//! What is told of a countdown, and when (docs/contract.md §3).
+//! Countdown messages of a machine, and when they are sent (docs/contract.md §3).
 
 use actix_socketio::Frame;
 use nyala_core::domain::timestamp::Timestamp;
@@ -9,20 +9,20 @@ use serde::Serialize;
 use super::wheel::STEP_MS;
 
 const SECOND_MS: i64 = 1000;
-/// A phase tick this near to the start or the end of the run is left out.
+/// Least distance of a phase tick from the start or the end of the run; a closer one is skipped.
 const MARGIN_MS: i64 = 200;
 
 /// `tl` is `ends_at - server_time`, in milliseconds, never a counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Tick {
     pub tl: i64,
-    /// Null when a hold was given back: there was no run.
+    /// Null when a hold was voided: there was no run.
     pub ends_at: Option<i64>,
     pub server_time: i64,
 }
 
 impl Tick {
-    /// What those who watch are told of it.
+    /// Tick for a change that watchers must know.
     pub fn of(news: News, now: Timestamp) -> Self {
         match news {
             News::Runs(cycle) => Self::running(cycle, now),
@@ -31,23 +31,23 @@ impl Tick {
         }
     }
 
-    /// While it runs.
+    /// Tick of a running cycle.
     pub fn running(cycle: Cycle, now: Timestamp) -> Self {
         let ends_at = cycle.shown_end(now);
         Self { tl: now.ms_until(ends_at), ends_at: Some(ends_at.ms()), server_time: now.ms() }
     }
 
-    /// The end of a run.
+    /// Tick for the end of a run.
     pub const fn over(ends_at: Timestamp, now: Timestamp) -> Self {
         Self { tl: 0, ends_at: Some(ends_at.ms()), server_time: now.ms() }
     }
 
-    /// A hold was given back.
+    /// Tick for a hold that was voided.
     pub const fn given_back(now: Timestamp) -> Self {
         Self { tl: 0, ends_at: None, server_time: now.ms() }
     }
 
-    /// Encoded once for all who watch.
+    /// Frame that is encoded once for all watchers.
     pub fn frame(&self, idmesin: i64) -> Frame {
         let ends_at = self.ends_at.map_or_else(|| "null".to_owned(), |ms| ms.to_string());
         Frame::text(&format!(
@@ -57,20 +57,20 @@ impl Tick {
     }
 }
 
-/// When an outlet's machines tick.
+/// Moments at which an outlet's machines tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cadence {
     every_ms: i64,
     phase_ms: i64,
 }
 
-/// Whether a tick at `now` would come too near to the end of a run.
+/// Whether a tick at `now` would be too close to the end of a run.
 pub fn is_near_end(now: Timestamp, ends_at: Timestamp) -> bool {
     now.ms_until(ends_at) < MARGIN_MS
 }
 
 impl Cadence {
-    /// Once a second, or for measurements `per_second` times: outlets are spread over the second, in the wheel's steps.
+    /// Cadence of once a second, or `per_second` times for measurements. Outlets are spread over the second, in the wheel's steps.
     pub fn of(idoutlet: i64, per_second: i64) -> Self {
         // Fibonacci hashing: neighbouring ids land far apart.
         let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
@@ -78,12 +78,12 @@ impl Cadence {
         Self { every_ms, phase_ms: i64::try_from(spread % 100).unwrap_or(0) * STEP_MS % every_ms }
     }
 
-    /// Past each whole tick interval, in milliseconds.
+    /// Offset from each whole tick interval, in milliseconds.
     pub const fn phase_ms(self) -> i64 {
         self.phase_ms
     }
 
-    /// The next phase tick after `now` of a run, `None` when there is none left.
+    /// The next phase tick of a run after `now`, `None` when no more follow.
     pub fn next_after(self, now: Timestamp, started_at: Timestamp, ends_at: Timestamp) -> Option<Timestamp> {
         let earliest = (now.ms() + 1).max(started_at.ms() + MARGIN_MS);
         let at = Timestamp::from_ms(earliest + (self.phase_ms - earliest).rem_euclid(self.every_ms));

@@ -1,6 +1,5 @@
-//! The ticks of a countdown (docs/contract.md §3): the actor of a machine owns its ticker, and the alarm clock of their thread
-//! rings it. A tick is a call and no message, because an actor that is woken for each costs processor time that grows with the
-//! machines.
+//! Ticker of a countdown (docs/contract.md §3): a machine's actor owns it, and the alarm clock of their thread calls it. A tick is a call
+//! and no message, because waking an actor for each tick costs processor time that grows with the number of machines.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -47,7 +46,7 @@ impl Ticker {
     pub fn ring(self: &Rc<Self>) {
         let (Some((due, _)), Some(cycle)) = (self.next.take(), self.cycle.get()) else { return };
         let now = self.machines.parts().store.now();
-        // A late one may have come too near to the end; before its time it is when the clock was put back.
+        // A late tick may be too close to the end. A tick before its time means that the clock was set back.
         if due <= now && !tick::is_near_end(now, cycle.ends_at) {
             self.machines.metrics().tick_lateness(due.ms_until(now));
             let frame = Tick::running(cycle, now).frame(self.idmesin);
@@ -56,7 +55,7 @@ impl Ticker {
         self.arm(now);
     }
 
-    /// Nobody watches: no ticks, until the actor hears of somebody.
+    /// Sets the next tick. Without watchers there are no ticks, until the actor is notified of a watcher.
     fn arm(self: &Rc<Self>, now: Timestamp) {
         let Some(cycle) = self.cycle.get().filter(|_| self.board.is_watched()) else { return };
         let next = self.cadence.next_after(now, cycle.started_at, cycle.ends_at);

@@ -1,13 +1,13 @@
-//! A hashed timing wheel (Varghese and Lauck, SOSP 1987, scheme 6): insert and cancel in constant time, whatever is in it. It
-//! has no clock of its own; whoever advances it says what time it is.
+//! Hashed timing wheel (Varghese and Lauck, SOSP 1987, scheme 6): insert and cancel take constant time, whatever it holds. It reads no
+//! clock; the caller passes the time.
 
-/// Milliseconds a slot covers. Nothing fires before it is due, and at most one step late.
+/// Milliseconds that a slot covers. Nothing fires before it is due, and at most one step late.
 pub const STEP_MS: i64 = 10;
-/// One turn of the wheel is 40.96 s; what is due later waits in its slot for as many turns as it takes.
+/// Slots of the wheel. One turn is 40.96 s; an entry that is due later waits in its slot for as many turns as it needs.
 const SLOTS: usize = 4096;
 const NONE: u32 = u32::MAX;
 
-/// Names one entry until it fires or is cancelled; afterwards it names nothing.
+/// Key of one entry until it fires or is cancelled; afterwards it is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimerKey {
     index: u32,
@@ -57,7 +57,7 @@ impl<T> Wheel<T> {
         self.len == 0
     }
 
-    /// Fires `value` at the first advance at or after `due_ms`, rounded up to a step. What is past already fires at the next step.
+    /// Fires `value` at the first advance at or after `due_ms`, rounded up to a step. A past time fires at the next step.
     pub fn insert(&mut self, due_ms: i64, value: T) -> TimerKey {
         let step = due_ms.div_euclid(STEP_MS) + i64::from(due_ms.rem_euclid(STEP_MS) > 0);
         let slot = slot_of(step.max(self.at_step + 1));
@@ -70,15 +70,15 @@ impl<T> Wheel<T> {
         TimerKey { index, generation }
     }
 
-    /// Takes an entry out before it fires; `None` when it fired or was cancelled before.
+    /// Removes an entry before it fires; `None` when it has fired or was cancelled.
     pub fn cancel(&mut self, key: TimerKey) -> Option<T> {
         let entry = self.entries.get(key.index as usize)?;
         (entry.generation == key.generation && entry.value.is_some()).then(|| self.remove(key.index)).flatten()
     }
 
-    /// Gives everything that is due at `now_ms` to `fire`, slot by slot, and within a slot in the order of insertion: whoever sets the
-    /// next alarm as soon as one fires keeps its place. After a long stall each slot is visited once, and each entry fires once. Time
-    /// that went back fires nothing.
+    /// Passes every value that is due at `now_ms` to `fire`, slot by slot, and within a slot in the order of insertion. So a caller that
+    /// sets its next alarm when one fires keeps its place. After a long stall each slot is visited once, and each entry fires once. If
+    /// time goes back, nothing fires.
     pub fn advance(&mut self, now_ms: i64, mut fire: impl FnMut(T)) {
         let to = now_ms.div_euclid(STEP_MS);
         let from = self.at_step + 1;
@@ -98,8 +98,8 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// When `advance` may next have something to fire: the beginning of the next slot that holds an entry, though perhaps of a
-    /// later turn. `None` when the wheel is empty.
+    /// Start of the next slot that holds an entry: `advance` has nothing to fire before it. The entry may belong to a later turn. `None`
+    /// when the wheel is empty.
     pub fn next_visit_ms(&self) -> Option<i64> {
         let start = slot_of(self.at_step + 1) as usize;
         let words = self.occupied.len();
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_many_turns_away_waits_for_its_turn() {
+    fn a_deadline_many_turns_away_fires_in_its_turn() {
         let mut wheel = Wheel::new(0);
         wheel.insert(3_600_000, 1);
         let mut now = 0;

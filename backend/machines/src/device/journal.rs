@@ -1,5 +1,5 @@
-//! What devices that are not there remember, in a file of lines: the last one of a machine counts. Unsynced on purpose: a device's memory
-//! must outlive a crash of the process that plays it, not of the whole machine.
+//! Memory of devices that this process plays, in a file of lines: the last line of a machine counts. Unsynced on purpose: a device's
+//! memory must survive a crash of the process that plays it, not of the whole host.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::memory::DeviceMemory;
 
-/// Lines in a journal before it is written anew at the next start.
+/// Lines in a journal above which it is rewritten at the next start.
 const COMPACT_LINES: usize = 10_000;
 
 pub struct Journal(File);
@@ -22,7 +22,7 @@ struct Line {
 }
 
 impl Journal {
-    /// Opens the journal at `path`, which need not be there, and reads what every device remembered.
+    /// Opens the journal at `path`, which need not exist, and reads the memory of every device.
     pub fn open(path: &Path) -> std::io::Result<(Self, HashMap<i64, DeviceMemory>)> {
         let (devices, lines) = read(path)?;
         if lines > COMPACT_LINES {

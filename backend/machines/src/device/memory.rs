@@ -1,5 +1,5 @@
-//! What a device does with a command (docs/contract.md §6), and nothing else: no clock of its own, no journal, no waiting. So the
-//! same device stands behind the server and inside the simulation in virtual time.
+//! Reaction of a device to a command (docs/contract.md §6), and nothing else: no clock, no journal, no waiting. So the same device serves
+//! the server and the simulation in virtual time.
 
 use std::collections::VecDeque;
 
@@ -10,9 +10,9 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Op};
 
-/// Commands a device remembers, so that a repeated one is answered and not run again.
+/// Commands that a device remembers, so that a repeated one is answered and not run again.
 const KNOWN: usize = 16;
-/// `late`: how long after the start every answer about it waits.
+/// How long every answer about a start is delayed after it, in mode `late`.
 pub(super) const LATE_MS: i64 = 9_000;
 
 /// What is wrong with a device (docs/contract.md §5).
@@ -58,7 +58,7 @@ enum KnownResult {
     Expired,
 }
 
-/// One device's own memory.
+/// Memory of one device.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DeviceMemory {
     pub mode: Mode,
@@ -66,27 +66,27 @@ pub struct DeviceMemory {
     known: VecDeque<Known>,
 }
 
-/// What came of a command.
+/// Result of handling a command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Handled {
     /// Whether there is something new to remember.
     pub changed: bool,
-    /// How long the device keeps its answer to itself, in milliseconds.
+    /// How long the device delays its answer, in milliseconds.
     pub after_ms: i64,
     pub events: Vec<DeviceEvent>,
 }
 
 impl DeviceMemory {
-    /// Does what `cmd` asks at `now` by the device's own clock; `None`: not a word.
+    /// Handles `cmd` at `now` by the device's own clock; `None`: the device does not answer.
     pub fn handle(&mut self, cmd: &Command, now: Timestamp) -> Option<Handled> {
         if matches!(self.mode, Mode::Silent | Mode::Offline) {
             return None;
         }
         if cmd.cmd_id.is_nil() {
-            // Somebody only wants to hear from it.
+            // A nil id only asks for a state report.
             return Some(Handled { changed: false, after_ms: 0, events: vec![self.state(now)] });
         }
-        // From now on nothing starts that was sold before this.
+        // From now on no older purchase can start.
         let raised = cmd.epoch > self.epoch;
         self.epoch = self.epoch.max(cmd.epoch);
         let changed = match cmd.op {
@@ -101,22 +101,23 @@ impl DeviceMemory {
         Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect() })
     }
 
-    /// The highest epoch that it has heard of.
+    /// The highest epoch that the device has received.
     pub fn epoch(&self) -> i64 {
         self.epoch
     }
 
-    /// The last command that it remembers, and what became of it.
+    /// The last command that it remembers, with its result.
     pub fn last(&self, now: Timestamp) -> Option<(Uuid, AckResult)> {
         self.known.back().map(|known| (known.cmd_id, known.result_at(now)))
     }
 
-    /// What became of a command; `None`: it was never heard.
+    /// Result of a command; `None`: the device never received it.
     pub fn result_of(&self, cmd_id: Uuid, now: Timestamp) -> Option<AckResult> {
         self.find(cmd_id).map(|known| known.result_at(now))
     }
 
-    /// Its clock begins anew, and what was `now` is 0: so a device that counts from its boot takes its memory through a power cut.
+    /// Restarts the device's clock at 0, with the former `now` as its zero. A device that counts from its boot keeps its memory through a
+    /// power cut this way.
     pub fn count_from(&mut self, now: Timestamp) {
         for known in &mut self.known {
             known.started_ms -= now.ms();
@@ -124,12 +125,12 @@ impl DeviceMemory {
         }
     }
 
-    /// What it runs by its own word.
+    /// The cycle that the device runs, by its own clock.
     pub fn run(&self, now: Timestamp) -> Option<DeviceRun> {
         self.running(now).map(|k| DeviceRun::new(k.cmd_id, k.ends_ms - now.ms()))
     }
 
-    /// What it says of itself, asked or not.
+    /// State report of the device.
     pub fn state(&self, now: Timestamp) -> DeviceEvent {
         DeviceEvent::State { online: self.mode != Mode::Offline, run: self.run(now) }
     }
@@ -142,12 +143,12 @@ impl DeviceMemory {
         self.known.iter().find(|k| k.runs(now))
     }
 
-    /// Starts unless something forbids it; whether the command was new.
-    /// The commands that it knows the outcome of.
+    /// Commands whose result the device knows.
     pub fn answered(&self) -> impl Iterator<Item = Uuid> + '_ {
         self.known.iter().map(|known| known.cmd_id)
     }
 
+    /// Starts the command unless a rule forbids it. Returns whether the command was new.
     fn start(&mut self, cmd: &Command, now: Timestamp) -> bool {
         if self.find(cmd.cmd_id).is_some() {
             return false;
@@ -163,8 +164,8 @@ impl DeviceMemory {
         true
     }
 
-    /// What it has never heard of and would not start any more, it says has expired: so that must stay true, as its start may still be
-    /// on the way. Whether there was such a thing.
+    /// Remembers an unknown command as expired when it may no longer start. The device reports it as expired, and that must stay true
+    /// although its start may still arrive. Returns whether the command was unknown and expired.
     fn expire(&mut self, cmd: &Command, now: Timestamp) -> bool {
         let expires = now > cmd.exp && self.find(cmd.cmd_id).is_none();
         if expires {
@@ -173,7 +174,7 @@ impl DeviceMemory {
         expires
     }
 
-    /// The oldest command that does not run makes room.
+    /// Remembers a command; the oldest one that does not run makes room for it.
     fn remember(&mut self, cmd: &Command, result: KnownResult, now: Timestamp) {
         if self.known.len() >= KNOWN
             && let Some(oldest) = self.known.iter().position(|k| !k.runs(now))
@@ -184,7 +185,7 @@ impl DeviceMemory {
         self.known.push_back(Known { cmd_id: cmd.cmd_id, result, started_ms, ends_ms: started_ms + cmd.duration_s * 1000 });
     }
 
-    /// Ends the run of `cmd_id`; whether anything changed.
+    /// Ends the run of `cmd_id`. Returns whether anything changed.
     fn stop(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
         match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now)) {
             Some(known) => {

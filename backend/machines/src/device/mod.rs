@@ -1,5 +1,5 @@
-//! What stands behind a machine. A driver takes commands and never blocks; what its devices say comes back over one bounded channel
-//! and is brought to the machines' actors.
+//! Devices behind the machines. A driver takes commands and never blocks. Messages from its devices come back over one bounded channel
+//! and go to the machines' actors.
 
 mod journal;
 pub mod memory;
@@ -24,65 +24,65 @@ use super::actor::MachineInput;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
 
-/// Words that may wait until they are brought to their actors.
+/// Greatest number of device messages that wait for delivery to their actors.
 const WORDS: usize = 8_192;
-/// How long somebody who scans a machine waits for its device.
+/// How long a request that scans a machine waits for its device.
 const PROBE_WITHIN: Duration = Duration::from_millis(mqtt::conversation::PROBE_MS.unsigned_abs());
 
-/// Speaks with all devices of one kind.
+/// Driver of all devices of one kind.
 pub trait Driver: Send + Sync + 'static {
-    /// Called once, before any machine is bought from. What devices say goes into `uplink`, from any thread.
+    /// Starts the driver. Called once, before any purchase. Messages of its devices go into `uplink`, from any thread.
     ///
     /// # Errors
-    /// When there is no thread or no port to be had: the server does not start.
+    /// When no thread or port is available: the server does not start.
     fn start(&self, uplink: Uplink) -> std::io::Result<()>;
 
-    /// Sends a command on its way to the device of `to`. Never blocks, and promises nothing: a command may be lost anywhere, and the
-    /// purchase's rules send it again.
+    /// Queues a command for the device of `to`. Never blocks, and guarantees nothing: a command may be lost anywhere, and the purchase's
+    /// rules send it again.
     ///
     /// # Errors
-    /// When it is known not to have left.
+    /// When the command is known not to have been sent.
     fn command(&self, to: Location, cmd: Command) -> Result<(), Lost>;
 
-    /// The open purchase of `to` as it was found in the store, before any command about it; or the last one, where staff are waited for.
+    /// Passes the stored open purchase of `to`, before any command about it; or the last one, when the machine waits for staff.
     fn recall(&self, _to: Location, _purchase: &Purchase) {}
 
-    /// Whether the device is connected to this very server, so that no other one can speak with it.
+    /// Whether the device is connected to this server, so that no other server can reach it.
     fn holds(&self, _of: Location) -> bool {
         false
     }
 
-    /// Closes the lines of all devices that are connected to this very server.
+    /// Closes the connections of all devices that are connected to this server.
     fn send_away(&self) {}
 
-    /// The machines whose devices have come to this very server since this was last asked, among several servers.
+    /// Machines whose devices have connected to this server since the last call; only in a cluster.
     fn arrived(&self) -> Vec<i64> {
         Vec::new()
     }
 
-    /// Asks whether a device can be reached. `None`, and no answer: what is stored counts.
+    /// Queries whether a device can be reached. `None`, or a channel without an answer: the stored presence counts.
     fn probe(&self, _of: Location, _asks: Asks) -> Option<oneshot::Receiver<bool>> {
         None
     }
 }
 
-/// Why it is asked whether a device can be reached.
+/// Reason for querying whether a device can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// Somebody has scanned the machine: nobody waits for the device's answer.
+    /// A customer has scanned the machine: no request waits for the device's answer.
     Scan,
-    /// Somebody pays, and waits for it.
+    /// A customer pays, and the request waits for the answer.
     Payment,
-    /// There was none.
+    /// The device gave no answer in time.
     Afterwards,
 }
 
-/// There was no room for it, or nobody to take it.
+/// The queue is full, or its receiver is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no room on the way to the devices")]
 pub struct Lost;
 
-/// The drivers of this server, by what they drive.
+/// Drivers of this server, by kind.
 #[derive(Clone, Default)]
 pub struct Drivers {
     sim: Option<Arc<dyn Driver>>,
@@ -90,7 +90,7 @@ pub struct Drivers {
 }
 
 impl Drivers {
-    /// With `driver` for machines of this kind.
+    /// Sets `driver` for machines of this kind.
     pub fn with(mut self, kind: DriverKind, driver: Arc<dyn Driver>) -> Self {
         match kind {
             DriverKind::Sim => self.sim = Some(driver),
@@ -99,17 +99,17 @@ impl Drivers {
         self
     }
 
-    /// With `driver` for machines of this kind, unless they have one.
+    /// Sets `driver` for machines of this kind, unless they have one.
     pub fn or<D: Driver>(self, kind: DriverKind, driver: &Arc<D>) -> Self {
         if self.get(kind).is_some() { self } else { self.with(kind, driver.clone()) }
     }
 
-    /// [`Driver::arrived`], of all of them.
+    /// [`Driver::arrived`] of all drivers.
     pub fn arrived(&self) -> Vec<i64> {
         DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).flat_map(Driver::arrived).collect()
     }
 
-    /// [`Driver::send_away`], of all of them.
+    /// [`Driver::send_away`] of all drivers.
     pub fn send_away(&self) {
         DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).for_each(Driver::send_away);
     }
@@ -122,7 +122,7 @@ impl Drivers {
     }
 }
 
-/// Something that a device said.
+/// Message received from a device.
 #[derive(Debug)]
 pub struct Heard {
     pub from: Location,
@@ -131,7 +131,7 @@ pub struct Heard {
     pub at: Timestamp,
 }
 
-/// The way of the devices' words into the server.
+/// Sending end of the channel for device messages.
 #[derive(Debug, Clone)]
 pub struct Uplink {
     words: mpsc::Sender<Heard>,
@@ -140,7 +140,7 @@ pub struct Uplink {
 }
 
 impl Uplink {
-    /// One whose words nobody brings to machines: for programs that measure a driver.
+    /// Uplink whose messages go to no machine: for programs that measure a driver.
     pub fn channel(clock: Clock, room: usize) -> (Self, mpsc::Receiver<Heard>) {
         Self::new(clock, Counter::default(), room)
     }
@@ -150,7 +150,8 @@ impl Uplink {
         (Self { words, clock, lost }, heard)
     }
 
-    /// A device has just said something. Never blocks: beyond the bound it is lost, as on any network, and a query brings it again.
+    /// Queues a message that a device has just sent. Never blocks: when the queue is full, the message is dropped, as on any network, and
+    /// a query brings it again.
     pub fn heard(&self, from: Location, event: DeviceEvent) {
         if let Err(mpsc::error::TrySendError::Full(lost)) = self.words.try_send(Heard { from, event, at: self.now() }) {
             self.lost.inc();
@@ -158,24 +159,24 @@ impl Uplink {
         }
     }
 
-    /// The time by the server's clock.
+    /// Current time of the server's clock.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 }
 
-/// Starts every driver, and brings what their devices say to the actors from then on.
+/// Starts every driver. From then on, messages of their devices go to the actors.
 pub fn start(machines: &Machines) -> std::io::Result<()> {
     let parts = machines.parts();
     let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_words_lost.clone(), WORDS);
     let away = (!machines.ownership().is_alone()).then(|| relay::start(machines));
-    vital::spawn("devices", deliver_forever(machines.clone(), heard, away));
+    vital::spawn("devices", deliver_loop(machines.clone(), heard, away));
     DriverKind::ALL.into_iter().filter_map(|kind| parts.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
 }
 
-/// Gives a command to the machine's driver.
+/// Sends a command to the machine's driver.
 pub fn command(machines: &Machines, to: Location, mut cmd: Command) {
-    // Among several servers, another one may have said something of it to the device.
+    // In a cluster, another server may already have sent the device a command of this purchase.
     cmd.held_here &= machines.ownership().is_alone();
     let Some(driver) = machines.parts().drivers.get(to.driver) else {
         let error = to.driver.as_str();
@@ -187,20 +188,19 @@ pub fn command(machines: &Machines, to: Location, mut cmd: Command) {
     }
 }
 
-/// Tells the machine's driver what was found in the store.
+/// Passes a stored purchase to the machine's driver.
 pub fn recall(machines: &Machines, to: Location, purchase: &Purchase) {
     if let Some(driver) = machines.parts().drivers.get(to.driver) {
         driver.recall(to, purchase);
     }
 }
 
-/// Whether the machine's device can be reached, when somebody scans it; it is asked what it does. `None`: what is stored counts.
+/// Whether the machine's device can be reached, for a scan; the device is also asked for its state. `None`: the stored presence counts.
 pub async fn scan(machines: &Machines, of: Location) -> Option<bool> {
     probe(machines, of, Asks::Scan).await?
 }
 
-/// Whether money may be held for the machine's device: it has said something just now, to whichever server it is connected to. `None`: what
-/// is stored counts.
+/// Whether money may be held for the machine's device: it has just sent a message, to any server. `None`: the stored presence counts.
 pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
     match is_ready_here(machines, of).await {
         None if of.driver == DriverKind::Mqtt && !machines.ownership().is_alone() => question::ask(machines, of).await,
@@ -208,7 +208,7 @@ pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
     }
 }
 
-/// The same of a device that is connected to this very server. `None`: it is not.
+/// Answers the same for a device that is connected to this server. `None`: it is not.
 async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
     match probe(machines, of, Asks::Payment).await? {
         Some(answered) => Some(answered),
@@ -219,7 +219,7 @@ async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
     }
 }
 
-/// `Some(None)`: there was no answer in time.
+/// Result of a probe; `Some(None)`: no answer came in time.
 async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<bool>> {
     let answer = machines.parts().drivers.get(of.driver)?.probe(of, asks)?;
     match tokio::time::timeout(PROBE_WITHIN, answer).await {
@@ -228,8 +228,8 @@ async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<b
     }
 }
 
-/// Words of machines that another server decides about go to `away`.
-async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>, away: Option<mpsc::Sender<Heard>>) {
+/// Delivers messages to actors; those for remote machines go to `away`.
+async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<Heard>, away: Option<mpsc::Sender<Heard>>) {
     while let Some(heard) = words.recv().await {
         let idmesin = heard.from.idmesin;
         if let Some(away) = away.as_ref().filter(|_| !machines.ownership().owns(heard.from.idoutlet)) {
@@ -245,13 +245,13 @@ async fn deliver_forever(machines: Machines, mut words: mpsc::Receiver<Heard>, a
     }
 }
 
-/// Brings a device's word to its machine's actor.
+/// Delivers a device's message to its machine's actor.
 pub fn deliver(machines: &Machines, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
     let told = match event {
-        // It is about an open purchase, whose machine has an actor: with none there is nobody whom it concerns.
+        // An ack concerns an open purchase, whose machine has an actor. Without an actor, the ack concerns no one.
         DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, MachineInput::Said(event)).map(drop),
-        // Whether a machine is online, waits for staff or runs unpaid is kept on record by its actor, which is made for it. A driver
-        // that hears the same of thousands of idle machines says only what is new.
+        // The actor records whether a machine is online, waits for staff or runs unpaid, so it is made when missing. A driver reports
+        // only changes of idle machines, of which there are thousands.
         DeviceEvent::State { .. } => machines.tell(&from, MachineInput::Said(event)),
     };
     machines.device_heard(from.idmesin, at);
@@ -272,7 +272,7 @@ pub(crate) mod tests {
         Location { idmesin, idoutlet: 1, driver: DriverKind::Sim }
     }
 
-    /// With the end that the server hears by, and what counts the words that found no room.
+    /// Uplink with its receiving end, and the counter of messages that were dropped because it was full.
     pub(crate) fn uplink(room: usize) -> (Uplink, mpsc::Receiver<Heard>, Counter) {
         let lost = Counter::default();
         let (uplink, heard) = Uplink::new(Clock::standing_at(T0), lost.clone(), room);

@@ -1,5 +1,5 @@
-//! Whether a device answers that is connected to another server, asked where somebody pays (docs/cluster.md). Question and answer go through
-//! a table; news says where to look.
+//! Query whether a device that is connected to another server answers, made where the customer pays (docs/cluster.md). Question and
+//! answer go through a table; change notifications say where to look.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -15,23 +15,23 @@ use tokio_postgres::Row;
 use super::{PROBE_WITHIN, is_ready_here};
 use crate::machines::{Location, Machines};
 
-/// How often questions are looked for without news.
+/// How often questions are read without a change notification.
 const EVERY: Duration = Duration::from_millis(300);
-/// How often an answer is.
+/// How often an answer is read.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// As long as a device of this server is waited for, and what the way there and back takes without news.
+/// How long an answer is waited for: as long as a device of this server, plus both directions without change notifications.
 const ANSWERED_WITHIN: Duration = PROBE_WITHIN.saturating_add(EVERY).saturating_add(EVERY);
-/// Questions that are older are of servers that are gone.
-const LIFE_MS: i64 = 60_000;
-/// Devices that are asked at a time; other questions wait in the table.
-const MOST: usize = 256;
+/// Deadline after which a question is deleted: the server that asked it is gone.
+const QUESTION_TTL_MS: i64 = 60_000;
+/// Greatest number of devices that are queried at a time; other questions wait in the table.
+const MAX_IN_FLIGHT: usize = 256;
 
 const ASK: &str = "INSERT INTO device_question (idmesin, asked_at) VALUES ($1, $2) RETURNING id";
 
 const READ: &str = "SELECT answers FROM device_question WHERE id = $1";
 const FORGET: &str = "DELETE FROM device_question WHERE id = $1";
 
-/// $1 since when questions count, $2 this server, $3 those that it is about to answer, $4 how many.
+/// Parameters: $1 the moment since when questions count, $2 this server, $3 the questions that are already being answered, $4 how many.
 const OPEN: &str = "
 WITH old AS (DELETE FROM device_question WHERE asked_at < $1)
 
@@ -41,7 +41,7 @@ ORDER BY q.id LIMIT $4";
 
 const ANSWER: &str = "UPDATE device_question SET answers = $2 WHERE id = $1";
 
-/// Whether the device answers the server that it is connected to. `None`: nobody says, and what is stored counts.
+/// Whether the device answers the server that it is connected to. `None`: no server knows, and the stored presence counts.
 pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
     match asked(machines, of).await {
         Ok(answers) => answers,
@@ -58,7 +58,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     let mut news = parts.news.listen();
     let client = parts.store.get().await?;
     if !is_linked_elsewhere(&client, of.idmesin, me).await? {
-        // Where the device's server is dead nobody would answer.
+        // A server that is dead would not answer.
         return Ok(None);
     }
     let statement = client.prepare_cached(ASK).await?;
@@ -68,7 +68,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     let until = Instant::now() + ANSWERED_WITHIN;
     let mut answers = None;
     while answers.is_none() && Instant::now() < until {
-        // Looked for in vain is no answer.
+        // A timeout only means that the answer is read again.
         let _ = timeout_at(until.min(Instant::now() + LOOK_EVERY), answer_to(id, &mut news)).await;
         let client = parts.store.get().await?;
         let statement = client.prepare_cached(READ).await?;
@@ -127,8 +127,8 @@ async fn question(news: &mut Listener) {
 
 async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {
     let Some(me) = machines.ownership().node() else { return Ok(Vec::new()) };
-    let since = machines.parts().store.now().plus_ms(-LIFE_MS);
-    let (under_way, room): (Vec<i64>, _) = (under_way.iter().copied().collect(), MOST.saturating_sub(under_way.len()));
+    let since = machines.parts().store.now().plus_ms(-QUESTION_TTL_MS);
+    let (under_way, room): (Vec<i64>, _) = (under_way.iter().copied().collect(), MAX_IN_FLIGHT.saturating_sub(under_way.len()));
     let client = machines.parts().recovery.get().await?;
     let statement = client.prepare_cached(OPEN).await?;
     let rows = client.query(&statement, &[&since, &me, &under_way, &i64::try_from(room).unwrap_or(0)]).await?;
@@ -138,7 +138,7 @@ async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64,
     rows.iter().map(read).collect()
 }
 
-/// Given back is the question, whatever became of it: one that could not be answered is read again.
+/// Answers one question and returns its id, whatever the result: a question that could not be answered is read again.
 async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
     let answers = is_ready_here(&machines, of).await;
     let told = async {

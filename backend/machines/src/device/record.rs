@@ -1,4 +1,4 @@
-//! Keeping on record what a device says of itself.
+//! Storage of what a device reports about itself.
 
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -11,11 +11,14 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-/// A device that reports no run is free of the staff flag; a run that nobody paid for is audited, never charged. A run that no open purchase
-/// says keeps the machine in use until the device reports none. When it is of the machine's newest purchase that started, was finished by
-/// the clock and is heard in a new boot, the device has had no power: that purchase runs again, up to its duration and to a minute more than was
-/// left when the device was last heard. $1 machine, $2 online, $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now,
-/// $6 its end, $7 the boot, $8 the last message before that.
+/// A device that reports no run clears the staff flag. An unpaid cycle is audited, never charged; it keeps the machine in use until the
+/// device reports none.
+///
+/// A power cut is recognised by a run of the machine's newest started purchase, reported in a new boot, although the clock has finished
+/// that purchase. It then runs again, up to its duration, and up to a minute more than was left at the device's last message.
+///
+/// $1 machine, $2 online, $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now, $6 its end, $7 the boot, $8 the
+/// last message before that boot.
 pub const RECORD: &str = concat!(
     "
 WITH l AS MATERIALIZED (
@@ -67,10 +70,10 @@ SELECT no_nota FROM r"
 
 static FENCED_RECORD: Fenced = Fenced::new(RECORD, "WHERE idmesin = $1 AND");
 
-/// With a `fence` it changes nothing of a machine that somebody else owns by now: what an owner heard before it slept is an old word.
-/// That somebody ran unpaid is looked up where it is stored, so it may be said by anybody.
+/// Stores what a device reported. With a `fence`, it changes nothing of a machine that another server owns by now: a former owner's
+/// messages are stale. The audit of an unpaid cycle is checked against stored purchases, so any server may write it.
 ///
-/// Whether a purchase that was finished runs again.
+/// Returns whether a finished purchase runs again.
 pub async fn record(
     client: &DbClient,
     idmesin: i64,
@@ -91,7 +94,7 @@ pub async fn record(
     Ok(again.is_some())
 }
 
-/// Stores at once what a device just said of being reachable; its machine's actor hears the rest.
+/// Stores a device's reported presence at once; its machine's actor receives the rest.
 pub async fn record_said(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let (client, now) = (store.get().await?, store.now());

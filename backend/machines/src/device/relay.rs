@@ -1,5 +1,5 @@
-//! Devices of machines that another server decides about (docs/cluster.md). Their words go through a table, which the owner reads; and what
-//! is to be said to them, the server that they are connected to finds in what is stored of their purchases.
+//! Forwarding for devices whose machines another server owns (docs/cluster.md). Their messages go through a table, which the owner reads.
+//! In the other direction, the server that a device is connected to reads the stored purchases and sends the commands that they require.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use crate::machines::{Location, Machines};
 
 /// How often either table is read.
 pub const EVERY: Duration = Duration::from_millis(300);
-/// Words that may wait to be written down.
-const WORDS: usize = 8_192;
-/// Devices that have just come, of which it is read what they run: so many by one statement.
+/// Greatest number of messages that wait to be stored.
+const MAX_WAITING: usize = 8_192;
+/// Greatest number of newly connected devices whose cycles one statement reads.
 const ARRIVED: usize = 1_000;
 const BATCH: usize = 512;
-/// Machines that wait for staff are asked as often as their owner asks those that it reaches.
+/// How often machines that wait for staff are asked: as often as their owner asks those that it reaches itself.
 const STAFF_EVERY_MS: i64 = 15_000;
-/// A word that nobody has read for so long is of no use any more: a query brings a newer one.
+/// Age after which an unread message is deleted: a query brings a newer one.
 pub const WORD_LIFE_MS: i64 = 60_000;
 
-const PASS_ON: &str = "
+const FORWARD: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::JSONB[], $4::TIMESTAMPTZ[])";
 
-/// $1 the shards that are owned here, $2 since when words count, $3 the node that owns them, still.
+/// Parameters: $1 the shards owned here, $2 the moment since when messages count, $3 the node that must still own the shards.
 const TAKE: &str = "
 WITH taken AS (
     DELETE FROM device_word WHERE heard_at < $2
@@ -50,15 +50,15 @@ WITH taken AS (
 
 SELECT t.idmesin, t.idoutlet, m.driver, t.word, t.heard_at FROM taken t JOIN mesin m USING (idmesin) WHERE t.heard_at >= $2 ORDER BY t.id";
 
-/// Machines that wait for staff, but those of shards $1, at most $2.
+/// Machines that wait for staff outside the shards $1, at most $2.
 const STAFF: &str = concat!(
     "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND NOT ",
     of_shards!("idoutlet", 1),
     " ORDER BY random() LIMIT $2"
 );
-const STAFF_MOST: i64 = 1_000;
+const MAX_STAFF: i64 = 1_000;
 
-/// Machines whose device has reported a run that no open purchase says, when that is to stop, or over by $3; but those of shards $1, at most $2.
+/// Machines outside the shards $1, at most $2, with an unpaid cycle that must stop or whose time is over by $3.
 const UNPAID: &str = concat!(
     "SELECT idmesin, idoutlet, driver, jalan_cmd_id, jalan_stop_at IS NOT NULL FROM mesin \
      WHERE (jalan_stop_at IS NOT NULL OR jalan_sampai <= $3) AND NOT ",
@@ -66,24 +66,24 @@ const UNPAID: &str = concat!(
     " ORDER BY random() LIMIT $2"
 );
 
-/// Begins the tasks; what is returned takes words of machines that are decided elsewhere.
+/// Starts the tasks. The returned sender takes messages for remote machines.
 pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
-    let (away, words) = mpsc::channel(WORDS);
+    let (away, words) = mpsc::channel(MAX_WAITING);
     let arrivals = Arrivals::default();
-    vital::spawn("words away", pass_on_forever(machines.clone(), arrivals.clone(), words));
-    vital::spawn("words in", take_forever(machines.clone()));
-    vital::spawn("commands", speak_forever(machines.clone(), arrivals));
+    vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), words));
+    vital::spawn("words in", take_loop(machines.clone()));
+    vital::spawn("commands", send_loop(machines.clone(), arrivals));
     vital::spawn("questions", question::answer_forever(machines.clone()));
     away
 }
 
-async fn pass_on_forever(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<Heard>) {
+async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<Heard>) {
     let mut some = Vec::with_capacity(BATCH);
     while words.recv_many(&mut some, BATCH).await > 0 {
         let passed = async {
-            // Before its owner hears that a run is over, who hears the device knows of the run.
+            // The driver learns of a stored cycle before a message that the cycle is over goes to the owner.
             arrivals.look(&machines).await?;
-            pass_on(&machines, &some).await
+            forward(&machines, &some).await
         };
         if let Err(e) = passed.await {
             machines.metrics().device_words_lost.inc_by(some.len() as u64);
@@ -93,9 +93,9 @@ async fn pass_on_forever(machines: Machines, arrivals: Arrivals, mut words: mpsc
     }
 }
 
-async fn pass_on(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
+async fn forward(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
     let client = machines.parts().store.get().await?;
-    let statement = client.prepare_cached(PASS_ON).await?;
+    let statement = client.prepare_cached(FORWARD).await?;
     let of: Vec<i64> = words.iter().map(|heard| heard.from.idmesin).collect();
     let outlets: Vec<i64> = words.iter().map(|heard| heard.from.idoutlet).collect();
     let said = words.iter().map(|heard| serde_json::to_value(&heard.event)).collect::<Result<Vec<Value>, _>>();
@@ -106,14 +106,14 @@ async fn pass_on(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
     Ok(())
 }
 
-async fn take_forever(machines: Machines) {
+async fn take_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut news = machines.parts().news.listen();
     loop {
         tokio::select! {
             _ = every.tick() => {}
-            () = words_for(&machines, &mut news) => {}
+            () = messages_for(&machines, &mut news) => {}
         }
         if let Err(e) = take(&machines).await {
             tracing::warn!(error = %e, "words of devices at other servers cannot be read; it will be tried again");
@@ -121,8 +121,8 @@ async fn take_forever(machines: Machines) {
     }
 }
 
-/// Returns when another server has told of words that this one's machines wait for.
-async fn words_for(machines: &Machines, news: &mut Listener) {
+/// Returns when another server has stored messages for machines of this one.
+async fn messages_for(machines: &Machines, news: &mut Listener) {
     loop {
         match news.next().await {
             news::Heard::Missed => return,
@@ -154,7 +154,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         };
         let at: Timestamp = row.try_get(4)?;
         let heard = Heard { from, event: event.heard_before(at.ms_until(now).max(0)), at };
-        // It may be about a purchase that another server has begun, and that nobody here has looked for yet.
+        // The message may concern a purchase that another server has begun and that this one has not loaded yet.
         let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
         if let Err(e) = told {
             machines.metrics().device_words_lost.inc();
@@ -164,13 +164,13 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// Machines whose devices have just come, until it is read what they run. Cheap to clone.
+/// Machines whose devices have just connected and whose cycles are not read yet. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 struct Arrivals(Arc<Mutex<HashSet<i64>>>);
 
 impl Arrivals {
-    /// A device that comes in the middle of a run may say that nothing runs any more: whoever hears it has to know of the run. What it has
-    /// said already, it is asked for again.
+    /// Passes stored cycles of newly connected devices to the driver. A device that connects during a cycle may report that nothing runs;
+    /// to judge that, the driver must know of the cycle. The device may have reported before, so it is queried again.
     async fn look(&self, machines: &Machines) -> Result<(), DbError> {
         let mut arrived = self.0.lock().await;
         arrived.extend(machines.parts().drivers.arrived());
@@ -190,14 +190,14 @@ impl Arrivals {
     }
 }
 
-async fn speak_forever(machines: Machines, arrivals: Arrivals) {
+async fn send_loop(machines: Machines, arrivals: Arrivals) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut said, mut news) = (Said::default(), machines.parts().news.listen());
     loop {
         let done = tokio::select! {
-            _ = every.tick() => speak(&machines, &arrivals, &mut said).await,
-            heard = news.next() => hear(&machines, &arrivals, heard, &mut news, &mut said).await,
+            _ = every.tick() => send_due(&machines, &arrivals, &mut said).await,
+            heard = news.next() => on_notifications(&machines, &arrivals, heard, &mut news, &mut said).await,
         };
         if let Err(e) = done {
             tracing::warn!(error = %e, "what is to be said to devices cannot be read; it will be tried again");
@@ -205,8 +205,8 @@ async fn speak_forever(machines: Machines, arrivals: Arrivals) {
     }
 }
 
-/// Says what is to be said to the devices that are connected here and whose machines are decided elsewhere.
-async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Result<(), MachineError> {
+/// Sends the commands that are due to devices which are connected here and whose machines are remote.
+async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Result<(), MachineError> {
     let Some(shards) = machines.ownership().shards() else { return Ok(()) };
     let parts = machines.parts();
     let now = parts.store.now();
@@ -217,14 +217,14 @@ async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Res
     if said.asks_for_staff(now) {
         open.extend(facts::given_back_but(&client, &shards).await?);
         let statement = client.prepare_cached(STAFF).await?;
-        for row in client.query(&statement, &[&shards, &STAFF_MOST]).await? {
+        for row in client.query(&statement, &[&shards, &MAX_STAFF]).await? {
             waiting.push(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? });
         }
     }
     let mut unpaid = Vec::new();
     if said.asks_for_unpaid(now) {
         let statement = client.prepare_cached(UNPAID).await?;
-        for row in client.query(&statement, &[&shards, &STAFF_MOST, &now]).await? {
+        for row in client.query(&statement, &[&shards, &MAX_STAFF, &now]).await? {
             let at = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
             let ask = Command::about_nothing(at.idmesin, now);
             unpaid.push((at, if row.try_get(4)? { Command { cmd_id: row.try_get(3)?, op: Op::Stop, ..ask } } else { ask }));
@@ -232,10 +232,10 @@ async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Res
     }
     drop(client);
     open.retain(|t| holds(machines, &location(t)));
-    // Those are asked about their purchase.
+    // A machine with an open purchase is asked about that purchase instead.
     waiting.retain(|at| holds(machines, at) && open.iter().all(|t| t.idmesin != at.idmesin));
     said.forget_all_but(&open);
-    say(machines, said, &open, now);
+    send(machines, said, &open, now);
     for at in waiting {
         super::command(machines, at, Command::about_nothing(at.idmesin, now));
     }
@@ -245,8 +245,8 @@ async fn speak(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Res
     Ok(())
 }
 
-/// The same of machines that another server has just told of.
-async fn hear(
+/// Does the same as `send_due`, for machines of which another server has just sent a change notification.
+async fn on_notifications(
     machines: &Machines,
     arrivals: &Arrivals,
     first: news::Heard,
@@ -256,11 +256,11 @@ async fn hear(
     let mut linked = BTreeSet::new();
     for heard in std::iter::once(first).chain(rest.rest(BATCH)) {
         match heard {
-            news::Heard::Missed => return speak(machines, arrivals, said).await,
+            news::Heard::Missed => return send_due(machines, arrivals, said).await,
             news::Heard::Hint { hint: Hint::Machine { id, outlet }, .. } | news::Heard::Own(Hint::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
-                // One that is not there, or cannot be asked for now, is found by looking.
+                // The next full read finds a machine that is unknown or cannot be looked up now.
                 linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
             }
             news::Heard::Hint { .. } | news::Heard::Own(_) => {}
@@ -271,7 +271,7 @@ async fn hear(
     }
     let linked: Vec<i64> = linked.into_iter().collect();
     let open = facts::open_of(&machines.parts().recovery.get().await?, &linked).await?;
-    say(machines, said, &open, machines.parts().store.now());
+    send(machines, said, &open, machines.parts().store.now());
     Ok(())
 }
 
@@ -280,7 +280,7 @@ fn holds(machines: &Machines, location: &Location) -> bool {
     machines.parts().drivers.get(location.driver).is_some_and(|driver| driver.holds(*location))
 }
 
-fn say(machines: &Machines, said: &mut Said, open: &[OpenPurchase], now: Timestamp) {
+fn send(machines: &Machines, said: &mut Said, open: &[OpenPurchase], now: Timestamp) {
     for t in open {
         let cmd = said.next(t, now);
         if said.is_first_of(t) {
@@ -301,7 +301,7 @@ const fn location(t: &OpenPurchase) -> Location {
     Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
 }
 
-/// What this server has said of other servers' purchases, so that it says nothing again sooner than their owner would.
+/// Commands that this server has sent for purchases of other servers. It repeats none sooner than their owner would.
 #[derive(Debug, Default)]
 pub struct Said {
     of: HashMap<Uuid, (Op, Timestamp)>,
@@ -311,7 +311,7 @@ pub struct Said {
 }
 
 impl Said {
-    /// Whether machines that wait for staff are to be read now.
+    /// Whether it is time to read the machines that wait for staff. If so, the interval starts again.
     pub fn asks_for_staff(&mut self, now: Timestamp) -> bool {
         let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
         if due {
@@ -320,7 +320,7 @@ impl Said {
         due
     }
 
-    /// Whether runs that no open purchase says are to be read now.
+    /// Whether it is time to read the machines with an unpaid cycle. If so, the interval starts again.
     pub fn asks_for_unpaid(&mut self, now: Timestamp) -> bool {
         let due = self.asked_for_unpaid.is_none_or(|at| at.ms_until(now) >= RESEND_MS);
         if due {
@@ -329,12 +329,12 @@ impl Said {
         due
     }
 
-    /// What is not there any more is said no more.
+    /// Forgets the commands of all purchases that are no longer open.
     pub fn forget_all_but(&mut self, open: &[OpenPurchase]) {
         let there: HashSet<Uuid> = open.iter().map(|t| t.purchase.cmd_id).collect();
         self.of.retain(|cmd_id, _| there.contains(cmd_id));
-        // Those of machines that wait for staff are read now and then only.
-        if self.recalled.len() > WORDS {
+        // Purchases of machines that wait for staff are read only now and then, so they are forgotten when there are many.
+        if self.recalled.len() > MAX_WAITING {
             self.recalled.retain(|cmd_id| there.contains(cmd_id));
         }
     }
@@ -343,7 +343,7 @@ impl Said {
         self.recalled.insert(t.purchase.cmd_id)
     }
 
-    /// What is to be said now, if anything.
+    /// Command that is due for the purchase now, if any.
     pub fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
         let p = &t.purchase;
         let (op, again_ms) = match p.state {

@@ -1,5 +1,5 @@
-//! Simulated devices (driver `sim`, the default): they answer in 100–300 ms, keep their own time and memory across a crash of
-//! the server, and have the faults of docs/contract.md §5.
+//! Simulated devices (driver `sim`, the default). They answer in 100–300 ms, keep their own time and memory across a crash of the server,
+//! and have the faults of docs/contract.md §5.
 
 mod wire;
 
@@ -24,23 +24,23 @@ use crate::machines::Location;
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
 
-/// $1: machines that cannot be reached.
+/// Parameter: $1 the machines that cannot be reached.
 const REACH: &str = "UPDATE mesin SET online = NOT online WHERE driver = 'sim' AND online = (idmesin = ANY($1))";
 
-/// All simulated devices of this server, and the wire to them.
+/// All simulated devices of this server, and the thread that plays them.
 pub struct Sim {
     devices: Arc<Devices>,
-    /// To the wire's thread; there once that runs, which ends with this.
+    /// Sender to the wire's thread; set once the thread runs. The thread ends when this is dropped.
     commands: OnceLock<SyncSender<(Location, Command)>>,
 }
 
 impl Sim {
-    /// Reads what the devices remembered from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
+    /// Reads the devices' memory from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
     pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
         Ok(Self { devices: Arc::new(Devices::open(dir, answer_ms)?), commands: OnceLock::new() })
     }
 
-    /// Sets what is wrong with a device; the answer is what it says at once about being reachable.
+    /// Sets the fault of a device and returns the state report that it sends at once.
     pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
         self.devices.set_mode(idmesin, mode, now)
     }
@@ -48,7 +48,7 @@ impl Sim {
     /// Stores which devices can be reached. What they reported may have been lost with the process that received it.
     ///
     /// # Errors
-    /// When the database does not take it.
+    /// When the database rejects the statement.
     pub async fn record_reach(&self, db: &Db) -> Result<(), DbError> {
         let client = db.get().await?;
         let stmt = client.prepare_cached(REACH).await?;
@@ -63,7 +63,7 @@ impl Driver for Sim {
         let devices = self.devices.clone();
         let work = move || wire::run(&devices, &taken, &uplink);
         thread::Builder::new().name("sim".to_owned()).spawn(move || vital::run("sim", work))?;
-        // A second wire would end here, as nobody can send into it.
+        // A second wire would end here, because it has no sender.
         let _ = self.commands.set(commands);
         Ok(())
     }
@@ -73,14 +73,14 @@ impl Driver for Sim {
     }
 }
 
-/// What a device will say, and how long after the command.
+/// Messages that a device will send, and how long after the command.
 #[derive(Debug, PartialEq, Eq)]
 struct Reply {
     after_ms: i64,
     events: Vec<DeviceEvent>,
 }
 
-/// The devices themselves.
+/// The simulated devices.
 struct Devices {
     devices: DashMap<i64, DeviceMemory>,
     journal: Mutex<Journal>,
@@ -98,7 +98,7 @@ impl Devices {
         })
     }
 
-    /// Does what the device would do on `cmd` at `now`; `None`: not a word.
+    /// Handles `cmd` as the device would at `now`; `None`: the device does not answer.
     fn command(&self, cmd: &Command, now: Timestamp) -> Option<Reply> {
         let mut memory = self.devices.entry(cmd.idmesin).or_default();
         let handled = memory.handle(cmd, now)?;
@@ -151,7 +151,7 @@ mod tests {
         Devices::open(dir, (0, 0)).unwrap()
     }
 
-    /// A folder that goes with the test.
+    /// Folder that is removed after the test.
     struct Scratch(PathBuf);
 
     impl std::ops::Deref for Scratch {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_outlives_the_server() {
+    fn memory_survives_the_server() {
         let dir = scratch();
         let id = Uuid::new_v4();
         sim(&dir).command(&cmd(Op::Start, id, 1), T0);

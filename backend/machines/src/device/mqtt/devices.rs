@@ -1,4 +1,4 @@
-//! Devices of one task: what is known of each, and who waits for its word.
+//! Devices of one thread: the conversation with each, and the requests that wait for its message.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use super::word::Cmd;
 use crate::device::Asks;
 use crate::machines::Location;
 
-/// Those who may wait for one device's word; more are told what is stored.
+/// Greatest number of requests that wait for one device's message; further ones use the stored presence.
 const WAITING: usize = 64;
 
-/// What the server's machines want of their devices.
+/// Request of the server's machines to their devices.
 #[derive(Debug)]
 pub enum Request {
     Say(Location, Command),
@@ -25,7 +25,7 @@ pub enum Request {
     Probe(Probe),
 }
 
-/// Whether a device can be reached; the answer is dropped when what is stored of it counts.
+/// Query whether a device can be reached; the answer is dropped when the stored presence counts.
 #[derive(Debug)]
 pub struct Probe {
     pub idmesin: i64,
@@ -55,13 +55,13 @@ impl Devices {
         self.devices.entry(location.idmesin).or_insert_with(device)
     }
 
-    /// Those that have been silent for too long.
+    /// Devices that have been silent for too long.
     pub fn silent(&self, now: Timestamp) -> Vec<i64> {
         let silent = |device: &Device| device.conversation.silent_at().is_some_and(|at| at <= now);
         self.devices.iter().filter(|(_, device)| silent(device)).map(|(id, _)| *id).collect()
     }
 
-    /// Does what is asked; given back is what is to be carried out for which device.
+    /// Carries out a request. Returns the device and the effects that remain to be carried out.
     pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(i64, Vec<Effect>)> {
         match request {
             Request::Say(to, cmd) => Some((to.idmesin, self.get_or_make(to).conversation.say(&cmd, cmd.held_here, now))),
@@ -77,11 +77,11 @@ impl Devices {
         }
     }
 
-    /// Somebody has scanned a machine; given back is what its device is to be asked.
+    /// Probes a device for a scan or a payment. Returns the query to write, if one is needed.
     fn probe(&mut self, probe: Probe, reports: &Reports, now: Timestamp) -> Option<(LinkId, Cmd)> {
         let Probe { idmesin, asks, answer } = probe;
         if reports.presence.is_awaited(idmesin, now) {
-            // Dropped: what is stored counts.
+            // Dropping the sender means that the stored presence counts.
             reports.metrics.probe("awaited");
             return None;
         }
@@ -105,7 +105,7 @@ impl Devices {
 }
 
 impl Device {
-    /// `answer` is told when the device has said something, or is gone.
+    /// Answers the request when the device has sent a message or has gone.
     fn wait(&mut self, answer: oneshot::Sender<bool>) {
         self.waiting.retain(|waiting| !waiting.is_closed());
         if self.waiting.len() < WAITING {
@@ -113,7 +113,7 @@ impl Device {
         }
     }
 
-    /// Tells those who wait, when there is nothing to wait for any more.
+    /// Answers the waiting requests when the device's query is no longer in flight.
     pub fn answer(&mut self, now: Timestamp) {
         if !self.waiting.is_empty() && !self.conversation.is_asked(now) {
             let present = self.conversation.is_present();
@@ -124,7 +124,7 @@ impl Device {
     }
 }
 
-/// Where a machine over MQTT stands.
+/// Location of a machine over MQTT.
 pub const fn location(idmesin: i64, idoutlet: i64) -> Location {
     Location { idmesin, idoutlet, driver: DriverKind::Mqtt }
 }

@@ -1,4 +1,4 @@
-//! The driver of machines whose devices speak MQTT with this server.
+//! Driver of machines whose devices connect to this server by MQTT.
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use super::trouble;
 use crate::device::{Asks, Driver, Lost, Uplink};
 use crate::machines::Location;
 
-/// How often keys that count no more are looked for: the command that revokes is another process.
+/// How often revoked keys are read: the command that revokes runs in another process.
 const REVOKED_EVERY: Duration = Duration::from_millis(500);
 
 /// All devices over MQTT of this server.
@@ -38,10 +38,10 @@ pub struct Mqtt {
 }
 
 impl Mqtt {
-    /// One that has not begun. With an `authority`, devices connect by TLS to `host`.
+    /// Driver that is not started yet. With an `authority`, devices connect by TLS to `host`.
     ///
     /// # Errors
-    /// When no certificate could be for `host`.
+    /// When no certificate can be made for `host`.
     pub fn new(
         store: Store,
         ownership: Ownership,
@@ -57,15 +57,15 @@ impl Mqtt {
         Ok(Self { store, reports, endpoint, authority, troubles: Mutex::new(Some(told)) })
     }
 
-    /// Whom devices trust, where they are served with TLS.
+    /// Authority that devices trust, when they are served with TLS.
     pub fn authority(&self) -> Option<&Authority> {
         self.authority.as_ref()
     }
 
-    /// Begins a worker thread's part. What is returned takes the connections that are accepted on it.
+    /// Starts a worker thread's part of the endpoint. The returned handle takes connections that were accepted on that thread.
     ///
     /// # Errors
-    /// When the kernel has no descriptor to spare.
+    /// When the kernel has no free descriptor.
     pub fn start_thread(&self) -> std::io::Result<Door> {
         let orders = endpoint::start_thread(self.endpoint.clone())?;
         Ok(Door { orders, metrics: self.reports.metrics.clone() })
@@ -76,7 +76,7 @@ impl Mqtt {
     }
 }
 
-/// Where a worker thread gives what it has accepted.
+/// Handle with which a worker thread hands over the connections that it accepted.
 #[derive(Debug, Clone)]
 pub struct Door {
     orders: mpsc::Sender<Order>,
@@ -84,7 +84,7 @@ pub struct Door {
 }
 
 impl Door {
-    /// Never blocks; a connection that finds no room is closed and counted.
+    /// Hands a connection over. Never blocks; a connection for a full queue is closed and counted.
     pub fn take(&self, stream: std::net::TcpStream) {
         if self.orders.try_send(Order::Accepted(stream)).is_err() {
             self.metrics.refused(Refused::Crowded);
@@ -100,7 +100,7 @@ impl Driver for Mqtt {
         let (reports, of) = (self.reports.clone(), self.store.clone());
         vital::spawn("presence", async move { reports.presence.record_forever(of).await });
         let _ = self.reports.uplink.set(uplink);
-        // Last: it lets devices log in.
+        // This task starts last, because it lets devices log in.
         vital::spawn("revocations", watch_keys(self.endpoint.clone()));
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Driver for Mqtt {
     }
 
     fn recall(&self, to: Location, purchase: &Purchase) {
-        // What it would have known, a state tells; only a run that ends early goes unnoticed.
+        // A lost recall is made up for by the next state report; only a run that ends early is then not noticed.
         let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
     }
 
@@ -133,7 +133,7 @@ impl Driver for Mqtt {
     }
 }
 
-/// Closes the connections of keys that count no more. Runs until the process ends.
+/// Closes the connections of revoked keys. Runs until the process ends.
 async fn watch_keys(shared: Arc<Shared>) {
     let mut every = interval(REVOKED_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);

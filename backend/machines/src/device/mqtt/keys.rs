@@ -1,5 +1,5 @@
-//! Keys of devices: made, told once, followed by another, ended. They lie beside the driver and not in `staff`: nobody but the driver asks
-//! whether one counts, and `staff` stands above it.
+//! Keys of devices: they are made, shown once, succeeded by another key, and ended. They belong to the driver and not to `staff`: only
+//! the driver checks them, and `staff` is a layer above it.
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
@@ -14,9 +14,9 @@ use utoipa::ToSchema;
 use super::tls::Authority;
 
 const SECRET_BYTES: usize = 16;
-/// The slot of a machine's first key.
+/// Slot of a machine's first key.
 const FIRST: i16 = 1;
-/// The other one; a key that follows takes the slot that is free.
+/// The other slot; a succeeding key takes the slot that is free.
 const SECOND: i16 = 2;
 
 /// What a device needs to log in, told once. No `Debug`, so that it reaches no log.
@@ -60,32 +60,33 @@ impl From<tokio_postgres::Error> for KeyError {
     }
 }
 
-/// Which key is asked for.
+/// Key that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// That of a machine that has none.
+    /// The key of a machine that has none.
     First,
-    /// The one that follows: both count until it was used. A key that waited for that already is ended, its secret was lost.
+    /// The succeeding key: both count until its first use. A key that already waits for its first use is ended, because its secret was
+    /// lost.
     Next,
-    /// Whichever of the two it is.
+    /// The first or the succeeding key, as the machine needs.
     Either,
 }
 
-/// Whose machines somebody sees.
+/// Restriction of the machines that a caller may see.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sight {
     pub idowner: Option<i64>,
     pub idoutlet: Option<i64>,
 }
 
-/// Who does it, as the audit log says, and when.
+/// Principal for the audit log, and the time of the act.
 #[derive(Debug, Clone, Copy)]
 pub struct By<'a> {
     pub principal: &'a str,
     pub now: Timestamp,
 }
 
-/// Where devices find the server, and whom they trust there.
+/// Address of the server for devices, and the certificate that they trust.
 #[derive(Debug, Clone)]
 pub struct Door {
     host: String,
@@ -94,10 +95,10 @@ pub struct Door {
 }
 
 impl Door {
-    /// `authority`: the one that the server's certificate is signed by, where devices are served with TLS.
+    /// Address from the settings. `authority` signs the server's certificate when devices are served with TLS.
     ///
     /// # Errors
-    /// `NoHost` when the settings name nothing that a device could find.
+    /// `NoHost` when the settings name no host that a device could find.
     pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
         let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
         let ca = authority.map(|authority| authority.pem().to_owned());
@@ -114,7 +115,7 @@ impl Door {
     }
 }
 
-/// What is stored of a secret, as a device sends it.
+/// Stored hash of a secret, as a device sends it.
 pub fn hash(secret: &[u8]) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
@@ -127,10 +128,10 @@ fn generate() -> (String, Vec<u8>) {
     (secret, stored)
 }
 
-/// A key for a machine within sight.
+/// Makes a key for a machine within `sight`.
 ///
 /// # Errors
-/// `NoMachine`, `OtherDriver`; `HasKey` and `NoKey` when it is not that key's turn.
+/// `NoMachine`, `OtherDriver`; `HasKey` and `NoKey` when the machine's keys do not permit the requested one.
 pub async fn make(
     tx: &Transaction<'_>,
     (idmesin, sight): (i64, Sight),
@@ -155,7 +156,7 @@ pub async fn make(
     Ok(door.login(idoutlet, idmesin, secret))
 }
 
-/// A key whose secret is known already, for a machine that has none.
+/// Stores a key whose secret is already known, for a machine that has none.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -163,7 +164,7 @@ pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: 
     insert(tx, &[(idmesin, FIRST, hash(secret.as_bytes()))], by).await
 }
 
-/// Keys for all machines of an outlet that have the driver mqtt and no key.
+/// Makes keys for all machines of an outlet that have the driver mqtt and no key.
 ///
 /// # Errors
 /// `NoOutlet`.
@@ -184,12 +185,12 @@ pub async fn make_missing(tx: &Transaction<'_>, idoutlet: i64, door: &Door, by: 
     Ok(logins)
 }
 
-/// Ends every key of a machine; says how many counted.
+/// Ends every key of a machine and returns how many were valid.
 ///
 /// # Errors
-/// `NoMachine`; `NoKey` when none counted.
+/// `NoMachine`; `NoKey` when none was valid.
 pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<usize, KeyError> {
-    // Whatever its driver is: a key that counts can be ended.
+    // A valid key can be ended whatever the machine's driver is.
     find(tx, idmesin, Sight::default()).await?;
     let keys: Vec<i64> = counting(tx, idmesin).await?.iter().map(|(id, _)| *id).collect();
     if keys.is_empty() {
@@ -199,7 +200,7 @@ pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<us
     Ok(keys.len())
 }
 
-/// The outlet and the driver of a machine within sight, whose row is locked: its keys change in turn.
+/// Outlet and driver of a machine within `sight`. Locks its row, so that its keys change one after the other.
 async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, DriverKind), KeyError> {
     const LOCK: &str = "
         SELECT idoutlet, driver FROM mesin
@@ -208,7 +209,7 @@ async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, 
     Ok((row.get(0), row.get(1)))
 }
 
-/// The same of a machine whose device logs in: its outlet.
+/// Does the same for a machine whose device logs in; returns its outlet.
 async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<i64, KeyError> {
     match find(tx, idmesin, sight).await? {
         (idoutlet, DriverKind::Mqtt) => Ok(idoutlet),
@@ -216,7 +217,7 @@ async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<i64, K
     }
 }
 
-/// The keys of a machine that count, with their slots, the older one first.
+/// Valid keys of a machine with their slots, the older one first.
 async fn counting(tx: &Transaction<'_>, idmesin: i64) -> Result<Vec<(i64, i16)>, KeyError> {
     const COUNTING: &str = "SELECT id, slot FROM device_key WHERE idmesin = $1 AND revoked_at IS NULL ORDER BY id";
     Ok(tx.query(COUNTING, &[&idmesin]).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
@@ -240,7 +241,7 @@ async fn insert(tx: &Transaction<'_>, keys: &[(i64, i16, Vec<u8>)], by: By<'_>) 
     Ok(())
 }
 
-/// Ends keys that count, each with its line in the audit log.
+/// Ends valid keys, each with its line in the audit log.
 pub(super) async fn end(tx: &Transaction<'_>, keys: &[i64], why: &str, by: By<'_>) -> Result<(), KeyError> {
     const END: &str = "
         WITH ended AS (

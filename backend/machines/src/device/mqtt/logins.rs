@@ -1,4 +1,4 @@
-//! Whether keys count, asked for many logins at once, and which ones have stopped to.
+//! Checks of device keys, for many logins in one statement, and the keys that were revoked.
 
 use std::collections::HashMap;
 
@@ -8,24 +8,24 @@ use nyala_store::db::error::DbError;
 
 use super::keys::{By, KeyError, end};
 
-/// What a device says of itself: its user name, and the hash of its password ([`super::keys::hash`]).
+/// Claim of a device: its user name, and the hash of its password ([`super::keys::hash`]).
 #[derive(Debug, Clone)]
 pub struct Claim {
     pub idmesin: i64,
     pub hash: Vec<u8>,
 }
 
-/// A key that counts.
+/// A valid key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceKey {
     pub id: i64,
     pub idmesin: i64,
     pub idoutlet: i64,
-    /// It was never used: [`first_used`] is to hear of it.
+    /// The key was never used: [`first_used`] must record its first use.
     pub first_use: bool,
 }
 
-/// The key of each claim, in their order; `None` for a wrong secret, one that counts no more and another machine's.
+/// Returns the key of each claim, in their order; `None` for a wrong secret, a revoked key and a key of another machine.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -46,13 +46,13 @@ pub async fn check(client: &impl GenericClient, claims: &[Claim]) -> Result<Vec<
     Ok(claims.iter().map(|claim| found.get(&claim.hash).copied().filter(|key| key.idmesin == claim.idmesin)).collect())
 }
 
-/// Devices log in with these keys for the first time: whatever came before each of them is over. Answers with those of which that is
-/// written; somebody else holds the machines of the others, which have their turn with a later login.
+/// Records the first login with these keys: every older key of their machines ends. Returns the keys for which that is written. The
+/// machines of the others are locked by another transaction; a later login repeats the attempt.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> Result<Vec<i64>, KeyError> {
-    // In the order in which machines are locked everywhere, and before the keys are looked at.
+    // Machines are locked in the same order everywhere, and before the keys are read.
     const LOCK: &str = "
         SELECT k.id FROM mesin m JOIN device_key k USING (idmesin)
         WHERE k.id = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE OF m SKIP LOCKED";
@@ -68,13 +68,13 @@ pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> R
     Ok(free)
 }
 
-/// Up to which transaction revocations were read. Not up to which time: a command is another process with a clock of its own, and commits
-/// later than it looked at that.
+/// Transaction up to which revocations were read. A time would not do: a command is another process with its own clock, and commits later
+/// than it read that clock.
 #[derive(Debug, Clone)]
 pub struct Revocations(String);
 
 impl Revocations {
-    /// From now on; taken before the first login is checked.
+    /// Position from now on; taken before the first login is checked.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -83,14 +83,14 @@ impl Revocations {
         Ok(Self(row.get(0)))
     }
 
-    /// The keys that were revoked since the call before. One may come again while an older transaction is open, none is left out. A login
-    /// that was checked before this call and is seated after it is not known to whoever closes what is told here: it has to be held against
-    /// the answer, too.
+    /// Returns the keys that were revoked since the previous call. A key may be returned twice while an older transaction is open; none
+    /// is left out. A login may be checked before this call and get its session after it. The caller that closes sessions does not see
+    /// that one, so it must also be compared with the answer.
     ///
     /// # Errors
-    /// When the database does not answer; the next call tells what this one did not.
+    /// When the database does not answer; the next call returns what this one did not.
     pub async fn next(&mut self, client: &impl GenericClient) -> Result<Vec<i64>, DbError> {
-        // The upper bound leaves out what a dump has brought from a server that had counted further.
+        // The upper bound excludes transaction ids that a dump has brought from a server whose counter was further ahead.
         const SINCE: &str = "
             SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT, ARRAY(
                 SELECT id FROM device_key WHERE revoked_tx >= $1::TEXT::XID8 AND revoked_tx < pg_snapshot_xmax(pg_current_snapshot()))";

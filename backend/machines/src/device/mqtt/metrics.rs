@@ -1,4 +1,4 @@
-//! What is counted of devices over MQTT.
+//! Metrics of devices over MQTT.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -19,47 +19,47 @@ pub struct Reason {
     reason: &'static str,
 }
 
-/// Why a word is not taken.
+/// Reason why a message is not accepted.
 #[derive(Debug, Clone, Copy)]
 pub enum Dropped {
     Disbelieved(Why),
-    /// On a topic that is not the device's own.
+    /// On a topic of another device.
     Foreign,
-    /// No word of its topic.
+    /// Not a valid message for its topic.
     Malformed,
 }
 
-/// Why a login is refused.
+/// Reason why a login is refused.
 #[derive(Debug, Clone, Copy)]
 pub enum Refused {
     Wrong,
-    /// After too many wrong ones.
+    /// Too many wrong logins before.
     Limited,
-    /// A will on somebody else's topic.
+    /// A will on the topic of another device.
     Foreign,
     /// The database does not answer.
     Unavailable,
-    /// No CONNECT of MQTT 3.1.1, or none in time.
+    /// Not an MQTT 3.1.1 CONNECT, or none in time.
     Protocol,
-    /// Too many wait to be let in.
+    /// Too many connections wait for a login.
     Crowded,
 }
 
-/// Why the server closed a connection that had logged in.
+/// Reason why the server closed a connection that had logged in.
 #[derive(Debug, Clone, Copy)]
 pub enum Closed {
-    /// More waited to be sent than it may.
+    /// More bytes waited to be sent than the limit.
     Slow,
     Silent,
-    /// Its key counts no more.
+    /// Its key was revoked.
     Revoked,
     /// The server is cut off from its database.
     CutOff,
-    /// Another one with its client id has come, or too many of its device.
+    /// A newer connection has the same client id, or the device has too many.
     Replaced,
-    /// It broke the protocol, or published on a foreign topic.
+    /// The device violated the protocol, or published on a foreign topic.
     Protocol,
-    /// It said more than a device has to say.
+    /// The device sent more packets than the limit.
     Flood,
 }
 
@@ -99,7 +99,7 @@ impl DeviceMetrics {
         self.dropped.get_or_create(&Reason { reason }).inc();
     }
 
-    /// Something was told to a machine that was made of these grounds.
+    /// Counts an event for a machine, by its grounds.
     pub fn told(&self, grounds: Grounds) {
         let reason = match grounds {
             Grounds::Ack => "ack",
@@ -140,7 +140,7 @@ impl DeviceMetrics {
         self.troubles.get_or_create(&Kind { kind }).inc();
     }
 
-    /// Somebody scanned a machine: `kind` is what its device was found to be.
+    /// Counts a probe; `kind` is its result.
     pub fn probe(&self, kind: &'static str) {
         self.probes.get_or_create(&Kind { kind }).inc();
     }

@@ -1,5 +1,5 @@
-//! Devices over MQTT (docs/contract.md §6): their messages, the conversation with one of them, and the endpoint that they connect to. `model`
-//! is a device's own side, `fleet` plays many of those for tests, and `keys` is what devices log in with.
+//! Devices over MQTT (docs/contract.md §6): their messages, the conversation with one of them, and the endpoint that they connect to.
+//! `model` is a device's own side, `fleet` plays many of those for tests, and `keys` manages what devices log in with.
 
 pub mod conversation;
 mod devices;

@@ -1,6 +1,8 @@
-//! A device (docs/contract.md §6), decided: what it does with a command, with a power cut and when its run is over, and what it says then.
-//! No clock, no line, no flash and no chance in here: commands and the uptime come in, acts go out. So the devices of the simulator and
-//! those in virtual time are one, and what is built of other parts can be held against it.
+//! Model of a device (docs/contract.md §6): a pure state machine. It decides what the device does with a command, after a power cut and
+//! at the end of a run, and what it then sends.
+//!
+//! Inputs are commands and the uptime; outputs are acts. It has no clock, connection, flash or randomness. So the simulator's devices and
+//! those in virtual time are the same, and other implementations can be compared with it.
 
 #[cfg(test)]
 mod tests;
@@ -13,59 +15,59 @@ use uuid::Uuid;
 use super::word::{Ack, Beat, BootId, Cmd, Last, Run, Stamp, State, Word};
 use crate::device::memory::{DeviceMemory, Mode};
 
-/// An answer that took this long tells no time.
+/// Longest exchange whose answer sets the clock.
 const EXCHANGE_MS: i64 = 2_000;
-/// A clock that was told longer ago is none: crystals go wrong.
+/// Age at which a clock becomes invalid: crystals drift.
 const CLOCK_MS: i64 = 60 * 60_000;
-/// How often a run's rest goes to the flash, which wears.
+/// How often the rest of a run is saved to the flash, which wears.
 const SAVE_MS: i64 = 60_000;
 
-/// What is to be done, in this order: what is remembered is on flash before the relay moves, and that has moved before anybody hears of
-/// it. When one of them fails, those after it must not happen.
+/// Act to carry out, in this order: the memory is on flash before the relay moves, and the relay has moved before it is reported. When
+/// one act fails, the following ones must not happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// Put [`Device::journal`] on flash.
+    /// Save [`Device::journal`] to flash.
     Save,
-    /// Let the machine run, or not.
+    /// Switch the machine on or off.
     Relay(bool),
-    /// Say it, if there is a line; its [word](Device::word) is made when it is said.
+    /// Send a message if there is a connection. The message is made at the moment when it is sent.
     Say(Saying),
 }
 
-/// What is to be said. A state is as things are when it is said.
+/// Message to send. A state report describes the moment when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saying {
     State,
     Ack { cmd_id: Uuid, epoch: i64, result: AckResult },
 }
 
-/// A device that has power. All times are its uptime.
+/// Device that has power. All times are its uptime.
 #[derive(Debug, Clone)]
 pub struct Device {
     boot_id: i64,
     conn: u64,
     seq: u64,
     memory: DeviceMemory,
-    /// When that was last put on flash.
+    /// When the rest was last saved to flash.
     saved_ms: i64,
-    /// What the relay is on for.
+    /// Cycle for which the relay is on.
     running: Option<Uuid>,
-    /// When it said its last state on this connection.
+    /// When the device sent its last state report on this connection.
     asked_ms: Option<i64>,
     clock: Option<Clock>,
 }
 
-/// The server's time, as it was told in the last exchange that was quick enough.
+/// Server's time, as received in the last exchange that was quick enough.
 #[derive(Debug, Clone, Copy)]
 struct Clock {
-    /// How much more it is than the uptime.
+    /// Server's time minus the uptime.
     ahead_ms: i64,
     told_ms: i64,
 }
 
 impl Device {
-    /// Power is there. `boot_id` must be another one for each boot; `journal` is what was on flash, nothing if it is new. Then its
-    /// [tick](Self::tick) is due.
+    /// Device at power-up. `boot_id` must differ for each boot; `journal` is the content of the flash, empty for a new device. Its
+    /// [tick](Self::tick) is then due.
     pub fn boot(boot_id: i64, journal: DeviceMemory) -> Self {
         let mut device =
             Self { boot_id, conn: 0, seq: 0, memory: journal, saved_ms: 0, running: None, asked_ms: None, clock: None };
@@ -73,31 +75,32 @@ impl Device {
         device
     }
 
-    /// What belongs on flash: its memory as it was when that was last asked for, so that a run goes on with the rest that it had then.
+    /// Content for the flash: the device's memory when the last [`Act::Save`] was decided. After a power cut, a run continues with the
+    /// rest that it had then.
     pub fn journal(&self) -> DeviceMemory {
         let mut journal = self.memory.clone();
         journal.count_from(Timestamp::from_ms(self.saved_ms));
         journal
     }
 
-    /// A faulty machine refuses every start.
+    /// Sets whether the machine is faulty; a faulty one refuses every start.
     pub fn set_faulty(&mut self, faulty: bool) {
         self.memory.mode = if faulty { Mode::Refuse } else { Mode::Ok };
     }
 
-    /// Its clock is none until it is told the time again.
+    /// Invalidates the clock until the device receives the time again.
     pub fn forget_time(&mut self) {
         self.clock = None;
     }
 
-    /// What it runs, and for how long still.
+    /// The running cycle, and how long it still runs.
     pub fn run(&self, up_ms: i64) -> Option<DeviceRun> {
         self.memory.run(Timestamp::from_ms(up_ms))
     }
 
-    // --- its line ---
+    // --- the connection ---
 
-    /// It has a new line, and is about to log in with the will of that.
+    /// Begins a new connection; the login with its will follows.
     pub fn connect(&mut self) {
         (self.conn, self.seq, self.asked_ms) = (self.conn + 1, 0, None);
     }
@@ -107,7 +110,7 @@ impl Device {
         Word::Gone(Stamp { boot_id: Some(BootId::Number(self.boot_id)), conn: Some(self.conn), seq: None, up_ms: None })
     }
 
-    /// The word for what is to be said now. A state is the first that is said on a connection, after its subscription was granted.
+    /// Message to send now. A state report is the first message on a connection, after the subscription was granted.
     pub fn word(&mut self, saying: Saying, up_ms: i64) -> Word {
         let stamp = self.stamp(up_ms);
         match saying {
@@ -124,7 +127,7 @@ impl Device {
         }
     }
 
-    /// The word that only says that it is there.
+    /// Heartbeat of the device.
     pub fn beat(&mut self, rssi: Option<i64>, up_ms: i64) -> Word {
         Word::Beat(Beat { stamp: self.stamp(up_ms), rssi })
     }
@@ -136,12 +139,12 @@ impl Device {
 
     // --- what it does ---
 
-    /// A command arrives that was not retained: nobody knows when that was said.
+    /// Processes a command that was not retained: a retained one may be of any age.
     pub fn hear(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
         let mut acts = self.tick(up_ms);
         self.take_time(cmd, up_ms);
         let &Cmd { cmd_id, epoch, op, durasi_s, exp, .. } = cmd;
-        // Without a clock it is always too late.
+        // Without a clock, every start counts as expired.
         let exp = self.ahead_ms(up_ms).map_or(i64::MIN, |ahead_ms| exp * 1000 - ahead_ms);
         let command =
             Command { idmesin: 0, cmd_id, epoch, op, duration_s: durasi_s, exp: Timestamp::from_ms(exp), held_here: false };
@@ -170,7 +173,7 @@ impl Device {
         }
     }
 
-    /// Looks at what time alone does: a run that goes on after a power cut, its rest for the flash, its end.
+    /// Processes the passage of time: a run that continues after a power cut, the rest that is saved to flash, and the end of a run.
     pub fn tick(&mut self, up_ms: i64) -> Vec<Act> {
         let Some(cmd_id) = self.running else { return self.switch(up_ms).into_iter().collect() };
         if self.run(up_ms).is_some() {
@@ -188,15 +191,15 @@ impl Device {
         Act::Save
     }
 
-    /// The relay follows the memory.
+    /// Switches the relay as the memory requires.
     fn switch(&mut self, up_ms: i64) -> Option<Act> {
         let run = self.run(up_ms).map(|run| run.cmd_id);
         let before = std::mem::replace(&mut self.running, run);
         (before.is_some() != run.is_some()).then_some(Act::Relay(run.is_some()))
     }
 
-    /// A command that answers the last state tells the time: what it was at the server then is no later than now, and the whole way
-    /// there and back lies between. The newest exchange counts.
+    /// Takes the time from a command that answers the last state report. The server wrote the command between that state report and now.
+    /// The clock assumes the earliest moment, so it is ahead by at most the whole exchange. The newest exchange counts.
     fn take_time(&mut self, cmd: &Cmd, up_ms: i64) {
         let asked_ms = self.asked_ms.filter(|asked_ms| cmd.echo == Some(*asked_ms) && up_ms - asked_ms < EXCHANGE_MS);
         if let Some(asked_ms) = asked_ms {

@@ -1,4 +1,4 @@
-//! Which devices can be reached, and the record of it in the database: what changes often is written once.
+//! Presence of devices, and its record in the database: several changes in a row are written once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,17 +13,17 @@ use tokio::time::Instant;
 use super::metrics::DeviceMetrics;
 
 const EVERY: Duration = Duration::from_millis(200);
-/// Devices reconnect within this long after the server's start. Until then what is stored of them counts.
+/// Time after the server's start in which devices reconnect. Until then the stored presence counts.
 const GRACE_MS: i64 = 15_000;
-/// Rows a statement.
+/// Rows per statement.
 const BATCH: usize = 500;
-/// Among several servers, how often it is looked whether what is stored of devices that are here is still so.
+/// How often a server of a cluster checks whether the stored presence of its devices is still right.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// A device that is back so soon was never away.
+/// A device that is absent for less than this counts as present all the time.
 const BACK_WITHIN_MS: i64 = 5_000;
 
-/// $1 machines, $2 whether their devices can be reached, $3 this server among several, or null. A machine whose row somebody else holds has
-/// its turn later. Only the server that a device was last connected to says that it is gone.
+/// Parameters: $1 machines, $2 whether their devices can be reached, $3 this server in a cluster, or null. A machine whose row is locked
+/// is written later. Only the server that a device was last connected to records that it is gone.
 const RECORD: &str = "
 WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[]) AS t (idmesin, online)),
 free AS (
@@ -37,13 +37,13 @@ free AS (
 )
 SELECT idmesin FROM free";
 
-/// $1: devices that can be reached.
+/// Parameter: $1 devices that can be reached.
 const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND online AND idmesin <> ALL($1)";
 
-/// Devices that cannot be reached, as whoever wrote it last saw it.
+/// Devices that are stored as unreachable, by any server.
 const UNREACHED: &str = "SELECT idmesin FROM mesin WHERE driver = 'mqtt' AND NOT online";
 
-/// All devices that were ever here since the server began.
+/// All devices that have connected since the server started.
 #[derive(Debug)]
 pub struct Presence {
     began: Timestamp,
@@ -55,9 +55,9 @@ pub struct Presence {
 #[derive(Debug, Default)]
 struct Known {
     devices: HashMap<i64, Device>,
-    /// Those whose record may have to change.
+    /// Devices whose record may have to change.
     due: HashSet<i64>,
-    /// Those that came and that nobody has been told of, among several servers.
+    /// Devices that have connected and were not yet returned by `arrived`; only in a cluster.
     arrived: HashSet<i64>,
 }
 
@@ -65,7 +65,7 @@ struct Known {
 struct Device {
     present: bool,
     since: Timestamp,
-    /// What was stored last; `None`: not known.
+    /// Presence that was stored last; `None`: not known.
     stored: Option<bool>,
 }
 
@@ -78,7 +78,7 @@ impl Presence {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A device is there, or not any more.
+    /// Records that a device is present or absent.
     pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
         let mut known = self.lock();
         let known = &mut *known;
@@ -86,7 +86,7 @@ impl Presence {
         if device.present != present {
             (device.present, device.since) = (present, now);
             if present && !self.ownership.is_alone() {
-                // It may have been at another server.
+                // Another server may have stored the presence since.
                 device.stored = None;
                 known.arrived.insert(idmesin);
             }
@@ -99,7 +99,7 @@ impl Presence {
         };
     }
 
-    /// Those that have come since this was last asked.
+    /// Devices that have connected since the previous call.
     pub fn arrived(&self) -> Vec<i64> {
         self.lock().arrived.drain().collect()
     }
@@ -109,7 +109,7 @@ impl Presence {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
     }
 
-    /// Whether what is stored of a device that is not here still counts: it is on its way back, or at another server.
+    /// Whether the stored presence of a device counts that is not connected here: it may still reconnect, or be at another server.
     pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
         if !self.ownership.is_alone() {
             return !self.is_present(idmesin);
@@ -117,11 +117,11 @@ impl Presence {
         self.began.ms_until(now) < GRACE_MS && !self.lock().devices.contains_key(&idmesin)
     }
 
-    /// Keeps the record. Runs until the process ends.
+    /// Writes the record. Runs until the process ends.
     pub async fn record_forever(&self, store: Store) {
         let mut every = tokio::time::interval(EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        // Among several servers those that have no server any more are told of by whoever notices (`cluster::membership`).
+        // In a cluster, the server that notices a dead one also records its devices as absent (`cluster::membership`).
         let mut all_told = !self.ownership.is_alone();
         let mut look_at = Instant::now() + LOOK_EVERY;
         loop {
@@ -145,8 +145,8 @@ impl Presence {
         }
     }
 
-    /// While this server stood still, the others may have told that its devices are gone; and one that a device has left notices later
-    /// than it was told here that it has come.
+    /// Reads the stored presence of present devices again. While this server stalled, others may have recorded its devices as absent. A
+    /// device's former server may also notice its absence later than this server recorded its presence.
     async fn look_again(&self, store: &Store) -> Result<(), DbError> {
         let client = store.get().await?;
         let statement = client.prepare_cached(UNREACHED).await?;
@@ -162,7 +162,7 @@ impl Presence {
         Ok(())
     }
 
-    /// Those that were online when the server began and have not come back are not.
+    /// Records devices as absent that were online before the server started and have not come back.
     async fn record_rest(&self, store: &Store) -> Result<(), DbError> {
         let here: Vec<i64> = self.lock().devices.keys().copied().collect();
         let client = store.get().await?;
@@ -170,7 +170,7 @@ impl Presence {
         Ok(())
     }
 
-    /// Writes a batch; answers with how many were due.
+    /// Writes a batch and returns how many rows were due.
     async fn record(&self, store: &Store, now: Timestamp) -> Result<usize, DbError> {
         let (machines, online): (Vec<i64>, Vec<bool>) = {
             let known = self.lock();
@@ -189,14 +189,14 @@ impl Presence {
         for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
             let Some(device) = known.devices.get_mut(idmesin) else { continue };
             device.stored = Some(online);
-            // It may have gone or come back while this was written.
+            // The device may have gone or come back during the write.
             if device.present == online {
                 known.due.remove(idmesin);
             } else {
                 known.due.insert(*idmesin);
             }
         }
-        // Rows that somebody holds are no reason to ask again at once.
+        // Locked rows are no reason to query again at once.
         Ok(stored.len())
     }
 }

@@ -1,4 +1,4 @@
-//! Carries out a conversation's effects that need no connection: what machines are told, presence, troubles and counts.
+//! Effects of a conversation that need no connection: events for machines, presence, troubles and metrics.
 
 use std::sync::OnceLock;
 
@@ -16,12 +16,12 @@ pub struct Reports {
     pub metrics: DeviceMetrics,
     pub presence: Presence,
     pub troubles: Troubles,
-    /// There once the driver was started.
+    /// Set when the driver is started.
     pub uplink: OnceLock<Uplink>,
 }
 
 impl Reports {
-    /// Carries an effect out. One that needs the device's connection is given back.
+    /// Carries an effect out. Returns an effect that needs the device's connection.
     pub fn carry(&self, location: Location, effect: Effect, now: Timestamp) -> Option<Effect> {
         match effect {
             Effect::Tell(event, grounds) => {

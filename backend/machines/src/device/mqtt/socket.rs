@@ -1,4 +1,4 @@
-//! A line between device and server, plain or with TLS, from either end; never blocks.
+//! Socket between device and server, plain or with TLS, for either end; never blocks.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use mio::{Interest, Registry, Token};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
 
-/// Bytes that TLS may keep which the kernel does not take.
+/// Bytes that TLS may buffer when the kernel does not take them.
 const TLS_WAITING: usize = 4 * 1024;
 
 #[derive(Debug)]
@@ -25,10 +25,10 @@ pub struct Tls {
 }
 
 impl Socket {
-    /// The server's end; `tls`: what it is served with, when it is.
+    /// Server's end of a connection; `tls`: the configuration, when it is served with TLS.
     pub fn new(stream: std::net::TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
-        // A command is answered in one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
+        // A command is answered in one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
         let _ = stream.set_nodelay(true);
         let stream = TcpStream::from_std(stream);
         let Some(config) = tls else { return Ok(Self::Plain(stream)) };
@@ -36,9 +36,9 @@ impl Socket {
         Ok(Self::with_tls(stream, session.into()))
     }
 
-    /// The device's end; `tls`: whom it trusts and expects, when with TLS.
+    /// Device's end of a connection; `tls`: the trusted authorities and the expected server, with TLS.
     pub fn of_device(stream: TcpStream, tls: Option<&(Arc<ClientConfig>, ServerName<'static>)>) -> io::Result<Self> {
-        // A word is one small packet: nothing is gained by waiting for more. A kernel that refuses serves all the same.
+        // A message is one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
         let _ = stream.set_nodelay(true);
         let Some((config, name)) = tls else { return Ok(Self::Plain(stream)) };
         let session = ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
@@ -50,10 +50,10 @@ impl Socket {
         Self::Tls(Box::new(Tls { stream, session }))
     }
 
-    /// Whether the other end has taken the connection.
+    /// Whether the other end has accepted the connection.
     ///
     /// # Errors
-    /// When it has not, and never will.
+    /// When the connection has failed.
     pub fn is_connected(&mut self) -> io::Result<bool> {
         let stream = self.stream();
         match stream.take_error()? {
@@ -77,15 +77,15 @@ impl Socket {
         self.stream().deregister(registry)
     }
 
-    /// Looks at what has come before TLS, and leaves it there; 0 at the end.
+    /// Reads bytes that arrived before TLS without consuming them; 0 at the end.
     ///
     /// # Errors
-    /// `WouldBlock` when nothing has.
+    /// `WouldBlock` when nothing has arrived.
     pub fn peek(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         self.stream().peek(buf)
     }
 
-    /// Takes what `peek` has shown, as many bytes as `buf` has room for.
+    /// Consumes what `peek` has returned, as many bytes as `buf` has room for.
     ///
     /// # Errors
     /// When the connection is broken.
@@ -93,10 +93,10 @@ impl Socket {
         self.stream().read_exact(buf)
     }
 
-    /// Reads what has come; 0 at the end.
+    /// Reads what has arrived; 0 at the end.
     ///
     /// # Errors
-    /// `WouldBlock` when nothing has.
+    /// `WouldBlock` when nothing has arrived.
     pub fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Plain(stream) => stream.read(buf),
@@ -104,7 +104,7 @@ impl Socket {
         }
     }
 
-    /// Writes what the kernel takes of `bytes`.
+    /// Writes as many of `bytes` as the kernel takes.
     ///
     /// # Errors
     /// `WouldBlock` when it takes nothing.
@@ -115,7 +115,7 @@ impl Socket {
         }
     }
 
-    /// Sends on what TLS has kept.
+    /// Sends what TLS has buffered.
     ///
     /// # Errors
     /// `WouldBlock` when something is left.
@@ -132,13 +132,13 @@ impl Tls {
         loop {
             match self.session.reader().read(buf) {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {}
-                // Without a farewell the bytes that came are whole all the same: packets tell their length.
+                // Without a TLS close, the received bytes are complete all the same: packets carry their length.
                 Err(e) if e.kind() == ErrorKind::UnexpectedEof => return Ok(0),
                 read => return read,
             }
             let read = self.session.read_tls(&mut self.stream)?;
             let broken = self.session.process_new_packets().err();
-            // Its part of a handshake, or what was wrong with the other's.
+            // TLS may have to send its part of a handshake, or an alert about the other side.
             match self.send() {
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {}
                 sent => sent?,

@@ -1,5 +1,5 @@
-//! TLS for devices: an authority of this installation's own, whose certificate every device is given with its key, and a certificate for the
-//! server, made at each start. P-256, because small boards know nothing else that is as quick.
+//! TLS for devices: a private authority of this installation, whose certificate every device receives with its key, and a server
+//! certificate that is made at each start. P-256, because small boards support no other curve that is as quick.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use nyala_store::secrets::Secrets;
 
-/// What the authority's key is derived for: whoever has the server's secrets has the authority, and no file of its own can be lost.
+/// Purpose from which the authority's key is derived: the server's secrets contain the authority, so no separate file can be lost.
 const PURPOSE: &str = "device authority";
 const NAME: &str = "Nyala devices";
-/// Boards without a battery take the day of their build for today, and nobody replaces certificates in laundries: the dates say nothing but
-/// always.
+/// Dates of validity, so wide that they never matter. Boards without a battery take the day of their build for today, and certificates in
+/// laundries are never replaced.
 const FROM: (i32, u8, u8) = (2020, 1, 1);
 const UNTIL: (i32, u8, u8) = (2120, 1, 1);
-/// Bytes of a record: a board needs one such buffer, and its heap has rarely more in one piece.
+/// Bytes of a record: a board needs one such buffer, and its heap rarely has more in one piece.
 const RECORD: usize = 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -48,10 +48,10 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// The one that belongs to these secrets.
+    /// Authority that belongs to these secrets.
     ///
     /// # Errors
-    /// When the libraries refuse what they are given, which they never should.
+    /// When the libraries reject their input, which should never happen.
     pub fn of(secrets: &Secrets) -> Result<Self, TlsError> {
         let key = key_pair(&secrets.otp.p256(PURPOSE))?;
         let mut params = CertificateParams::default();
@@ -64,20 +64,20 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(params, key), pem })
     }
 
-    /// Its certificate, which devices trust. Another one each time, of the same key and name: all are worth the same.
+    /// Certificate of the authority, which devices trust. Each start makes another one with the same key and name; all are equally valid.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// What the server at `host` serves devices with.
+    /// Configuration with which the server at `host` serves devices.
     ///
     /// # Errors
-    /// `Host` when that is nothing that a certificate could be for.
+    /// `Host` when no certificate can be made for it.
     pub fn server(&self, host: &str) -> Result<Arc<ServerConfig>, TlsError> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
-        // Another name than the authority's, whose own certificate it would be taken for.
+        // The name must differ from the authority's, or a client takes this certificate for the authority's own.
         params.distinguished_name.push(DnType::CommonName, host);
         params.subject_alt_names = vec![match host.parse::<IpAddr>() {
             Ok(address) => SanType::IpAddress(address),
@@ -92,17 +92,17 @@ impl Authority {
             .with_no_client_auth()
             .with_single_cert(vec![certificate.der().clone()], private)?;
         config.max_fragment_size = Some(RECORD);
-        // A device that was here comes back with a third of the work.
+        // A device that reconnects saves two thirds of the work.
         config.ticketer = Ticketer::new()?;
         config.send_tls13_tickets = 1;
         Ok(Arc::new(config))
     }
 }
 
-/// A client that trusts the authorities in `pem`.
+/// Configuration of a client that trusts the authorities in `pem`.
 ///
 /// # Errors
-/// `Trust` when there is none in it.
+/// `Trust` when it contains none.
 pub fn client(pem: &str) -> Result<Arc<ClientConfig>, TlsError> {
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {

@@ -1,4 +1,4 @@
-//! What somebody must look at: the machine waits for staff, and it goes on record.
+//! Troubles that staff must look at: the machine waits for staff, and an entry is written to the audit log.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,17 +19,17 @@ use crate::machines::Location;
 const PRINCIPAL: &str = "perangkat";
 /// Troubles that may wait to be written.
 const WAITING: usize = 1_024;
-/// The same trouble of a machine goes on record once in so long: two devices with one key make it many times a minute.
+/// Interval in which the same trouble of a machine is audited once: two devices with one key cause it many times a minute.
 const ONCE_MS: i64 = 60 * 60_000;
 const REMEMBERED: usize = 16_384;
-/// And has the machine wait for staff at most once in so long, however often it is told.
+/// Interval in which a trouble sets the staff flag of its machine at most once, however often it is reported.
 const AGAIN_MS: i64 = 5_000;
-/// How often is looked for what was told meanwhile.
+/// How often troubles of that interval are checked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Where troubles are told. Cheap to clone.
+/// Sender for troubles. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Troubles {
     to: mpsc::Sender<(Location, Trouble)>,
@@ -42,18 +42,18 @@ pub fn channel(metrics: DeviceMetrics) -> (Troubles, mpsc::Receiver<(Location, T
 }
 
 impl Troubles {
-    /// Never blocks. One that finds no room is counted and in the log.
+    /// Reports a trouble. Never blocks; one for a full queue only reaches the metrics and the log.
     pub fn tell(&self, location: Location, trouble: Trouble) {
         let (kind, action) = names(trouble);
         self.metrics.trouble(kind);
-        // A device can make as many as it likes: the same of the same machine is one line a minute.
+        // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
         let error = format_args!("{action} of machine {}", location.idmesin);
         tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "somebody must look at a machine");
         let _ = self.to.try_send((location, trouble));
     }
 }
 
-/// In the metrics, and in the audit log.
+/// Names of a trouble in the metrics and in the audit log.
 const fn names(trouble: Trouble) -> (&'static str, &'static str) {
     match trouble {
         Trouble::MemoryLost { .. } => ("memory_lost", "mesin.perangkat_lupa"),
@@ -62,7 +62,7 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
     }
 }
 
-/// Writes what is told, until nobody is left to tell.
+/// Writes the reported troubles, until all senders are dropped.
 pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
     let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
     let mut look = interval(LOOK_EVERY);
@@ -70,7 +70,7 @@ pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Tro
     loop {
         tokio::select! {
             one = told.recv() => match one {
-                Some((location, trouble)) => writer.hear(location, trouble).await,
+                Some((location, trouble)) => writer.record(location, trouble).await,
                 None => return,
             },
             _ = look.tick(), if !writer.lately.is_empty() => writer.catch_up().await,
@@ -78,19 +78,19 @@ pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Tro
     }
 }
 
-/// A machine's troubles of a kind.
+/// Key for troubles of one kind at one machine.
 type Key = (i64, &'static str);
 
 struct Writer {
     store: Store,
     on_record: Recent<Key, ()>,
-    /// When each was last written, and what was told since; one entry at most for each kind of a machine.
+    /// When each trouble was last written, and the last one reported since; at most one entry for each kind and machine.
     lately: HashMap<Key, (Timestamp, Option<(Location, Trouble)>)>,
 }
 
 impl Writer {
-    /// Writes it at once, or when it was written just now, later: staff may have been there since.
-    async fn hear(&mut self, location: Location, trouble: Trouble) {
+    /// Writes a trouble at once. If it was written just now, it is written later: staff may have cleared the flag in between.
+    async fn record(&mut self, location: Location, trouble: Trouble) {
         match self.lately.get_mut(&(location.idmesin, names(trouble).0)) {
             Some((_, since)) => *since = Some((location, trouble)),
             None => self.put(location, trouble).await,

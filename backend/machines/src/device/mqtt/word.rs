@@ -1,6 +1,6 @@
-//! The words between the server and its devices, as JSON (docs/contract.md §6), read and written on both sides. What a device of the
-//! contract's first version does not say may be absent, and what is not known here is ignored; everything else is within its limits, or
-//! the word is refused and says why.
+//! Messages between the server and its devices as JSON (docs/contract.md §6), read and written on both sides. Fields that the contract's
+//! first version does not have may be absent, and unknown fields are ignored. Everything else must be within its limits, or the message
+//! is rejected with a reason.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -10,18 +10,18 @@ use nyala_core::domain::whole::Whole;
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::{AckResult, Op};
 
-/// The most bytes of a word, as of the packet that it comes in.
+/// Greatest size of a message in bytes, and of the packet that contains it.
 pub const MOST_BYTES: usize = 512;
-/// A `boot_id` that is text: a UUID with some room.
+/// Length of a `boot_id` that is text: a UUID with some room.
 const BOOT_ID_BYTES: usize = 40;
-/// What is kept of `fw` and `hw`, which people read.
+/// Length to which `fw` and `hw` are cut; only people read them.
 const VERSION_CHARS: usize = 32;
-/// The last second of the last year that is written with four digits.
+/// Last second of the last year with four digits.
 const LAST_S: i64 = 253_402_300_799;
-/// The longest run there is.
+/// Longest run that is accepted.
 const LONGEST_RUN_S: i64 = 86_400;
 
-/// The topics that a device publishes, by their last part.
+/// Topics that a device publishes, by their last part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Topic {
     Ack,
@@ -40,23 +40,23 @@ impl Topic {
         }
     }
 
-    /// `None`: not a device's to publish.
+    /// Returns `None` for a topic that devices do not publish.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|topic| topic.as_str() == text)
     }
 }
 
-/// What a device says.
+/// Message from a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Word {
     Ack(Ack),
     State(State),
-    /// A state that says `online: false`: a last will, or a farewell.
+    /// A state report with `online: false`: a last will, or a farewell.
     Gone(Stamp),
     Beat(Beat),
 }
 
-/// Where a word stands among the others of its device, as far as it says so.
+/// Position of a message among the others of its device, as far as the device reports it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub boot_id: Option<BootId>,
@@ -66,7 +66,7 @@ pub struct Stamp {
     pub up_ms: Option<i64>,
 }
 
-/// Another one for each boot; nothing else is known of it, so boots have no order.
+/// Identifier of a boot, different for each; it carries no order.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "boot_id is a whole number or text")]
 pub enum BootId {
@@ -75,11 +75,11 @@ pub enum BootId {
 }
 
 impl BootId {
-    /// A number that tells it apart from others.
+    /// Number that identifies the boot.
     pub fn key(&self) -> i64 {
         match self {
             Self::Number(n) => *n,
-            // FNV-1a, which stays the same from one version of the server to the next.
+            // FNV-1a gives the same number in every version of the server.
             Self::Text(text) => text
                 .bytes()
                 .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
@@ -92,7 +92,7 @@ impl BootId {
 pub struct Ack {
     pub stamp: Stamp,
     pub cmd_id: Uuid,
-    /// That of the command; nothing rests on it.
+    /// Epoch of the command; nothing depends on it.
     pub epoch: Option<i64>,
     pub result: AckResult,
 }
@@ -100,9 +100,9 @@ pub struct Ack {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct State {
     pub stamp: Stamp,
-    /// The highest that the device has seen.
+    /// The highest epoch that the device has seen.
     pub epoch: Option<i64>,
-    /// What became of the last command that it remembers.
+    /// Result of the last command that the device remembers.
     pub last: Option<Last>,
     pub run: Option<Run>,
     pub fw: Option<String>,
@@ -134,7 +134,7 @@ pub struct Beat {
     pub rssi: Option<i64>,
 }
 
-/// Why a word or a command is not taken.
+/// Reason why a message or a command is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadWord {
     #[error("{0} bytes are more than {MOST_BYTES}")]
@@ -150,10 +150,10 @@ pub enum BadWord {
 }
 
 impl Word {
-    /// Reads what was published on `topic`.
+    /// Parses a message that was published on `topic`.
     ///
     /// # Errors
-    /// When it is not that topic's word; the error is for the device's maker to read.
+    /// When it is not a valid message for that topic; the device's maker reads the error.
     pub fn parse(topic: Topic, payload: &[u8]) -> Result<Self, BadWord> {
         if payload.len() > MOST_BYTES {
             return Err(BadWord::TooLong(payload.len()));
@@ -176,7 +176,7 @@ impl Word {
         })
     }
 
-    /// The topic that it is published on.
+    /// Topic on which the message is published.
     pub fn topic(&self) -> Topic {
         match self {
             Self::Ack(_) => Topic::Ack,
@@ -185,7 +185,7 @@ impl Word {
         }
     }
 
-    /// The bytes to publish.
+    /// Bytes to publish.
     pub fn json(&self) -> Vec<u8> {
         match self {
             Self::Ack(Ack { cmd_id, epoch, result, .. }) => {
@@ -202,7 +202,7 @@ impl Word {
     }
 
     fn write(&self, rest: impl Serialize) -> Vec<u8> {
-        // Objects of numbers, names and text have nothing that could fail.
+        // Objects of numbers, names and text cannot fail to serialize.
         serde_json::to_vec(&Raw { stamp: RawStamp::from(self.stamp()), rest }).unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ impl Word {
     }
 }
 
-/// Every word is an object that has a stamp's fields beside its own.
+/// Every message is an object with the fields of a stamp beside its own.
 #[derive(Serialize, Deserialize)]
 struct Raw<T> {
     #[serde(flatten)]
@@ -326,12 +326,12 @@ fn within(field: &'static str, n: Option<Whole>, most: i64) -> Result<Option<i64
     }
 }
 
-/// As much of a version as fits, without what would spoil a list or a log.
+/// Cuts a version to the length that fits, and removes characters that would spoil a list or a log.
 fn readable(text: String) -> String {
     text.chars().filter(|c| !c.is_control()).take(VERSION_CHARS).collect()
 }
 
-/// The one word that the server says.
+/// Command: the only message that the server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cmd {
     pub cmd_id: Uuid,
@@ -339,11 +339,11 @@ pub struct Cmd {
     #[serde(with = "OpName")]
     pub op: Op,
     pub durasi_s: i64,
-    /// Unix seconds, rounded down: a device never starts later than the server thinks it may.
+    /// Unix seconds, rounded down: a device never starts later than the server permits.
     pub exp: i64,
     /// The server's clock when this is written, in Unix milliseconds.
     pub now_ms: i64,
-    /// The `up_ms` of the device's last state: with it a device that asks for no time has one.
+    /// The `up_ms` of the device's last state report. With it, a device gets the time without asking.
     pub echo: Option<i64>,
 }
 
@@ -356,16 +356,16 @@ enum OpName {
 }
 
 impl Cmd {
-    /// `cmd` written at `now`.
+    /// Makes the message for `cmd` at `now`.
     pub fn new(cmd: &Command, now: Timestamp, echo: Option<i64>) -> Self {
         let &Command { cmd_id, epoch, op, duration_s, exp, .. } = cmd;
         Self { cmd_id, epoch, op, durasi_s: duration_s, exp: exp.ms().div_euclid(1000), now_ms: now.ms(), echo }
     }
 
-    /// Reads what was published on a device's `cmd`.
+    /// Parses a message that was published on a device's `cmd`.
     ///
     /// # Errors
-    /// When it is no command.
+    /// When it is not a valid command.
     pub fn parse(payload: &[u8]) -> Result<Self, BadWord> {
         if payload.len() > MOST_BYTES {
             return Err(BadWord::TooLong(payload.len()));
@@ -383,9 +383,9 @@ impl Cmd {
         Ok(cmd)
     }
 
-    /// The bytes to publish.
+    /// Bytes to publish.
     pub fn json(&self) -> Vec<u8> {
-        // A struct of numbers and names has nothing that could fail.
+        // A struct of numbers and names cannot fail to serialize.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_words_are_read() {
+    fn complete_messages_are_parsed() {
         let ack =
             parse(Topic::Ack, r#"{"cmd_id":"$","epoch":4,"result":"started","boot_id":7,"conn":2,"seq":9,"up_ms":5000000000}"#);
         assert_eq!(ack, Ok(Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_absent_or_unknown_is() {
+    fn optional_fields_may_be_absent_and_unknown_ones_present() {
         for text in [r#"{"online":true}"#, r#"{"online":true,"run":null,"last":null,"conn":null,"colour":{"deep":[1,2]}}"#] {
             assert_eq!(parse(Topic::State, text), Ok(Word::State(State::default())), "{text}");
         }
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_says_why() {
+    fn an_invalid_message_is_rejected_with_a_reason() {
         let long = format!(r#"{{"online":true,"x":"{}"}}"#, "y".repeat(512));
         let boot = format!(r#"{{"boot_id":"{}"}}"#, "b".repeat(41));
         for (topic, text, why) in [
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_written_as_the_contract_shows_it() {
+    fn a_message_is_written_as_the_contract_shows_it() {
         let text = |word: &Word| String::from_utf8(word.json()).unwrap().replace(ID, "$");
         let at = r#""boot_id":7,"conn":2,"seq":9,"up_ms":5000000000"#;
         let ack = Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_word_of_a_device_has_room_in_its_packet() {
+    fn the_longest_message_of_a_device_fits_into_its_packet() {
         let stamp = Stamp {
             boot_id: Some(BootId::Text("b".repeat(BOOT_ID_BYTES).into())),
             conn: Some(u64::MAX >> 1),
@@ -521,14 +521,14 @@ mod tests {
         let version = || Some("9".repeat(8));
         let state = Word::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
         let json = state.json();
-        // Its topic, the lengths of both, and a packet id.
+        // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
         assert!(packet <= MOST_BYTES, "{packet}");
         assert_eq!(Word::parse(Topic::State, &json), Ok(state));
     }
 
     #[test]
-    fn a_command_is_read_and_what_is_none_says_why() {
+    fn a_command_is_parsed_and_an_invalid_one_rejected_with_a_reason() {
         let whole = r#"{"cmd_id":"$","epoch":4,"op":"start","durasi_s":60,"exp":1800000010,"now_ms":1800000001000,"echo":77}"#;
         let parse = |text: &str| Cmd::parse(text.replace('$', ID).as_bytes());
         let cmd = Cmd {

@@ -1,4 +1,4 @@
-//! The wire of the simulated devices: a thread that gives each command to its device, and says what that answers when its time has come.
+//! Wire of the simulated devices: a thread that passes each command to its device, and sends the answer when it is due.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,10 +15,10 @@ use crate::machines::Location;
 
 /// Commands that may wait for the thread.
 pub(super) const COMMANDS: usize = 8_192;
-/// Answers whose time has not come; beyond that commands wait, and then they are lost.
+/// Answers that are not due yet. Above this number commands wait, and then they are dropped.
 const ANSWERS: usize = 65_536;
 
-/// What a device will say. In the order of `due`, and of `nth` when that is the same.
+/// Answer of a device, ordered by `due`, and by `nth` when that is equal.
 struct Answer {
     due: Instant,
     nth: u64,
@@ -46,7 +46,7 @@ impl Ord for Answer {
     }
 }
 
-/// Returns when nobody sends commands any more.
+/// Runs until the sender of commands is dropped.
 pub(super) fn run(devices: &Devices, commands: &Receiver<(Location, Command)>, uplink: &Uplink) {
     let mut answers = BinaryHeap::new();
     for nth in 0.. {

@@ -1,4 +1,4 @@
-//! What it says: which words are believed, and what they mean.
+//! Messages from the device: which of them are accepted, and what they mean.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
@@ -11,22 +11,22 @@ use super::way::Way;
 use super::{Conversation, EXCHANGE_MS, Effect, Grounds, LinkId, Trouble, Why};
 use crate::device::mqtt::word::{Ack, Beat, BootId, Cmd, Stamp, State, Word};
 
-/// A device keeps a clock that it was told by an exchange which took no longer.
-const TAKEN_MS: i64 = 2_000;
-/// The end of a run is told again when it is so much sooner.
-const WORTH_MS: i64 = 100;
+/// Longest time exchange after which a device keeps the clock that it received.
+const MAX_EXCHANGE_MS: i64 = 2_000;
+/// Least difference by which an earlier end of a run is reported to the actor again.
+const MIN_CORRECTION_MS: i64 = 100;
 
 impl Conversation {
-    /// The device says something on a connection; `from` need not be one that subscribed to `cmd`.
+    /// Processes a message that arrived on a connection; `from` may be one that did not subscribe to `cmd`.
     pub fn hear(&mut self, from: LinkId, word: &Word, now: Timestamp) -> Vec<Effect> {
         match word {
-            Word::Ack(ack) => self.hear_ack(from, ack, now),
-            Word::Gone(stamp) => self.hear_gone(stamp),
-            Word::State(state) => match self.believe(from, &state.stamp, now) {
-                true => self.hear_state(state, now),
+            Word::Ack(ack) => self.on_ack(from, ack, now),
+            Word::Gone(stamp) => self.on_will(stamp),
+            Word::State(state) => match self.accept(from, &state.stamp, now) {
+                true => self.on_state(state, now),
                 false => self.out.push(Effect::Dropped(Why::Stale)),
             },
-            Word::Beat(Beat { stamp, .. }) => match self.believe(from, stamp, now) {
+            Word::Beat(Beat { stamp, .. }) => match self.accept(from, stamp, now) {
                 true => self.ask_for_the_time(now),
                 false => self.out.push(Effect::Dropped(Why::Stale)),
             },
@@ -34,27 +34,27 @@ impl Conversation {
         self.done()
     }
 
-    /// What became of a command stays true however late it is heard.
-    fn hear_ack(&mut self, from: LinkId, ack: &Ack, now: Timestamp) {
-        self.spoke(now);
+    /// Processes an ack. It is never stale: the outcome of a command stays true.
+    fn on_ack(&mut self, from: LinkId, ack: &Ack, now: Timestamp) {
+        self.message_accepted(now);
         self.lives(from, now);
         if self.order.is_current(&ack.stamp) {
             self.boot_word_at = Some(now);
             if let Some(up_ms) = ack.stamp.up_ms {
-                self.arrived(up_ms, now);
+                self.record_uptime(up_ms, now);
             }
         }
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.hear(ack.result);
         }
-        // An ack does not say since when. Who asks although a state has told that was not reached by it.
+        // An ack carries no start time. Being asked again means that the actor missed the earlier state report: send the run again.
         if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
-            return self.tell_run(now);
+            return self.notify_run(now);
         }
         self.out.push(Effect::Tell(DeviceEvent::Ack { cmd_id: ack.cmd_id, result: ack.result }, Grounds::Ack));
     }
 
-    fn hear_gone(&mut self, stamp: &Stamp) {
+    fn on_will(&mut self, stamp: &Stamp) {
         if self.word_at.is_some() && self.order.is_last(stamp) {
             self.present(false);
         } else {
@@ -62,8 +62,8 @@ impl Conversation {
         }
     }
 
-    /// Whether a word is to be believed: the newest connection's, and newer than any before.
-    fn believe(&mut self, from: LinkId, stamp: &Stamp, now: Timestamp) -> bool {
+    /// Whether to accept a message: its sender has no newer connection, and it is newer than any before.
+    fn accept(&mut self, from: LinkId, stamp: &Stamp, now: Timestamp) -> bool {
         if self.links.contains(&from) && self.link() != Some(from) {
             return false;
         }
@@ -74,7 +74,7 @@ impl Conversation {
                 if clone {
                     self.out.push(Effect::Trouble(Trouble::Clone));
                 }
-                // Another device in its place says nothing of what this one had left.
+                // If another device replaces this one, the new one does not know what the old one ran.
                 if self.run.is_some() {
                     self.before_boot = self.boot_word_at;
                 }
@@ -83,58 +83,58 @@ impl Conversation {
             }
         }
         self.boot_word_at = Some(now);
-        self.spoke(now);
+        self.message_accepted(now);
         self.lives(from, now);
         if let Some(up_ms) = stamp.up_ms {
-            self.arrived(up_ms, now);
+            self.record_uptime(up_ms, now);
         }
         true
     }
 
-    /// Something that counts was heard. Who needs the time is waited for until it says a state.
-    fn spoke(&mut self, now: Timestamp) {
+    /// Records that a message was accepted. A probe of a device without a clock waits on, until the device sends a state report.
+    fn message_accepted(&mut self, now: Timestamp) {
         self.word_at = Some(now);
         if self.has_clock(now) {
             self.asked_at = None;
         }
     }
 
-    /// A word has told its uptime. When ways were so much longer before, the end of a run is sooner than was told.
-    fn arrived(&mut self, up_ms: i64, now: Timestamp) {
+    /// Records a message's arrival with its uptime. A shorter delay than before shows that the run ends sooner than was reported.
+    fn record_uptime(&mut self, up_ms: i64, now: Timestamp) {
         if self.way.has_wrapped(up_ms) {
             self.run = None;
         }
         self.way.heard(up_ms, now);
-        if self.ends_at(now).is_some_and(|ends_at| ends_at > now && ends_at.ms_until(self.told_end) > WORTH_MS) {
-            self.tell_run(now);
+        if self.ends_at(now).is_some_and(|ends_at| ends_at > now && ends_at.ms_until(self.told_end) > MIN_CORRECTION_MS) {
+            self.notify_run(now);
         }
     }
 
-    /// When what it runs ends, by its uptime and the shortest way.
+    /// End of the present run on the server's clock, by the device's uptime and the shortest delay.
     fn ends_at(&self, now: Timestamp) -> Option<Timestamp> {
         let (run, up_ms) = self.run?;
         let said_at = up_ms.and_then(|up_ms| self.way.said_at(up_ms)).map_or(now, |at| at.min(now));
         Some(said_at.plus_ms(run.left_ms()))
     }
 
-    fn hear_state(&mut self, state: &State, now: Timestamp) {
+    fn on_state(&mut self, state: &State, now: Timestamp) {
         let said_at = state.stamp.up_ms.and_then(|up_ms| self.way.said_at(up_ms));
         self.remember_epoch(state.epoch);
         self.decide(state, said_at);
         self.run = state.run.map(|run| (run, state.stamp.up_ms));
         match state.run {
-            Some(_) => self.tell_run(now),
+            Some(_) => self.notify_run(now),
             None => self.runs_nothing(said_at, now),
         }
         (self.echo, self.asked_at) = (state.stamp.up_ms, None);
-        // Asked by the answer to that other state, it says this one: so it had the answer in time.
-        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..TAKEN_MS).contains(&(up_ms - answered))) {
+        // This state report answers the query that answered the previous one. It came within the limit, so the device has taken the time.
+        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..MAX_EXCHANGE_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
         }
         let first = self.answered_at.is_none();
         if self.answered_at.is_none_or(|at| at.ms_until(now) >= EXCHANGE_MS) {
             (self.answered_at, self.answered) = (Some(now), self.echo);
-            // What the state did not decide, the answer to this does.
+            // The answer to this query decides what the state report left open.
             let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(Open::query);
             self.write(unsure.map_or_else(|| nil_query(now), |query| Cmd::new(&query, now, None)), now);
         }
@@ -153,11 +153,11 @@ impl Conversation {
         self.epoch = epoch.or(self.epoch);
     }
 
-    /// What a state says of the open purchase beside what runs.
+    /// Applies what a state report says of the open purchase apart from the run.
     fn decide(&mut self, state: &State, said_at: Option<Timestamp>) {
         let last = state.last.filter(|last| last.result != AckResult::Started);
         let Some(open) = &mut self.open else {
-            // No command has told of a purchase yet; whose it was, if it is open, its actor knows.
+            // No command has named a purchase yet; the actor knows whether this one is open.
             self.out.extend(last.map(|last| {
                 let said = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
                 Effect::Tell(said, Grounds::Last)
@@ -168,10 +168,10 @@ impl Conversation {
             open.hear(last.result);
             self.out.push(Effect::Tell(open.ack(last.result), Grounds::Last));
         } else if state.last.is_some_and(|last| open.is(last.cmd_id)) {
-            // That it has started is told by what runs, with the time that is left; when nothing does, it is asked.
+            // The run itself reports the start, with the time left. Without a run, the device is queried.
             open.ran = true;
         } else if let Some((epoch, said_at)) = state.epoch.zip(said_at)
-            // Until a word has come in time nobody knows how long they are on their way: this one perhaps since before the start.
+            // Before a message arrived in time, delays are unknown: this state report may be older than the start.
             && self.way.is_known_since(open.cmd.exp)
             && open.never_ran(epoch, said_at)
         {
@@ -180,8 +180,8 @@ impl Conversation {
         }
     }
 
-    /// Tells what runs, and how long still.
-    fn tell_run(&mut self, now: Timestamp) {
+    /// Notifies the actor of the run and the time that is left.
+    fn notify_run(&mut self, now: Timestamp) {
         let Some(((run, _), ends_at)) = self.run.zip(self.ends_at(now)) else { return };
         if let Some(open) = self.open.as_mut().filter(|open| open.is(run.cmd_id)) {
             open.hear(AckResult::Started);
@@ -190,7 +190,7 @@ impl Conversation {
         self.told_end = ends_at;
         let left_ms = now.ms_until(ends_at).max(0);
         let (boot, before_boot) = (self.boot, self.before_boot);
-        self.tell(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, boot, before_boot }));
+        self.notify(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, boot, before_boot }));
     }
 
     fn runs_nothing(&mut self, said_at: Option<Timestamp>, now: Timestamp) {
@@ -203,23 +203,24 @@ impl Conversation {
                 let left_ms = said_at.ms_until(ends_at);
                 if left_ms > EARLY_MS {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
-                    // That it is free takes the flag off again: the next state says so, for which it is asked as long as staff are waited for.
+                    // A free machine would clear the staff flag. The next state report says that it is free; the device is asked for it
+                    // while the machine waits for staff.
                     return;
                 }
             }
         }
-        // While a start of that epoch may still come to it, it is not known to stay free.
+        // Below the fence, a start of that epoch may still reach the device: it is not known to stay free.
         if !self.is_below_fence() && (self.wanted || self.told.is_some()) {
-            self.tell(None);
+            self.notify(None);
         }
     }
 
-    fn tell(&mut self, run: Option<DeviceRun>) {
+    fn notify(&mut self, run: Option<DeviceRun>) {
         (self.told, self.wanted) = (run.map(|run| run.cmd_id), false);
         self.out.push(Effect::Tell(DeviceEvent::State { online: true, run }, Grounds::Run));
     }
 
-    /// Whether it says that it has not seen the epoch of the last purchase.
+    /// Whether the device has reported an epoch below that of the last purchase.
     pub(super) fn is_below_fence(&self) -> bool {
         self.open.as_ref().is_some_and(|open| self.epoch.is_some_and(|epoch| epoch < open.cmd.epoch))
     }

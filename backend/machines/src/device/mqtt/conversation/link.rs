@@ -1,14 +1,14 @@
-//! Its connections, and whether anybody is at the other end.
+//! Connections of the device, and its presence.
 
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::{Conversation, Effect, LinkId, SILENCE_MS};
 
-/// Connections of a device that may have subscribed to its commands.
+/// Greatest number of a device's connections that may have subscribed to its commands.
 const LINKS: usize = 4;
 
 impl Conversation {
-    /// A connection has subscribed to `cmd`.
+    /// Records that a connection subscribed to `cmd`.
     pub fn linked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
         let before = self.link();
         if let Err(at) = self.links.binary_search(&link) {
@@ -21,25 +21,25 @@ impl Conversation {
         self.done()
     }
 
-    /// A connection is closed.
+    /// Records that a connection is closed.
     pub fn unlinked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
         self.drop_link(link, now);
         self.done()
     }
 
-    /// Any packet on a connection is a sign of life; this is for those that are no word.
+    /// Records a packet that is no message, for example a ping: any packet on a connection is a sign of life.
     pub fn alive(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
         self.lives(link, now);
         self.ask_for_the_time(now);
         self.done()
     }
 
-    /// When [`Conversation::wake`] is due: nobody is there then.
+    /// When [`Conversation::wake`] is due: the device is offline then.
     pub fn silent_at(&self) -> Option<Timestamp> {
         (self.present == Some(true)).then(|| self.alive_at.plus_ms(SILENCE_MS))
     }
 
-    /// Looks whether the device has been silent for too long.
+    /// Closes the connection of a device that has been silent for too long.
     pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
         if let Some(link) = self.link().filter(|_| self.silent_at().is_some_and(|at| at <= now)) {
             self.out.push(Effect::Close(link));

@@ -1,6 +1,9 @@
-//! The conversation with one device (docs/contract.md §6), decided: which of its connections counts, which of its words, what they mean
-//! for the open purchase, and what is said to it when. No clock, no line and no waiting in here: words, commands and the time come in,
-//! effects go out. What is known of the open purchase is what its commands tell, so nobody needs to ask its machine's actor.
+//! Conversation with one device (docs/contract.md §6): a pure state machine. It decides which of the device's connections counts, which
+//! messages are accepted, what they mean for the open purchase, and what is sent to the device and when.
+//!
+//! Inputs are messages, commands, connection changes and the current time; each call returns effects, which the caller carries out in
+//! their order. It has no clock, does no I/O and never waits. It knows the open purchase from the commands that it is given, so it never
+//! needs to ask the machine's actor.
 
 mod hear;
 mod link;
@@ -23,125 +26,127 @@ pub use self::say::PROBE_MS;
 use self::way::Way;
 use super::word::{Cmd, Run};
 
-/// A device is told the time after its first state of a connection, and after the first one each so many milliseconds.
+/// How often a device receives the time: with the answer to its first state report on a connection, and then at this interval, in
+/// milliseconds.
 const EXCHANGE_MS: i64 = 10 * 60_000;
-/// A device without a sign of life for this long is offline.
+/// Silence after which a device is offline.
 const SILENCE_MS: i64 = 45_000;
 
-/// A connection. One that came later has a higher number.
+/// Identifier of a connection. A later connection has a higher number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u64);
 
-/// What is to be done, in this order.
+/// Effects that the caller carries out, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
-    /// Bring this to the machine's actor.
+    /// Send this to the machine's actor.
     Tell(DeviceEvent, Grounds),
-    /// Whether the device can be reached is another than before.
+    /// The device's presence has changed: `true` when it can be reached.
     Presence(bool),
-    /// Publish it as the device's `cmd`, on this connection.
+    /// Publish this as the device's `cmd`, on this connection.
     Write(LinkId, Cmd),
-    /// Nobody is at the other end.
+    /// Close this connection: no device answers at its other end.
     Close(LinkId),
-    /// Somebody must look at the machine, and it goes on record.
+    /// Record this trouble. Staff must look at the machine.
     Trouble(Trouble),
-    /// The word was not believed.
+    /// A message was not accepted.
     Dropped(Why),
 }
 
-/// What a word for the actor is made of.
+/// Part of a message from which an event for the actor is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Grounds {
     Ack,
-    /// The run of a state, or that there is none.
+    /// The `run` of a state report, also when it is absent.
     Run,
-    /// The `last` of a state.
+    /// The `last` of a state report.
     Last,
-    /// The `epoch` of a state: the start never arrived, and now it is too late.
+    /// The `epoch` of a state report: the start never arrived, and it is now too late for it.
     Epoch,
-    /// The start never left.
+    /// No message of the device: the start was never sent.
     NotWritten,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The device knew a higher epoch: it has forgotten what it ran.
+    /// The device knew a higher epoch before: it has forgotten what it ran.
     MemoryLost { before: i64, now: i64 },
-    /// Two devices have one key.
+    /// Two devices use one key.
     Clone,
-    /// It stopped long before the end, and nobody had asked for it.
+    /// The run ended long before its time, and no operator had requested a stop.
     EndedEarly { cmd_id: Uuid, left_ms: i64 },
 }
 
-/// Why a word is not believed.
+/// Reason why a message is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Why {
-    /// There are newer ones, or a newer connection.
+    /// A newer message has arrived, or the device has a newer connection.
     Stale,
-    /// A will of a connection that is not the last word's.
+    /// A will of another connection than the one that sent the last message.
     Will,
 }
 
-/// What somebody who scans a machine is to do.
+/// Next step for a request that scans a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Probe {
-    /// It was heard just now.
+    /// The device has sent a message just now.
     Here,
-    /// Write this, and wait up to [`PROBE_MS`] until it [is no more asked](Conversation::is_asked).
+    /// Write this query, and wait up to [`PROBE_MS`] until it [is answered](Conversation::is_asked).
     Ask(LinkId, Cmd),
-    /// It is asked already: wait.
+    /// A query is already in flight: wait for its answer.
     Asked,
-    /// There is nobody to ask.
+    /// The device has no connection.
     Away,
 }
 
-/// What is known of a device; see the module. The default has not begun.
+/// State of the conversation with one device; see the module. The default is a conversation without a connection.
 #[derive(Debug, Default)]
 pub struct Conversation {
-    /// Those that subscribed to `cmd`, the newest last: that one counts.
+    /// Connections that subscribed to `cmd`, the newest last: only the newest counts.
     links: Vec<LinkId>,
-    /// When the newest did.
+    /// When the newest connection became the newest.
     linked_at: Timestamp,
-    /// The last sign of life.
+    /// The device's last sign of life.
     alive_at: Timestamp,
-    /// The last word that was believed.
+    /// When the last message was accepted.
     word_at: Option<Timestamp>,
-    /// What was last told of its presence.
+    /// Presence as last reported to the caller.
     present: Option<bool>,
     order: Order,
     way: Way,
-    /// The `up_ms` of its last state on this connection.
+    /// The `up_ms` of the device's last state report on this connection.
     echo: Option<i64>,
-    /// When a state of this connection was last answered with the time; `None` before its first.
+    /// When a state report of this connection was last answered with the time; `None` before its first one.
     answered_at: Option<Timestamp>,
-    /// The `up_ms` of that state.
+    /// The `up_ms` of that state report.
     answered: Option<i64>,
-    /// When it was last seen to have taken the time from that.
+    /// When the device last showed that it had accepted the time of that answer.
     clock_at: Option<Timestamp>,
-    /// It was asked for a state, and has said nothing since.
+    /// When the device was asked for a state report that it has not yet sent.
     asked_at: Option<Timestamp>,
-    /// What tells its present boot from others, and the last word of the boot before in which something ran.
+    /// Number of the present boot, and the last message of the latest earlier boot in which a cycle ran.
     boot: Option<i64>,
     before_boot: Option<Timestamp>,
-    /// The last word of the present boot.
+    /// The last message of the present boot.
     boot_word_at: Option<Timestamp>,
-    /// The epoch of its last state.
+    /// The epoch of the last state report.
     epoch: Option<i64>,
-    /// What it runs by that, and the uptime when it said so.
+    /// The run of the last state report, and the uptime at which the device sent it.
     run: Option<(Run, Option<i64>)>,
-    /// What the actor was last told that it runs.
+    /// Run of which the actor was last notified, or `None` for a free machine.
     told: Option<Uuid>,
-    /// And until when.
+    /// End of that run, as the actor was last notified of it.
     told_end: Timestamp,
-    /// The actor wants to know what it runs, although it be nothing new.
+    /// Whether the actor asked what the device runs: it is then notified even when nothing has changed.
     wanted: bool,
     open: Option<Open>,
     out: Vec<Effect>,
 }
 
 impl Conversation {
-    /// The machine's open purchase as it was found in the store, or the last one where staff are waited for: that is the fence. Whatever
-    /// was said of it before counts as written. Of a run that was heard of here more is known than is stored.
+    /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, which serves as
+    /// the fence. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
+    /// knows.
     pub fn recall(&mut self, idmesin: i64, p: &Purchase) {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
             return;

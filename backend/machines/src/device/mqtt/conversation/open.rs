@@ -1,4 +1,4 @@
-//! The open purchase, as its commands tell of it.
+//! Open purchase of a machine, as far as its commands describe it.
 
 use uuid::Uuid;
 
@@ -7,38 +7,38 @@ use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{AckResult, Op, Purchase};
 
-/// A device's clock is late by no more than the longest exchange that it sets its clock by.
+/// Greatest delay of a device's clock: the longest time exchange by which a device sets it.
 const CLOCK_MS: i64 = 2_000;
-/// A run that is over so much sooner than it should is not how machines end.
+/// A run that ends this much too soon did not end in the normal way.
 pub(super) const EARLY_MS: i64 = 60_000;
 
-/// What the purchase's last command asked, and what is known of it here. When the purchase is decided it stays until the next: its
+/// Last command of the purchase, and what this conversation knows of its outcome. A decided purchase stays here until the next one: its
 /// epoch is the fence.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) cmd: Command,
-    /// Whether its start may have gone onto a line. That it did not is known only to the process that was told to begin.
+    /// Whether the start may have been written to a connection. Only the process that received the first start can know that it was not.
     pub(super) written: bool,
-    /// The device said what became of the start.
+    /// The device has reported the outcome of the start.
     pub(super) answered: bool,
-    /// It does run, or has run.
+    /// The purchase runs, or has run.
     pub(super) ran: bool,
-    /// The device may have forgotten it.
+    /// The device may have forgotten the purchase.
     pub(super) forgotten: bool,
-    /// When its run ends, as it was heard last.
+    /// End of the run, as last reported.
     pub(super) ends_at: Option<Timestamp>,
-    /// An operator has it stopped, since then.
+    /// When an operator requested a stop.
     pub(super) stop_at: Option<Timestamp>,
 }
 
 impl Open {
-    /// One of which a command is the first that is heard; `begins`: this is the first time that anybody sends its start.
+    /// Purchase that is first known from a command. `begins`: this command sends its start for the first time.
     pub(super) fn begin(cmd: &Command, begins: bool) -> Self {
         let cmd = cmd.clone();
         Self { cmd, written: !begins, answered: false, ran: false, forgotten: false, ends_at: None, stop_at: None }
     }
 
-    /// One that was read from the store: another process may have written anything.
+    /// Purchase read from the store: another process may already have written any of its commands.
     pub(super) fn stored(idmesin: i64, p: &Purchase) -> Self {
         let runs = p.state == PurchaseState::Running;
         let cmd = Command {
@@ -57,28 +57,28 @@ impl Open {
         self.cmd.cmd_id == cmd_id
     }
 
-    /// Whether its start may be said: it is wanted, and there is time.
+    /// Whether the start may be sent: it is requested and not yet expired.
     pub(super) fn is_to_start(&self, now: Timestamp) -> bool {
         self.cmd.op == Op::Start && now < self.cmd.exp
     }
 
-    /// Whether it is too late to start, and nobody knows whether it did.
+    /// Whether the start has expired and its outcome is unknown.
     pub(super) fn is_unsure(&self, now: Timestamp) -> bool {
         !self.answered && now >= self.cmd.exp
     }
 
-    /// Asks what became of it, and is its fence.
+    /// Query for the outcome of the purchase. Its epoch serves as the fence.
     pub(super) fn query(&self) -> Command {
         Command { op: Op::Query, ..self.cmd.clone() }
     }
 
-    /// Its start never went onto a line, and never will: it did not run.
+    /// Whether the start was never written and has expired: the purchase did not run.
     pub(super) fn is_void(&self, now: Timestamp) -> bool {
         !self.written && now >= self.cmd.exp
     }
 
-    /// Whether a device that says, at `said_at`, that it knows no higher epoch than `epoch` has not run it and never will: whatever the
-    /// purchase asked of it would have shown it a higher one, and by now it takes its start for a late one.
+    /// Whether the purchase has not run and never will. `epoch` is the highest that the device knew at `said_at`. Any command of the
+    /// purchase would have shown it a higher one, and by then it refuses the start as expired.
     pub(super) fn never_ran(&self, epoch: i64, said_at: Timestamp) -> bool {
         !self.ran && !self.forgotten && epoch < self.cmd.epoch && said_at >= self.cmd.exp.plus_ms(CLOCK_MS)
     }
@@ -87,11 +87,11 @@ impl Open {
         DeviceEvent::Ack { cmd_id: self.cmd.cmd_id, result }
     }
 
-    /// The device said what became of it.
+    /// Applies an outcome that the device has reported.
     pub(super) fn hear(&mut self, result: AckResult) {
         (self.written, self.answered) = (true, true);
         self.ran |= matches!(result, AckResult::Started | AckResult::Done);
-        // One that nobody has stopped is looked at when a state says that nothing runs.
+        // When no operator requested a stop, a later state report without a run decides whether it ended too early.
         if result == AckResult::Done && self.stop_at.take().is_some() {
             self.ends_at = None;
         }

@@ -8,7 +8,8 @@ use crate::device::mqtt::word::{BootId, Stamp};
 const CLONE_TAKEOVERS: usize = 3;
 const CLONE_MS: i64 = 60_000;
 
-/// Boots have no order of their own, so a boot counts from its first message until one of another boot arrives.
+/// Order of messages and boots. Boots themselves have no order, so a boot counts from its first message until a message of another boot
+/// arrives.
 #[derive(Debug, Default)]
 pub(super) struct Order {
     current: Option<Seen>,
@@ -27,10 +28,10 @@ struct Seen {
     up_ms: Option<i64>,
 }
 
-/// Where a message stands among those before it.
+/// Position of a message among those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// There are newer ones.
+    /// A newer message has already arrived.
     Stale,
     Newest,
     /// The first message of a boot that did not count before. `clone`: two boots have replaced each other too often.
@@ -40,7 +41,7 @@ pub(super) enum Place {
 }
 
 impl Order {
-    /// Takes a message's place in the order.
+    /// Records a message and returns its position in the order.
     pub(super) fn take(&mut self, stamp: &Stamp, now: Timestamp) -> Place {
         let Some(boot) = &stamp.boot_id else { return Place::Newest };
         let seen = Seen { boot: boot.clone(), conn: stamp.conn, seq: stamp.seq, up_ms: stamp.up_ms };
@@ -68,12 +69,12 @@ impl Order {
         }
     }
 
-    /// Whether the message is of the boot that counts.
+    /// Whether the message belongs to the current boot.
     pub(super) fn is_current(&self, stamp: &Stamp) -> bool {
         stamp.boot_id.as_ref() == self.current.as_ref().map(|current| &current.boot)
     }
 
-    /// Another boot counts now. `is_back`: it is the one before. Returns whether the two are clones.
+    /// Records that another boot has become the current one. `is_back`: it is the previous one. Returns whether the two are clones.
     fn taken_over(&mut self, is_back: bool, now: Timestamp) -> bool {
         if !is_back {
             self.takeovers.clear();
@@ -89,8 +90,8 @@ impl Order {
 }
 
 impl Seen {
-    /// Whether this boot has sent something newer than that. Client libraries send an old message again once they have reconnected, and
-    /// the uptime tells it apart.
+    /// Whether this boot has sent a newer message. Client libraries send old messages again after a reconnect; the uptime identifies
+    /// those.
     fn is_after(&self, stamp: &Stamp) -> bool {
         match stamp.up_ms.zip(self.up_ms) {
             // Sent in the same millisecond, by a device that opens a connection for each message.
@@ -103,7 +104,7 @@ impl Seen {
     }
 }
 
-/// Whether an uptime went round: some boards count it with 32 bits.
+/// Whether an uptime counter wrapped around: some boards count with 32 bits.
 pub(super) fn wrapped(before_ms: i64, up_ms: i64) -> bool {
     before_ms - up_ms > i64::from(u32::MAX / 2)
 }
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn the_uptime_tells_an_old_message() {
+    fn the_uptime_identifies_an_old_message() {
         let mut order = Order::default();
         let up = |up_ms| Stamp { up_ms, ..stamp(7, 1, 1) };
         for (up_ms, place) in [
@@ -141,11 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn two_boots_that_take_each_others_place_three_times_a_minute_are_two_devices() {
+    fn two_boots_that_replace_each_other_three_times_a_minute_are_two_devices() {
         for (history, clone) in [
             (&[(1, 0), (2, 10), (1, 20), (2, 30)][..], true),
             (&[(1, 0), (2, 10), (1, 20), (2, 71)], false),
-            // One that boots again and again is one.
+            // A device that boots repeatedly is one device.
             (&[(1, 0), (2, 10), (3, 20), (4, 30), (5, 40)], false),
             (&[(1, 0), (2, 10), (3, 20), (2, 30), (3, 40)], true),
             (&[(1, 0), (2, 10), (1, 20), (1, 30)], false),
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_will_is_of_the_last_words_connection_or_nothing() {
+    fn a_will_counts_only_with_the_stamp_of_the_last_message() {
         let mut order = Order::default();
         assert!(order.is_last(&Stamp::default()), "a device that never says which boot it is");
         order.take(&stamp(7, 2, 5), T0);

@@ -1,4 +1,4 @@
-//! Histories: what happens at which millisecond, and what comes of it.
+//! Histories: inputs at given milliseconds, and the effects that they must have.
 
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::{self, AckResult, Op};
@@ -7,24 +7,24 @@ use uuid::Uuid;
 use super::*;
 use crate::device::mqtt::word::{Ack, Beat, BootId, Last, Stamp, State, Word};
 
-/// A purchase's start is void ten seconds later.
+/// Start of each history. The start of a purchase expires ten seconds later.
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
-/// What happens.
+/// Input of a history.
 enum Do {
     Link(u64),
     Unlink(u64),
     Alive(u64),
-    /// Something is heard on that connection.
+    /// A message arrives on that connection.
     Hear(u64, Word),
     Wake,
     /// The machine sends the start of that purchase, for the first time.
     Begin(u8),
     Say(Op, u8),
-    /// Staff wait for the machine: its device is asked for no purchase's sake.
+    /// The machine waits for staff: its device is asked without a purchase.
     Ask,
     Probe,
-    /// The purchase runs for a minute by what was stored.
+    /// The purchase is stored as running for a minute.
     Recall(u8),
 }
 
@@ -42,7 +42,7 @@ fn stamp(boot: i64, conn: u64, seq: u64, up_ms: i64) -> Stamp {
     Stamp { boot_id: Some(BootId::Number(boot)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) }
 }
 
-/// The state of a device that booted at `T0`, said at `up_ms` of the first boot and connection, and runs nothing.
+/// State report of a device that booted at `T0` and runs nothing, sent at `up_ms` on the first connection of the first boot.
 fn idle(up_ms: i64, epoch: i64) -> State {
     State { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), epoch: Some(epoch), ..State::default() }
 }
@@ -63,7 +63,7 @@ fn state(state: State) -> Do {
     Hear(1, Word::State(state))
 }
 
-fn beat(up_ms: i64) -> Do {
+fn heartbeat(up_ms: i64) -> Do {
     Hear(1, Word::Beat(Beat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
 }
 
@@ -113,7 +113,7 @@ fn name(effect: &Effect) -> String {
     }
 }
 
-/// Lets it all happen to a new conversation; each effect must be the expected one.
+/// Applies all steps to a new conversation and compares the effects of each.
 fn history(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversation {
     let mut talk = Conversation::default();
     for (n, (ms, what, expected)) in steps.into_iter().enumerate() {
@@ -152,7 +152,7 @@ fn one_connection_may_listen_and_others_speak() {
         (20, Hear(3, Word::State(runs(20, 1, 60))), "runs 1 for 60000"),
         (44_000, Alive(1), ""),
         (50_000, Wake, ""),
-        // What others say is no sign of life of the one that listens.
+        // Messages on other connections are no sign of life for the one that subscribed.
         (88_000, Hear(3, Word::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
         (89_000, Wake, "close 1, away"),
     ]);
@@ -160,16 +160,16 @@ fn one_connection_may_listen_and_others_speak() {
 
 #[test]
 fn silence_is_absence() {
-    let talk = history([(0, Link(1), "here"), (30_000, beat(30_000), "asks on 1"), (74_999, Wake, "")]);
+    let talk = history([(0, Link(1), "here"), (30_000, heartbeat(30_000), "asks on 1"), (74_999, Wake, "")]);
     assert_eq!(talk.silent_at(), Some(T0.plus_ms(75_000)));
     assert!(talk.is_present());
     history([(0, Link(1), "here"), (45_000, Wake, "close 1, away"), (45_000, Wake, ""), (46_000, Link(2), "here")]);
 }
 
-// --- which words are believed ---
+// --- which messages are accepted ---
 
 #[test]
-fn a_will_counts_only_for_the_last_words_connection() {
+fn a_will_counts_only_for_the_connection_of_the_last_message() {
     let will = |boot, conn| {
         let stamp = Stamp { seq: None, up_ms: None, ..stamp(boot, conn, 0, 0) };
         Hear(1, Word::Gone(stamp))
@@ -186,7 +186,7 @@ fn a_will_counts_only_for_the_last_words_connection() {
 }
 
 #[test]
-fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
+fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
     let said = |seq, n: u8, state: State| {
         let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
         (50, Hear(n.into(), Word::State(state)))
@@ -201,20 +201,20 @@ fn words_of_one_millisecond_on_connections_of_their_own_keep_their_order() {
 }
 
 #[test]
-fn a_first_state_that_a_later_word_has_overtaken_is_asked_for() {
-    let beat = |up_ms| Hear(3, Word::Beat(Beat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+fn a_first_state_that_a_later_message_has_overtaken_is_asked_for() {
+    let heartbeat = |up_ms| Hear(3, Word::Beat(Beat { stamp: idle(up_ms, 0).stamp, rssi: None }));
     history([
         (0, Link(1), "here"),
-        (900, beat(800), ""),
+        (900, heartbeat(800), ""),
         (950, Hear(2, Word::State(idle(700, 0))), "Stale"),
         (20_000, Alive(1), "asks on 1"),
         (20_100, Hear(4, Word::State(idle(20_050, 0))), "asks on 1"),
-        (30_900, beat(30_800), ""),
+        (30_900, heartbeat(30_800), ""),
     ]);
 }
 
 #[test]
-fn an_ack_counts_from_anybody_who_has_the_key() {
+fn an_ack_counts_from_any_connection_with_the_key() {
     history([
         (0, Link(1), "here"),
         (10, Link(2), ""),
@@ -237,13 +237,13 @@ fn a_connections_first_state_and_one_each_ten_minutes_are_answered_and_no_other(
         (200, state(idle(200, 0)), ""),
         (300, state(idle(300, 0)), ""),
     ];
-    steps.extend((1..20).map(|n| (n * 30_000, beat(n * 30_000), "")));
+    steps.extend((1..20).map(|n| (n * 30_000, heartbeat(n * 30_000), "")));
     steps.extend([
-        (600_000, beat(600_000), ""),
+        (600_000, heartbeat(600_000), ""),
         (600_100, Alive(1), "asks on 1"),
         (600_200, Alive(1), ""),
-        // It says nothing: it is asked on.
-        (630_000, beat(630_000), "asks on 1"),
+        // The device does not answer: the server asks again.
+        (630_000, heartbeat(630_000), "asks on 1"),
         (630_100, state(idle(630_100, 0)), "asks on 1"),
         (630_200, state(idle(630_200, 0)), ""),
         (700_000, Unlink(1), "away"),
@@ -265,29 +265,29 @@ fn a_command_tells_the_time_and_echoes_the_last_state() {
     assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
     assert_eq!(written(happens(&mut talk, &state(idle(100, 0)), T0.plus_ms(130))), Some((130, Some(100))));
     happens(&mut talk, &state(idle(200, 0)), T0.plus_ms(230));
-    happens(&mut talk, &beat(300), T0.plus_ms(330));
+    happens(&mut talk, &heartbeat(300), T0.plus_ms(330));
     assert_eq!(written(talk.say(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
     talk.linked(LinkId(2), T0.plus_ms(500));
     assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
 }
 
 #[test]
-fn the_end_of_a_run_is_told_by_the_shortest_way() {
+fn the_end_of_a_run_is_estimated_by_the_shortest_delay() {
     history([
         (0, Link(1), "here"),
         (50, state(idle(0, 0)), "asks on 1"),
         (1_050, state(runs(1_000, 1, 60)), "runs 1 for 60000"),
-        // Ten seconds on its way, of which it says nothing.
+        // This state report took ten seconds to arrive; the device cannot know that.
         (21_050, state(runs(11_000, 1, 50)), "runs 1 for 40000"),
     ]);
-    // Its first word was slow; a beat that is fast mends what was told.
+    // The first message was slow; a faster heartbeat corrects the reported end.
     history([
         (0, Link(1), "here"),
         (4_000, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
-        (30_010, beat(30_000), "runs 1 for 31000"),
-        (60_000, beat(60_000), ""),
+        (30_010, heartbeat(30_000), "runs 1 for 31000"),
+        (60_000, heartbeat(60_000), ""),
     ]);
-    // It tells no uptime.
+    // This device reports no uptime.
     let plain = State { stamp: Stamp::default(), ..runs(0, 1, 60) };
     history([
         (0, Link(1), "here"),
@@ -297,41 +297,41 @@ fn the_end_of_a_run_is_told_by_the_shortest_way() {
 }
 
 #[test]
-fn an_ack_tells_the_run_that_a_state_has_told() {
+fn an_ack_repeats_the_run_of_an_earlier_state_report() {
     history([
         (0, Link(1), "here"),
         (10, ack(10, 1, AckResult::Started), "Started 1 by Ack"),
         (20, state(runs(20, 1, 600)), "runs 1 for 600000, asks on 1"),
-        // Its actor has missed that, and has the start said again.
+        // The actor missed that report and had the start sent again.
         (5_000, ack(4_950, 1, AckResult::Started), "runs 1 for 595020"),
         (5_010, ack(4_950, 2, AckResult::Started), "Started 2 by Ack"),
         (5_020, ack(4_950, 1, AckResult::Done), "Done 1 by Ack"),
     ]);
 }
 
-/// Boards that count with 32 bits begin again after 49.7 days.
+/// Boards that count with 32 bits start again at zero after 49.7 days.
 #[test]
-fn an_uptime_that_goes_round_moves_no_countdown() {
+fn an_uptime_that_wraps_around_moves_no_countdown() {
     let last = i64::from(u32::MAX);
     history([
         (0, Link(1), "here"),
         (400, state(runs(last, 1, 600)), "runs 1 for 600000, asks on 1"),
-        (20_900, beat(20_000), ""),
-        // Its way is shorter than any since.
-        (40_100, beat(39_999), ""),
+        (20_900, heartbeat(20_000), ""),
+        // This message has the shortest delay so far.
+        (40_100, heartbeat(39_999), ""),
         (50_000, state(runs(50_000, 1, 550)), "runs 1 for 550000"),
     ]);
 }
 
 #[test]
-fn ways_that_become_shorter_bit_by_bit_mend_the_end_that_was_told() {
+fn delays_that_shrink_gradually_correct_the_reported_end() {
     history([
         (0, Link(1), "here"),
         (1_600, state(runs(1_000, 1, 60)), "runs 1 for 60000, asks on 1"),
-        (2_510, beat(2_000), ""),
-        (3_420, beat(3_000), "runs 1 for 58000"),
-        (4_330, beat(4_000), ""),
-        (5_310, beat(5_000), "runs 1 for 56000"),
+        (2_510, heartbeat(2_000), ""),
+        (3_420, heartbeat(3_000), "runs 1 for 58000"),
+        (4_330, heartbeat(4_000), ""),
+        (5_310, heartbeat(5_000), "runs 1 for 56000"),
     ]);
 }
 
@@ -354,11 +354,11 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (10, Begin(1), ""),
         (60, state(idle(60, 0)), "asks on 1, Start 1 on 1"),
         (3_000, Say(Op::Start, 1), "Start 1 on 1"),
-        // A device that says none is told all the same.
+        // A device without a state report receives the start all the same.
         (4_000, Link(2), ""),
         (5_999, Say(Op::Start, 1), ""),
         (6_000, Say(Op::Start, 1), "Start 1 on 2"),
-        // What is not answered is said to a new connection at once, until it is too late.
+        // An unanswered start is sent to a new connection at once, until it expires.
         (7_000, Link(3), ""),
         (7_050, Hear(3, Word::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
         (9_000, Link(4), ""),
@@ -373,16 +373,16 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (200, Link(2), ""),
         (250, Hear(2, Word::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
     ]);
-    // A heartbeat is no state.
-    history([(0, Link(1), "here"), (10, beat(10), ""), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+    // A heartbeat does not count as a state report.
+    history([(0, Link(1), "here"), (10, heartbeat(10), ""), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
 }
 
 #[test]
 fn a_start_that_never_left_is_void_when_it_is_too_late() {
     history([(0, Begin(1), ""), (3_000, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
-    // Not before: it may leave yet.
+    // Before that moment the start may still be sent.
     history([(0, Begin(1), ""), (9_999, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
-    // Said once, to a line that was dead as it turned out.
+    // The start was sent once, to a connection that was already dead.
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -390,14 +390,14 @@ fn a_start_that_never_left_is_void_when_it_is_too_late() {
         (30, Unlink(1), "away"),
         (10_000, Say(Op::Query, 1), ""),
     ]);
-    // Another process may have written it.
+    // Another process may have written the start.
     history([(0, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "")]);
     history([(0, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "")]);
 }
 
 // --- what decides an unsure purchase ---
 
-/// A start that went onto a line which broke, then the device's first state on a new one at that millisecond.
+/// A start is written to a connection that breaks; the device then sends its first state report on a new one at that millisecond.
 fn comes_back(at: i64, said: State, expected: &'static str) {
     history([
         (0, Link(1), "here"),
@@ -418,7 +418,7 @@ fn its_first_state_decides_an_unsure_purchase() {
     comes_back(at, last(at, 1, AckResult::Expired), "Expired 1 by Last, free, asks on 2");
     comes_back(at, runs(at, 1, 580), "runs 1 for 580000, asks on 2");
     comes_back(at, idle(at, 0), "Expired 1 by Epoch, asks on 2");
-    // What the state leaves open is asked at once.
+    // The state report decides nothing, so the server queries at once.
     comes_back(at, idle(at, 1), "free, Query 1 on 2");
     comes_back(at, last(at, 1, AckResult::Started), "free, Query 1 on 2");
     comes_back(at, State { epoch: None, ..idle(at, 0) }, "Query 1 on 2");
@@ -426,17 +426,17 @@ fn its_first_state_decides_an_unsure_purchase() {
 
 #[test]
 fn an_epoch_below_decides_only_when_a_start_would_be_too_late() {
-    // By the device's own clock, which may be late by two seconds.
+    // The device's own clock decides, and it may be late by two seconds.
     comes_back(12_010, idle(12_010, 0), "Expired 1 by Epoch, asks on 2");
     comes_back(11_980, idle(11_980, 0), "Query 1 on 2");
-    // Said in time for a start, and heard long after.
+    // The state report was sent in time for a start, and arrived long after.
     comes_back(30_000, idle(5_000, 0), "Query 1 on 2");
-    // It does not tell when it said so.
+    // The state report carries no uptime.
     comes_back(30_000, State { stamp: Stamp::default(), ..idle(0, 0) }, "Query 1 on 2");
 }
 
 #[test]
-fn an_epoch_below_says_nothing_of_what_has_run_or_was_forgotten() {
+fn an_epoch_below_decides_nothing_about_what_has_run_or_was_forgotten() {
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -455,17 +455,17 @@ fn an_epoch_below_says_nothing_of_what_has_run_or_was_forgotten() {
 }
 
 #[test]
-fn a_state_of_which_no_command_has_told_is_for_the_actor_to_judge() {
+fn a_state_of_a_purchase_without_a_command_goes_to_the_actor() {
     history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "Done 1 by Last, asks on 1")]);
     history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Started)), "asks on 1")]);
-    // It is not the one that is open.
+    // The reported purchase is not the open one.
     history([(0, Say(Op::Query, 2), ""), (5, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "asks on 1")]);
 }
 
 // --- the end of a run, and what staff must know ---
 
 #[test]
-fn a_run_that_is_over_early_is_trouble_and_no_money() {
+fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
     let ran = || {
         vec![
             (0, Link(1), "here"),
@@ -475,18 +475,18 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
             (40, state(runs(40, 1, 600)), "runs 1 for 600000"),
         ]
     };
-    // Free only by its next word: staff are to be waited for meanwhile.
+    // The next state report makes it free; until then the machine waits for staff.
     for (at, expected, next) in [(540_030, "ended 60010 early", "free"), (540_040, "free", ""), (600_040, "free, asks on 1", "")]
     {
         let again = (at + 10, state(idle(at + 10, 1)), next);
         history(ran().into_iter().chain([(at, state(idle(at, 1)), expected), again, (at + 20, state(idle(at + 20, 1)), "")]));
     }
-    // Its own word that it is done is no better reason.
+    // The device's ack that it is done is no better reason.
     history(ran().into_iter().chain([
         (100_000, ack(100_000, 1, AckResult::Done), "Done 1 by Ack"),
         (100_010, state(last(100_010, 1, AckResult::Done)), "Done 1 by Last, ended 500030 early"),
     ]));
-    // An operator has it stopped: a state without a run says that it has.
+    // An operator requested a stop: a state report without a run confirms it.
     history(ran().into_iter().chain([
         (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
         (100_060, state(idle(100_055, 1)), "Done 1 by Run, free"),
@@ -497,7 +497,8 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
         (100_060, ack(100_055, 1, AckResult::Done), "Done 1 by Ack"),
         (100_070, state(idle(100_065, 1)), "free"),
     ]));
-    // A state that was sent before the stop, even before the run, does not confirm it. On another connection the ack may be faster.
+    // A state report that was sent before the stop, or even before the run, does not confirm it. The ack may arrive first on another
+    // connection.
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -506,10 +507,10 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
         (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
         (100_050, Hear(2, Word::State(idle(25, 1))), "free"),
     ]);
-    // The power was gone and so is the run, of which the store knows.
+    // A power cut ended a run that is stored.
     history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);
     history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1")]);
-    // Told again, the store has nothing to say of a stop that is known here.
+    // A second recall from the store does not overwrite the stop that is known here.
     history([
         (0, Recall(1), ""),
         (5, Link(1), "here"),
@@ -521,13 +522,13 @@ fn a_run_that_is_over_early_is_trouble_and_no_money() {
 }
 
 #[test]
-fn a_machine_is_told_free_when_its_device_has_passed_the_fence() {
+fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
         (10_000, Say(Op::Query, 1), "Query 1 on 1"),
-        // Long after: the money is back, staff wait for the device.
+        // Long after the refund, the machine waits for staff.
         (1_000_000, Ask, "Query 1 on 1"),
         (1_000_050, state(idle(5_000, 0)), "Query 1 on 1"),
         (1_000_100, state(idle(1_000_100, 1)), "free"),
@@ -538,7 +539,7 @@ fn a_machine_is_told_free_when_its_device_has_passed_the_fence() {
 }
 
 #[test]
-fn the_fence_outlives_the_process() {
+fn the_fence_survives_the_process() {
     let mut talk = Conversation::default();
     let held = step::first(1, id(3), 3, 600, T0, T0);
     talk.recall(1, &step::Purchase { state: PurchaseState::Expired, ..held });
@@ -547,7 +548,7 @@ fn the_fence_outlives_the_process() {
     for (ms, what, expected) in [
         (0, Link(1), "here"),
         (5, Ask, "asks on 1"),
-        // Its first word to this process, maybe long on its way: said before the start went out, as far as anybody here knows.
+        // The device's first message to this process. Its delay is unknown, so it may have been sent before the start.
         (10, state(idle(10, 2)), "Query 3 on 1"),
         (15_000, Ask, "Query 3 on 1"),
         (15_010, state(idle(15_010, 3)), "free"),
@@ -557,7 +558,7 @@ fn the_fence_outlives_the_process() {
 }
 
 #[test]
-fn of_an_idle_device_the_actor_hears_nothing_that_it_did_not_want() {
+fn the_actor_receives_only_what_it_wants_of_an_idle_device() {
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 4)), "asks on 1"),
@@ -565,7 +566,7 @@ fn of_an_idle_device_the_actor_hears_nothing_that_it_did_not_want() {
         (30, Ask, "asks on 1"),
         (40, state(idle(40, 4)), "free"),
         (50, state(idle(50, 4)), ""),
-        // A run that nobody paid for.
+        // The device reports an unpaid cycle.
         (60, state(runs(60, 9, 60)), "runs 9 for 60000"),
         (70, state(idle(70, 9)), "free"),
     ]);
@@ -589,18 +590,18 @@ fn two_devices_with_one_key_are_trouble() {
 // --- a scan ---
 
 #[test]
-fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
+fn a_scan_asks_a_device_after_three_seconds_without_a_message() {
     history([
         (0, Do::Probe, "away"),
         (0, Link(1), "here"),
-        // Its first state is about to come.
+        // The first state report is still expected.
         (5, Do::Probe, "here"),
         (10, state(idle(10, 0)), "asks on 1"),
         (60, state(idle(50, 0)), ""),
         (3_060, Do::Probe, ""),
         (3_061, Do::Probe, "asks on 1"),
         (3_062, Do::Probe, "here"),
-        // A ping is no word.
+        // A ping does not count as a message.
         (3_070, Alive(1), ""),
         (3_080, Do::Probe, "here"),
         (3_150, state(idle(3_150, 0)), ""),
@@ -609,7 +610,7 @@ fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
         (10_499, Do::Probe, "here"),
         (10_500, Do::Probe, "asks on 1"),
     ]);
-    // One that says no state first is asked all the same.
+    // A device that sends no first state report is asked all the same.
     history([(0, Link(1), "here"), (1_999, Do::Probe, "here"), (3_500, Do::Probe, "asks on 1")]);
 }
 
@@ -617,12 +618,12 @@ fn a_scan_asks_a_device_that_was_not_heard_for_three_seconds() {
 fn a_device_whose_first_state_is_lost_is_asked_for_one() {
     history([
         (0, Link(1), "here"),
-        (1_000, beat(1_000), ""),
-        (31_000, beat(31_000), "asks on 1"),
-        (31_500, beat(31_500), ""),
-        // Somebody scans: another beat is no answer, because without a clock its start would be for nothing.
+        (1_000, heartbeat(1_000), ""),
+        (31_000, heartbeat(31_000), "asks on 1"),
+        (31_500, heartbeat(31_500), ""),
+        // A customer scans. Another heartbeat is no answer: a device without a clock would refuse the start.
         (41_000, Do::Probe, "asks on 1"),
-        (41_100, beat(41_100), ""),
+        (41_100, heartbeat(41_100), ""),
         (41_110, Do::Probe, "here"),
         (41_200, state(idle(41_150, 0)), "asks on 1"),
         (41_300, state(idle(41_250, 0)), ""),
@@ -637,7 +638,7 @@ fn a_device_that_may_have_no_clock_is_asked_so_that_its_start_tells_the_time() {
             (0, Link(1), "here"),
             (10, state(idle(0, 0)), "asks on 1"),
             (4_000, state(idle(up_ms, 0)), ""),
-            (4_100, beat(4_050), ""),
+            (4_100, heartbeat(4_050), ""),
         ]
     };
     history(slow(1_999).into_iter().chain([(4_200, Do::Probe, "")]));
@@ -646,7 +647,7 @@ fn a_device_that_may_have_no_clock_is_asked_so_that_its_start_tells_the_time() {
         (4_250, state(idle(4_230, 0)), ""),
         (4_260, Begin(1), "Start 1 on 1"),
     ]));
-    // An hour later it has none any more.
+    // An hour later the device has no clock any more.
     let later = 55 * 60_000 + 4_000;
-    history(slow(1_000).into_iter().chain([(later, beat(later), "asks on 1"), (later + 2_000, Do::Probe, "asks on 1")]));
+    history(slow(1_000).into_iter().chain([(later, heartbeat(later), "asks on 1"), (later + 2_000, Do::Probe, "asks on 1")]));
 }

@@ -1,18 +1,18 @@
-//! When a device said what it said, on the server's clock.
+//! Time at which a device sent a message, on the server's clock, estimated from its uptime and the shortest delay.
 
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::order::wrapped;
 
-/// The shortest way counts for so long, and up to twice as long: as long as a device keeps the clock that it was told. Not for ever,
-/// because a crystal goes wrong by 30 s a week.
+/// How long the shortest delay is used, and up to twice as long: as long as a device keeps the clock that it received. It must expire,
+/// because a crystal drifts by 30 s a week.
 const KEPT_MS: i64 = 60 * 60_000;
 
-/// A word's way only makes it older: the time of arrival less the uptime that it tells is never less than the moment of the boot, and
-/// the least of them is the nearest to it.
+/// Filter for message delays. The time of arrival minus the uptime in the message is the moment of the boot plus the delay, never less.
+/// So the least of these values is the best estimate of the boot.
 #[derive(Debug, Default)]
 pub(super) struct Way {
-    /// The least boot moments of this hour and of the one before.
+    /// Least boot moments of this period and of the one before.
     least: Option<i64>,
     before: Option<i64>,
     began: Timestamp,
@@ -20,7 +20,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// A word arrives.
+    /// Records a message that arrived.
     pub(super) fn heard(&mut self, up_ms: i64, now: Timestamp) {
         if self.has_wrapped(up_ms) {
             *self = Self::default();
@@ -35,22 +35,22 @@ impl Way {
         self.least = Some(self.least.map_or(boot_ms, |least| least.min(boot_ms)));
     }
 
-    /// Whether its uptime went round since the word before: what was said at an earlier one is of another count.
+    /// Whether the uptime counter wrapped around since the previous message: earlier uptimes belong to another count.
     pub(super) fn has_wrapped(&self, up_ms: i64) -> bool {
         wrapped(self.up_ms, up_ms)
     }
 
-    /// Whether a word came before `at`, by which others are measured.
+    /// Whether a message arrived before `at`, so that the delay of later ones can be measured.
     pub(super) fn is_known_since(&self, at: Timestamp) -> bool {
         self.began < at
     }
 
-    /// Whether the device tells its uptime.
+    /// Whether the device reports its uptime.
     pub(super) fn is_known(&self) -> bool {
         self.boot_ms().is_some()
     }
 
-    /// When it said what it said at that uptime, or up to the shortest way sooner.
+    /// When the device had this uptime. The true time is earlier by at most the shortest delay.
     pub(super) fn said_at(&self, up_ms: i64) -> Option<Timestamp> {
         self.boot_ms().map(|boot_ms| Timestamp::from_ms(boot_ms).plus_ms(up_ms))
     }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_word_moves_nothing_and_a_faster_one_does() {
+    fn a_late_message_moves_nothing_and_a_faster_one_does() {
         let mut way = Way::default();
         assert_eq!(way.said_at(0), None);
         way.heard(1_000, at(1_900));
@@ -87,7 +87,7 @@ mod tests {
         let mut way = Way::default();
         let week = 7 * 86_400_000;
         for up_ms in (0..week).step_by(30_000) {
-            // 50 in a million: 30 s a week.
+            // A drift of 50 in a million: 30 s a week.
             let true_ms = up_ms + up_ms / 20_000;
             way.heard(up_ms, at(true_ms + 50));
             let off_ms = way.said_at(up_ms).unwrap().ms() - T0 - true_ms;
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_uptime_that_goes_round_begins_anew() {
+    fn an_uptime_that_wraps_around_starts_a_new_count() {
         let mut way = Way::default();
         way.heard(4_294_967_000, at(0));
         way.heard(704, at(1_000));

@@ -1,4 +1,4 @@
-//! Connections that have not logged in: how many there may be, and who is let in.
+//! Connections that have not logged in: their limits, and the login itself.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,19 +18,19 @@ use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::Refused;
 use crate::device::mqtt::socket::Socket;
 
-/// How long a connection has to send its CONNECT and to be judged.
+/// Time in which a connection must send its CONNECT and be checked.
 const LOGIN_WITHIN_MS: i64 = 5_000;
-/// Connections of a thread that have not logged in.
+/// Greatest number of connections of a thread that have not logged in.
 pub(super) const MAX_LOGINS: usize = 1_024;
-/// Logins are gathered for so long.
+/// Time for which logins are gathered before they are checked together.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// Whether a proxy that sends no PROXY header was warned about: one line is enough, and each connection could make another.
+/// Whether a warning about a proxy without a PROXY header was logged: one line is enough, and each connection could add another.
 static WARNED: AtomicBool = AtomicBool::new(false);
 
 impl Thread {
     pub(super) fn accepted(&mut self, stream: std::net::TcpStream) {
-        // A connection that is gone already needs no answer: its device comes again.
+        // A connection that is already gone needs no answer: its device reconnects.
         let Ok(peer) = stream.peer_addr() else { return };
         let peer = peer.ip().to_canonical();
         match self.make_room(peer) {
@@ -39,7 +39,7 @@ impl Thread {
         }
     }
 
-    /// A place for a connection from `peer`, if need be that of another connection that has not logged in.
+    /// Returns a place for a connection from `peer`. If necessary, another connection that has not logged in is closed for it.
     fn make_room(&mut self, peer: IpAddr) -> Option<Place> {
         let free = self.shared.place();
         match self.pool.admission(peer.into(), free.is_none(), self.now()) {
@@ -54,7 +54,7 @@ impl Thread {
     }
 
     fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: Place) {
-        // One that the kernel does not take is nobody's loss: its device comes again.
+        // A socket that the kernel refuses is dropped: its device reconnects.
         let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
         let now = self.now();
         let mut line = Line::new(socket, self.shared.next_link(), peer.into(), place, now, LOGIN_WITHIN_MS);
@@ -64,8 +64,8 @@ impl Thread {
         self.insert(line);
     }
 
-    /// Reads the PROXY header (version 2) of a connection that a trusted proxy forwards; its addresses are those of the device's side.
-    /// Whether the connection is ready for what follows the header.
+    /// Reads the PROXY header (version 2) of a connection that a trusted proxy forwards; its source address is the device's. Returns
+    /// whether the connection is ready for what follows the header.
     pub(super) fn take_proxy_header(&mut self, key: LineKey, buf: &mut [u8]) -> bool {
         let Some(line) = self.line(key) else { return false };
         if !matches!(line.stage, Stage::Proxied) {
@@ -89,7 +89,7 @@ impl Thread {
                 };
                 (header.len(), from.filter(|_| header.command == ppp::v2::Command::Proxy))
             }
-            // The rest is on its way, unless the connection has ended or the header is longer than what is read at once.
+            // The rest of the header follows, unless the connection has ended or the header is longer than the buffer.
             Err(ParseError::Incomplete(_) | ParseError::Partial(..)) if peeked > 0 && peeked < buf.len() => return false,
             Err(e) => {
                 if peeked > 0 && !WARNED.swap(true, Ordering::Relaxed) {
@@ -133,12 +133,12 @@ impl Thread {
         self.ask_at.get_or_insert_with(|| Instant::now() + GATHER);
     }
 
-    /// When the logins that wait are to be asked for. One statement at a time: while it runs the next ones gather.
+    /// When the waiting logins must be checked. Only one statement runs at a time; further logins gather in the meantime.
     pub fn is_to_ask_at(&self) -> Option<Instant> {
         self.ask_at.filter(|_| !self.asking && self.shared.is_open())
     }
 
-    /// Who has gone needs no answer: as many wait for one as there may be.
+    /// Drops logins of closed connections, so that no more logins wait than connections may.
     fn forget_gone(&mut self) {
         let mut knocks = std::mem::take(&mut self.knocks);
         knocks.retain(|knock| self.line(knock.key).is_some());
@@ -169,7 +169,7 @@ impl Thread {
         }
     }
 
-    /// Has the connection's device let in, on the thread where it lives.
+    /// Completes a login: passes the connection to the thread of its device.
     fn let_in(&mut self, key: LineKey, found: DeviceKey) {
         if self.shared.is_revoked(found.id) {
             return self.refuse(key, Refusal::Login, Refused::Wrong);
@@ -197,7 +197,7 @@ impl Thread {
         }
     }
 
-    /// Answers a login with no; then the connection is closed.
+    /// Refuses a login; then the connection is closed.
     fn refuse(&mut self, key: LineKey, answer: Refusal, why: Refused) {
         self.shared.reports.metrics.refused(why);
         if let Some(line) = self.line(key) {

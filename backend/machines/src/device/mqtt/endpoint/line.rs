@@ -1,4 +1,4 @@
-//! A device's connection: its socket, what was read of it, and what waits to be sent.
+//! Connection of a device: its socket, what was read from it, and what waits to be sent.
 
 use std::io::ErrorKind;
 
@@ -11,68 +11,68 @@ use super::shared::Place;
 use crate::device::mqtt::conversation::LinkId;
 use crate::device::mqtt::socket::Socket;
 
-/// Bytes that may wait to be sent; whoever does not take them is closed.
+/// Greatest number of bytes that wait to be sent; a connection that exceeds it is closed.
 pub const MOST_WAITING: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub struct Line {
     pub socket: Socket,
     pub mqtt: Connection,
-    /// To be sent.
+    /// Bytes to be sent.
     pub out: Vec<u8>,
     pub link: LinkId,
     pub from: Address,
     pub stage: Stage,
-    /// The last packet; before there was one, when it came.
+    /// When the last packet arrived; before the first packet, when the connection was accepted.
     pub heard_at: Timestamp,
-    /// After so long without one it is dead.
+    /// Silence after which the connection is dead.
     pub silence_ms: i64,
     /// Packets since the last sweep.
     pub packets: u32,
-    /// Nothing more is read of it: it is about to be closed.
+    /// The connection is about to be closed: nothing more is read from it.
     pub doomed: bool,
     _place: Place,
 }
 
 #[derive(Debug)]
 pub enum Stage {
-    /// Waits for the PROXY header of the balancer that forwards it.
+    /// Waits for the PROXY header of the balancer that forwards the connection.
     Proxied,
     /// Waits for its CONNECT.
     Fresh,
-    /// Waits for its judgement.
+    /// Waits for the result of its login.
     Judged(Login),
     Seated(Seat),
 }
 
-/// What a CONNECT asked for.
+/// Content of a CONNECT that is needed after the check.
 #[derive(Debug)]
 pub struct Login {
     pub idmesin: i64,
     pub client: Box<str>,
     pub silence_ms: i64,
-    /// The topic of its will.
+    /// Topic of its will.
     pub will: Option<Box<str>>,
 }
 
-/// A device's connection that has logged in.
+/// Session of a device's connection that has logged in.
 #[derive(Debug)]
 pub struct Seat {
     pub idmesin: i64,
-    /// Of `device_key`.
+    /// Id in `device_key`.
     pub key: i64,
     pub client: Box<str>,
-    /// What its topics begin with.
+    /// Prefix of its topics.
     pub prefix: Box<str>,
-    /// Whether it has subscribed to its commands, and to its own states.
+    /// Whether it has subscribed to its commands, and to its own state reports.
     pub commands: bool,
     pub states: bool,
 }
 
-/// Why nothing more can be sent on a line.
+/// Reason why nothing more can be sent on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unsendable {
-    /// It takes less than it is sent.
+    /// It takes less than is sent to it.
     Slow,
     Broken,
 }
@@ -108,10 +108,10 @@ impl Line {
         }
     }
 
-    /// Sends what the kernel takes of what waits.
+    /// Sends as much of the waiting bytes as the kernel takes.
     ///
     /// # Errors
-    /// When the line is to be closed.
+    /// When the connection must be closed.
     pub fn flush(&mut self) -> Result<(), Unsendable> {
         let mut sent = 0;
         let ended = loop {
@@ -128,7 +128,7 @@ impl Line {
         };
         self.out.drain(..sent);
         if self.out.is_empty() {
-            // A device that says nothing for hours keeps no memory for it.
+            // A device may be silent for hours: its connection keeps no buffer.
             self.out = Vec::new();
         }
         match ended {

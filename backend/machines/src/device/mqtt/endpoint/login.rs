@@ -1,4 +1,4 @@
-//! Logins: what a CONNECT claims, and those of a moment asked for in one statement.
+//! Logins of devices: the claim of a CONNECT, and the check of several claims in one statement.
 
 use std::sync::Arc;
 
@@ -10,21 +10,21 @@ use super::shared::{LineKey, Order, Shared, Verdict};
 use crate::device::mqtt::keys::{KeyError, hash};
 use crate::device::mqtt::logins::{self, Claim, DeviceKey};
 
-/// A login that waits to be judged.
+/// Login that waits for its check.
 #[derive(Debug)]
 pub struct Knock {
     pub key: LineKey,
     pub claim: Claim,
 }
 
-/// Whose machine a CONNECT claims to be; `None`: nobody's. Nobody is anonymous.
+/// Machine that a CONNECT claims; `None`: no machine. Anonymous logins are not accepted.
 pub fn claim(connect: &Connect) -> Option<Claim> {
     let (user, password) = connect.user().zip(connect.password())?;
     let idmesin = user.parse().ok().filter(|id: &i64| *id > 0 && user == id.to_string())?;
     Some(Claim { idmesin, hash: hash(password) })
 }
 
-/// What it asks for besides.
+/// The rest of what a CONNECT asks for.
 pub fn login(connect: &Connect, idmesin: i64) -> Login {
     Login {
         idmesin,
@@ -34,24 +34,24 @@ pub fn login(connect: &Connect, idmesin: i64) -> Login {
     }
 }
 
-/// Whether a will, if there is one, is on the topic on which the device says that it is there.
+/// Whether the will, if there is one, is on the topic of the device's own state.
 pub fn has_own_will(login: &Login, prefix: &str) -> bool {
     login.will.as_deref().is_none_or(|topic| topic.strip_prefix(prefix) == Some("state"))
 }
 
-/// What a device's topics begin with.
+/// Prefix of a device's topics.
 pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
     format!("nyala/v1/{idoutlet}/{idmesin}/")
 }
 
-/// Judges those of a moment together, until nobody asks any more; `to` hears what became of them.
+/// Checks gathered logins together, until all senders are dropped; `to` receives the verdicts.
 pub async fn judge_forever(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
     while let Some(knocks) = knocks.recv().await {
         let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
     }
 }
 
-/// By the keys as they are now.
+/// Checks logins against the keys as they are now.
 async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
     let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
     let verdicts = look_up(shared, &claims).await.unwrap_or_else(|e| {
@@ -74,8 +74,8 @@ async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyE
     Ok(found.into_iter().map(|key| verdict(key, &used)).collect())
 }
 
-/// `used`: the keys whose first use is written. Nobody comes in before that, so that no key counts beside the one that follows it for
-/// longer than until that one's first login.
+/// Verdict for a key. `used`: the keys whose first use is committed. No login succeeds before that commit. So an old key counts beside
+/// its successor only until the successor's first login.
 fn verdict(key: Option<DeviceKey>, used: &[i64]) -> Verdict {
     match key {
         Some(key) if key.first_use && !used.contains(&key.id) => Verdict::Unavailable,

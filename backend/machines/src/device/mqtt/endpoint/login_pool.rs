@@ -1,7 +1,8 @@
-//! Connections that have not logged in: a pool with a limit, shared fairly by address. When it is full, the newest connection of the
-//! address that holds most makes room. No address has a fixed number of places: all machines of an outlet share one address.
+//! Pool of connections that have not logged in: it has a limit and is shared fairly by address. When it is full, the newest connection of
+//! the address with the most connections makes room. No address has a fixed number of places: all machines of an outlet share one
+//! address.
 //!
-//! Addresses count twice: by themselves (IPv4, or the /64 of an IPv6 one), and together with their network (the /48 of an IPv6 one).
+//! Addresses count twice: separately (IPv4, or the /64 of an IPv6 one), and together with their network (the /48 of an IPv6 one).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,24 +12,24 @@ use nyala_core::domain::timestamp::Timestamp;
 use super::shared::LineKey;
 use crate::device::mqtt::conversation::LinkId;
 
-/// A connection this old, in milliseconds, makes room for a new one even where nobody holds more than the others.
+/// Age in milliseconds at which a connection makes room for a new one even when no network has more connections than the others.
 const STALE_MS: i64 = 1_000;
 
-/// Who makes room for a new connection.
+/// Result for a new connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     /// There is a free place.
     Free,
-    /// This connection is to be closed first.
+    /// This connection must be closed first.
     Evict(LineKey),
-    /// Nobody: the new connection is refused.
+    /// No connection makes room: the new one is refused.
     Full,
 }
 
 #[derive(Debug)]
 pub struct LoginPool {
     max: usize,
-    /// By network, address and number, so that a later connection of an address comes after an earlier one.
+    /// Key is network, address and number, so that a later connection of an address follows an earlier one.
     places: BTreeMap<(Address, Address, LinkId), Place>,
     by_network: HashMap<Address, usize>,
 }
@@ -39,7 +40,7 @@ struct Place {
     since: Timestamp,
 }
 
-/// The /48 of an IPv6 address; an IPv4 address is its own network.
+/// Network of an address: the /48 of an IPv6 address; an IPv4 address is its own network.
 fn network(address: Address) -> Address {
     address.site().map_or(address, |site| Address::V6(site << 16))
 }
@@ -49,7 +50,7 @@ impl LoginPool {
         Self { max, places: BTreeMap::new(), by_network: HashMap::new() }
     }
 
-    /// Who makes room for a connection from `address`. `is_full`: a limit beside the pool's own is reached.
+    /// Decides which connection makes room for one from `address`. `is_full`: another limit than the pool's own is reached.
     pub fn admission(&self, address: Address, is_full: bool, now: Timestamp) -> Admission {
         if self.places.len() < self.max && !is_full {
             return Admission::Free;
@@ -67,7 +68,7 @@ impl LoginPool {
         newest.or_else(|| self.oldest_stale(most, now)).map_or(Admission::Full, Admission::Evict)
     }
 
-    /// The newest connection of the address that holds most in a network; `None` when that is not more than `than` holds with one more.
+    /// The newest connection of the address that has most in a network; `None` when `than`, with one more, would have at least as many.
     fn newest_of_fullest(&self, network: Address, than: Option<Address>) -> Option<LineKey> {
         let mut held: HashMap<Address, (usize, LineKey)> = HashMap::new();
         for ((_, address, _), place) in self.of_network(network) {
@@ -79,7 +80,7 @@ impl LoginPool {
         (than.is_none() || most > own + 1).then_some(newest)
     }
 
-    /// The oldest connection of the networks that hold `most`, when it is stale.
+    /// The oldest connection of the networks that have `most`, when it is stale.
     fn oldest_stale(&self, most: usize, now: Timestamp) -> Option<LineKey> {
         let fullest = self.by_network.iter().filter(|(_, held)| **held == most);
         let places = fullest.flat_map(|(network, _)| self.of_network(*network));
@@ -100,7 +101,7 @@ impl LoginPool {
         }
     }
 
-    /// When the connection came; `None` when it is not in the pool.
+    /// Removes a connection and returns when it came; `None` when it is not in the pool.
     pub fn remove(&mut self, key: LineKey, address: Address) -> Option<Timestamp> {
         let network = network(address);
         let place = self.places.remove(&(network, address, key.link))?;
@@ -128,7 +129,7 @@ mod tests {
             Self { pool: LoginPool::new(max), last: 0 }
         }
 
-        /// A connection from `ip`: its number and whom it has displaced, or `None` when it was refused.
+        /// Adds a connection from `ip`: returns its number and the connection that it displaced, or `None` when it was refused.
         fn come(&mut self, ip: &str, now_ms: i64) -> Option<(u64, Option<u64>)> {
             let (address, now) = (Address::from(ip.parse::<IpAddr>().unwrap()), Timestamp::from_ms(now_ms));
             let displaced = match self.pool.admission(address, false, now) {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_connection_outlives_a_flood_from_another_address() {
+    fn a_slow_connection_survives_a_flood_from_another_address() {
         let mut pool = Pool::new(10);
         let (slow, _) = pool.come("192.0.2.9", 0).unwrap();
         for n in 0..5_000 {
@@ -181,7 +182,7 @@ mod tests {
         assert!(pool.come("2001:db8:2:1::1", 0).is_some());
         let (_, displaced) = pool.come("2001:db8:2:2::1", 0).unwrap();
         assert!(displaced.is_some_and(|number| number <= 5), "{displaced:?} is of the site that holds five");
-        // Within the fuller site a /64 that holds none yet takes no place from those that hold one each.
+        // Within the fuller site, a /64 without a connection displaces none of those that have one each.
         assert_eq!(pool.come("2001:db8:1:9::1", 0), None);
     }
 

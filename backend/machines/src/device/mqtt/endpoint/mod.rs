@@ -1,5 +1,4 @@
-//! The endpoint: `serve` itself is what devices connect to (docs/contract.md §6). Here is the I/O and every bound of it; what words mean is
-//! decided in `conversation`.
+//! Endpoint of `serve` for devices (docs/contract.md §6): all I/O and its limits. `conversation` decides what messages mean.
 
 mod fresh;
 mod line;
@@ -26,27 +25,27 @@ use self::thread::Thread;
 
 /// How often dead connections and silent devices are looked for.
 const SWEEP: Duration = Duration::from_millis(500);
-/// News of the kernel, and orders, that are taken before it is the others' turn on this thread.
+/// Greatest number of kernel events, and of orders, that are processed before other tasks of this thread run.
 const EVENTS: usize = 256;
 const ORDERS_A_TURN: usize = 256;
 
-/// The kernel's news of a thread's connections.
-struct News(Poll);
+/// Kernel events of a thread's connections.
+struct KernelEvents(Poll);
 
-impl AsRawFd for News {
+impl AsRawFd for KernelEvents {
     fn as_raw_fd(&self) -> RawFd {
         self.0.as_raw_fd()
     }
 }
 
-/// Begins this worker thread's part of the endpoint; connections that are accepted on it are given to what is returned.
+/// Starts this worker thread's part of the endpoint. The returned sender takes connections that are accepted on it.
 ///
 /// # Errors
-/// When the kernel has no descriptor to spare.
+/// When the kernel has no free descriptor.
 pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>> {
     let poll = Poll::new()?;
     let registry = poll.registry().try_clone()?;
-    let news = watch(News(poll))?;
+    let news = watch(KernelEvents(poll))?;
     let (me, orders) = mpsc::channel(ORDERS);
     let (to_judge, knocks) = mpsc::channel(1);
     shared.add_thread(me.clone());
@@ -55,15 +54,15 @@ pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>>
     Ok(me)
 }
 
-/// The runtime tells when the kernel has news.
+/// Waits, by the runtime, until the kernel has events.
 #[allow(unsafe_code)]
-fn watch(news: News) -> std::io::Result<AsyncFd<News>> {
-    // SAFETY: the descriptor is the one that `Poll` owns: it is always the same, and open until the `AsyncFd` and the `Poll` in it are dropped.
+fn watch(news: KernelEvents) -> std::io::Result<AsyncFd<KernelEvents>> {
+    // SAFETY: `Poll` owns this descriptor: it stays the same, and open until the `AsyncFd` and the `Poll` in it are dropped.
     let watched = unsafe { AsyncFd::register_with_interest(news, Interest::READABLE) };
     Ok(watched?)
 }
 
-async fn run(mut thread: Thread, mut news: AsyncFd<News>, mut orders: mpsc::Receiver<Order>) {
+async fn run(mut thread: Thread, mut news: AsyncFd<KernelEvents>, mut orders: mpsc::Receiver<Order>) {
     let mut events = Events::with_capacity(EVENTS);
     let mut sweep = interval(SWEEP);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -1,4 +1,4 @@
-//! Connections that have logged in: what their devices say and are told.
+//! Sessions of connections that have logged in: messages from their devices and to them.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::server::{Subscribe, Unsubscribe};
@@ -13,30 +13,30 @@ use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::{Closed, Dropped};
 use crate::device::mqtt::word::{Topic, Word};
 
-/// Connections of one device.
+/// Greatest number of connections of one device.
 const LINES: usize = 4;
-/// The topic that a device hears its commands by, behind what its topics begin with.
+/// Last part of the topic on which a device receives its commands, after the prefix of its topics.
 const COMMANDS: &str = "cmd";
 
 impl Thread {
-    /// A connection whose device lives on this thread.
+    /// Takes over a connection that has logged in: this thread owns its device.
     pub(super) fn arrive(&mut self, mut line: Line, key: DeviceKey) {
-        // Revoked on the way.
+        // The key was revoked after the check.
         if self.shared.is_revoked(key.id) {
             return self.shared.reports.metrics.closed(Closed::Revoked);
         }
         let now = self.now();
         line.heard_at = now;
-        // It was judged, so it takes the answer.
+        // The CONNECT was checked, so this answer is valid.
         let _ = line.mqtt.accept(&mut line.out);
         let client: Box<str> = line.seat().map(|seat| seat.client.clone()).unwrap_or_default();
         self.devices.get_or_make(location(key.idmesin, key.idoutlet));
         let mut before = self.lines_of.get(&key.idmesin).cloned().unwrap_or_default();
-        // One of the same moment may have taken its place already.
+        // Another login of the same moment may already have replaced a connection.
         before.retain(|key| self.line(*key).is_some_and(|line| !line.doomed));
         let same =
             before.iter().copied().find(|key| !client.is_empty() && self.seat(*key).is_some_and(|seat| seat.client == client));
-        // The one that hears commands stays longest: beside it somebody may publish with a connection for each word.
+        // The connection that receives commands stays longest: a client beside it may open one connection for each message.
         let oldest =
             || before.iter().copied().find(|key| self.seat(*key).is_some_and(|seat| !seat.commands)).or(before.first().copied());
         if let Some(replaced) = same.or_else(|| oldest().filter(|_| before.len() >= LINES)) {
@@ -44,12 +44,12 @@ impl Thread {
         }
         let Some(at) = self.insert(line) else { return };
         self.lines_of.entry(key.idmesin).or_default().push(at);
-        // What it has sent since its CONNECT.
+        // The connection may have sent packets since its CONNECT.
         self.feed(at, &[]);
         self.read(at);
     }
 
-    /// A connection is closed.
+    /// Ends the session of a closed connection.
     pub(super) fn parted(&mut self, key: LineKey, idmesin: i64) {
         let now = self.now();
         if let Some(lines) = self.lines_of.get_mut(&idmesin) {
@@ -85,7 +85,7 @@ impl Thread {
         }
     }
 
-    /// Repeats a device's state on its own connections that asked for it: people look on that way.
+    /// Repeats a device's state report on its own connections that subscribed to it: people use that to watch a device.
     fn show_state(&mut self, idmesin: i64, publish: &Publish) {
         let lines = self.lines_of.get(&idmesin).cloned().unwrap_or_default();
         for key in lines {
@@ -144,7 +144,7 @@ impl Thread {
         }
     }
 
-    /// A packet that is no word.
+    /// Processes a packet that is no message.
     pub(super) fn alive(&mut self, key: LineKey, now: Timestamp) {
         let Some(idmesin) = self.seat(key).map(|seat| seat.idmesin) else { return };
         let Some(device) = self.devices.get(idmesin) else { return };
@@ -152,7 +152,7 @@ impl Thread {
         self.perform(idmesin, effects);
     }
 
-    /// Carries out what a conversation says.
+    /// Carries out the effects of a conversation.
     pub(super) fn perform(&mut self, idmesin: i64, effects: Vec<Effect>) {
         let now = self.now();
         let Some(device) = self.devices.get(idmesin) else { return };
@@ -179,7 +179,7 @@ impl Thread {
         let Some(key) = self.key_of(idmesin, link) else { return };
         let Some(line) = self.line(key) else { return };
         let Some(topic) = line.seat().map(|seat| format!("{}{COMMANDS}", seat.prefix)) else { return };
-        // Nothing rests on an acknowledgement: what is not answered is said again.
+        // Nothing depends on an MQTT acknowledgement: a command without an answer is sent again.
         if let Err(e) = line.mqtt.publish(&topic, payload, Qos::AtMostOnce, &mut line.out) {
             tracing::error!(error = %e, idmesin, "a command cannot be written");
         }

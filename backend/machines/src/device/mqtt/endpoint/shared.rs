@@ -1,4 +1,4 @@
-//! What the threads of the endpoint share.
+//! State that the threads of the endpoint share.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -20,33 +20,33 @@ use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::DeviceMetrics;
 use crate::device::mqtt::reports::Reports;
 
-/// What may wait for one thread.
+/// Orders that may wait for one thread.
 pub const ORDERS: usize = 8_192;
-/// Wrong secrets of a machine from an address in so long, after which none is looked at for so long.
+/// Wrong secrets for a machine from one address within `WRONG_WITHIN_MS`, after which its logins from there are refused for `HELD_MS`.
 const WRONG: usize = 10;
 const WRONG_WITHIN_MS: i64 = 10 * 60_000;
 const HELD_MS: i64 = 60_000;
 const REMEMBERED: usize = 65_536;
-/// Revoked keys that are remembered, for logins that were judged before and are seated after.
+/// Revoked keys that are remembered, for logins that were checked before and get their session after.
 const REVOKED: usize = 16_384;
 
-/// What a thread is told.
+/// Order to a thread.
 #[derive(Debug)]
 pub enum Order {
     /// A connection was accepted.
     Accepted(std::net::TcpStream),
-    /// What became of the logins that were asked for together.
+    /// Results of logins that were checked together.
     Judged(Vec<(LineKey, Verdict)>),
-    /// A connection whose device lives here.
+    /// A connection whose device this thread owns.
     Seat(Box<Line>, DeviceKey),
     Request(Request),
-    /// Keys that count no more.
+    /// Keys that were revoked.
     Revoked(Arc<[i64]>),
-    /// All connections are to be closed.
+    /// All connections must be closed.
     SendAway,
 }
 
-/// Names a connection of a thread until it is closed; afterwards it names nothing.
+/// Key of a thread's connection until it is closed; afterwards it is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineKey {
     pub at: usize,
@@ -63,7 +63,7 @@ pub enum Verdict {
 pub struct Shared {
     pub store: Store,
     pub reports: Arc<Reports>,
-    /// Whether logins are looked at.
+    /// Whether logins are processed.
     open: AtomicBool,
     pub tls: Option<Arc<ServerConfig>>,
     /// Balancers whose connections begin with a PROXY header.
@@ -82,7 +82,7 @@ struct Wrong {
     held: Recent<(i64, Address), ()>,
 }
 
-/// One connection's share of all that there may be.
+/// Permit for one of the connections that the server may have.
 #[derive(Debug)]
 pub struct Place {
     connections: Arc<AtomicUsize>,
@@ -114,7 +114,7 @@ impl Shared {
         }
     }
 
-    /// A thread offers itself; what it is told comes by `orders`.
+    /// Registers a thread, which receives its orders by `orders`.
     pub fn add_thread(&self, orders: mpsc::Sender<Order>) {
         self.threads.write().unwrap_or_else(PoisonError::into_inner).push(orders);
     }
@@ -123,19 +123,19 @@ impl Shared {
         self.threads.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Where the devices of an outlet live.
+    /// Thread that owns the devices of an outlet.
     fn home(&self, idoutlet: i64) -> Option<mpsc::Sender<Order>> {
         let threads = self.threads.read().unwrap_or_else(PoisonError::into_inner);
         let at = usize::try_from(idoutlet.unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
         threads.get(at).cloned()
     }
 
-    /// Whether that thread is it.
+    /// Whether that thread owns the devices of the outlet.
     pub fn is_home(&self, idoutlet: i64, thread: &mpsc::Sender<Order>) -> bool {
         self.home(idoutlet).is_some_and(|home| home.same_channel(thread))
     }
 
-    /// Tells the thread of an outlet's devices. Never blocks.
+    /// Sends an order to the thread of an outlet's devices. Never blocks.
     ///
     /// # Errors
     /// When it is known not to arrive.
@@ -143,7 +143,7 @@ impl Shared {
         self.home(idoutlet).and_then(|home| home.try_send(order).ok()).ok_or(Lost)
     }
 
-    /// Whether logins are looked at: there is somebody to hear devices, and who closes them when their keys count no more.
+    /// Whether logins are processed: the server accepts messages, and closes the connections of revoked keys.
     pub fn is_open(&self) -> bool {
         self.open.load(Ordering::Acquire)
     }
@@ -152,12 +152,12 @@ impl Shared {
         self.open.store(true, Ordering::Release);
     }
 
-    /// Every connection has another one; a later one's is higher.
+    /// Returns a new id for each connection, higher than all before.
     pub fn next_link(&self) -> LinkId {
         LinkId(self.links.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Room for one connection more.
+    /// Takes a permit for one more connection.
     pub fn place(&self) -> Option<Place> {
         let room = |n: usize| (n < self.max_connections).then_some(n + 1);
         self.connections.fetch_update(Ordering::Relaxed, Ordering::Relaxed, room).ok()?;
@@ -165,12 +165,12 @@ impl Shared {
         Some(Place { connections: self.connections.clone(), metrics: self.reports.metrics.clone() })
     }
 
-    /// Whether a login of that machine from there is looked at.
+    /// Whether a login of that machine from that address is checked.
     pub fn may_log_in(&self, idmesin: i64, from: Address, now: Timestamp) -> bool {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).held.count(&(idmesin, from), now) == 0
     }
 
-    /// It had a wrong secret.
+    /// Records a wrong secret.
     pub fn was_wrong(&self, idmesin: i64, from: Address, now: Timestamp) {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         wrong.recent.add((idmesin, from), (), now);
@@ -179,14 +179,14 @@ impl Shared {
         }
     }
 
-    /// Closes all connections; a thread that has no room for being told keeps its own.
+    /// Closes all connections; a thread whose queue is full keeps its own.
     pub fn send_away(&self) {
         for thread in self.threads() {
             let _ = thread.try_send(Order::SendAway);
         }
     }
 
-    /// These keys count no more.
+    /// Records that these keys were revoked.
     pub fn revoke(&self, keys: &[i64]) {
         let mut revoked = self.revoked.lock().unwrap_or_else(PoisonError::into_inner);
         revoked.extend(keys);

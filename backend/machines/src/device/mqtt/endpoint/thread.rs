@@ -1,5 +1,5 @@
-//! One worker thread's part of the endpoint: its connections and its devices, in one task. No connection has a task or a buffer of its
-//! own: the kernel tells which ones have something (an epoll within the runtime's own), and what they have is read into one buffer.
+//! Part of the endpoint on one worker thread: its connections and its devices, in one task. No connection has a separate task or buffer:
+//! the kernel reports which ones are ready (an epoll within the runtime's own), and all are read into one buffer.
 
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -20,33 +20,34 @@ use super::shared::{LineKey, Order, Shared};
 use crate::device::mqtt::devices::Devices;
 use crate::device::mqtt::metrics::{Closed, Refused};
 
-/// What a PROXY header (version 2) begins with (HAProxy, doc/proxy-protocol.txt §2.2).
+/// First bytes of a PROXY header, version 2 (HAProxy, doc/proxy-protocol.txt §2.2).
 const PROXY_HEADER: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Reads of a connection before it is the others' turn, each of up to so many bytes.
+/// Reads of a connection before the others have their turn, each of up to `READ_BYTES`.
 const READS: usize = 4;
 const READ_BYTES: usize = 4_096;
-/// Packets of a connection between two sweeps; a device that is started, stopped and asked at once says a tenth of it.
+/// Greatest number of packets of a connection between two sweeps; a device that is started, stopped and queried at once sends a tenth of
+/// it.
 const PACKETS: u32 = 256;
 
 pub struct Thread {
     pub(super) shared: Arc<Shared>,
     registry: Registry,
-    /// To this thread itself.
+    /// Sender of orders to this thread itself.
     pub(super) me: mpsc::Sender<Order>,
     lines: Slab<Line>,
     pub(super) devices: Devices,
-    /// The connections of each device, the oldest first.
+    /// Connections of each device, the oldest first.
     pub(super) lines_of: HashMap<i64, Vec<LineKey>>,
-    /// Those that have not logged in.
+    /// Connections that have not logged in.
     pub(super) pool: LoginPool,
     pub(super) knocks: Vec<Knock>,
-    /// Where they are judged together.
+    /// Sender of logins to the task that checks them together.
     pub(super) to_judge: mpsc::Sender<Vec<Knock>>,
     pub(super) ask_at: Option<Instant>,
     pub(super) asking: bool,
-    /// To be closed when what is being done is done.
+    /// Connections that are closed when the present input is processed.
     doomed: Vec<(LineKey, Option<Closed>)>,
-    /// Those that may have more than was read of them.
+    /// Connections that may have more bytes than were read.
     again: Vec<LineKey>,
     buf: Vec<u8>,
 }
@@ -112,7 +113,7 @@ impl Thread {
         self.line(key)?.seat_mut()
     }
 
-    /// Puts a connection among this thread's. `None`: the kernel does not take it.
+    /// Adds a connection to this thread. `None`: the kernel does not take it.
     pub(super) fn insert(&mut self, mut line: Line) -> Option<LineKey> {
         let entry = self.lines.vacant_entry();
         let key = LineKey { at: entry.key(), link: line.link };
@@ -124,11 +125,11 @@ impl Thread {
         Some(key)
     }
 
-    /// Takes a connection out, to be closed or to go to another thread.
+    /// Removes a connection, to close it or to pass it to another thread.
     pub(super) fn remove(&mut self, key: LineKey) -> Option<Line> {
         self.line(key)?;
         let mut line = self.lines.remove(key.at);
-        // What was closed by the other side is out of the kernel's sight already.
+        // A connection that the other side closed may already be deregistered by the kernel.
         let _ = line.socket.deregister(&self.registry);
         if line.seat().is_none() {
             self.pool.remove(key, line.from);
@@ -136,28 +137,28 @@ impl Thread {
         Some(line)
     }
 
-    /// The kernel has news of a connection.
+    /// Processes a kernel event of a connection.
     pub fn ready(&mut self, token: Token, readable: bool) {
         let Some(link) = self.lines.get(token.0).map(|line| line.link) else { return };
         let key = LineKey { at: token.0, link };
-        // The room to write is made known once, whenever it comes.
+        // The kernel reports only once that a socket is writable, and it may do so at any time.
         self.send(key);
         if readable {
             self.read(key);
         }
     }
 
-    /// Whether there is more to do without waiting for anything.
+    /// Whether there is more to do without waiting for an event.
     pub fn has_more(&self) -> bool {
         !self.again.is_empty()
     }
 
-    /// After whatever was done: closes what is to be closed, and gives those a turn that have more.
+    /// Ends the processing of an input: reads on from connections that have more bytes, and closes the doomed ones.
     pub fn settle(&mut self) {
         for key in std::mem::take(&mut self.again) {
             self.read(key);
         }
-        // Closing one may be the end of another, never of one that is closed.
+        // Closing one may doom another, but never one that is already closed.
         while let Some((key, why)) = self.doomed.pop() {
             self.close(key, why);
         }
@@ -190,7 +191,7 @@ impl Thread {
         }
     }
 
-    /// Takes what was read.
+    /// Parses the bytes that were read.
     pub(super) fn feed(&mut self, key: LineKey, mut bytes: &[u8]) {
         let (now, begins) = (self.now(), bytes);
         while let Some(line) = self.line(key).filter(|line| !line.doomed) {
@@ -201,7 +202,7 @@ impl Thread {
                     if line.packets > PACKETS {
                         return self.doom(key, Some(Closed::Flood));
                     }
-                    // Before it has logged in it has so long in all.
+                    // Before its login, a connection has one deadline for everything.
                     if line.seat().is_some() {
                         line.heard_at = now;
                     }
@@ -237,7 +238,7 @@ impl Thread {
         }
     }
 
-    /// Sends what waits for a connection.
+    /// Sends the waiting bytes of a connection.
     pub(super) fn send(&mut self, key: LineKey) {
         let Some(line) = self.line(key) else { return };
         match line.flush() {
@@ -247,7 +248,7 @@ impl Thread {
         }
     }
 
-    /// It is closed when what is being done is done. `why`: the server's reason, if it is the server's.
+    /// Marks a connection to be closed after the present input. `why`: the server's reason, if the server closes it.
     pub(super) fn doom(&mut self, key: LineKey, why: Option<Closed>) {
         if let Some(line) = self.line(key).filter(|line| !line.doomed) {
             line.doomed = true;
@@ -265,7 +266,7 @@ impl Thread {
         self.parted(key, seat.idmesin);
     }
 
-    /// Looks for what has been silent for too long.
+    /// Closes connections and wakes conversations that have been silent for too long.
     pub fn sweep(&mut self) {
         let now = self.now();
         let mut silent = Vec::new();
@@ -274,7 +275,7 @@ impl Thread {
             if line.heard_at.ms_until(now) >= line.silence_ms {
                 match line.stage {
                     Stage::Proxied | Stage::Fresh => self.shared.reports.metrics.refused(Refused::Protocol),
-                    // The database took too long.
+                    // The database did not answer in time.
                     Stage::Judged(_) => self.shared.reports.metrics.refused(Refused::Unavailable),
                     Stage::Seated(_) => {}
                 }

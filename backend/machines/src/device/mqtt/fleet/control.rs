@@ -1,4 +1,4 @@
-//! The control port: orders of one line each, on loopback, answered with one line of JSON each.
+//! Control port on loopback: each order is one line, and each answer is one line of JSON.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::SocketAddr;
@@ -11,13 +11,13 @@ use super::fault::Fault;
 use super::selection::Selection;
 use super::{CONTROL, Fleet, FleetError};
 
-/// Who may give orders at once. Their tokens and the listener's lie before the members'.
+/// Greatest number of clients at once. Their tokens and the listener's precede those of the members.
 const CLIENTS: usize = 8;
 const LINE_BYTES: usize = 512;
-/// Orders that one may give without waiting for an answer.
-const MOST_LINES: usize = 64;
-/// Answers that may wait for one who does not read them.
-const MOST_WAITING: usize = 64 * 1024;
+/// Orders that a client may send without waiting for an answer.
+const MAX_LINES: usize = 64;
+/// Bytes of answers that may wait for a client that does not read them.
+const MAX_WAITING: usize = 64 * 1024;
 
 pub(super) struct Control {
     listener: TcpListener,
@@ -31,11 +31,11 @@ struct Client {
     waiting: Vec<u8>,
 }
 
-/// What is asked for.
+/// Order of a client.
 #[derive(Debug, PartialEq, Eq)]
 enum Order {
     Fault(Selection, Fault),
-    /// Of one fault, or of all.
+    /// Removes one fault, or all.
     Heal(Selection, Option<Fault>),
     Cut(Selection),
     ComeBack(Selection),
@@ -75,7 +75,7 @@ impl Control {
         self.address
     }
 
-    /// Takes those who want to give orders, as many as there is room for.
+    /// Accepts new clients, as many as may be connected at once.
     fn accept(&mut self, registry: &Registry) {
         while let Ok((mut stream, _)) = self.listener.accept() {
             let Some(at) = self.clients.iter().position(Option::is_none) else { continue };
@@ -87,7 +87,7 @@ impl Control {
 }
 
 impl Client {
-    /// The whole lines that have come; `None`: it has gone, or says too much.
+    /// The complete lines that have arrived; `None`: the client has gone, or sends too much.
     fn lines(&mut self) -> Option<Vec<String>> {
         let mut lines = Vec::new();
         let mut buffer = [0; LINE_BYTES];
@@ -103,13 +103,13 @@ impl Client {
                 let line: Vec<u8> = self.heard.drain(..=end).collect();
                 lines.push(String::from_utf8_lossy(&line).trim().to_owned());
             }
-            if self.heard.len() > LINE_BYTES || lines.len() > MOST_LINES {
+            if self.heard.len() > LINE_BYTES || lines.len() > MAX_LINES {
                 return None;
             }
         }
     }
 
-    /// Whether it is still there.
+    /// Sends an answer. Returns whether the client is still connected.
     fn send(&mut self, text: &[u8]) -> bool {
         self.waiting.extend_from_slice(text);
         while !self.waiting.is_empty() {
@@ -120,12 +120,12 @@ impl Client {
                 Err(_) => return false,
             }
         }
-        self.waiting.len() <= MOST_WAITING
+        self.waiting.len() <= MAX_WAITING
     }
 }
 
 impl Fleet {
-    /// Something is to be done at the control port: at its door (0), or for one of its clients.
+    /// Processes an event of the control port: of its listener (0), or of one of its clients.
     pub(super) fn control_ready(&mut self, at: usize) {
         let Some(control) = &mut self.control else { return };
         let Some(at) = at.checked_sub(1) else { return control.accept(self.poll.registry()) };
@@ -164,7 +164,7 @@ impl Fleet {
             }
             Order::ComeBack(_) => who.into_iter().for_each(|i| self.come_back(i)),
             Order::Stats => return Ok(self.count.told(self.expected, self.now)),
-            Order::Run(idmesin) => return self.told_of(idmesin),
+            Order::Run(idmesin) => return self.describe(idmesin),
             Order::Quit => {
                 self.stop.stop();
                 return Ok(json!({"ok": true}));
@@ -174,7 +174,7 @@ impl Fleet {
         Ok(json!({"ok": true, "devices": devices}))
     }
 
-    fn told_of(&self, idmesin: i64) -> Result<Value, String> {
+    fn describe(&self, idmesin: i64) -> Result<Value, String> {
         let member = self.by_machine.get(&idmesin).and_then(|i| self.members.get(*i));
         let member = member.ok_or_else(|| format!("no device has the number {idmesin}"))?;
         let run = member.model.run(member.up_ms(self.now)).filter(|_| member.has_power());
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_a_few_words_and_what_is_none_hears_which_there_are() {
+    fn orders_are_parsed_and_an_invalid_one_gets_the_list_of_orders() {
         let all: Selection = "all".parse().unwrap();
         for (line, order) in [
             ("fault 1-50 late", Order::Fault("1-50".parse().unwrap(), Fault::Late)),

@@ -1,4 +1,4 @@
-//! What happened to all devices.
+//! Counters of what happened to all devices.
 
 use nyala_core::purchase::step::{AckResult, Op};
 use serde_json::{Value, json};
@@ -25,16 +25,16 @@ pub(super) struct Count {
     run: u64,
     refused: u64,
     expired: u64,
-    /// Runs that went on after a power cut.
+    /// Runs that continued after a power cut.
     pub went_on: u64,
     outage: Option<Outage>,
 }
 
-/// From the moment when lines were lost until all are back.
+/// Outage: from the first lost connections until all are back.
 #[derive(Debug)]
 struct Outage {
     began: i64,
-    /// How long it took each.
+    /// How long after the outage's beginning each connection was back.
     backs: Vec<i64>,
     over: bool,
 }
@@ -57,7 +57,7 @@ impl Count {
         }
     }
 
-    /// A start was new, and that came of it.
+    /// Counts the outcome of a new start.
     pub fn decided(&mut self, acts: &[Act]) {
         for act in acts {
             match act {
@@ -77,7 +77,7 @@ impl Count {
         }
     }
 
-    /// Whatever is lost from now on is one outage.
+    /// Begins an outage: every connection that is lost from now on belongs to it.
     pub fn cut(&mut self, now: i64) {
         self.outage = Some(Outage { began: now, backs: Vec::new(), over: false });
     }
@@ -89,7 +89,7 @@ impl Count {
         }
     }
 
-    /// All are there: what the outage was that ends with that, if there is one.
+    /// Ends the outage when all devices are back, and returns its figures, if there was one.
     pub fn outage_over(&mut self) -> Option<Value> {
         let outage = self.outage.as_mut().filter(|outage| !outage.over)?;
         outage.over = true;
@@ -97,7 +97,7 @@ impl Count {
         Some(outage.told())
     }
 
-    /// For programs.
+    /// Counters as JSON, for programs.
     pub fn told(&self, devices: usize, now: i64) -> Value {
         json!({
             "devices": devices,
@@ -116,7 +116,7 @@ impl Count {
         })
     }
 
-    /// For people.
+    /// Counters as text, for people.
     pub fn summary(&self, devices: usize, now: i64) -> String {
         let mut lines = vec![
             format!("devices  {} of {devices} connected after {} s", self.connected, now / 1000),
@@ -147,7 +147,7 @@ impl Outage {
         self.backs.last().copied()
     }
 
-    /// Of 100 of them 99 took no longer.
+    /// The 99th percentile.
     fn p99(&self) -> Option<i64> {
         self.backs.get((self.backs.len() * 99).div_ceil(100).saturating_sub(1)).copied()
     }
@@ -158,7 +158,7 @@ impl Outage {
     }
 }
 
-/// Memory of this process; 0 where the system does not tell.
+/// Memory of this process; 0 where the system does not report it.
 fn rss_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

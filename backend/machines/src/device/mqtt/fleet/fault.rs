@@ -1,4 +1,4 @@
-//! What may be wrong with a device.
+//! Faults that a device may have.
 
 use std::str::FromStr;
 
@@ -64,19 +64,19 @@ impl FromStr for Fault {
     }
 }
 
-/// Which devices have a fault.
+/// Devices that have a fault.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Share {
     Of(Selection),
-    /// Each with this probability.
+    /// Each device, with this probability.
     Percent(f64),
 }
 
 impl Share {
-    /// `KIND[:ids|:percent]`, as a flag has it.
+    /// Parses `KIND[:ids|:percent]`, the form of a flag.
     ///
     /// # Errors
-    /// What of it is not understood.
+    /// A description of the part that is not understood.
     pub fn parse(text: &str) -> Result<(Fault, Self), String> {
         let (kind, share) = text.split_once(':').unwrap_or((text, "all"));
         let share = match share.strip_suffix('%') {
@@ -103,7 +103,7 @@ impl Faults {
         if is { self.0 |= fault.bit() } else { self.0 &= !fault.bit() }
     }
 
-    /// Those in which it loses its line or its power again and again.
+    /// The fault that makes the device lose its connection or its power repeatedly, if any.
     pub fn recurring(self) -> Option<Fault> {
         [Fault::Amnesia, Fault::Reboot, Fault::Flap].into_iter().find(|fault| self.has(*fault))
     }

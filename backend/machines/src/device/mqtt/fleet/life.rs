@@ -1,4 +1,4 @@
-//! What devices live through: lines that come and go, commands, time, and what is wrong with them.
+//! Lifecycle of the devices: connections, commands, time and faults.
 
 use mio::Token;
 use mio::net::TcpStream;
@@ -18,25 +18,25 @@ use crate::device::mqtt::word::{Cmd, State, Topic, Word};
 
 /// From SYN to SUBACK.
 const CONNECT_WITHIN_MS: i64 = 10_000;
-/// The first pause before a new try is up to this …
+/// Greatest first pause before a new attempt to connect …
 const FIRST_PAUSE_MS: i64 = 2_000;
-/// … and each is up to twice as long as the one before, to this.
+/// … each pause is up to twice as long as the one before, up to this.
 const LONGEST_PAUSE_MS: i64 = 30_000;
-/// How long the power is away.
+/// How long the power is off.
 const DARK_MS: (i64, i64) = (1_000, 3_000);
-/// Between two losses of a flapping line, and of power.
+/// Interval between two losses of a flapping connection, or of power.
 const FLAP_MS: (i64, i64) = (1_000, 10_000);
 const REBOOT_MS: (i64, i64) = (10_000, 60_000);
-/// How long a word waits for another one to overtake it.
+/// How long a message waits for another one to overtake it.
 const HOLD_MS: i64 = 2_000;
-/// Words that a late device keeps.
-const MOST_LATER: usize = 16;
+/// Greatest number of messages that a late device keeps.
+const MAX_LATER: usize = 16;
 const MAKE: &str = "nyala device sim";
 
 impl Fleet {
     // --- power ---
 
-    /// It has power now.
+    /// Turns the device's power on.
     pub(super) fn power(&mut self, i: usize) {
         let member = &mut self.members[i];
         member.booted_at = self.now;
@@ -47,7 +47,7 @@ impl Fleet {
         self.perform(i, &acts, 0);
     }
 
-    /// Its power is cut, and comes back soon. Nobody closes its line.
+    /// Cuts the device's power, which comes back soon. The connection is not closed.
     fn darken(&mut self, i: usize, forgets: bool) {
         if !self.members[i].has_power() {
             return;
@@ -65,7 +65,7 @@ impl Fleet {
         }
     }
 
-    // --- lines ---
+    // --- connections ---
 
     pub(super) fn connect_some(&mut self) {
         while self.on_their_way < MOST_ON_THEIR_WAY {
@@ -135,7 +135,7 @@ impl Fleet {
         }
     }
 
-    /// Until there is nothing more: the system says only once that a word has come, and the end of the line right after it.
+    /// Reads until nothing is left: the system reports a message and the end of the connection right after it only once.
     fn read_all(&mut self, i: usize, buffer: &mut [u8]) -> Result<(), Loss> {
         loop {
             let member = &mut self.members[i];
@@ -143,7 +143,7 @@ impl Fleet {
             let Some(n) = line.read(buffer)? else { return Ok(()) };
             member.heard_at = self.now;
             let mut bytes = &buffer[..n];
-            // What is told may cost it its line.
+            // Processing an event may cost the device its connection.
             while let Some(line) = &mut self.members[i].line {
                 self.out.clear();
                 let event = line.mqtt.feed(&mut bytes, &mut self.out)?;
@@ -158,7 +158,7 @@ impl Fleet {
         match event {
             Event::Accepted => {
                 self.stage(i, Stage::Subscribing);
-                // The server has another line of it now, and forgets the old one.
+                // The server now has a new connection of the device, and forgets the old one.
                 self.members[i].ghost = None;
                 let topic = topic(&self.members[i], "cmd");
                 self.send(i, |mqtt, out| mqtt.subscribe(&[(&topic, Qos::AtMostOnce)], out).map(drop))
@@ -172,13 +172,13 @@ impl Fleet {
                 self.live(i);
                 Ok(())
             }
-            // Nobody knows when a command was given that was kept.
+            // A retained command may be of any age.
             Event::Publish(publish) if publish.retain() => {
                 self.count.ignored += 1;
                 Ok(())
             }
             Event::Publish(publish) => {
-                self.hear(i, &publish);
+                self.on_publish(i, &publish);
                 Ok(())
             }
             Event::Pong => {
@@ -196,13 +196,13 @@ impl Fleet {
         (member.beat_at, member.heard_at, member.pinged_at, member.tries) = (now + beat_ms, now, None, 0);
         let again = std::mem::replace(&mut member.was_live, true);
         self.count.live(again, now);
-        self.say(i, Saying::State);
+        self.send_saying(i, Saying::State);
         if self.members[i].faults.has(Fault::HalfOpen) && self.members[i].stage == Stage::Live {
             self.stage(i, Stage::HalfOpen);
         }
     }
 
-    /// It has no line any more, and will try again.
+    /// Drops the device's connection and plans a new attempt.
     pub(super) fn lose(&mut self, i: usize, why: &Loss) {
         if self.members[i].line.is_none() && !self.members[i].stage.is_on_its_way() {
             return;
@@ -219,12 +219,12 @@ impl Fleet {
         self.arm(i);
     }
 
-    /// Its line is there for the server only.
+    /// Leaves the device's connection open for the server only.
     fn abandon(&mut self, i: usize) {
         let member = &mut self.members[i];
         member.held = None;
         if let Some(Line { mut socket, .. }) = member.line.take() {
-            // One that cannot be taken off is closed, which is all the same to the device.
+            // A socket that cannot be deregistered is closed, which makes no difference to the device.
             member.ghost = socket.deregister(self.poll.registry()).ok().map(|()| socket);
         }
     }
@@ -241,9 +241,9 @@ impl Fleet {
         self.queue.push_back(i);
     }
 
-    // --- words ---
+    // --- messages ---
 
-    fn hear(&mut self, i: usize, publish: &Publish) {
+    fn on_publish(&mut self, i: usize, publish: &Publish) {
         let Ok(cmd) = Cmd::parse(publish.payload()) else {
             self.count.ignored += 1;
             return;
@@ -269,16 +269,16 @@ impl Fleet {
         self.perform(i, &acts, at);
     }
 
-    /// Does it all; what is to be said, not before `at`.
+    /// Carries out the acts. Messages are sent at `at` at the earliest.
     pub(super) fn perform(&mut self, i: usize, acts: &[Act], at: i64) {
         for act in acts {
             match act {
                 Act::Save => self.save(i),
                 Act::Relay(_) => {}
-                Act::Say(saying) if at <= self.now => self.say(i, *saying),
+                Act::Say(saying) if at <= self.now => self.send_saying(i, *saying),
                 Act::Say(saying) => {
                     let later = &mut self.members[i].later;
-                    if later.len() < MOST_LATER {
+                    if later.len() < MAX_LATER {
                         later.push((at, *saying));
                     }
                 }
@@ -299,7 +299,7 @@ impl Fleet {
         }
     }
 
-    fn say(&mut self, i: usize, saying: Saying) {
+    fn send_saying(&mut self, i: usize, saying: Saying) {
         let member = &mut self.members[i];
         if member.stage != Stage::Live {
             return;
@@ -352,7 +352,7 @@ impl Fleet {
 
     // --- time ---
 
-    /// Does what is due.
+    /// Processes what is due for the device.
     pub(super) fn wake(&mut self, i: usize) {
         self.trouble(i);
         let (now, member) = (self.now, &self.members[i]);
@@ -373,13 +373,13 @@ impl Fleet {
         }
         let due = self.members[i].later.iter().take_while(|(at, _)| *at <= now).count();
         let sayings: Vec<_> = self.members[i].later.drain(..due).collect();
-        sayings.into_iter().for_each(|(_, saying)| self.say(i, saying));
+        sayings.into_iter().for_each(|(_, saying)| self.send_saying(i, saying));
         if let Some((_, word)) = self.members[i].held.take_if(|(at, _)| *at <= now) {
             self.put(i, &word);
         }
     }
 
-    /// Keeps its line alive, and sees whether that is.
+    /// Keeps the device's connection alive, and checks that the server answers.
     fn attend(&mut self, i: usize) {
         let (now, beat_ms) = (self.now, self.plan.beat_ms);
         let member = &mut self.members[i];
@@ -422,7 +422,7 @@ impl Fleet {
 
     // --- orders ---
 
-    /// Faults that devices have from the beginning: those that come again and again come for the first time a while later.
+    /// Applies the faults that devices have from the start; recurring ones first occur a while later.
     pub(super) fn begin_with_faults(&mut self) -> Result<(), FleetError> {
         for (fault, share) in std::mem::take(&mut self.plan.faults) {
             let devices: Vec<usize> = match share {
@@ -445,7 +445,7 @@ impl Fleet {
         Ok(())
     }
 
-    /// Those of the devices that were asked for, in their order; never a second one with a key.
+    /// Selected devices, in the order of the selection; never the second device of a key.
     pub(super) fn selected(&self, selection: &super::Selection) -> Vec<usize> {
         (0..self.by_machine.len()).filter(|i| selection.has(self.members[*i].key.idmesin)).collect()
     }
@@ -471,7 +471,7 @@ impl Fleet {
         self.arm(i);
     }
 
-    /// A second device with its key, or no more.
+    /// Adds a second device with the same key, or removes it.
     fn clone_of(&mut self, i: usize, is: bool) {
         let known = self.clones.get(&i).copied();
         if !is {
@@ -493,12 +493,13 @@ impl Fleet {
         self.queue_up(at);
     }
 
-    /// Its line is closed, now.
+    /// Closes the device's connection at once.
     pub(super) fn cut(&mut self, i: usize) {
         self.lose(i, &Loss::Cut);
     }
 
-    /// A device whose line is dead sees it and makes a new one, while the server still has the old; one that waits does so no more.
+    /// Makes the device reconnect at once. One with a dead connection notices that and makes a new one while the server still has the
+    /// old; one that pauses stops pausing.
     pub(super) fn come_back(&mut self, i: usize) {
         match self.members[i].stage {
             Stage::HalfOpen => {

@@ -1,4 +1,4 @@
-//! A device's line: a socket, MQTT on it, and what the kernel has not taken yet.
+//! Connection of a device: a socket, MQTT on it, and the bytes that the kernel has not taken yet.
 
 use std::io::{self, ErrorKind};
 
@@ -7,10 +7,10 @@ use nyala_mqtt::{Limits, Refusal, Unsent, Violation};
 
 use crate::device::mqtt::socket::Socket;
 
-/// Bytes that may wait to be sent; a device that has more to say finds that nobody listens.
-const MOST_WAITING: usize = 4 * 1024;
+/// Bytes that may wait to be sent; a device that exceeds it treats the server as gone.
+const MAX_WAITING: usize = 4 * 1024;
 
-/// Why a device has no line any more.
+/// Reason why a device has lost its connection.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Loss {
     #[error("closed by the server")]
@@ -31,7 +31,7 @@ pub(super) enum Loss {
     Slow,
     #[error("the server is silent")]
     Silent,
-    /// It was this program that cut it.
+    /// This program cut the connection.
     #[error("cut")]
     Cut,
 }
@@ -53,12 +53,12 @@ impl Line {
         Self { socket, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
     }
 
-    /// Whether the connection is there, after the system has said that there is news of it.
+    /// Whether the connection is established, after the system has reported an event for it.
     pub fn is_connected(&mut self) -> Result<bool, Loss> {
         Ok(self.socket.is_connected()?)
     }
 
-    /// Reads what has come; `None`: nothing more now.
+    /// Reads what has arrived; `None`: nothing more now.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Option<usize>, Loss> {
         loop {
             return match self.socket.read(buffer) {
@@ -71,14 +71,14 @@ impl Line {
         }
     }
 
-    /// Sends, or keeps in order what the kernel does not take.
+    /// Sends bytes, or keeps in order what the kernel does not take.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Loss> {
         let sent = if self.waiting.is_empty() { self.write(bytes)? } else { 0 };
         self.waiting.extend_from_slice(&bytes[sent..]);
-        if self.waiting.len() > MOST_WAITING { Err(Loss::Unread) } else { Ok(()) }
+        if self.waiting.len() > MAX_WAITING { Err(Loss::Unread) } else { Ok(()) }
     }
 
-    /// Sends what was kept.
+    /// Sends the bytes that were kept.
     pub fn flush(&mut self) -> Result<(), Loss> {
         match self.socket.flush() {
             Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
@@ -88,7 +88,7 @@ impl Line {
         self.send(&waiting)
     }
 
-    /// How many bytes the kernel has taken.
+    /// Writes and returns how many bytes the kernel has taken.
     fn write(&mut self, bytes: &[u8]) -> Result<usize, Loss> {
         let mut sent = 0;
         while sent < bytes.len() {

@@ -1,4 +1,4 @@
-//! One of the devices: where it stands, and when it is to be looked at.
+//! Device of the fleet: its stage, and when it must be processed next.
 
 use super::Key;
 use super::fault::{Fault, Faults};
@@ -7,27 +7,27 @@ use crate::device::mqtt::model::{Device, Saying};
 use crate::device::mqtt::socket::Socket;
 use crate::device::mqtt::word::Word;
 
-/// What a device asks for as its keep-alive: it is never silent for longer.
+/// Keep-alive that a device requests: it is never silent for longer.
 pub(super) const KEEP_ALIVE_MS: i64 = 30_000;
-/// After so much silence of the server it asks whether that is still there …
+/// Silence of the server after which the device sends a ping …
 const QUIET_MS: i64 = 60_000;
-/// … and waits so long for the answer.
+/// … and how long it waits for the answer.
 const ANSWER_MS: i64 = 15_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// Not there: the second device with a key, which was taken away.
+    /// Absent: the second device of a key, after it was removed.
     Off,
     /// Without power.
     Dark,
-    /// Waits before the next try.
+    /// Waits before the next attempt to connect.
     Resting,
     Queued,
     Connecting,
     LoggingIn,
     Subscribing,
     Live,
-    /// It has a line, and nothing comes or goes on it.
+    /// Connected, but nothing arrives in either direction.
     HalfOpen,
 }
 
@@ -39,35 +39,35 @@ impl Stage {
 
 pub(super) struct Member {
     pub key: Key,
-    /// It has another one's key, and its memory is nobody's.
+    /// The device uses another one's key, and its memory is not stored.
     pub is_clone: bool,
     pub model: Device,
     pub booted_at: i64,
     pub faults: Faults,
     pub stage: Stage,
-    /// When the stage ends, where it has an end.
+    /// End of the stage, if it has one.
     pub until: i64,
-    /// Tries to connect, one after the other in vain.
+    /// Attempts to connect that have failed in a row.
     pub tries: u32,
     pub was_live: bool,
     pub line: Option<Line>,
-    /// A line that nobody has closed: the power was cut, or the network between.
+    /// Connection that was not closed: the power was cut, or the network in between.
     pub ghost: Option<Socket>,
     pub beat_at: i64,
     pub sent_at: i64,
     pub heard_at: i64,
-    /// When it asked whether the server is there.
+    /// When the device sent a ping that is not answered yet.
     pub pinged_at: Option<i64>,
-    /// When it loses its line or its power the next time.
+    /// When the device loses its connection or its power the next time.
     pub trouble_at: Option<i64>,
-    /// Until then it keeps what it has to say of a start.
+    /// Until then the device holds back its messages about a start.
     pub late_until: i64,
     pub later: Vec<(i64, Saying)>,
-    /// A word that waits for the next one to overtake it, until then at most.
+    /// Message that waits for the next one to overtake it, at most until then.
     pub held: Option<(i64, Word)>,
-    /// When it will be looked at.
+    /// When the device is processed next.
     pub armed: Option<i64>,
-    /// Runs that it began.
+    /// Runs that the device has started.
     pub starts: u64,
 }
 
@@ -106,12 +106,12 @@ impl Member {
         !matches!(self.stage, Stage::Off | Stage::Dark)
     }
 
-    /// Whether it is to have a line.
+    /// Whether the device should have a connection.
     pub fn is_expected(&self) -> bool {
         self.stage != Stage::Off && !self.faults.has(Fault::HalfOpen)
     }
 
-    /// When there is something to do for it.
+    /// When the device must be processed next.
     pub fn due(&self) -> Option<i64> {
         let of_line = match self.stage {
             Stage::Off | Stage::Queued | Stage::HalfOpen => None,
@@ -124,7 +124,7 @@ impl Member {
         [of_line, of_run, said_later, held, self.trouble_at].into_iter().flatten().min()
     }
 
-    /// When the server has been silent for too long: to be asked, or after it was.
+    /// When the server has been silent for too long: to send a ping, or to give up after one.
     pub fn silent_at(&self) -> i64 {
         self.pinged_at.map_or(self.heard_at + QUIET_MS, |at| at + ANSWER_MS)
     }

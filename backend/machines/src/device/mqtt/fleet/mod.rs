@@ -1,5 +1,5 @@
-//! Devices that are not there: as many as are wanted in one process, each the model of a device with an MQTT client of its own. One thread
-//! waits for all lines; a device has no task and no buffer, and what it may do is bounded here.
+//! Fleet of simulated devices over MQTT: any number in one process, each the model of a device with a separate MQTT client. One thread
+//! waits for all connections; a device has no task and no buffer, and all its limits are set here.
 
 mod control;
 mod count;
@@ -33,16 +33,16 @@ use super::model::Device;
 use crate::device::journal::Journal;
 
 const WAKE: Token = Token(0);
-/// The control port's, and then its clients'.
+/// Token of the control port; those of its clients follow.
 const CONTROL: usize = 1;
 const MEMBERS: usize = 16;
 const EVENTS: usize = 1024;
-/// One for all lines: a server says little to one device.
+/// Size of the one buffer for all connections: a server sends little to one device.
 const BUFFER_BYTES: usize = 16 * 1024;
-/// Lines that may be on their way at once, from SYN to SUBACK; the server has a bound for those that have not logged in.
+/// Greatest number of connections between SYN and SUBACK; the server limits those that have not logged in.
 const MOST_ON_THEIR_WAY: usize = 256;
 
-/// What a device logs in with.
+/// Credentials of a device.
 #[derive(Clone)]
 pub struct Key {
     pub idmesin: i64,
@@ -50,25 +50,25 @@ pub struct Key {
     pub secret: Box<str>,
 }
 
-/// What is to be played.
+/// Settings of a fleet.
 pub struct Plan {
     pub server: SocketAddr,
-    /// Whom they trust and expect there, with TLS.
+    /// Trusted authorities and the expected server, with TLS.
     pub tls: Option<(Arc<ClientConfig>, ServerName<'static>)>,
     pub keys: Vec<Key>,
     pub faults: Vec<(Fault, Share)>,
-    /// Where orders are taken; loopback.
+    /// Address of the control port; loopback.
     pub control: Option<SocketAddr>,
-    /// Between two `hb`.
+    /// Interval between two heartbeats (`hb`).
     pub beat_ms: i64,
-    /// Their memory's file; without one it goes with the process.
+    /// File of the devices' memory; without one, the memory ends with the process.
     pub journal: Option<PathBuf>,
     pub seed: Option<u64>,
-    /// All must be connected within that.
+    /// Time in which all must be connected.
     pub wait: Option<Duration>,
 }
 
-/// Why it cannot go on.
+/// Reason why the fleet cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
     #[error("cannot wait for lines: {0}")]
@@ -83,19 +83,19 @@ pub enum FleetError {
     NotReady { wait: Duration, connected: usize, devices: usize, why: Option<String> },
 }
 
-/// Ends a fleet from another thread.
+/// Handle that stops a fleet from another thread.
 #[derive(Debug, Clone)]
 pub struct Stop(Arc<(AtomicBool, Waker)>);
 
 impl Stop {
     pub fn stop(&self) {
         self.0.0.store(true, Ordering::SeqCst);
-        // One that cannot be woken looks when a device has something to do.
+        // A fleet that cannot be woken notices when the next device is due.
         let _ = self.0.1.wake();
     }
 }
 
-/// The devices, and what they share.
+/// The devices and their shared state.
 pub struct Fleet {
     plan: Plan,
     poll: Poll,
@@ -104,32 +104,32 @@ pub struct Fleet {
     journal: Option<Journal>,
     rng: StdRng,
     began: Instant,
-    /// Milliseconds since then, looked at once a turn.
+    /// Milliseconds since `began`, updated once a turn.
     now: i64,
     members: Vec<Member>,
     by_machine: HashMap<i64, usize>,
-    /// The second device with a key, by the first.
+    /// Second device of a key, by the first one.
     clones: HashMap<usize, usize>,
-    /// When members are to be looked at; one that has been armed anew since is passed over.
+    /// When members are due; an entry whose member has been armed again since is skipped.
     timers: BinaryHeap<Reverse<(i64, usize)>>,
-    /// Who wants to connect.
+    /// Members that want to connect.
     queue: VecDeque<usize>,
     on_their_way: usize,
-    /// Those that are to have a line.
+    /// Number of members that should have a connection.
     expected: usize,
     count: Count,
     ready: bool,
     buffer: Box<[u8]>,
     out: Vec<u8>,
-    /// Why it cannot go on.
+    /// Error that ends the fleet.
     failed: Option<FleetError>,
 }
 
 impl Fleet {
-    /// Lets all devices have power; [`Fleet::run`] connects them.
+    /// Turns all devices on; [`Fleet::run`] connects them.
     ///
     /// # Errors
-    /// When the control port is taken, the journal is not to be read, or a fault is for a device that is not there.
+    /// When the control port is in use, the journal cannot be read, or a fault names a device that does not exist.
     pub fn new(plan: Plan) -> Result<Self, FleetError> {
         let poll = Poll::new().map_err(FleetError::Poll)?;
         let stop = Stop(Arc::new((AtomicBool::new(false), Waker::new(poll.registry(), WAKE).map_err(FleetError::Poll)?)));
@@ -180,15 +180,15 @@ impl Fleet {
         self.stop.clone()
     }
 
-    /// Plays all devices until it is stopped. What happens to all of them is told to `told`, a line of JSON each.
+    /// Plays all devices until it is stopped. Writes events that concern all of them to `told`, a line of JSON each.
     ///
     /// # Errors
-    /// When a device's memory cannot be kept, or not all were connected in time.
+    /// When a device's memory cannot be stored, or not all were connected in time.
     pub fn run(&mut self, told: &mut impl Write) -> Result<(), FleetError> {
         let mut events = Events::with_capacity(EVENTS);
         (0..self.members.len()).for_each(|i| self.power(i));
         if let Some(at) = self.control.as_ref().map(Control::address) {
-            tell(told, &serde_json::json!({"control": at.to_string()}));
+            report(told, &serde_json::json!({"control": at.to_string()}));
         }
         while !self.stop.0.0.load(Ordering::SeqCst) {
             self.connect_some();
@@ -212,17 +212,17 @@ impl Fleet {
             if let Some(e) = self.failed.take() {
                 return Err(e);
             }
-            self.tell(told)?;
+            self.report(told)?;
         }
         Ok(())
     }
 
-    /// What happened, for people.
+    /// Summary of what happened, for people.
     pub fn summary(&self) -> String {
         self.count.summary(self.expected, self.now)
     }
 
-    /// Time until somebody is to be looked at.
+    /// Time until the next member is due.
     fn wait_ms(&self) -> Option<i64> {
         if !self.queue.is_empty() && self.on_their_way < MOST_ON_THEIR_WAY {
             return Some(0);
@@ -243,7 +243,7 @@ impl Fleet {
         }
     }
 
-    /// Has a member looked at when that is due, if it is not sooner already.
+    /// Schedules a member for its due time, if it is not scheduled earlier already.
     fn arm(&mut self, i: usize) {
         let member = &mut self.members[i];
         let Some(due) = member.due() else { return };
@@ -253,12 +253,12 @@ impl Fleet {
         }
     }
 
-    /// After somebody was told to have no line any more, or to have one again.
+    /// Recounts the expected connections after an order to connect or disconnect a member.
     fn expect(&mut self) {
         self.expected = self.members.iter().filter(|member| member.is_expected()).count();
     }
 
-    fn tell(&mut self, told: &mut impl Write) -> Result<(), FleetError> {
+    fn report(&mut self, told: &mut impl Write) -> Result<(), FleetError> {
         let whole = self.count.connected > 0 && self.count.connected == self.expected;
         let mut lines = Vec::new();
         if whole && !self.ready {
@@ -268,7 +268,7 @@ impl Fleet {
         if whole && let Some(outage) = self.count.outage_over() {
             lines.push(outage);
         }
-        lines.iter().for_each(|line| tell(told, line));
+        lines.iter().for_each(|line| report(told, line));
         let late = self.plan.wait.filter(|wait| !self.ready && self.began.elapsed() >= *wait);
         late.map_or(Ok(()), |wait| {
             let (connected, devices) = (self.count.connected, self.members.len());
@@ -276,19 +276,19 @@ impl Fleet {
         })
     }
 
-    /// From `least` to `most` milliseconds from now on.
+    /// A moment from `least` to `most` milliseconds from now.
     fn within(&mut self, least: i64, most: i64) -> i64 {
         self.now + self.rng.random_range(least..=most)
     }
 }
 
-fn tell(told: &mut impl Write, line: &serde_json::Value) {
-    // Whoever listened may be gone; the devices are there all the same.
+fn report(told: &mut impl Write, line: &serde_json::Value) {
+    // The reader may be gone; the devices continue all the same.
     let _ = writeln!(told, "{line}").and_then(|()| told.flush());
 }
 
-/// Boots are not counted: a device that has forgotten everything must not be taken for itself before. Nor are they by the seed, which
-/// the process before may have had.
+/// Random boot id. It is not a counter, because a device that has forgotten everything must not look like its earlier self. Nor does it
+/// use the seed, which the process before may have had.
 fn boot_id() -> i64 {
     rand::rng().random_range(1..1 << 53)
 }

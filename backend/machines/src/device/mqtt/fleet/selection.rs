@@ -1,12 +1,12 @@
-//! Machines by their numbers: `7`, `1-10000`, `1,5,9-12`, `all`.
+//! Selection of machines by their numbers: `7`, `1-10000`, `1,5,9-12`, `all`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Ranges that one selection may name.
-const MOST_RANGES: usize = 64;
+/// Greatest number of ranges in one selection.
+const MAX_RANGES: usize = 64;
 
-/// Nothing named: all.
+/// An empty list selects all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection(Vec<(i64, i64)>);
 
@@ -15,7 +15,7 @@ impl Selection {
         self.0.is_empty() || self.0.iter().any(|(from, to)| (*from..=*to).contains(&idmesin))
     }
 
-    /// The only machine that is named.
+    /// The machine, when exactly one is named.
     pub fn one(&self) -> Option<i64> {
         match self.0[..] {
             [(from, to)] if from == to => Some(from),
@@ -31,8 +31,8 @@ impl FromStr for Selection {
         if text == "all" {
             return Ok(Self(Vec::new()));
         }
-        let ranges: Vec<_> = text.split(',').take(MOST_RANGES + 1).map(range).collect::<Option<_>>().unwrap_or_default();
-        if (1..=MOST_RANGES).contains(&ranges.len()) {
+        let ranges: Vec<_> = text.split(',').take(MAX_RANGES + 1).map(range).collect::<Option<_>>().unwrap_or_default();
+        if (1..=MAX_RANGES).contains(&ranges.len()) {
             return Ok(Self(ranges));
         }
         Err(format!("{text:?} is no machines: 7, 1-10000, 1,5,9-12 or all"))

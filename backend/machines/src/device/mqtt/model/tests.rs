@@ -1,10 +1,10 @@
-//! Every sentence of docs/contract.md §6 that is about what a device does.
+//! Tests of every statement in docs/contract.md §6 that is about a device's behaviour.
 
 use nyala_core::purchase::step::Op;
 
 use super::*;
 
-/// The server's time when the device is up for 0 ms.
+/// Server's time when the device's uptime is 0 ms.
 const SERVER_MS: i64 = 1_800_000_000_000;
 const SERVER_S: i64 = SERVER_MS / 1000;
 
@@ -12,7 +12,7 @@ fn id(n: u8) -> Uuid {
     Uuid::from_u128(n.into())
 }
 
-/// A start that is good until ten seconds after the boot, by the server's clock.
+/// Start that expires ten seconds after the boot, by the server's clock.
 fn start(n: u8, epoch: i64) -> Cmd {
     Cmd { cmd_id: id(n), epoch, op: Op::Start, durasi_s: 60, exp: SERVER_S + 10, now_ms: SERVER_MS, echo: None }
 }
@@ -29,7 +29,7 @@ fn probe() -> Cmd {
     Cmd { cmd_id: Uuid::nil(), ..query(0, 9) }
 }
 
-/// The acts in a few words; an ack by its result and the command's number.
+/// Short form of the acts; an ack by its result and the command's number.
 fn shown(acts: &[Act]) -> String {
     let show = |act: &Act| match act {
         Act::Save => "save".to_owned(),
@@ -50,13 +50,13 @@ fn state(device: &mut Device, up_ms: i64) -> State {
     state
 }
 
-/// Says a state at `asked_ms` and hears the answer at `up_ms`, which the server wrote when its time was `now_ms`.
+/// Sends a state report at `asked_ms` and receives the answer at `up_ms`; the server wrote it when its time was `now_ms`.
 fn exchange(device: &mut Device, asked_ms: i64, now_ms: i64, up_ms: i64) {
     state(device, asked_ms);
     device.hear(&Cmd { now_ms, echo: Some(asked_ms), ..probe() }, up_ms);
 }
 
-/// One that has a line, and the time.
+/// Device with a connection and the time.
 fn device() -> Device {
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
@@ -78,7 +78,7 @@ fn a_known_command_repeats_its_result_and_does_nothing_else() {
     hears(&mut device, &start(2, 1), 2_000);
     hears(&mut device, &start(3, 3), 10_001);
     for (n, result) in [(1, "Started-1"), (2, "Refused-2"), (3, "Expired-3")] {
-        // Whatever would be said of a new one.
+        // A repeated command gets the old answer, whatever a new one would get.
         let again = Cmd { epoch: 9, exp: SERVER_S + 1_000, ..start(n, 9) };
         assert!(hears(&mut device, &again, 11_000).ends_with(result));
         assert_eq!(hears(&mut device, &again, 12_000), result);
@@ -101,12 +101,12 @@ fn without_a_clock_every_new_start_is_expired() {
     device.connect();
     state(&mut device, 0);
     assert_eq!(hears(&mut device, &start(1, 1), 100), "save state Expired-1");
-    // The answer to its state may be the start itself.
+    // The start itself may answer the state report.
     assert_eq!(hears(&mut device, &Cmd { echo: Some(0), ..start(2, 2) }, 200), "save on state Started-2");
 }
 
 #[test]
-fn an_epoch_below_one_that_runs_and_a_fault_are_refused_but_what_is_late_is_late() {
+fn a_lower_epoch_a_running_cycle_and_a_fault_are_refused_but_a_late_start_is_expired() {
     let mut device = device();
     device.set_faulty(true);
     assert_eq!(hears(&mut device, &start(1, 5), 1_000), "save state Refused-1");
@@ -127,14 +127,14 @@ fn it_turns_itself_off() {
     assert_eq!(shown(&device.tick(60_999)), "");
     assert_eq!(shown(&device.tick(61_000)), "save off state Done-1");
     assert_eq!((device.tick_at(), shown(&device.tick(61_001))), (None, String::new()));
-    // A word that comes at that moment is heard after it.
+    // A command that arrives at the same moment is processed after it.
     let mut device = self::device();
     hears(&mut device, &start(1, 1), 1_000);
     assert_eq!(hears(&mut device, &probe(), 61_000), "save off state Done-1 state");
 }
 
 #[test]
-fn a_query_tells_what_became_of_a_command_whatever_its_epoch() {
+fn a_query_returns_the_result_of_a_command_whatever_its_epoch() {
     let mut device = device();
     hears(&mut device, &start(1, 5), 1_000);
     assert_eq!(hears(&mut device, &query(1, 1), 2_000), "state Started-1");
@@ -153,10 +153,10 @@ fn a_query_is_a_fence_and_the_fence_is_on_flash() {
 }
 
 #[test]
-fn expired_told_to_a_query_stays_true() {
+fn expired_in_answer_to_a_query_stays_true() {
     let mut device = device();
     hears(&mut device, &query(1, 1), 10_001);
-    // Its clock is set back: by that, the start is in time.
+    // The device's clock is set back: by the new clock, the start is in time.
     exchange(&mut device, 20_000, SERVER_MS, 20_000);
     assert_eq!(hears(&mut device, &start(1, 1), 20_001), "Expired-1");
     assert_eq!(state(&mut device, 20_001).last, Some(Last { cmd_id: id(1), result: AckResult::Expired }));
@@ -181,9 +181,9 @@ fn a_stop_ends_its_run_whatever_its_epoch_and_no_other() {
 }
 
 #[test]
-fn its_clock_is_the_servers_time_and_the_whole_way() {
-    // The state was said at 1,000 and the answer heard at 2,900; it was written when the server's clock was at 5,000, so now it is
-    // between that and 6,900: the start's last moment is the device's 4,100 at the latest.
+fn the_clock_is_the_servers_time_plus_the_whole_exchange() {
+    // The state report was sent at 1,000 and the answer received at 2,900. It was written when the server's clock was at 5,000, so the
+    // server's clock is now between that and 6,900. The start's last moment is at the latest 4,100 of the device's uptime.
     for (up_ms, result) in [(6_000, "save on state Started-1"), (6_001, "save state Expired-1")] {
         let mut device = device();
         exchange(&mut device, 1_000, SERVER_MS + 5_000, 2_900);
@@ -192,7 +192,7 @@ fn its_clock_is_the_servers_time_and_the_whole_way() {
 }
 
 #[test]
-fn only_an_answer_to_its_last_state_within_two_seconds_tells_the_time() {
+fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
     for (asked, echo, after_ms, told) in [
         (vec![1_000], Some(1_000), 1_999, true),
         (vec![1_000], Some(1_000), 2_000, false),
@@ -208,7 +208,7 @@ fn only_an_answer_to_its_last_state_within_two_seconds_tells_the_time() {
         let result = if told { "save on state Started-1" } else { "save state Expired-1" };
         assert_eq!(hears(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
     }
-    // A state of the line before is answered by nobody.
+    // A state report of the previous connection gets no answer.
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
     state(&mut device, 1_000);
@@ -234,7 +234,7 @@ fn the_newest_exchange_counts_for_an_hour() {
 }
 
 #[test]
-fn a_state_tells_what_runs_and_what_was_last() {
+fn a_state_reports_the_run_and_the_last_command() {
     let mut device = device();
     hears(&mut device, &start(1, 3), 1_000);
     let run = |left_s| Some(Run { cmd_id: id(1), left_s });
@@ -251,7 +251,7 @@ fn a_state_tells_what_runs_and_what_was_last() {
 }
 
 #[test]
-fn words_are_counted_in_a_connection_connections_in_a_boot_and_boots_are_named() {
+fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_ids() {
     let stamp =
         |conn, seq, up_ms| Stamp { boot_id: Some(BootId::Number(7)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) };
     let mut device = Device::boot(7, DeviceMemory::default());
@@ -267,7 +267,7 @@ fn words_are_counted_in_a_connection_connections_in_a_boot_and_boots_are_named()
 }
 
 #[test]
-fn power_that_is_back_goes_on_with_the_rest_that_was_saved() {
+fn a_run_continues_after_a_power_cut_with_the_saved_rest() {
     let mut device = device();
     let long = Cmd { durasi_s: 600, ..start(1, 3) };
     hears(&mut device, &long, 1_000);
@@ -304,7 +304,7 @@ fn a_run_that_was_over_or_stopped_does_not_begin_again() {
 }
 
 #[test]
-fn a_fault_of_the_machine_is_nothing_that_flash_knows() {
+fn a_fault_of_the_machine_is_not_stored_on_flash() {
     let mut device = device();
     device.set_faulty(true);
     let mut again = Device::boot(8, device.journal());
