@@ -44,7 +44,7 @@ use crate::undecided::{self, Undecided};
 const MACHINES_PER_OUTLET: usize = 20;
 /// Longer than every measurement: a machine is started once.
 const RUN_S: i64 = 3_600;
-const COMMAND_LIFE_MS: i64 = 10_000;
+const COMMAND_TTL_MS: i64 = 10_000;
 /// Who buy in turn.
 const CUSTOMERS: usize = 500;
 /// Before the measurement, once all are there.
@@ -256,7 +256,7 @@ impl DeviceCost {
                         epoch: 1,
                         op: Op::Start,
                         duration_s: RUN_S,
-                        exp: now.plus_ms(COMMAND_LIFE_MS),
+                        exp: now.plus_ms(COMMAND_TTL_MS),
                         held_here: true,
                     };
                     waiting.insert(cmd_id, Instant::now());

@@ -12,10 +12,10 @@ use tokio_postgres::config::TargetSessionAttrs;
 
 use super::Ownership;
 use super::error::ClusterError;
-use super::membership::{BEAT_MS, LIFE_MS};
+use super::membership::{HEARTBEAT_MS, TTL_MS};
 
 /// Between two looks everybody who lives has beaten.
-const LIFE: Duration = Duration::from_millis(LIFE_MS.unsigned_abs());
+const LIFE: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 const WITHIN: Duration = Duration::from_secs(1);
 
 /// Whether it waits to be promoted, and when each of the others lives to by what has reached it. Its clock is not asked.
@@ -27,7 +27,7 @@ SELECT pg_is_in_recovery(), coalesce(array_agg(alive_until ORDER BY idnode) FILT
 pub async fn watch(config: &Config, ownership: &Ownership) {
     let mut standbys = config.clone();
     standbys.target_session_attrs(TargetSessionAttrs::ReadOnly);
-    let mut every = interval(Duration::from_millis(BEAT_MS));
+    let mut every = interval(Duration::from_millis(HEARTBEAT_MS));
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         every.tick().await;

@@ -45,7 +45,7 @@ pub enum Owner {
     Alone,
     /// This one, as long as the fence stands.
     Here(Fence),
-    Elsewhere,
+    Remote,
 }
 
 /// What this server owns. Cheap to clone.
@@ -99,7 +99,7 @@ impl Ownership {
         let Some(shards) = &self.0 else { return Owner::Alone };
         let shard = shard_of(idoutlet);
         match shards.epoch(shard) {
-            0 => Owner::Elsewhere,
+            0 => Owner::Remote,
             epoch => Owner::Here(Fence { shard, node: shards.node.load(Ordering::Acquire), epoch }),
         }
     }
@@ -132,7 +132,7 @@ impl Ownership {
 
     /// Whether the outlet's machines are decided here.
     pub fn owns(&self, idoutlet: i64) -> bool {
-        self.of(idoutlet) != Owner::Elsewhere
+        self.of(idoutlet) != Owner::Remote
     }
 
     /// The shards that are owned here; `None`: all there are.
@@ -142,7 +142,7 @@ impl Ownership {
     }
 
     /// How long ago the database last answered a beat of this server; one that is alone has none to wait for. Past
-    /// [`membership::LIFE_MS`] others decide what it decided.
+    /// [`membership::TTL_MS`] others decide what it decided.
     pub fn silence(&self) -> Duration {
         self.0.as_ref().map_or(Duration::ZERO, |shards| shards.heard().beaten.elapsed())
     }
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn it_owns_what_is_stored_and_nothing_else() {
         let own = Ownership::shared(ClusterMetrics::default(), Duration::from_secs(60));
-        assert_eq!((own.of(3), own.shards()), (Owner::Elsewhere, Some(vec![])));
+        assert_eq!((own.of(3), own.shards()), (Owner::Remote, Some(vec![])));
         assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
         assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));
         assert_eq!(own.gained().now_or_never(), None);
@@ -286,6 +286,6 @@ mod tests {
         assert_eq!(own.gained().now_or_never(), Some(vec![3]));
         assert_eq!((own.shards(), own.owns(4)), (Some(vec![3]), false));
         own.let_go(3);
-        assert_eq!(own.of(3), Owner::Elsewhere);
+        assert_eq!(own.of(3), Owner::Remote);
     }
 }

@@ -11,9 +11,9 @@ use super::SHARDS;
 use super::error::ClusterError;
 
 /// So long after its last beat a node lives.
-pub const LIFE_MS: i64 = 1_200;
+pub const TTL_MS: i64 = 1_200;
 /// How often it says that it does.
-pub const BEAT_MS: u64 = 300;
+pub const HEARTBEAT_MS: u64 = 300;
 /// Shards that a node which stays hands over in a beat, so that most machines have an owner at any time.
 const HANDED_OVER: i64 = 16;
 /// Nodes that have been dead so long are forgotten.
@@ -129,7 +129,7 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
         return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
     }
     client.execute(FORGET, &[&(FORGET_MS as f64)]).await?;
-    let row = client.query_opt(JOIN, &[&name, &version, &(LIFE_MS as f64)]).await?;
+    let row = client.query_opt(JOIN, &[&name, &version, &(TTL_MS as f64)]).await?;
     let row = row.ok_or_else(|| ClusterError::NameTaken { name: name.to_owned() })?;
     Ok(row.try_get(0)?)
 }
@@ -139,7 +139,7 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
 pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, ClusterError> {
-    let life = LIFE_MS as f64;
+    let life = TTL_MS as f64;
     let row = client
         .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])
         .await?
@@ -221,7 +221,7 @@ pub struct NodeStatus {
 /// # Errors
 /// The database's.
 pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
-    let rows = client.query(STATUS, &[&(LIFE_MS as f64)]).await?;
+    let rows = client.query(STATUS, &[&(TTL_MS as f64)]).await?;
     let status = |row: &Row| -> Result<NodeStatus, ClusterError> {
         Ok(NodeStatus {
             idnode: row.try_get("idnode")?,

@@ -17,7 +17,7 @@ use super::metrics::ClusterMetrics;
 use super::news::News;
 use super::{Ownership, membership};
 
-const EVERY: Duration = Duration::from_millis(membership::BEAT_MS);
+const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);
 /// So long after another server's life a beat finds that it is over.
 const AFTER_END: Duration = Duration::from_millis(5);
 /// A doubted ownership is read again no sooner than this.
@@ -157,7 +157,7 @@ impl Node {
 }
 
 /// Tells of devices that have lost their server. Runs until the process ends, and apart from the beats: these wait for nobody's rows.
-pub async fn tell_orphans_forever(store: Store, ownership: Ownership) {
+pub async fn tell_orphans_loop(store: Store, ownership: Ownership) {
     let mut every = interval(ORPHANS_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -8,7 +8,7 @@ use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::purchase::state::undecided_states;
 use nyala_core::purchase::step::{Change, Held};
-use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::error::SqlState;
@@ -42,7 +42,7 @@ WITH m AS (
 )
 SELECT t.id, m.epoch FROM t, m";
 
-/// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_LIFE_MS` later.
+/// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_TTL_MS` later.
 pub async fn hold(
     client: &DbClient,
     p: &Order,
@@ -64,7 +64,7 @@ pub async fn hold(
         &service.duration_s,
         &now,
         &cmd_id,
-        &now.plus_ms(CMD_LIFE_MS),
+        &now.plus_ms(CMD_TTL_MS),
         &p.body_hash(),
         &machine.name,
         &service.name,

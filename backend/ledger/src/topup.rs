@@ -179,21 +179,21 @@ pub struct AtShift {
 #[derive(Debug, Clone, Copy)]
 pub enum Payment {
     /// Outside of any shift; how, if it is known.
-    Elsewhere(Option<Means>),
+    OutsideShift(Option<Means>),
     AtShift(AtShift),
 }
 
 impl Payment {
     pub const fn means(self) -> Option<&'static str> {
         match self {
-            Self::Elsewhere(None) => None,
-            Self::Elsewhere(Some(means)) | Self::AtShift(AtShift { means, .. }) => Some(means.as_str()),
+            Self::OutsideShift(None) => None,
+            Self::OutsideShift(Some(means)) | Self::AtShift(AtShift { means, .. }) => Some(means.as_str()),
         }
     }
 
     const fn shift(self) -> Option<i64> {
         match self {
-            Self::Elsewhere(_) => None,
+            Self::OutsideShift(_) => None,
             Self::AtShift(shift) => Some(shift.id),
         }
     }

@@ -188,7 +188,7 @@ impl MachineActor {
         match self.machines.ownership().of(self.location.idoutlet) {
             Owner::Alone => None,
             Owner::Here(fence) => Some(fence),
-            Owner::Elsewhere => Some(Fence::of_nobody()),
+            Owner::Remote => Some(Fence::of_nobody()),
         }
     }
 

@@ -8,7 +8,7 @@ use nyala_cluster::news::{Heard, Hint, Listener};
 use nyala_cluster::of_shards;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
-use nyala_core::purchase::times::{CMD_LIFE_MS, GIVE_UP_MS};
+use nyala_core::purchase::times::{CMD_TTL_MS, GIVE_UP_MS};
 use nyala_ledger::facts::{self, OpenPurchase};
 use tokio_postgres::Row;
 
@@ -58,7 +58,7 @@ pub async fn resume(machines: &Machines, shards: Option<&[i32]>) -> Result<usize
 }
 
 /// Resumes the machines of every shard that this server acquires. Runs until the process ends.
-pub async fn resume_forever(machines: Machines) {
+pub async fn resume_loop(machines: Machines) {
     loop {
         let gained = machines.ownership().gained().await;
         match resume(&machines, Some(&gained)).await {
@@ -74,7 +74,7 @@ pub async fn resume_forever(machines: Machines) {
 
 /// Reads the stored purchases of all remote machines that have an actor here, because they are watched or bought from. Runs until the
 /// process ends.
-pub async fn mirror_forever(machines: Machines) {
+pub async fn mirror_loop(machines: Machines) {
     let mut every = tokio::time::interval(MIRROR_EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut news = machines.parts().news.listen();
@@ -123,7 +123,7 @@ async fn on_notifications(machines: &Machines, first: Heard, news: &mut Listener
 }
 
 /// Runs until the process ends.
-pub async fn reap_forever(machines: Machines) {
+pub async fn reap_loop(machines: Machines) {
     let every = if machines.ownership().is_alone() { EVERY } else { SAFETY_NET_EVERY };
     let mut every = tokio::time::interval(every);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -213,7 +213,7 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let (relay_after_ms, rounds) = if own.is_alone() { (RELAY_AFTER_MS, 1) } else { (RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND) };
     let client = machines.parts().recovery.get().await?;
     let relay_before = now.plus_ms(-relay_after_ms);
-    let exp_until = relay_before.plus_ms(CMD_LIFE_MS);
+    let exp_until = relay_before.plus_ms(CMD_TTL_MS);
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH, &shards]).await?;
     send_all(machines, &due, || MachineInput::LookAgain)?;
@@ -226,7 +226,7 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     if round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
         let relay_before = now.plus_ms(-RELAY_AFTER_MS);
-        let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_LIFE_MS), &relay_before, &BATCH, &shards]).await?;
+        let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_TTL_MS), &relay_before, &BATCH, &shards]).await?;
         send_all(machines, &waiting, || MachineInput::LookAgain)?;
         let unpaid = client.prepare_cached(UNPAID).await?;
         for row in client.query(&unpaid, &[&BATCH, &shards, &now]).await? {

@@ -208,7 +208,7 @@ async fn customer(tx: &Transaction<'_>, outlets: &[Outlet], now: Timestamp) -> R
     let payee = payee::by_telp(tx, &Telp::parse(TELP)?).await?;
     for (outlet, balance) in outlets.iter().zip(BALANCE) {
         let package = Package::parse(Rupiah::from(balance), None, None, AccountKind::Lasting)?;
-        topup::sell(tx, &payee, *outlet, &package, Payment::Elsewhere(None), (PRINCIPAL, Allowed::Itself), now).await?;
+        topup::sell(tx, &payee, *outlet, &package, Payment::OutsideShift(None), (PRINCIPAL, Allowed::Itself), now).await?;
     }
     Ok(())
 }

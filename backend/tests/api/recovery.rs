@@ -1,6 +1,6 @@
 //! Purchases whose timer or message was lost are found again, whatever else is stuck.
 
-use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::recovery::{OVERDUE, RELAY, UNDECIDED};
 
 use crate::arrange::receipt;
@@ -70,7 +70,7 @@ async fn commands_that_nobody_acted_on_are_found_once_they_are_old_enough() {
     }
     let found = async |sql: &str, age_ms: i64, of_each: i64| {
         let until = app.now().plus_ms(-age_ms);
-        let rows = app.db.query(sql, &[&until.plus_ms(CMD_LIFE_MS), &until, &of_each, &None::<Vec<i32>>]).await.unwrap();
+        let rows = app.db.query(sql, &[&until.plus_ms(CMD_TTL_MS), &until, &of_each, &None::<Vec<i32>>]).await.unwrap();
         let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
         machines.iter().zip(0..).filter(|(m, _)| found.contains(m)).map(|(_, n)| n).collect::<Vec<usize>>()
     };

@@ -4,9 +4,9 @@
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{self, AckResult, Op};
-use nyala_core::purchase::times::CMD_LIFE_MS;
+use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
-use nyala_machines::device::mqtt::word::{Ack, Beat, BootId, Last, MOST_BYTES, Run, Stamp, State, Topic, Word};
+use nyala_machines::device::mqtt::word::{Ack, Beat, BootId, Last, MAX_BYTES, Run, Stamp, State, Topic, Word};
 use uuid::Uuid;
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
@@ -15,7 +15,7 @@ const T0: Timestamp = Timestamp::from_ms(1_795_000_000_000);
 /// Connections of a device that may have subscribed to its commands.
 const LINKS: usize = 4;
 /// What one thing that happens may bring about.
-const MOST_EFFECTS: usize = 8;
+const MAX_EFFECTS: usize = 8;
 /// The first byte of a payload that is only read.
 const PAYLOAD: u8 = 0;
 
@@ -42,7 +42,7 @@ fn read(payload: &[u8]) {
 }
 
 fn check(word: &Word, payload: &[u8]) {
-    assert!(payload.len() <= MOST_BYTES);
+    assert!(payload.len() <= MAX_BYTES);
     let Stamp { boot_id, up_ms, .. } = word.stamp();
     assert!(up_ms.is_none_or(|ms| ms >= 0));
     assert!(!matches!(boot_id, Some(BootId::Text(text)) if text.len() > 40));
@@ -200,7 +200,7 @@ impl Told {
             2 => self.talk.say(&self.command(Op::Start, n), false, self.now),
             _ => {
                 let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
-                let created_at = exp.plus_ms(-CMD_LIFE_MS);
+                let created_at = exp.plus_ms(-CMD_TTL_MS);
                 self.talk.recall(1, &step::first(1, cmd_id, epoch, 600, created_at, created_at));
                 vec![]
             }
@@ -208,13 +208,13 @@ impl Told {
     }
 
     fn check(&mut self, effects: &[Effect]) {
-        assert!(effects.len() <= MOST_EFFECTS, "{effects:?}");
+        assert!(effects.len() <= MAX_EFFECTS, "{effects:?}");
         for effect in effects {
             match effect {
                 Effect::Write(link, cmd) => {
                     assert_eq!(self.links.last(), Some(&link.0), "said on the newest link");
                     assert_eq!(cmd.now_ms, self.now.ms());
-                    assert!(cmd.json().len() < MOST_BYTES);
+                    assert!(cmd.json().len() < MAX_BYTES);
                     if cmd.op == Op::Start {
                         assert!(!self.void.contains(&cmd.cmd_id), "it was told never to run");
                         self.written.push(cmd.cmd_id);

@@ -10,7 +10,7 @@ use rand::seq::SliceRandom;
 use super::wire::Cut;
 
 /// A server of NATS is killed about every minute of a run, at most so often, evenly; all of them are away once.
-const MOST_NEWS_KILLS: u32 = 11;
+const MAX_NEWS_KILLS: u32 = 11;
 const NEWS_KILLS_APART: Duration = Duration::from_secs(60);
 /// That part of the run, but not shorter.
 const NEWS_AWAY_OF: u32 = 60;
@@ -217,7 +217,7 @@ pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duratio
     let mut all = cuts(length, nodes, rng, Fault::CutNews);
     let away = (length / NEWS_AWAY_OF).max(NEWS_AWAY);
     all.push((length / 3, Fault::AllNews(away, way(rng))));
-    let kills = u32::try_from(length.as_secs() / NEWS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MOST_NEWS_KILLS);
+    let kills = u32::try_from(length.as_secs() / NEWS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MAX_NEWS_KILLS);
     all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNews(rng.random_range(0..nodes)))));
     all.sort_by_key(|(at, _)| *at);
     all

@@ -21,7 +21,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(30);
 /// Between two sales, so that the customers' purchases stay what the kills meet most.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Rupiah, so many thousands at most.
-const MOST_THOUSANDS: i64 = 50;
+const MAX_THOUSANDS: i64 = 50;
 /// Only of the newest sales one is taken back: half an hour is soon over.
 const VOIDED_OF: usize = 20;
 /// Sales that are sent once more after a crash.
@@ -153,7 +153,7 @@ impl Cashier {
 
     fn choose(&mut self) -> Call {
         let Some(drawer) = self.drawer else {
-            let float = self.rng.random_range(0..MOST_THOUSANDS) * 1_000;
+            let float = self.rng.random_range(0..MAX_THOUSANDS) * 1_000;
             return self.call("shift".to_owned(), json!({ "modal": float }), Deed::Open { float });
         };
         match self.rng.random_range(0..30) {
@@ -180,7 +180,7 @@ impl Cashier {
 
     fn sell(&mut self) -> Call {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
-        let (nominal, in_cash) = (self.rng.random_range(1..=MOST_THOUSANDS) * 1_000, self.rng.random_bool(0.75));
+        let (nominal, in_cash) = (self.rng.random_range(1..=MAX_THOUSANDS) * 1_000, self.rng.random_bool(0.75));
         let body = json!({
             "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.till.idoutlet,
             "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "qris" }, "ulang": true,

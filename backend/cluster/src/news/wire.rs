@@ -25,7 +25,7 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 /// A NATS server that stands still is noticed by two of these.
 const PING_EVERY: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
-const AGAIN_AFTER_AT_MOST: Duration = Duration::from_secs(1);
+const AGAIN_AFTER_AT_MAX: Duration = Duration::from_secs(1);
 /// For handing a message to the connection; longer, and it is lost.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
 
@@ -72,7 +72,7 @@ pub async fn forever(news: News, addresses: Vec<ServerAddr>, ca: Option<PathBuf>
             Err(e) => tracing::warn!(error = %e, "no connection to NATS can be prepared; it is tried again"),
         }
         wire.is_connected(false);
-        sleep(AGAIN_AFTER_AT_MOST).await;
+        sleep(AGAIN_AFTER_AT_MAX).await;
     }
 }
 
@@ -89,7 +89,7 @@ async fn connect(
         .connection_timeout(CONNECT_WITHIN)
         .ping_interval(PING_EVERY)
         .subscription_capacity(HEARD)
-        .reconnect_delay_callback(|tries| AGAIN_AFTER_AT_MOST.min(AGAIN_AFTER * u32::try_from(tries).unwrap_or(u32::MAX).min(10)))
+        .reconnect_delay_callback(|tries| AGAIN_AFTER_AT_MAX.min(AGAIN_AFTER * u32::try_from(tries).unwrap_or(u32::MAX).min(10)))
         .event_callback(move |event| {
             let wire = noted.clone();
             async move { wire.note(&event) }

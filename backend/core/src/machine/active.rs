@@ -98,7 +98,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     pub(super) fn feed(&mut self, event: PurchaseEvent, now: Timestamp) {
         let Some(active) = &mut self.active else { return };
         let finishes = || event == PurchaseEvent::Wake && active.over_at().is_some_and(|at| at <= now);
-        if self.elsewhere && !finishes() {
+        if self.is_remote && !finishes() {
             return;
         }
         if active.pending.is_some() || active.doubtful {
@@ -121,7 +121,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     fn command(&mut self, op: Option<Op>) {
-        let (Some(op), Some(Active { p, .. })) = (op.filter(|_| !self.elsewhere), &self.active) else { return };
+        let (Some(op), Some(Active { p, .. })) = (op.filter(|_| !self.is_remote), &self.active) else { return };
         let cmd = Command {
             idmesin: self.idmesin,
             cmd_id: p.cmd_id,

@@ -40,7 +40,7 @@ pub struct Machine<B, S> {
     pub(super) recording: Option<DeviceWord>,
     pub(super) unpaid_stop: Option<UnpaidStop<S>>,
     /// Another server decides: here money is held for whoever asks, what is stored is shown and told, and a run that is over is finished.
-    pub(super) elsewhere: bool,
+    pub(super) is_remote: bool,
     /// The last purchase that is known to be over.
     pub(super) over: Option<Seen>,
     pub(super) out: Vec<Effect<B, S>>,
@@ -63,7 +63,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             last_said: None,
             recording: None,
             unpaid_stop: None,
-            elsewhere: false,
+            is_remote: false,
             over: None,
             out: Vec::new(),
         }
@@ -82,7 +82,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// When [`Input::Alarm`] is due; changes with every input.
     pub fn wake_at(&self) -> Option<Timestamp> {
-        let due = self.active.as_ref().and_then(|active| if self.elsewhere { active.over_at() } else { active.wake_at() });
+        let due = self.active.as_ref().and_then(|active| if self.is_remote { active.over_at() } else { active.wake_at() });
         [due, self.load_at].into_iter().flatten().min()
     }
 
@@ -93,7 +93,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// Whether nothing would be lost with it. A purchase that another server decides about is read again when somebody asks for it.
     pub fn is_idle(&self) -> bool {
-        self.active.as_ref().is_none_or(|active| self.elsewhere && !active.is_committing() && !active.is_awaited())
+        self.active.as_ref().is_none_or(|active| self.is_remote && !active.is_committing() && !active.is_awaited())
             && self.holding.is_none()
             && self.queue.is_empty()
             && self.early.is_empty()
@@ -116,18 +116,18 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer, now),
             Input::Stop { purchase_id, operator } => self.stop(purchase_id, operator, now),
             // Dropped: that tells the operator to ask again. Its owner finds that it is to stop.
-            Input::StopUnpaid { .. } if self.elsewhere => {}
+            Input::StopUnpaid { .. } if self.is_remote => {}
             Input::StopUnpaid { cmd_id, operator } => self.stop_unpaid(cmd_id, operator, now),
             Input::Held(result) => self.held(result, now),
             Input::Applied(result) => self.applied(result, now),
             Input::Loaded(result) => self.has_loaded(result, now),
             Input::Recorded(result) => self.recorded(result, now),
             // Its owner is told of it; who has lost a machine in this instant loses a word, and a query brings it again.
-            Input::Said(_) if self.elsewhere => {}
+            Input::Said(_) if self.is_remote => {}
             Input::Said(event) => self.said(event, now),
             Input::Alarm => self.alarm(now),
             Input::LookAgain => self.look_again(now),
-            Input::AskDevice if self.elsewhere => {}
+            Input::AskDevice if self.is_remote => {}
             Input::AskDevice => self.ask_device(now),
             Input::Owned(owned) => self.owned(owned, now),
             Input::Stored(stored) => self.stored(stored, now),
@@ -200,7 +200,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             return self.answer(start.buyers, Outcome::Refused(Refusal::MachineBusy));
         }
         self.queue.push_back(start);
-        if self.elsewhere && self.active.is_some() {
+        if self.is_remote && self.active.is_some() {
             // What is known here of another server's purchase is old; the facts of this start are not.
             self.read_newest();
         }
@@ -240,7 +240,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.learned += 1;
                 self.active = Some(active);
                 self.loaded = true;
-                if self.elsewhere {
+                if self.is_remote {
                     // Its owner finds it, and says to the device what is to be said.
                     self.forget_exchange();
                     self.look_soon(now);
@@ -338,7 +338,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     fn look_again(&mut self, now: Timestamp) {
         match &self.active {
-            Some(a) if !self.elsewhere && a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
+            Some(a) if !self.is_remote && a.wake_at().is_some_and(|at| at <= now) => self.feed(PurchaseEvent::Wake, now),
             _ => self.read_newest(),
         }
     }

@@ -5,7 +5,7 @@
 mod active;
 mod decide;
 mod device_word;
-mod elsewhere;
+mod remote;
 #[cfg(test)]
 mod tests;
 

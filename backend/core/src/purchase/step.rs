@@ -9,7 +9,7 @@ use super::device::DeviceRun;
 use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
-    CMD_LIFE_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
+    CMD_TTL_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
 };
 use crate::domain::timestamp::Timestamp;
 
@@ -69,7 +69,7 @@ impl Cycle {
 
 impl Purchase {
     pub fn exp(&self) -> Timestamp {
-        self.created_at.plus_ms(CMD_LIFE_MS)
+        self.created_at.plus_ms(CMD_TTL_MS)
     }
 
     /// The cycle that ends at `ends_at`.

@@ -1,7 +1,7 @@
 //! The purchase's times, in milliseconds (docs/contract.md §1, §5; docs/decisions/0008-recovery-at-each-edge.md).
 
 /// A command's `exp`: how long after the hold a device may still start.
-pub const CMD_LIFE_MS: i64 = 10_000;
+pub const CMD_TTL_MS: i64 = 10_000;
 /// How long `create_snap_transaksi` waits for the device before it answers 504.
 pub const ANSWER_WAIT_MS: i64 = 8_000;
 /// A `started` this soon after the first sending is taken as the moment of starting, so the countdown is never further off; a

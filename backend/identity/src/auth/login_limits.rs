@@ -21,7 +21,7 @@ const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// out: 290 a second for a quarter of an hour, more than most servers hash.
 const MOST: usize = 1 << 18;
 /// Addresses, and sites, with a bucket that is not empty, about 2 MiB each.
-const MOST_ADDRESSES: usize = 1 << 16;
+const MAX_ADDRESSES: usize = 1 << 16;
 
 /// Who tries a password.
 #[derive(Debug, Clone)]
@@ -217,7 +217,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
     }
 
     fn take(&mut self, key: K, now: Timestamp) {
-        if self.full_at.len() >= MOST_ADDRESSES && !self.full_at.contains_key(&key) {
+        if self.full_at.len() >= MAX_ADDRESSES && !self.full_at.contains_key(&key) {
             self.make_room(now);
         }
         let full_at = self.full_at.entry(key).or_insert(now);
@@ -233,7 +233,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
     /// Full ones say nothing. When none is, all are forgotten, which only lets their addresses try again sooner.
     fn make_room(&mut self, now: Timestamp) {
         self.full_at.retain(|_, full_at| *full_at > now);
-        if self.full_at.len() >= MOST_ADDRESSES {
+        if self.full_at.len() >= MAX_ADDRESSES {
             self.full_at.clear();
         }
     }
@@ -338,7 +338,7 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let limits = limits(10, 50, 2);
-        let most = u32::try_from(MOST_ADDRESSES).unwrap();
+        let most = u32::try_from(MAX_ADDRESSES).unwrap();
         (0..most).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
         limits.take(Address::V4(most), at(1)).unwrap();
         assert_eq!(limits.lock().addresses.addresses.full_at.len(), 1);

@@ -12,21 +12,21 @@ use nyala_store::secrets::Secrets;
 
 const PREFIX: &str = "NYC1";
 /// How long a code is good, in milliseconds (docs/contract.md §2).
-pub const LIFE_MS: i64 = 5 * 60 * 1000;
+pub const TTL_MS: i64 = 5 * 60 * 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QrError {
     /// Not a customer's code of ours.
     Foreign,
-    /// It was one, more than [`LIFE_MS`] ago.
+    /// It was one, more than [`TTL_MS`] ago.
     Expired,
 }
 
-/// The text inside the code of customer `id_customer_global`, good until `now` + [`LIFE_MS`].
+/// The text inside the code of customer `id_customer_global`, good until `now` + [`TTL_MS`].
 pub fn make(secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> String {
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
-    payload[8..].copy_from_slice(&now.plus_ms(LIFE_MS).ms().to_be_bytes());
+    payload[8..].copy_from_slice(&now.plus_ms(TTL_MS).ms().to_be_bytes());
     super::seal(PREFIX, &secrets.kid, &secrets.qr_pelanggan, &payload)
 }
 

@@ -21,7 +21,7 @@ pub const COOKIE_NAME: &str = "nyala_till";
 pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
 
 /// How long a pairing code is good.
-pub const CODE_LIFE_MS: i64 = 10 * 60 * 1000;
+pub const CODE_TTL_MS: i64 = 10 * 60 * 1000;
 
 /// Whose a browser is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub async fn invite(
 /// When the database does not answer.
 pub async fn invite_again(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
     const INVITE: &str = "UPDATE perangkat SET kode_hash = $2, kode_sampai = $3 WHERE id = $1";
-    let (code, until) = (MachineCode::random(), now.plus_ms(CODE_LIFE_MS));
+    let (code, until) = (MachineCode::random(), now.plus_ms(CODE_TTL_MS));
     let found = tx.execute(INVITE, &[&id, &key::hash(code.as_str()), &until]).await? == 1;
     Ok(found.then(|| Pairing { id, code: code.as_str().to_owned(), until }))
 }

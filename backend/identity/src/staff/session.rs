@@ -15,7 +15,7 @@ use super::operator::{AtTill, Operator, role};
 /// Unused for so long it is over.
 pub const IDLE_MS: i64 = 30 * 60 * 1000;
 /// Over, however much it is used.
-pub const LIFE_MS: i64 = 12 * 60 * 60 * 1000;
+pub const TTL_MS: i64 = 12 * 60 * 60 * 1000;
 /// How exactly it is known when it was last used.
 const TOUCH_MS: i64 = 60 * 1000;
 
@@ -124,7 +124,7 @@ pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -
         INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai)
         SELECT id_kunci, $2, $3::BYTEA, $4::TIMESTAMPTZ, $4, $5::TIMESTAMPTZ FROM person RETURNING id";
     let (secret, hash) = key::generate();
-    let (until, cookie_until) = (now.plus_ms(LIFE_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
+    let (until, cookie_until) = (now.plus_ms(TTL_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
     let stmt = client.prepare_cached(BEGIN).await?;
     let of = (&known.person.id, &known.browser.id, &known.pin_hash);
     let row = client.query_opt(&stmt, &[of.0, of.1, &hash, &now, &until, &cookie_until, of.2]).await?;

@@ -94,7 +94,7 @@ async fn answer_to(id: i64, news: &mut Listener) {
 }
 
 /// Answers what other servers ask about devices that are connected here. Runs until the process ends.
-pub async fn answer_forever(machines: Machines) {
+pub async fn answer_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut news, mut asked, mut under_way) = (machines.parts().news.listen(), JoinSet::new(), HashSet::new());

@@ -35,7 +35,7 @@ const BATCH: usize = 512;
 /// How often machines that wait for staff are asked: as often as their owner asks those that it reaches itself.
 const STAFF_EVERY_MS: i64 = 15_000;
 /// Age after which an unread message is deleted: a query brings a newer one.
-pub const WORD_LIFE_MS: i64 = 60_000;
+pub const WORD_TTL_MS: i64 = 60_000;
 
 const FORWARD: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
@@ -73,7 +73,7 @@ pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
     vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), words));
     vital::spawn("words in", take_loop(machines.clone()));
     vital::spawn("commands", send_loop(machines.clone(), arrivals));
-    vital::spawn("questions", question::answer_forever(machines.clone()));
+    vital::spawn("questions", question::answer_loop(machines.clone()));
     away
 }
 
@@ -142,7 +142,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
     let now = machines.parts().store.now();
     let client = machines.parts().recovery.get().await?;
     let statement = client.prepare_cached(TAKE).await?;
-    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_LIFE_MS), &me]).await? {
+    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_TTL_MS), &me]).await? {
         let from = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
         let event: DeviceEvent = match serde_json::from_value(row.try_get(3)?) {
             Ok(event) => event,
@@ -367,7 +367,7 @@ mod tests {
     use super::*;
     use nyala_core::domain::driver_kind::DriverKind;
     use nyala_core::purchase::step;
-    use nyala_core::purchase::times::CMD_LIFE_MS;
+    use nyala_core::purchase::times::CMD_TTL_MS;
 
     #[test]
     fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
@@ -382,7 +382,7 @@ mod tests {
         }
         let (start, query) = (Op::Start, Op::Query);
         assert_eq!(ops, [(0, start), (3_000, start), (6_000, start), (9_000, start), (10_200, query), (15_300, query)]);
-        assert!(ops.iter().all(|(ms, op)| *op != Op::Start || *ms < CMD_LIFE_MS));
+        assert!(ops.iter().all(|(ms, op)| *op != Op::Start || *ms < CMD_TTL_MS));
         t.purchase.state = PurchaseState::Running;
         assert!(said.next(&t, t0.plus_ms(30_000)).is_none());
         t.purchase.exchange.stop_requested = true;

@@ -42,7 +42,7 @@ use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
 use nyala_web::live::hub::Hubs;
 use nyala_web::live::seats::Seats;
-use nyala_web::live::staff_seats::StaffSeats;
+use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
 
@@ -72,7 +72,7 @@ pub struct ServerParts {
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
     pub seats: Arc<Seats>,
-    pub staff_seats: Arc<StaffSeats>,
+    pub staff_sockets: Arc<StaffSockets>,
     /// The simulated devices (driver `sim`), and those over MQTT.
     pub sim: Arc<Sim>,
     pub mqtt: Arc<Mqtt>,
@@ -182,7 +182,7 @@ impl AppState {
             purchase_rate,
             hubs,
             seats: Arc::default(),
-            staff_seats: Arc::default(),
+            staff_sockets: Arc::default(),
             sim,
             mqtt,
             in_flight: InFlight::default(),

@@ -33,8 +33,8 @@ use nyala_web::http::error::AppError;
 use nyala_web::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
 use nyala_web::live::balances::Balances;
 use nyala_web::live::cut_off;
-use nyala_web::live::elsewhere;
 use nyala_web::live::handler::Sockets;
+use nyala_web::live::other_servers;
 use nyala_web::live::{Live, LiveParts};
 use nyala_web::push::sender;
 
@@ -102,7 +102,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
         clock: state.store.clock.clone(),
         seats: state.seats.clone(),
         staff: state.staff.clone(),
-        staff_seats: state.staff_seats.clone(),
+        staff_sockets: state.staff_sockets.clone(),
         metrics: state.metrics.realtime.clone(),
         settings: state.config.realtime.clone(),
     });
@@ -300,28 +300,28 @@ pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppEr
                 .await
                 .map_err(AppError::internal)?;
             vital::spawn("node", node.live());
-            vital::spawn("orphans", node::tell_orphans_forever(state.store.clone(), own.clone()));
-            vital::spawn("takeover", recovery::resume_forever(state.machines.clone()));
-            vital::spawn("mirror", recovery::mirror_forever(state.machines.clone()));
+            vital::spawn("orphans", node::tell_orphans_loop(state.store.clone(), own.clone()));
+            vital::spawn("takeover", recovery::resume_loop(state.machines.clone()));
+            vital::spawn("mirror", recovery::mirror_loop(state.machines.clone()));
             let of = state.clone();
             vital::spawn("failover", async move { failover::watch(of.store.db.config(), of.machines.ownership()).await });
             let cut = state.clone();
             vital::spawn("cut-off", async move {
-                cut_off::watch(&cut.machines, &cut.seats, &cut.staff_seats).await;
+                cut_off::watch(&cut.machines, &cut.seats, &cut.staff_sockets).await;
             });
             tell_news(state, running)?;
         }
     }
     state.writes.watch();
-    vital::spawn("reaper", recovery::reap_forever(state.machines.clone()));
+    vital::spawn("reaper", recovery::reap_loop(state.machines.clone()));
     vital::spawn("pruning", prune::forever(state.store.clone()));
-    vital::spawn("push", sender::send_forever(state.push.clone()));
-    vital::spawn("log", telemetry::tell_forever());
+    vital::spawn("push", sender::send_loop(state.push.clone()));
+    vital::spawn("log", telemetry::tell_loop());
     vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
     let seats = state.clone();
     vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth, seats.config.cluster.enabled, &seats.news).await });
     let tills = state.clone();
-    vital::spawn("tills", async move { tills.staff_seats.clone().watch(&tills.staff, &tills.news).await });
+    vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.news).await });
     state.machines.set_open(true);
     Ok(())
 }
@@ -335,6 +335,6 @@ fn tell_news(state: &AppState, running: &RunningServer) -> Result<(), AppError> 
     let (balances, of) = (running.balances.clone(), state.clone());
     vital::spawn("balances", async move { balances.follow(&of.store).await });
     let of = state.clone();
-    vital::spawn("sockets", async move { elsewhere::follow(&of.seats, &of.news).await });
+    vital::spawn("sockets", async move { other_servers::follow(&of.seats, &of.news).await });
     Ok(())
 }

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_identity::staff::browser::{BrowserOf, CODE_LIFE_MS, Pairing};
+use nyala_identity::staff::browser::{BrowserOf, CODE_TTL_MS, Pairing};
 use nyala_web::ops::perangkat;
 
 use super::context::{self, CommandContext, PRINCIPAL};
@@ -66,7 +66,7 @@ impl Pasang {
         tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
             .await?
             .ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?;
-        Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Outlet(outlet), CODE_LIFE_MS, PRINCIPAL, now).await?)
+        Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Outlet(outlet), CODE_TTL_MS, PRINCIPAL, now).await?)
     }
 }
 

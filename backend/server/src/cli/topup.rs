@@ -62,7 +62,7 @@ async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, mut package: Packa
         &payee,
         Outlet { idoutlet, idowner },
         &package,
-        Payment::Elsewhere(None),
+        Payment::OutsideShift(None),
         (PRINCIPAL, Allowed::Itself),
         k.now,
     )

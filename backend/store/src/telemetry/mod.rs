@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-pub use repeats::{tell_forever, tell_rest};
+pub use repeats::{tell_loop, tell_rest};
 
 use crate::config::{ConfigError, LogFormat, LogSettings};
 

@@ -15,7 +15,7 @@ use tracing_subscriber::layer::Context;
 
 /// A line is told once in so long.
 const ONCE_IN: Duration = Duration::from_secs(60);
-/// How often `tell_forever` looks for lines whose time is over.
+/// How often `tell_loop` looks for lines whose time is over.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Different troubles that are told apart at once; with more, those of one place in the program count as one.
 const MAX_TROUBLES: usize = 256;
@@ -46,7 +46,7 @@ impl<S: Subscriber> Layer<S> for OnceAMinute {
 }
 
 /// Tells every few seconds how often lines were kept back whose minute is over. Runs until the process ends.
-pub async fn tell_forever() {
+pub async fn tell_loop() {
     let mut every = tokio::time::interval(LOOK_EVERY);
     loop {
         every.tick().await;

@@ -96,10 +96,10 @@ async fn a_tills_socket_may_come_to_another_server_and_ends_with_its_session_the
     let again = Phone::dial(second.address()).await.connect(Some(&auth)).await;
     assert_eq!(again.expect_err("a ticket is good once"), json!({ "message": "unauthorized" }));
 
-    second.state.staff_seats.look(&second.state.staff).await.unwrap();
+    second.state.staff_sockets.look(&second.state.staff).await.unwrap();
     assert_eq!(page.subscribe(1).await["status"], 400, "it goes on");
     first.ask(&rina, "keluar", &json!({})).await.ok();
-    second.state.staff_seats.look(&second.state.staff).await.unwrap();
+    second.state.staff_sockets.look(&second.state.staff).await.unwrap();
     assert_eq!(page.closed().await, []);
 }
 

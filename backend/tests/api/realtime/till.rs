@@ -75,6 +75,6 @@ async fn a_socket_ends_with_its_session_whatever_ends_that() {
 
     // Sessions that another program ended, or that were idle for too long, are found by the next check.
     app.clock.advance_ms(30 * 60_000);
-    app.state.staff_seats.look(&app.state.staff).await.unwrap();
+    app.state.staff_sockets.look(&app.state.staff).await.unwrap();
     assert_eq!(other.closed().await, []);
 }

@@ -83,9 +83,10 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
         let id_customer_global = insert(client, sql, &[&format!("8{seed:05}{customer:02}"), &T0]).await;
         let package = Package::parse(BALANCE.into(), None, None, AccountKind::Lasting).unwrap();
         let tx = client.transaction().await.unwrap();
-        let done = topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, Payment::Elsewhere(None), "uji", T0)
-            .await
-            .unwrap();
+        let done =
+            topup(&tx, WalletRef { id_customer_global, idoutlet, idowner }, &package, Payment::OutsideShift(None), "uji", T0)
+                .await
+                .unwrap();
         tx.commit().await.unwrap();
         chain.customers.push((id_customer_global, done.idcustomer));
     }

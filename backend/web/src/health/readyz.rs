@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_cluster::membership::LIFE_MS;
+use nyala_cluster::membership::TTL_MS;
 use nyala_machines::machines::Machines;
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
@@ -18,7 +18,7 @@ use crate::http::answer::{Empty, done, with_status};
 /// How long the database may take to answer.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 /// Among several servers: when the database has been silent for so long, others decide what was decided here.
-const LIFE: Duration = Duration::from_millis(LIFE_MS.unsigned_abs());
+const LIFE: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 
 /// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
 /// Why not is logged, and told to whoever may read `/metrics`.

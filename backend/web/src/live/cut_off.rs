@@ -9,7 +9,7 @@ use nyala_machines::machines::Machines;
 use tokio::time::MissedTickBehavior;
 
 use super::seats::Seats;
-use super::staff_seats::StaffSeats;
+use super::staff_sockets::StaffSockets;
 
 /// So long countdowns go on.
 pub const TICKS_FOR: Duration = Duration::from_secs(5);
@@ -21,7 +21,7 @@ pub fn is_cut_off(ownership: &Ownership) -> bool {
 }
 
 /// Closes all sockets and devices' lines of a server that is cut off. Runs until the process ends; of use only among several servers.
-pub async fn watch(machines: &Machines, seats: &Seats, staff_seats: &StaffSeats) {
+pub async fn watch(machines: &Machines, seats: &Seats, staff_sockets: &StaffSockets) {
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut was_cut_off, mut sent_away) = (false, false);
@@ -31,7 +31,7 @@ pub async fn watch(machines: &Machines, seats: &Seats, staff_seats: &StaffSeats)
         // A process that was stopped for a while finds a long silence, which its next beat ends.
         if is_cut_off && was_cut_off {
             seats.close_all();
-            staff_seats.close_all();
+            staff_sockets.close_all();
             if !sent_away {
                 machines.send_devices_away();
             }

@@ -17,7 +17,7 @@ use serde::Deserialize;
 use super::Live;
 use super::cut_off::is_cut_off;
 use super::seats::Seated;
-use super::staff_seats::StaffSeated;
+use super::staff_sockets::StaffSeated;
 use super::watcher::{WatchRequest, Watcher, tell};
 
 /// How often a socket that came while the server starts, or is cut off, looks whether it is ready; `connect_timeout` of the transport ends that.
@@ -113,7 +113,7 @@ impl Sockets {
     async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSeated, Refused> {
         let live = &self.0;
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
-        let seated = live.staff_seats.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
+        let seated = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
         let good = async {
             let client = live.staff.store.get().await?;
             session::good(&client, &[of.till.session], live.clock.now()).await

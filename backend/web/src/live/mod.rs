@@ -2,12 +2,12 @@
 
 pub mod balances;
 pub mod cut_off;
-pub mod elsewhere;
 pub mod handler;
 pub mod hub;
 pub mod metrics;
+pub mod other_servers;
 pub mod seats;
-pub mod staff_seats;
+pub mod staff_sockets;
 pub mod watcher;
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use nyala_identity::staff::Staff;
 use nyala_machines::machines::Machines;
 use nyala_store::config::RealtimeSettings;
 use seats::Seats;
-use staff_seats::StaffSeats;
+use staff_sockets::StaffSockets;
 
 /// How soon a socket notices that its login is over which another program has ended, or which was idle for too long.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -37,7 +37,7 @@ pub struct LiveParts {
     pub clock: Clock,
     pub seats: Arc<Seats>,
     pub staff: Staff,
-    pub staff_seats: Arc<StaffSeats>,
+    pub staff_sockets: Arc<StaffSockets>,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,
 }

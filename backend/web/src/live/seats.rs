@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::MissedTickBehavior;
 
 use super::LOOK_EVERY;
-use super::elsewhere::Elsewhere;
+use super::other_servers::OtherServers;
 
 /// Customers that are read by one statement.
 const READ_AT_ONCE: usize = 1_000;
@@ -35,7 +35,7 @@ pub struct Seats {
     seats: DashMap<i64, Vec<Seat>>,
     next: AtomicU64,
     /// How many there are at the other servers.
-    pub(super) elsewhere: Elsewhere,
+    pub(super) other_servers: OtherServers,
 }
 
 /// A taken seat; dropping it frees it.
@@ -51,7 +51,7 @@ impl Seats {
     pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut seats = self.seats.entry(session.id).or_default();
-        if seats.len() + self.elsewhere.of(session.id) >= max {
+        if seats.len() + self.other_servers.of(session.id) >= max {
             let nobody = seats.is_empty();
             drop(seats);
             if nobody {
@@ -62,7 +62,7 @@ impl Seats {
         seats.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
         seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
-        self.elsewhere.changed(session.id);
+        self.other_servers.changed(session.id);
         Some(Seated { seats: self.clone(), id: session.id, number })
     }
 
@@ -156,7 +156,7 @@ impl Drop for Seated {
         if let Some(mut seats) = self.seats.seats.get_mut(&self.id) {
             seats.retain(|seats| seats.number != self.number);
         }
-        self.seats.elsewhere.changed(self.id);
+        self.seats.other_servers.changed(self.id);
         self.seats.seats.remove_if(&self.id, |_, seats| seats.is_empty());
     }
 }

@@ -7,7 +7,7 @@ use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::Staff;
-use nyala_identity::staff::browser::{self, BrowserOf, CODE_LIFE_MS, Pairing};
+use nyala_identity::staff::browser::{self, BrowserOf, CODE_TTL_MS, Pairing};
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::db::Store;
@@ -130,7 +130,7 @@ pub async fn invite(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json
         (None, Some(person)) => BrowserOf::Person(person_in_sight(&tx, &operator, person).await?),
         _ => return Err(AppError::bad_input("isi salah satu: idoutlet atau idpetugas")),
     };
-    let pairing = invite_with_record(&tx, &name, of, CODE_LIFE_MS, &operator.principal(), now).await?;
+    let pairing = invite_with_record(&tx, &name, of, CODE_TTL_MS, &operator.principal(), now).await?;
     tx.commit().await?;
     Ok(answer::ok(Invitation::from(pairing)))
 }

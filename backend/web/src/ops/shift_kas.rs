@@ -23,7 +23,7 @@ use crate::http::json::Json;
 use crate::http::schema::Reason;
 
 /// Rupiah that a kasir puts in without a word about the room: as much as one sale.
-const MOST_IN_ALONE: i64 = 20_000_000;
+const MAX_IN_ALONE: i64 = 20_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Cash {
@@ -88,7 +88,7 @@ pub async fn move_cash(
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;
     let mut client = store.get().await?;
     // What comes in may be asked, too: amounts that are refused for the room would tell the sum.
-    let fills = body.jenis == Direction::Masuk && seller.operator.role < Role::Supervisor && nominal > MOST_IN_ALONE;
+    let fills = body.jenis == Direction::Masuk && seller.operator.role < Role::Supervisor && nominal > MAX_IN_ALONE;
     let asked = if (needs_approval || fills) && approval.is_missing() {
         ask_drawer(&mut client, by, kind, nominal, now).await?
     } else {

@@ -34,7 +34,7 @@ use crate::http::schema::{ShortText, id, null, with};
 use crate::live::balances::{Balances, Moved};
 
 /// Rupiah that a kasir at a till sells alone, at once or to one customer of an outlet within an hour.
-const MOST_ALONE: i64 = 1_000_000;
+const MAX_ALONE: i64 = 1_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
@@ -209,7 +209,7 @@ fn kind(role: Role, asked: AccountKind, given: AccountKind) -> Result<AccountKin
 
 /// A session sells in its till's open shift, which stays open until this is committed; cash goes into a drawer one sale at a time.
 async fn payment(tx: &Transaction<'_>, operator: &Operator, body: &TopUp) -> Result<Payment, AppError> {
-    let Some(till) = operator.at else { return Ok(Payment::Elsewhere(body.cara_bayar)) };
+    let Some(till) = operator.at else { return Ok(Payment::OutsideShift(body.cara_bayar)) };
     let means = body.cara_bayar.unwrap_or(Means::Tunai);
     let id = match means {
         Means::Tunai => shift::hold_alone(tx, till.browser).await?,
@@ -229,7 +229,7 @@ pub enum Allowed {
     By(i64),
 }
 
-/// A kasir at a till needs a yes where the sale and those that nobody said yes to come to more than [`MOST_ALONE`].
+/// A kasir at a till needs a yes where the sale and those that nobody said yes to come to more than [`MAX_ALONE`].
 async fn allowed(
     tx: &Transaction<'_>,
     operator: &Operator,
@@ -241,7 +241,7 @@ async fn allowed(
     if operator.role > Role::Kasir {
         return Ok(Allowed::Itself);
     }
-    if operator.at.is_none() || topup::sold_alone(tx, wallet, now).await? + nominal <= MOST_ALONE {
+    if operator.at.is_none() || topup::sold_alone(tx, wallet, now).await? + nominal <= MAX_ALONE {
         return Ok(Allowed::Alone);
     }
     let act = Act::top_up(wallet.id_customer_global, nominal);

@@ -43,7 +43,7 @@ enum Answer {
 }
 
 /// Runs until the process ends.
-pub async fn send_forever(push: Push) {
+pub async fn send_loop(push: Push) {
     let client = Client::builder().disable_redirects().timeout(SEND_LIMIT).finish();
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);

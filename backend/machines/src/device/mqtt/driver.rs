@@ -95,10 +95,10 @@ impl Door {
 impl Driver for Mqtt {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
         if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            vital::spawn("troubles", trouble::write_forever(self.store.clone(), told));
+            vital::spawn("troubles", trouble::write_loop(self.store.clone(), told));
         }
         let (reports, of) = (self.reports.clone(), self.store.clone());
-        vital::spawn("presence", async move { reports.presence.record_forever(of).await });
+        vital::spawn("presence", async move { reports.presence.record_loop(of).await });
         let _ = self.reports.uplink.set(uplink);
         // This task starts last, because it lets devices log in.
         vital::spawn("revocations", watch_keys(self.endpoint.clone()));

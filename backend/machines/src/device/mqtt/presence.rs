@@ -118,7 +118,7 @@ impl Presence {
     }
 
     /// Writes the record. Runs until the process ends.
-    pub async fn record_forever(&self, store: Store) {
+    pub async fn record_loop(&self, store: Store) {
         let mut every = tokio::time::interval(EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // In a cluster, the server that notices a dead one also records its devices as absent (`cluster::membership`).

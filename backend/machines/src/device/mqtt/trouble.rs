@@ -63,7 +63,7 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 }
 
 /// Writes the reported troubles, until all senders are dropped.
-pub async fn write_forever(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
+pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
     let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);

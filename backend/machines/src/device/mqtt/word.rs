@@ -11,7 +11,7 @@ use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::{AckResult, Op};
 
 /// Greatest size of a message in bytes, and of the packet that contains it.
-pub const MOST_BYTES: usize = 512;
+pub const MAX_BYTES: usize = 512;
 /// Length of a `boot_id` that is text: a UUID with some room.
 const BOOT_ID_BYTES: usize = 40;
 /// Length to which `fw` and `hw` are cut; only people read them.
@@ -136,8 +136,8 @@ pub struct Beat {
 
 /// Reason why a message or a command is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum BadWord {
-    #[error("{0} bytes are more than {MOST_BYTES}")]
+pub enum InvalidMessage {
+    #[error("{0} bytes are more than {MAX_BYTES}")]
     TooLong(usize),
     #[error("{topic}: {why}", topic = .0.as_str(), why = .1)]
     Malformed(Topic, String),
@@ -154,11 +154,11 @@ impl Word {
     ///
     /// # Errors
     /// When it is not a valid message for that topic; the device's maker reads the error.
-    pub fn parse(topic: Topic, payload: &[u8]) -> Result<Self, BadWord> {
-        if payload.len() > MOST_BYTES {
-            return Err(BadWord::TooLong(payload.len()));
+    pub fn parse(topic: Topic, payload: &[u8]) -> Result<Self, InvalidMessage> {
+        if payload.len() > MAX_BYTES {
+            return Err(InvalidMessage::TooLong(payload.len()));
         }
-        let malformed = |e: serde_json::Error| BadWord::Malformed(topic, e.to_string());
+        let malformed = |e: serde_json::Error| InvalidMessage::Malformed(topic, e.to_string());
         Ok(match topic {
             Topic::Ack => {
                 let Raw { stamp, rest: RawAck { cmd_id, epoch, result } } = serde_json::from_slice(payload).map_err(malformed)?;
@@ -170,7 +170,7 @@ impl Word {
                 if rest.online { Self::State(rest.check(stamp)?) } else { Self::Gone(stamp) }
             }
             Topic::Hb => {
-                let Raw { stamp, rest: RawBeat { rssi } } = serde_json::from_slice(payload).map_err(malformed)?;
+                let Raw { stamp, rest: RawHeartbeat { rssi } } = serde_json::from_slice(payload).map_err(malformed)?;
                 Self::Beat(Beat { stamp: stamp.check()?, rssi: rssi.map(Whole::get) })
             }
         })
@@ -197,7 +197,7 @@ impl Word {
                 self.write(RawState { online: true, epoch, last: *last, run, fw, hw })
             }
             Self::Gone(_) => self.write(RawGone { online: false }),
-            Self::Beat(Beat { rssi, .. }) => self.write(RawBeat { rssi: rssi.map(Whole::from) }),
+            Self::Beat(Beat { rssi, .. }) => self.write(RawHeartbeat { rssi: rssi.map(Whole::from) }),
         }
     }
 
@@ -271,7 +271,7 @@ struct RawRun {
 }
 
 #[derive(Serialize, Deserialize)]
-struct RawBeat {
+struct RawHeartbeat {
     #[serde(skip_serializing_if = "Option::is_none")]
     rssi: Option<Whole>,
 }
@@ -286,11 +286,11 @@ enum ResultName {
 }
 
 impl RawStamp {
-    fn check(self) -> Result<Stamp, BadWord> {
+    fn check(self) -> Result<Stamp, InvalidMessage> {
         if let Some(BootId::Text(text)) = &self.boot_id
             && text.len() > BOOT_ID_BYTES
         {
-            return Err(BadWord::BootId(text.len()));
+            return Err(InvalidMessage::BootId(text.len()));
         }
         let count = |field, n: Option<Whole>| Ok(within(field, n, i64::MAX)?.map(i64::cast_unsigned));
         let (conn, seq) = (count("conn", self.conn)?, count("seq", self.seq)?);
@@ -307,7 +307,7 @@ impl From<&Stamp> for RawStamp {
 }
 
 impl RawState {
-    fn check(self, stamp: Stamp) -> Result<State, BadWord> {
+    fn check(self, stamp: Stamp) -> Result<State, InvalidMessage> {
         let run = match self.run {
             Some(RawRun { cmd_id, sisa_s }) => {
                 within("sisa_s", Some(sisa_s), LONGEST_RUN_S)?.map(|left_s| Run { cmd_id, left_s })
@@ -319,9 +319,9 @@ impl RawState {
     }
 }
 
-fn within(field: &'static str, n: Option<Whole>, most: i64) -> Result<Option<i64>, BadWord> {
+fn within(field: &'static str, n: Option<Whole>, most: i64) -> Result<Option<i64>, InvalidMessage> {
     match n.map(Whole::get) {
-        Some(n) if !(0..=most).contains(&n) => Err(BadWord::OutOfRange(field, n, most)),
+        Some(n) if !(0..=most).contains(&n) => Err(InvalidMessage::OutOfRange(field, n, most)),
         n => Ok(n),
     }
 }
@@ -366,11 +366,11 @@ impl Cmd {
     ///
     /// # Errors
     /// When it is not a valid command.
-    pub fn parse(payload: &[u8]) -> Result<Self, BadWord> {
-        if payload.len() > MOST_BYTES {
-            return Err(BadWord::TooLong(payload.len()));
+    pub fn parse(payload: &[u8]) -> Result<Self, InvalidMessage> {
+        if payload.len() > MAX_BYTES {
+            return Err(InvalidMessage::TooLong(payload.len()));
         }
-        let cmd: Self = serde_json::from_slice(payload).map_err(|e| BadWord::MalformedCmd(e.to_string()))?;
+        let cmd: Self = serde_json::from_slice(payload).map_err(|e| InvalidMessage::MalformedCmd(e.to_string()))?;
         for (field, n, most) in [
             ("epoch", Some(cmd.epoch), i64::MAX),
             ("durasi_s", Some(cmd.durasi_s), LONGEST_RUN_S),
@@ -405,7 +405,7 @@ mod tests {
     }
 
     /// `ID` takes the place of `$`.
-    fn parse(topic: Topic, text: &str) -> Result<Word, BadWord> {
+    fn parse(topic: Topic, text: &str) -> Result<Word, InvalidMessage> {
         Word::parse(topic, text.replace('$', ID).as_bytes())
     }
 
@@ -523,7 +523,7 @@ mod tests {
         let json = state.json();
         // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
-        assert!(packet <= MOST_BYTES, "{packet}");
+        assert!(packet <= MAX_BYTES, "{packet}");
         assert_eq!(Word::parse(Topic::State, &json), Ok(state));
     }
 
@@ -560,7 +560,7 @@ mod tests {
             let told = parse(&whole.replace(instead_of, comes)).unwrap_err().to_string();
             assert!(told.starts_with(why), "{comes}: {told}");
         }
-        assert_eq!(Cmd::parse(&[b' '; 513]), Err(BadWord::TooLong(513)));
+        assert_eq!(Cmd::parse(&[b' '; 513]), Err(InvalidMessage::TooLong(513)));
     }
 
     proptest::proptest! {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::{BEAT_MS, Seen};
+use nyala_cluster::membership::{HEARTBEAT_MS, Seen};
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::{Owner, Ownership};
 use nyala_core::domain::timestamp::Timestamp;
@@ -97,7 +97,7 @@ impl<D: Devices> World<D> {
         match self.server.member.as_ref()?.ownership.of(outlet(machine)) {
             Owner::Alone => None,
             Owner::Here(fence) => Some(fence),
-            Owner::Elsewhere => Some(Fence::of_nobody()),
+            Owner::Remote => Some(Fence::of_nobody()),
         }
     }
 
@@ -197,7 +197,7 @@ impl<D: Devices> World<D> {
         }
         let node = member.node;
         let Some(shard) = (!shards.is_empty()).then(|| shards.remove(0)) else {
-            let rest_ms = i64::try_from(BEAT_MS).unwrap() - member.began.ms_until(now);
+            let rest_ms = i64::try_from(HEARTBEAT_MS).unwrap() - member.began.ms_until(now);
             let doubted = std::mem::take(&mut member.doubted);
             return self.beat_again(if doubted { DOUBT_MS } else { rest_ms });
         };

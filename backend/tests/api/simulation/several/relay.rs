@@ -7,7 +7,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Op, Purchase};
 use nyala_ledger::facts::OpenPurchase;
-use nyala_machines::device::relay::{EVERY, WORD_LIFE_MS};
+use nyala_machines::device::relay::{EVERY, WORD_TTL_MS};
 
 use super::super::devices::Devices;
 use super::super::server::idmesin;
@@ -68,7 +68,7 @@ impl<D: Devices> World<D> {
 
     pub(super) fn takes(&mut self, look: Look) {
         let life = self.server.life;
-        let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-WORD_LIFE_MS));
+        let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-WORD_TTL_MS));
         let words = self.several.as_mut().unwrap().shards.take(&own, since);
         if !words.is_empty() && !self.fails() {
             let after_ms = self.lookup_ms();

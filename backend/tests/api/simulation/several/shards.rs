@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::{LIFE_MS, Seen};
+use nyala_cluster::membership::{Seen, TTL_MS};
 use nyala_cluster::{SHARDS, shard_of};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::DeviceEvent;
@@ -69,7 +69,7 @@ impl Shards {
             return None;
         }
         let id = i64::try_from(self.nodes.len()).unwrap() + 1;
-        self.nodes.insert(id, NodeRow { name, alive_until: now.plus_ms(LIFE_MS), late_since: now, leaving: false });
+        self.nodes.insert(id, NodeRow { name, alive_until: now.plus_ms(TTL_MS), late_since: now, leaving: false });
         Some(id)
     }
 
@@ -79,8 +79,8 @@ impl Shards {
         if node.alive_until < now {
             node.late_since = now;
         }
-        node.alive_until = now.plus_ms(LIFE_MS);
-        let (is_quiet, leaving) = (node.late_since < now.plus_ms(-LIFE_MS), node.leaving);
+        node.alive_until = now.plus_ms(TTL_MS);
+        let (is_quiet, leaving) = (node.late_since < now.plus_ms(-TTL_MS), node.leaving);
         let nodes = self.nodes.keys().filter(|id| self.may_claim(**id, now)).count();
         let alive = self.alive(now);
         let free = self.shards.iter().filter(|shard| is_free(shard, &alive)).count();
@@ -100,7 +100,7 @@ impl Shards {
     /// `CLAIM` begins: the nodes that are alive by what is committed then. `None` when this node may claim nothing.
     pub fn may_claim_now(&self, me: i64, now: Timestamp) -> Option<BTreeSet<i64>> {
         let node = &self.nodes[&me];
-        (node.alive_until > now && node.late_since < now.plus_ms(-LIFE_MS)).then(|| self.alive(now))
+        (node.alive_until > now && node.late_since < now.plus_ms(-TTL_MS)).then(|| self.alive(now))
     }
 
     /// The `FOR UPDATE SKIP LOCKED` of `CLAIM`: it reads the rows as they are now, but with the nodes that were alive when it began.
@@ -187,7 +187,7 @@ impl Shards {
     /// Whether a node could claim at once, if a shard were free.
     pub fn may_claim(&self, me: i64, now: Timestamp) -> bool {
         let node = &self.nodes[&me];
-        node.late_since < now.plus_ms(-LIFE_MS) && node.alive_until >= now && !node.leaving
+        node.late_since < now.plus_ms(-TTL_MS) && node.alive_until >= now && !node.leaving
     }
 
     /// `TAKE`.

@@ -13,7 +13,7 @@ use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Servi
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
-use nyala_core::purchase::times::{CMD_LIFE_MS, SAVED_MS};
+use nyala_core::purchase::times::{CMD_TTL_MS, SAVED_MS};
 use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};
@@ -378,6 +378,6 @@ impl Store {
 
     /// The command's `exp`, as the hold stored it.
     pub fn exp(p: &PurchaseRow) -> Timestamp {
-        p.created_at.plus_ms(CMD_LIFE_MS)
+        p.created_at.plus_ms(CMD_TTL_MS)
     }
 }

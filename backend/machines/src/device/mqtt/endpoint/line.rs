@@ -12,7 +12,7 @@ use crate::device::mqtt::conversation::LinkId;
 use crate::device::mqtt::socket::Socket;
 
 /// Greatest number of bytes that wait to be sent; a connection that exceeds it is closed.
-pub const MOST_WAITING: usize = 4 * 1024;
+pub const MAX_WAITING: usize = 4 * 1024;
 
 #[derive(Debug)]
 pub struct Line {
@@ -132,7 +132,7 @@ impl Line {
             self.out = Vec::new();
         }
         match ended {
-            Err(e) if e.kind() == ErrorKind::WouldBlock && self.out.len() > MOST_WAITING => Err(Unsendable::Slow),
+            Err(e) if e.kind() == ErrorKind::WouldBlock && self.out.len() > MAX_WAITING => Err(Unsendable::Slow),
             Err(e) if e.kind() != ErrorKind::WouldBlock => Err(Unsendable::Broken),
             _ => Ok(()),
         }

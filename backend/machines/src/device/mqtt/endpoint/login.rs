@@ -45,7 +45,7 @@ pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
 }
 
 /// Checks gathered logins together, until all senders are dropped; `to` receives the verdicts.
-pub async fn judge_forever(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
+pub async fn judge_loop(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
     while let Some(knocks) = knocks.recv().await {
         let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
     }

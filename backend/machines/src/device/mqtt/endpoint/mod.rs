@@ -49,7 +49,7 @@ pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>>
     let (me, orders) = mpsc::channel(ORDERS);
     let (to_judge, knocks) = mpsc::channel(1);
     shared.add_thread(me.clone());
-    vital::spawn("logins", login::judge_forever(shared.clone(), knocks, me.clone()));
+    vital::spawn("logins", login::judge_loop(shared.clone(), knocks, me.clone()));
     vital::spawn("endpoint", run(Thread::new(shared, registry, me.clone(), to_judge), news, orders));
     Ok(me)
 }

@@ -10,7 +10,7 @@ use rand::Rng;
 use super::fault::{Fault, Share};
 use super::line::{Line, Loss};
 use super::member::{KEEP_ALIVE_MS, Member, Stage};
-use super::{Fleet, FleetError, MEMBERS, MOST_ON_THEIR_WAY, boot_id};
+use super::{Fleet, FleetError, MAX_ON_THEIR_WAY, MEMBERS, boot_id};
 use crate::device::memory::{DeviceMemory, LATE_MS};
 use crate::device::mqtt::model::{Act, Device, Saying};
 use crate::device::mqtt::socket::Socket;
@@ -68,7 +68,7 @@ impl Fleet {
     // --- connections ---
 
     pub(super) fn connect_some(&mut self) {
-        while self.on_their_way < MOST_ON_THEIR_WAY {
+        while self.on_their_way < MAX_ON_THEIR_WAY {
             let Some(i) = self.queue.pop_front() else { return };
             if self.members[i].stage != Stage::Queued {
                 continue;

@@ -40,7 +40,7 @@ const EVENTS: usize = 1024;
 /// Size of the one buffer for all connections: a server sends little to one device.
 const BUFFER_BYTES: usize = 16 * 1024;
 /// Greatest number of connections between SYN and SUBACK; the server limits those that have not logged in.
-const MOST_ON_THEIR_WAY: usize = 256;
+const MAX_ON_THEIR_WAY: usize = 256;
 
 /// Credentials of a device.
 #[derive(Clone)]
@@ -224,7 +224,7 @@ impl Fleet {
 
     /// Time until the next member is due.
     fn wait_ms(&self) -> Option<i64> {
-        if !self.queue.is_empty() && self.on_their_way < MOST_ON_THEIR_WAY {
+        if !self.queue.is_empty() && self.on_their_way < MAX_ON_THEIR_WAY {
             return Some(0);
         }
         let late = self.plan.wait.filter(|_| !self.ready).and_then(|wait| i64::try_from(wait.as_millis()).ok());

@@ -19,7 +19,7 @@ const PER_SESSION: usize = 4;
 
 /// Every open socket of a till.
 #[derive(Debug, Default)]
-pub struct StaffSeats {
+pub struct StaffSockets {
     seats: DashMap<u64, (TicketOf, Closer)>,
     next: AtomicU64,
 }
@@ -27,11 +27,11 @@ pub struct StaffSeats {
 /// A taken seat; dropping it frees it.
 #[derive(Debug)]
 pub struct StaffSeated {
-    seats: Arc<StaffSeats>,
+    seats: Arc<StaffSockets>,
     number: u64,
 }
 
-impl StaffSeats {
+impl StaffSockets {
     /// A seat for one more socket of a session; `None` when it has four.
     pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSeated> {
         if self.seats.iter().filter(|seat| seat.value().0.till.session == of.till.session).count() >= PER_SESSION {

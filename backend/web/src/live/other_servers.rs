@@ -22,7 +22,7 @@ const TOLD_AT_ONCE: usize = 1_000;
 
 /// What the others have told, and what is to be told to them.
 #[derive(Debug, Default)]
-pub struct Elsewhere {
+pub struct OtherServers {
     counts: Mutex<HashMap<i64, Told>>,
     /// `None` where nobody is told.
     changed: Mutex<Option<HashSet<i64>>>,
@@ -35,7 +35,7 @@ struct Told {
     heard_at: Instant,
 }
 
-impl Elsewhere {
+impl OtherServers {
     /// Sockets of the customer at servers that have just been heard.
     pub fn of(&self, id_customer_global: i64) -> usize {
         let lives = |told: &&Told| told.heard_at.elapsed() < SILENT_AFTER;
@@ -79,7 +79,7 @@ impl Elsewhere {
 
 /// Tells and hears as long as the server lives; of use only where there is news.
 pub async fn follow(seats: &Seats, news: &News) {
-    let (mut told, here) = (news.listen(), &seats.elsewhere);
+    let (mut told, here) = (news.listen(), &seats.other_servers);
     let (mut tell, mut tell_all) = (interval(TELL_EVERY), interval(LOOK_EVERY));
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tell_all.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -112,32 +112,32 @@ mod tests {
 
     #[test]
     fn what_others_have_told_is_added_up_and_the_newest_counts() {
-        let elsewhere = Elsewhere::default();
-        assert!(elsewhere.heard(1, &[(7, 3), (8, 1)]));
-        assert!(!elsewhere.heard(1, &[(7, 2)]));
-        assert!(elsewhere.heard(2, &[(7, 4)]));
-        assert_eq!([7, 8, 9].map(|customer| elsewhere.of(customer)), [6, 1, 0]);
-        elsewhere.heard(2, &[(7, 0)]);
-        assert_eq!(elsewhere.of(7), 2);
+        let other_servers = OtherServers::default();
+        assert!(other_servers.heard(1, &[(7, 3), (8, 1)]));
+        assert!(!other_servers.heard(1, &[(7, 2)]));
+        assert!(other_servers.heard(2, &[(7, 4)]));
+        assert_eq!([7, 8, 9].map(|customer| other_servers.of(customer)), [6, 1, 0]);
+        other_servers.heard(2, &[(7, 0)]);
+        assert_eq!(other_servers.of(7), 2);
     }
 
     #[test]
     fn reported_counts_have_limits() {
-        let elsewhere = Elsewhere::default();
-        elsewhere.heard(1, &[(7, usize::MAX)]);
-        elsewhere.heard(2, &[(7, usize::MAX)]);
-        assert_eq!(elsewhere.of(7), 2 * MAX_SOCKETS);
+        let other_servers = OtherServers::default();
+        other_servers.heard(1, &[(7, usize::MAX)]);
+        other_servers.heard(2, &[(7, usize::MAX)]);
+        assert_eq!(other_servers.of(7), 2 * MAX_SOCKETS);
         let many: Vec<_> = (0..).map(|customer| (customer, 1)).take(MAX_CUSTOMERS + 10).collect();
-        elsewhere.heard(3, &many);
-        assert_eq!(elsewhere.counts()[&3].counts.len(), MAX_CUSTOMERS);
-        elsewhere.heard(3, &[(7, 0), (-1, 1)]);
-        assert_eq!(elsewhere.of(-1), 1, "a customer that is gone makes room");
+        other_servers.heard(3, &many);
+        assert_eq!(other_servers.counts()[&3].counts.len(), MAX_CUSTOMERS);
+        other_servers.heard(3, &[(7, 0), (-1, 1)]);
+        assert_eq!(other_servers.of(-1), 1, "a customer that is gone makes room");
     }
 
     #[test]
     fn where_nobody_is_told_nothing_is_kept() {
-        let elsewhere = Elsewhere::default();
-        elsewhere.changed(7);
-        assert!(elsewhere.to_tell().is_none());
+        let other_servers = OtherServers::default();
+        other_servers.changed(7);
+        assert!(other_servers.to_tell().is_none());
     }
 }

@@ -8,10 +8,10 @@ use crate::purchase::times::LOOK_EVERY_MS;
 
 impl<B: Waiter, S: Waiter> Machine<B, S> {
     pub(super) fn owned(&mut self, owned: bool, now: Timestamp) {
-        if self.elsewhere != owned {
+        if self.is_remote != owned {
             return;
         }
-        self.elsewhere = !owned;
+        self.is_remote = !owned;
         // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
         self.forget_exchange();
         (self.last_said, self.loaded, self.unpaid_stop) = (None, false, None);
@@ -31,14 +31,14 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// While somebody waits here for what is decided elsewhere, what is stored is read.
     pub(super) fn look_soon(&mut self, now: Timestamp) {
-        if self.elsewhere && self.load_at.is_none() && self.active.as_ref().is_some_and(Active::is_awaited) {
+        if self.is_remote && self.load_at.is_none() && self.active.as_ref().is_some_and(Active::is_awaited) {
             self.load_at = Some(now.plus_ms(LOOK_EVERY_MS));
         }
     }
 
     /// Reading it alone is newer and cannot be overtaken.
     pub(super) fn stored(&mut self, stored: Option<Purchase>, now: Timestamp) {
-        if !self.elsewhere {
+        if !self.is_remote {
             return;
         }
         if self.is_asking() {
