@@ -21,7 +21,7 @@ use nyala_loadtest::shop::{Shop, Wish};
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::device::mqtt::metrics::DeviceMetrics;
 use nyala_machines::device::mqtt::tls::Authority;
-use nyala_machines::device::{Driver, Heard, Uplink};
+use nyala_machines::device::{Driver, ReceivedEvent, Uplink};
 use nyala_machines::machines::Location;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
@@ -238,7 +238,7 @@ impl DeviceCost {
         mqtt: &Mqtt,
         store: &Store,
         at: &[Location],
-        mut heard: mpsc::Receiver<Heard>,
+        mut heard: mpsc::Receiver<ReceivedEvent>,
     ) -> (Durations, usize) {
         let total = (self.rate * self.seconds) as usize;
         let mut every = interval(Duration::from_secs(1) / self.rate);
@@ -264,7 +264,7 @@ impl DeviceCost {
                     sent += 1;
                 }
                 // Whatever it is: what this arm does not take, it would not look at again before the next start.
-                Some(Heard { event, .. }) = heard.recv() => {
+                Some(ReceivedEvent { event, .. }) = heard.recv() => {
                     if let DeviceEvent::Ack { cmd_id, .. } = event
                         && let Some(since) = waiting.remove(&cmd_id)
                     {

@@ -67,14 +67,14 @@ struct Shards {
     /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
     gained: Mutex<BTreeSet<i32>>,
     gains: Notify,
-    heard: Mutex<Heard>,
+    heard: Mutex<LastAnswer>,
     /// How long a failover may take.
     failover: Duration,
 }
 
 /// Of the database.
 #[derive(Debug, Clone, Copy)]
-struct Heard {
+struct LastAnswer {
     /// When it last answered a beat.
     beaten: Instant,
     /// When it was last seen to fail over.
@@ -87,7 +87,7 @@ impl Ownership {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
         let (doubted, gained, gains, alive) = Default::default();
         let (now, node, servers) = (Instant::now(), AtomicI64::new(0), AtomicUsize::new(1));
-        let heard = Mutex::new(Heard { beaten: now, failing_over: now });
+        let heard = Mutex::new(LastAnswer { beaten: now, failing_over: now });
         Self(Some(Arc::new(Shards { node, servers, alive, epochs, doubted, metrics, gained, gains, heard, failover })))
     }
 
@@ -150,7 +150,7 @@ impl Ownership {
     /// The same, but a failover of the database is as good as its answer for as long as one may take.
     pub fn given_up(&self) -> Duration {
         self.0.as_ref().map_or(Duration::ZERO, |shards| {
-            let Heard { beaten, failing_over } = *shards.heard();
+            let LastAnswer { beaten, failing_over } = *shards.heard();
             failing_over.min(beaten + shards.failover).max(beaten).elapsed()
         })
     }
@@ -229,7 +229,7 @@ impl Ownership {
 }
 
 impl Shards {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn heard(&self) -> MutexGuard<'_, LastAnswer> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -96,7 +96,7 @@ const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY
 
 /// What a beat found.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct HeartbeatResult {
     /// Every shard that is this node's, and since which epoch.
     pub owned: Vec<(i32, i64)>,
     /// Of these, so many are for others.
@@ -112,7 +112,7 @@ pub struct Beat {
 
 /// What a node's row says of its last beat, for whoever asks how it is.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LastBeat {
+pub struct LastHeartbeat {
     pub took_ms: f64,
     /// How far the database's clock was ahead of the node's, as it last looked (`db::clock`).
     pub ahead_ms: f64,
@@ -138,7 +138,7 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
-pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, ClusterError> {
+pub async fn beat(client: &Client, me: i64, last: LastHeartbeat) -> Result<HeartbeatResult, ClusterError> {
     let life = TTL_MS as f64;
     let row = client
         .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])
@@ -156,7 +156,7 @@ pub async fn beat(client: &Client, me: i64, last: LastBeat) -> Result<Beat, Clus
     }
     let surplus = seen.surplus(owned.len());
     let first_end = first_end.map(|ms| Duration::from_secs_f64(ms.max(0.0) / 1_000.0));
-    Ok(Beat { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
+    Ok(HeartbeatResult { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
 }
 
 /// What a node knows of all when it decides what to take and what to give.
@@ -210,7 +210,7 @@ pub struct NodeStatus {
     pub leaving: bool,
     /// A beat of its came late just now: it claims nothing.
     pub late: bool,
-    pub last: LastBeat,
+    pub last: LastHeartbeat,
     pub shards: i64,
     /// Devices that were connected to it last.
     pub devices: i64,
@@ -232,7 +232,7 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
             lives: row.try_get("lives")?,
             leaving: row.try_get("leaving")?,
             late: row.try_get("late")?,
-            last: LastBeat {
+            last: LastHeartbeat {
                 took_ms: row.try_get("beat_ms")?,
                 ahead_ms: row.try_get("clock_ms")?,
                 news_ms: row.try_get("news_ms")?,

@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep, sleep_until, timeout};
 use tokio_postgres::{Client, Config};
 
 use super::error::ClusterError;
-use super::membership::LastBeat;
+use super::membership::LastHeartbeat;
 use super::metrics::ClusterMetrics;
 use super::news::News;
 use super::{Ownership, membership};
@@ -42,7 +42,7 @@ pub struct Node {
     /// How far its clock is from the database's, for the others to see.
     clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
-    last: LastBeat,
+    last: LastHeartbeat,
     /// Of the connection that the latest beats went by.
     session: Option<SessionId>,
 }
@@ -71,7 +71,7 @@ impl Node {
             news,
             clock_ahead_s,
             metrics,
-            last: LastBeat::default(),
+            last: LastHeartbeat::default(),
             session: None,
         })
     }
@@ -127,7 +127,7 @@ impl Node {
         let beat = membership::beat(client, self.id, self.last).await?;
         let took = began.elapsed();
         let first_end = beat.first_end.map(|end| Instant::now() + end + AFTER_END);
-        self.last = LastBeat {
+        self.last = LastHeartbeat {
             took_ms: took.as_secs_f64() * 1_000.0,
             ahead_ms: self.clock_ahead_s.get() * 1_000.0,
             news_ms: self.news.way_ms(),

@@ -37,7 +37,7 @@ pub type MachineInput = core::Input<Buyer, StopWaiter>;
 /// Message to a machine's actor.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub enum Tell {
+pub enum ActorMessage {
     Input(MachineInput),
     /// The machine has its first watcher: ticks are needed.
     Watched,
@@ -237,7 +237,7 @@ impl Actor for MachineActor {
         ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
             if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
                 // Earlier inputs are already in the mailbox and are processed before this message.
-                ctx.notify(Tell::Leave);
+                ctx.notify(ActorMessage::Leave);
             }
         });
         self.arm(ctx);
@@ -248,12 +248,12 @@ impl Actor for MachineActor {
     }
 }
 
-impl Handler<Tell> for MachineActor {
+impl Handler<ActorMessage> for MachineActor {
     type Result = ();
 
-    fn handle(&mut self, tell: Tell, ctx: &mut Ctx) {
+    fn handle(&mut self, tell: ActorMessage, ctx: &mut Ctx) {
         match tell {
-            Tell::Input(input) => {
+            ActorMessage::Input(input) => {
                 match input {
                     MachineInput::Alarm => self.alarm = None,
                     // The stop is stored, and its device has not received it yet.
@@ -265,11 +265,11 @@ impl Handler<Tell> for MachineActor {
                 }
                 self.on(input, ctx);
             }
-            Tell::Watched => {
+            ActorMessage::Watched => {
                 self.board.heard();
                 self.arm(ctx);
             }
-            Tell::Leave => {
+            ActorMessage::Leave => {
                 // An input arrived since: the actor stays, unless another one has replaced it.
                 if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
                     ctx.stop();

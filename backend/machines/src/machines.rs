@@ -21,7 +21,7 @@ use nyala_ledger::facts;
 use nyala_store::db::Store;
 use nyala_store::db::pool::Db;
 
-use super::actor::{MachineActor, MachineInput, Tell};
+use super::actor::{ActorMessage, MachineActor, MachineInput};
 use super::board::Board;
 use super::device::Drivers;
 use super::error::MachineError;
@@ -183,7 +183,7 @@ impl Machines {
 
     /// Sends an input to the machine's actor and makes the actor when it is missing.
     pub fn tell(&self, location: &Location, input: MachineInput) -> Result<(), MachineError> {
-        let mut tell = Tell::Input(input);
+        let mut tell = ActorMessage::Input(input);
         for _ in 0..TRIES {
             // The send happens under the entry's lock: an actor that is forgotten then has all its inputs in its mailbox.
             let resident = self.find_or_start(location)?;
@@ -205,7 +205,7 @@ impl Machines {
     pub fn tell_if_present(&self, idmesin: i64, input: MachineInput) -> Result<bool, MachineError> {
         // The send happens under the entry's lock, as in `tell`.
         let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
-        match resident.addr.try_send(Tell::Input(input)) {
+        match resident.addr.try_send(ActorMessage::Input(input)) {
             Ok(()) => Ok(true),
             Err(SendError::Full(_)) => Err(MachineError::Busy),
             Err(SendError::Closed(_)) => Ok(false),
@@ -238,7 +238,7 @@ impl Machines {
         let resident = self.find_or_start(location)?;
         if resident.board.join(thread) {
             // The mailbox limit does not apply to this message. The board allows only one of them at a time.
-            resident.addr.do_send(Tell::Watched);
+            resident.addr.do_send(ActorMessage::Watched);
         }
         Ok(resident.board.clone())
     }

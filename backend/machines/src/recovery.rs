@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use nyala_cluster::news::{Heard, Hint, Listener};
+use nyala_cluster::news::{Hint, Listener, Received};
 use nyala_cluster::of_shards;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
@@ -104,19 +104,19 @@ async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError
 
 /// Processes change notifications of other servers, all that are waiting. An owned machine loads its purchase again, a remote one is
 /// read.
-async fn on_notifications(machines: &Machines, first: Heard, news: &mut Listener) -> Result<(), MachineError> {
+async fn on_notifications(machines: &Machines, first: Received, news: &mut Listener) -> Result<(), MachineError> {
     let mut foreign = BTreeSet::new();
     for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
         match heard {
-            Heard::Hint { hint: Hint::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
+            Received::Hint { hint: Hint::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
                 if let Err(e) = told {
                     tracing::warn!(error = %e, idmesin = id, "a machine cannot be told of a purchase elsewhere; recovery will");
                 }
             }
-            Heard::Hint { hint: Hint::Machine { id, .. }, .. } if machines.is_present(id) => _ = foreign.insert(id),
-            Heard::Missed => foreign.extend(machines.foreign()),
-            Heard::Hint { .. } | Heard::Own(_) => {}
+            Received::Hint { hint: Hint::Machine { id, .. }, .. } if machines.is_present(id) => _ = foreign.insert(id),
+            Received::Missed => foreign.extend(machines.foreign()),
+            Received::Hint { .. } | Received::Own(_) => {}
         }
     }
     mirror(machines, &foreign.into_iter().collect::<Vec<_>>()).await

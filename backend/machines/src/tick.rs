@@ -2,7 +2,7 @@
 
 use actix_socketio::Frame;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::News;
+use nyala_core::machine::CycleNews;
 use nyala_core::purchase::step::Cycle;
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub struct Tick {
 
 impl Tick {
     /// Tick for a change that watchers must know.
-    pub fn of(news: News, now: Timestamp) -> Self {
+    pub fn of(news: CycleNews, now: Timestamp) -> Self {
         match news {
-            News::Runs(cycle) => Self::running(cycle, now),
-            News::Over { ends_at } => Self::over(ends_at, now),
-            News::GivenBack => Self::given_back(now),
+            CycleNews::Runs(cycle) => Self::running(cycle, now),
+            CycleNews::Over { ends_at } => Self::over(ends_at, now),
+            CycleNews::GivenBack => Self::given_back(now),
         }
     }
 

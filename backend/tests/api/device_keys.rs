@@ -1,7 +1,7 @@
 //! Keys of the machines' devices (docs/contract.md §6): made by a call, asked for by many logins at once, ended.
 
 use actix_web::rt::time::timeout;
-use nyala_machines::device::mqtt::keys::{self, By, Door, Sight, Turn, hash};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn, hash};
 use nyala_machines::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
 use nyala_store::config::Profile;
 use serde_json::{Value, json};
@@ -130,7 +130,7 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
 async fn a_revocation_is_told_though_it_is_committed_after_later_ones() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let door = Door::of(&app.state.config, None).unwrap();
+    let door = DeviceEndpoint::of(&app.state.config, None).unwrap();
     let by = By { principal: "uji", now: app.now() };
     app.state.store.db.widen(3);
     let (mut slow, mut quick) = (app.state.store.get().await.unwrap(), app.state.store.get().await.unwrap());

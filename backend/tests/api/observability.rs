@@ -7,7 +7,7 @@ use std::process::Command;
 
 use nyala_core::purchase::state::PurchaseState;
 use nyala_machines::device::mqtt::metrics::Dropped;
-use nyala_machines::device::mqtt::word::{Beat, Word};
+use nyala_machines::device::mqtt::word::{DeviceMessage, Heartbeat};
 use serde_json::{Value, json};
 
 use crate::helpers::Setup;
@@ -41,7 +41,7 @@ async fn every_metric_that_is_asked_for_is_there() {
     app.state.metrics.machines.purchase_became(PurchaseState::Running);
     let devices = &app.state.metrics.machines.devices;
     devices.trouble("clone");
-    devices.word(&Word::Beat(Beat::default()));
+    devices.word(&DeviceMessage::Heartbeat(Heartbeat::default()));
     devices.dropped(Dropped::Malformed);
     // Whatever it answers.
     let _ = app.post("/scan/v1/dashboard/get_dashboard", None, &json!({})).await;

@@ -2,7 +2,7 @@
 
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_machines::device::sim::Mode;
-use nyala_machines::device::{self, Heard};
+use nyala_machines::device::{self, ReceivedEvent};
 use nyala_machines::machines::Location;
 use serde_json::{Value, json};
 
@@ -75,7 +75,7 @@ impl TestApp {
     pub async fn fault(&self, shop: Shop, mode: Mode) {
         let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
         let from = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim };
-        device::deliver(&self.state.machines, Heard { from, event: said, at: self.now() }).unwrap();
+        device::deliver(&self.state.machines, ReceivedEvent { from, event: said, at: self.now() }).unwrap();
     }
 }
 

@@ -1,4 +1,4 @@
-//! A device over MQTT: what it publishes, read (`Word::parse`), and the conversation behind it. An input is a history: links, words,
+//! A device over MQTT: what it publishes, read (`DeviceMessage::parse`), and the conversation behind it. An input is a history: links, words,
 //! commands, scans and the time that passes, a byte for each and the bytes that it takes.
 
 use nyala_core::domain::timestamp::Timestamp;
@@ -6,7 +6,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{self, AckResult, Op};
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
-use nyala_machines::device::mqtt::word::{Ack, Beat, BootId, Last, MAX_BYTES, Run, Stamp, State, Topic, Word};
+use nyala_machines::device::mqtt::word::{Ack, BootId, DeviceMessage, Heartbeat, Last, MAX_BYTES, Run, Stamp, State, Topic};
 use uuid::Uuid;
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
@@ -23,7 +23,7 @@ pub fn run(bytes: &[u8]) {
     match kind_and_rest(bytes) {
         (PAYLOAD, payload) => read(payload),
         (_, history) => {
-            let mut told = Told::new();
+            let mut told = Notified::new();
             let mut bytes = Bytes(history);
             while !bytes.0.is_empty() {
                 told.happens(&mut bytes);
@@ -35,18 +35,18 @@ pub fn run(bytes: &[u8]) {
 /// Any bytes: what is read of them is within its limits.
 fn read(payload: &[u8]) {
     for topic in Topic::ALL {
-        if let Ok(word) = Word::parse(topic, payload) {
+        if let Ok(word) = DeviceMessage::parse(topic, payload) {
             check(&word, payload);
         }
     }
 }
 
-fn check(word: &Word, payload: &[u8]) {
+fn check(word: &DeviceMessage, payload: &[u8]) {
     assert!(payload.len() <= MAX_BYTES);
     let Stamp { boot_id, up_ms, .. } = word.stamp();
     assert!(up_ms.is_none_or(|ms| ms >= 0));
     assert!(!matches!(boot_id, Some(BootId::Text(text)) if text.len() > 40));
-    if let Word::State(State { run, fw, hw, epoch, .. }) = word {
+    if let DeviceMessage::State(State { run, fw, hw, epoch, .. }) = word {
         assert!(run.is_none_or(|run| (0..=86_400).contains(&run.left_s)) && epoch.is_none_or(|epoch| epoch >= 0));
         let shown = |text: &String| text.chars().count() <= 32 && !text.contains(char::is_control);
         assert!([fw, hw].into_iter().flatten().all(shown));
@@ -84,7 +84,7 @@ impl<'a> Bytes<'a> {
 }
 
 /// A conversation, and what must come of it.
-struct Told {
+struct Notified {
     talk: Conversation,
     now: Timestamp,
     links: Vec<u64>,
@@ -101,7 +101,7 @@ fn id(n: u8) -> Uuid {
     Uuid::from_u128(n.into())
 }
 
-impl Told {
+impl Notified {
     fn new() -> Self {
         let talk = Conversation::default();
         let (links, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -119,7 +119,7 @@ impl Told {
             7 => {
                 let (from, topic) = (bytes.byte(), Topic::ALL[usize::from(bytes.byte()) % Topic::ALL.len()]);
                 let payload = bytes.take();
-                let Ok(word) = Word::parse(topic, payload) else { return };
+                let Ok(word) = DeviceMessage::parse(topic, payload) else { return };
                 check(&word, payload);
                 self.talk.hear(LinkId(from.into()), &word, self.now)
             }
@@ -243,7 +243,7 @@ impl Told {
     }
 }
 
-fn word(bytes: &mut Bytes<'_>) -> Word {
+fn word(bytes: &mut Bytes<'_>) -> DeviceMessage {
     let stamp = Stamp {
         boot_id: bytes.some(|bytes| BootId::Number(bytes.byte().min(4).into())),
         conn: bytes.some(|bytes| bytes.number().unsigned_abs()),
@@ -252,10 +252,10 @@ fn word(bytes: &mut Bytes<'_>) -> Word {
     };
     let result = [AckResult::Started, AckResult::Refused, AckResult::Expired, AckResult::Done][usize::from(bytes.byte() % 4)];
     match bytes.byte() % 8 {
-        0 => Word::Gone(stamp),
-        1 => Word::Beat(Beat { stamp, rssi: None }),
-        2 | 3 => Word::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result }),
-        _ => Word::State(State {
+        0 => DeviceMessage::Gone(stamp),
+        1 => DeviceMessage::Heartbeat(Heartbeat { stamp, rssi: None }),
+        2 | 3 => DeviceMessage::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result }),
+        _ => DeviceMessage::State(State {
             stamp,
             epoch: bytes.some(Bytes::number),
             last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result }),

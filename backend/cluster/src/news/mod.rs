@@ -49,7 +49,7 @@ pub enum Hint {
 
 /// What is heard.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     /// The server `from` (its number of this start) says so.
     Hint { from: i64, hint: Hint },
     /// This server has said so: the device of a machine whose purchase it has begun for another one may be connected here.
@@ -67,7 +67,7 @@ struct Wire {
     told: mpsc::Sender<Hint>,
     /// Until the wire is put up.
     to_tell: Mutex<Option<mpsc::Receiver<Hint>>>,
-    heard: broadcast::Sender<Heard>,
+    heard: broadcast::Sender<Received>,
     connected: AtomicBool,
     /// What could not be told since the last message.
     lost: AtomicU64,
@@ -89,7 +89,7 @@ impl News {
         let Some(wire) = &self.0 else { return };
         if matches!(hint, Hint::Machine { .. }) {
             // Nobody listening is no error.
-            let _ = wire.heard.send(Heard::Own(hint.clone()));
+            let _ = wire.heard.send(Received::Own(hint.clone()));
         }
         if !wire.connected.load(Ordering::Acquire) || wire.told.try_send(hint).is_err() {
             wire.lost.fetch_add(1, Ordering::AcqRel);
@@ -111,27 +111,27 @@ impl News {
 
 /// Hears what others tell.
 #[derive(Debug)]
-pub struct Listener(Option<broadcast::Receiver<Heard>>);
+pub struct Listener(Option<broadcast::Receiver<Received>>);
 
 impl Listener {
     /// What is heard next; one that has fallen behind has missed something. Never returns where there is no news.
-    pub async fn next(&mut self) -> Heard {
+    pub async fn next(&mut self) -> Received {
         let Some(heard) = &mut self.0 else { return std::future::pending().await };
         match heard.recv().await {
             Ok(heard) => heard,
-            Err(broadcast::error::RecvError::Lagged(_)) => Heard::Missed,
+            Err(broadcast::error::RecvError::Lagged(_)) => Received::Missed,
             Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
         }
     }
 
     /// What is here already, `most` at most.
-    pub fn rest(&mut self, most: usize) -> Vec<Heard> {
+    pub fn rest(&mut self, most: usize) -> Vec<Received> {
         let Some(heard) = &mut self.0 else { return Vec::new() };
         let mut rest = Vec::new();
         while rest.len() < most {
             match heard.try_recv() {
                 Ok(heard) => rest.push(heard),
-                Err(broadcast::error::TryRecvError::Lagged(_)) => rest.push(Heard::Missed),
+                Err(broadcast::error::TryRecvError::Lagged(_)) => rest.push(Received::Missed),
                 Err(_) => break,
             }
         }

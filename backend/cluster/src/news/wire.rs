@@ -16,7 +16,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::order::Numbers;
-use super::{HEARD, Heard, Hint, News, PULSE_EVERY, Wire};
+use super::{HEARD, Hint, News, PULSE_EVERY, Received, Wire};
 use crate::Ownership;
 
 /// Before the first part that says what a message is about.
@@ -156,9 +156,9 @@ async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instan
         wire.metrics.heard.inc();
         if missing > 0 {
             wire.metrics.missed.inc_by(missing);
-            wire.pass_on(Heard::Missed);
+            wire.pass_on(Received::Missed);
         }
-        wire.pass_on(Heard::Hint { from, hint });
+        wire.pass_on(Received::Hint { from, hint });
     }
 }
 
@@ -177,7 +177,7 @@ impl Wire {
             Event::Connected => {
                 self.is_connected(true);
                 // What was told meanwhile is not known.
-                self.pass_on(Heard::Missed);
+                self.pass_on(Received::Missed);
                 tracing::info!("connected to NATS");
             }
             Event::Disconnected | Event::Closed => {
@@ -186,14 +186,14 @@ impl Wire {
             }
             Event::SlowConsumer(_) => {
                 self.metrics.missed.inc();
-                self.pass_on(Heard::Missed);
+                self.pass_on(Received::Missed);
             }
             Event::ServerError(refused) => tracing::warn!(error = %refused, "NATS refuses"),
             other => tracing::debug!(event = %other, "NATS"),
         }
     }
 
-    fn pass_on(&self, heard: Heard) {
+    fn pass_on(&self, heard: Received) {
         // Nobody listening is no error.
         let _ = self.heard.send(heard);
     }

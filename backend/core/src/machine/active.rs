@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Effect, Machine, News, Outcome, Unanswered, Waiter};
+use super::{CycleNews, Effect, Machine, Outcome, Unanswered, Waiter};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::Command;
 use crate::purchase::state::PurchaseState;
@@ -247,9 +247,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         let cycle = (p.state == PurchaseState::Running).then(|| p.cycle());
         let news = match p.state {
             same if (same, p.ends_at) == before => None,
-            PurchaseState::Running => (p.ends_at > now).then(|| News::Runs(p.cycle())),
-            PurchaseState::Finished | PurchaseState::Stopped => Some(News::Over { ends_at: p.ends_at }),
-            PurchaseState::Refused | PurchaseState::Expired => Some(News::GivenBack),
+            PurchaseState::Running => (p.ends_at > now).then(|| CycleNews::Runs(p.cycle())),
+            PurchaseState::Finished | PurchaseState::Stopped => Some(CycleNews::Over { ends_at: p.ends_at }),
+            PurchaseState::Refused | PurchaseState::Expired => Some(CycleNews::GivenBack),
             PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => None,
         };
         self.out.push(Effect::Show { cycle, news });

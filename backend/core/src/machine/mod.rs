@@ -110,7 +110,7 @@ pub enum Effect<B, S> {
     /// The device answered the open purchase's command, so many milliseconds after it was first sent.
     Answered { after_ms: i64 },
     /// Put this on the notice board, then tell those who watch.
-    Show { cycle: Option<Cycle>, news: Option<News> },
+    Show { cycle: Option<Cycle>, news: Option<CycleNews> },
     /// Tell the buyers.
     Answer { buyers: Vec<B>, outcome: Outcome },
     /// Tell the operators that the run has ended.
@@ -119,7 +119,7 @@ pub enum Effect<B, S> {
 
 /// What has just become of a countdown (docs/contract.md §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum News {
+pub enum CycleNews {
     Runs(Cycle),
     Over {
         ends_at: Timestamp,

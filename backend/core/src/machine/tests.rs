@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use uuid::Uuid;
 
-use super::{Effect, Input, Machine, News, Outcome, Start, Unanswered, Waiter};
+use super::{CycleNews, Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
@@ -26,14 +26,14 @@ impl Waiter for Phone {
     }
 }
 
-type Told = Input<Phone, Phone>;
+type MachineInput = Input<Phone, Phone>;
 type Effects = Vec<Effect<Phone, Phone>>;
 
 fn phone(n: u32) -> Phone {
     Phone(n, Rc::default())
 }
 
-fn start(receipt: u32, buyer: Phone) -> Told {
+fn start(receipt: u32, buyer: Phone) -> MachineInput {
     let order = Order {
         id_customer_global: 1,
         receipt_number: ReceiptNumber::parse(&format!("SLF{receipt:015}")).unwrap(),
@@ -50,11 +50,11 @@ fn start(receipt: u32, buyer: Phone) -> Told {
     Input::Start(Start { order, machine, service, buyers: vec![buyer] })
 }
 
-fn wait(purchase_id: i64, buyer: Phone) -> Told {
+fn wait(purchase_id: i64, buyer: Phone) -> MachineInput {
     Input::Await { purchase_id, buyer }
 }
 
-fn won(purchase_id: i64) -> Told {
+fn won(purchase_id: i64) -> MachineInput {
     Input::Held(Ok(Held::Won { purchase_id, cmd_id: Uuid::nil(), epoch: 1 }))
 }
 
@@ -224,7 +224,7 @@ fn a_run_that_was_over_when_it_was_first_heard_of_is_told_with_its_end() {
     let done = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
     machine.on(done, T0.plus_ms(500));
     let effects = machine.on(Input::Applied(Ok(true)), T0.plus_ms(510));
-    let over = News::Over { ends_at: T0.plus_ms(500) };
+    let over = CycleNews::Over { ends_at: T0.plus_ms(500) };
     assert!(effects.iter().any(|e| matches!(e, Effect::Show { news: Some(news), .. } if *news == over)), "{effects:?}");
 }
 

@@ -124,7 +124,7 @@ impl Drivers {
 
 /// Message received from a device.
 #[derive(Debug)]
-pub struct Heard {
+pub struct ReceivedEvent {
     pub from: Location,
     pub event: DeviceEvent,
     /// When it arrived at this server.
@@ -134,18 +134,18 @@ pub struct Heard {
 /// Sending end of the channel for device messages.
 #[derive(Debug, Clone)]
 pub struct Uplink {
-    words: mpsc::Sender<Heard>,
+    words: mpsc::Sender<ReceivedEvent>,
     clock: Clock,
     lost: Counter,
 }
 
 impl Uplink {
     /// Uplink whose messages go to no machine: for programs that measure a driver.
-    pub fn channel(clock: Clock, room: usize) -> (Self, mpsc::Receiver<Heard>) {
+    pub fn channel(clock: Clock, room: usize) -> (Self, mpsc::Receiver<ReceivedEvent>) {
         Self::new(clock, Counter::default(), room)
     }
 
-    fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<Heard>) {
+    fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<ReceivedEvent>) {
         let (words, heard) = mpsc::channel(room);
         (Self { words, clock, lost }, heard)
     }
@@ -153,7 +153,7 @@ impl Uplink {
     /// Queues a message that a device has just sent. Never blocks: when the queue is full, the message is dropped, as on any network, and
     /// a query brings it again.
     pub fn heard(&self, from: Location, event: DeviceEvent) {
-        if let Err(mpsc::error::TrySendError::Full(lost)) = self.words.try_send(Heard { from, event, at: self.now() }) {
+        if let Err(mpsc::error::TrySendError::Full(lost)) = self.words.try_send(ReceivedEvent { from, event, at: self.now() }) {
             self.lost.inc();
             tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin, "a device's word is lost");
         }
@@ -229,7 +229,7 @@ async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<b
 }
 
 /// Delivers messages to actors; those for remote machines go to `away`.
-async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<Heard>, away: Option<mpsc::Sender<Heard>>) {
+async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<ReceivedEvent>, away: Option<mpsc::Sender<ReceivedEvent>>) {
     while let Some(heard) = words.recv().await {
         let idmesin = heard.from.idmesin;
         if let Some(away) = away.as_ref().filter(|_| !machines.ownership().owns(heard.from.idoutlet)) {
@@ -246,7 +246,7 @@ async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<Heard>, away
 }
 
 /// Delivers a device's message to its machine's actor.
-pub fn deliver(machines: &Machines, Heard { from, event, at }: Heard) -> Result<(), MachineError> {
+pub fn deliver(machines: &Machines, ReceivedEvent { from, event, at }: ReceivedEvent) -> Result<(), MachineError> {
     let told = match event {
         // An ack concerns an open purchase, whose machine has an actor. Without an actor, the ack concerns no one.
         DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, MachineInput::Said(event)).map(drop),
@@ -273,7 +273,7 @@ pub(crate) mod tests {
     }
 
     /// Uplink with its receiving end, and the counter of messages that were dropped because it was full.
-    pub(crate) fn uplink(room: usize) -> (Uplink, mpsc::Receiver<Heard>, Counter) {
+    pub(crate) fn uplink(room: usize) -> (Uplink, mpsc::Receiver<ReceivedEvent>, Counter) {
         let lost = Counter::default();
         let (uplink, heard) = Uplink::new(Clock::standing_at(T0), lost.clone(), room);
         (uplink, heard, lost)

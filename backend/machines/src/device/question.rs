@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nyala_cluster::error::ClusterError;
 use nyala_cluster::membership::is_linked_elsewhere;
-use nyala_cluster::news::{Heard, Hint, Listener};
+use nyala_cluster::news::{Hint, Listener, Received};
 use nyala_store::db::error::DbError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
@@ -86,9 +86,9 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
 async fn answer_to(id: i64, news: &mut Listener) {
     loop {
         match news.next().await {
-            Heard::Missed => return,
-            Heard::Hint { hint: Hint::Answer { question }, .. } if question == id => return,
-            Heard::Hint { .. } | Heard::Own(_) => {}
+            Received::Missed => return,
+            Received::Hint { hint: Hint::Answer { question }, .. } if question == id => return,
+            Received::Hint { .. } | Received::Own(_) => {}
         }
     }
 }
@@ -122,7 +122,7 @@ pub async fn answer_loop(machines: Machines) {
 }
 
 async fn question(news: &mut Listener) {
-    while !matches!(news.next().await, Heard::Missed | Heard::Hint { hint: Hint::Question, .. }) {}
+    while !matches!(news.next().await, Received::Missed | Received::Hint { hint: Hint::Question, .. }) {}
 }
 
 async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {

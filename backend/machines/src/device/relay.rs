@@ -20,7 +20,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
-use super::{Heard, deliver, question, recall};
+use super::{ReceivedEvent, deliver, question, recall};
 use crate::actor::MachineInput;
 use crate::error::MachineError;
 use crate::machines::{Location, Machines};
@@ -67,7 +67,7 @@ const UNPAID: &str = concat!(
 );
 
 /// Starts the tasks. The returned sender takes messages for remote machines.
-pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
+pub fn start(machines: &Machines) -> mpsc::Sender<ReceivedEvent> {
     let (away, words) = mpsc::channel(MAX_WAITING);
     let arrivals = Arrivals::default();
     vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), words));
@@ -77,7 +77,7 @@ pub fn start(machines: &Machines) -> mpsc::Sender<Heard> {
     away
 }
 
-async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<Heard>) {
+async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<ReceivedEvent>) {
     let mut some = Vec::with_capacity(BATCH);
     while words.recv_many(&mut some, BATCH).await > 0 {
         let passed = async {
@@ -93,7 +93,7 @@ async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::R
     }
 }
 
-async fn forward(machines: &Machines, words: &[Heard]) -> Result<(), DbError> {
+async fn forward(machines: &Machines, words: &[ReceivedEvent]) -> Result<(), DbError> {
     let client = machines.parts().store.get().await?;
     let statement = client.prepare_cached(FORWARD).await?;
     let of: Vec<i64> = words.iter().map(|heard| heard.from.idmesin).collect();
@@ -125,13 +125,13 @@ async fn take_loop(machines: Machines) {
 async fn messages_for(machines: &Machines, news: &mut Listener) {
     loop {
         match news.next().await {
-            news::Heard::Missed => return,
-            news::Heard::Hint { hint: Hint::Words { shards }, .. } => {
+            news::Received::Missed => return,
+            news::Received::Hint { hint: Hint::Words { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
                     return;
                 }
             }
-            news::Heard::Hint { .. } | news::Heard::Own(_) => {}
+            news::Received::Hint { .. } | news::Received::Own(_) => {}
         }
     }
 }
@@ -153,7 +153,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
             }
         };
         let at: Timestamp = row.try_get(4)?;
-        let heard = Heard { from, event: event.heard_before(at.ms_until(now).max(0)), at };
+        let heard = ReceivedEvent { from, event: event.heard_before(at.ms_until(now).max(0)), at };
         // The message may concern a purchase that another server has begun and that this one has not loaded yet.
         let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
         if let Err(e) = told {
@@ -249,21 +249,22 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> 
 async fn on_notifications(
     machines: &Machines,
     arrivals: &Arrivals,
-    first: news::Heard,
+    first: news::Received,
     rest: &mut Listener,
     said: &mut Said,
 ) -> Result<(), MachineError> {
     let mut linked = BTreeSet::new();
     for heard in std::iter::once(first).chain(rest.rest(BATCH)) {
         match heard {
-            news::Heard::Missed => return send_due(machines, arrivals, said).await,
-            news::Heard::Hint { hint: Hint::Machine { id, outlet }, .. } | news::Heard::Own(Hint::Machine { id, outlet })
+            news::Received::Missed => return send_due(machines, arrivals, said).await,
+            news::Received::Hint { hint: Hint::Machine { id, outlet }, .. }
+            | news::Received::Own(Hint::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
                 // The next full read finds a machine that is unknown or cannot be looked up now.
                 linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
             }
-            news::Heard::Hint { .. } | news::Heard::Own(_) => {}
+            news::Received::Hint { .. } | news::Received::Own(_) => {}
         }
     }
     if linked.is_empty() {

@@ -41,7 +41,7 @@ use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
 use nyala_web::live::hub::Hubs;
-use nyala_web::live::seats::Seats;
+use nyala_web::live::seats::SocketSessions;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
@@ -71,7 +71,7 @@ pub struct ServerParts {
     pub news: News,
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
-    pub seats: Arc<Seats>,
+    pub seats: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
     /// The simulated devices (driver `sim`), and those over MQTT.
     pub sim: Arc<Sim>,

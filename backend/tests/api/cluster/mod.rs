@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::{self, LastBeat};
+use nyala_cluster::membership::{self, LastHeartbeat};
 use nyala_cluster::{Owner, SHARDS};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
@@ -240,7 +240,7 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
         client.execute(live, &[&node, &left]).await.unwrap();
     };
     let first_end_s = async || {
-        let beat = membership::beat(&client, me, LastBeat::default()).await.unwrap();
+        let beat = membership::beat(&client, me, LastHeartbeat::default()).await.unwrap();
         beat.first_end.map(|end| end.as_secs())
     };
     lives(second, "1 hour").await;

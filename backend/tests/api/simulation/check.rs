@@ -8,7 +8,7 @@ use nyala_core::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
 use nyala_core::purchase::times::GIVE_UP_MS;
 use uuid::Uuid;
 
-use super::customer::Told;
+use super::customer::CustomerAnswer;
 use super::devices::{Devices, Run};
 use super::store::{Kind, PRICE, PurchaseRow};
 use super::world::{CUSTOMERS, MACHINES, World};
@@ -193,16 +193,16 @@ impl<D: Devices> World<D> {
             let bought = self.store.purchases.iter().find(|p| p.order == r.order);
             match r.told {
                 None => panic!("a request was never answered: {r:?}"),
-                Some(Told::Runs) => {
+                Some(CustomerAnswer::Runs) => {
                     let kept = bought.is_some_and(|p| matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped));
                     assert!(kept, "told 200: {r:?}, {bought:?}");
                 }
-                Some(Told::DidNotStart) => {
+                Some(CustomerAnswer::DidNotStart) => {
                     let back = bought.is_some_and(|p| matches!(p.state, PurchaseState::Refused | PurchaseState::Expired));
                     assert!(back, "told that the money is back: {r:?}, {bought:?}");
                 }
-                Some(Told::Refused(_)) => assert!(bought.is_none(), "told a refusal, yet bought: {r:?}, {bought:?}"),
-                Some(Told::Unknown) => {}
+                Some(CustomerAnswer::Refused(_)) => assert!(bought.is_none(), "told a refusal, yet bought: {r:?}, {bought:?}"),
+                Some(CustomerAnswer::Unknown) => {}
             }
             if r.order.customer == CUSTOMERS {
                 // A device that lost its memory may still run a command that it refused before. Its earlier refusal may arrive after
@@ -211,7 +211,7 @@ impl<D: Devices> World<D> {
                     let mut runs = self.devices.runs(r.order.machine).iter();
                     runs.any(|run| run.cmd_id != p.cmd_id && run.ends_at > p.created_at)
                 });
-                let fine = r.told == Some(Told::Runs) || taken && r.told == Some(Told::DidNotStart);
+                let fine = r.told == Some(CustomerAnswer::Runs) || taken && r.told == Some(CustomerAnswer::DidNotStart);
                 assert!(fine, "in the end everybody can buy again: {r:?}");
             }
         }

@@ -20,7 +20,7 @@ const MAX_ATTEMPTS: u32 = 4;
 
 /// The answer that a customer received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Told {
+pub enum CustomerAnswer {
     /// 200.
     Runs,
     /// 409: the money is back.
@@ -34,7 +34,7 @@ pub enum Told {
 #[derive(Debug)]
 pub struct Request {
     pub order: OrderRow,
-    pub told: Option<Told>,
+    pub told: Option<CustomerAnswer>,
     /// With several servers: the server at which the request waits, and the number of that server's start.
     pub(super) at: Option<(usize, u32)>,
     /// When the request began to wait there.
@@ -80,7 +80,7 @@ impl<D: Devices> World<D> {
 
     pub fn press(&mut self, request: usize) {
         if !self.server.up {
-            return self.receive(request, Told::Unknown);
+            return self.receive(request, CustomerAnswer::Unknown);
         }
         if self.requests[request].tries == 0 {
             self.after(ANSWER_WAIT_MS, Happening::Deadline { request });
@@ -93,7 +93,7 @@ impl<D: Devices> World<D> {
         let Request { order, tries, .. } = &mut self.requests[request];
         *tries += 1;
         if *tries > MAX_ATTEMPTS {
-            return self.receive(request, Told::Unknown);
+            return self.receive(request, CustomerAnswer::Unknown);
         }
         let order = *order;
         let decision = self.store.decide(order, self.clock());
@@ -110,14 +110,14 @@ impl<D: Devices> World<D> {
         let order = self.requests[request].order;
         match decision {
             // This refusal is not stored: the receipt number belongs to another body.
-            Decision::ReceiptTaken => self.receive(request, Told::Unknown),
-            Decision::RefusedBefore(why) => self.receive(request, Told::Refused(why)),
+            Decision::ReceiptTaken => self.receive(request, CustomerAnswer::Unknown),
+            Decision::RefusedBefore(why) => self.receive(request, CustomerAnswer::Refused(why)),
             Decision::Refused(why) => self.answer(request, Outcome::Refused(why)),
             Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => {
-                self.receive(request, Told::DidNotStart)
+                self.receive(request, CustomerAnswer::DidNotStart)
             }
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
-                self.receive(request, Told::Runs)
+                self.receive(request, CustomerAnswer::Runs)
             }
             Decision::Purchased { purchase_id, .. } => {
                 let buyer = self.phone(request);
@@ -141,13 +141,13 @@ impl<D: Devices> World<D> {
         }
         self.check_answered_soon(request, outcome);
         match outcome {
-            Outcome::Started => self.receive(request, Told::Runs),
-            Outcome::NotStarted => self.receive(request, Told::DidNotStart),
-            Outcome::Busy => self.receive(request, Told::Unknown),
+            Outcome::Started => self.receive(request, CustomerAnswer::Runs),
+            Outcome::NotStarted => self.receive(request, CustomerAnswer::DidNotStart),
+            Outcome::Busy => self.receive(request, CustomerAnswer::Unknown),
             Outcome::ReadAgain => self.read_facts(request),
             Outcome::Refused(why) => {
                 if self.store.refuse(self.requests[request].order, why, self.clock()) {
-                    self.receive(request, Told::Refused(why));
+                    self.receive(request, CustomerAnswer::Refused(why));
                 } else {
                     self.read_facts(request);
                 }
@@ -157,7 +157,7 @@ impl<D: Devices> World<D> {
 
     pub fn deadline(&mut self, request: usize) {
         if self.requests[request].told.is_none() {
-            self.receive(request, Told::Unknown);
+            self.receive(request, CustomerAnswer::Unknown);
         }
     }
 
@@ -166,16 +166,16 @@ impl<D: Devices> World<D> {
         for request in 0..self.requests.len() {
             let here = self.is_here(self.requests[request].at);
             if here && self.requests[request].tries > 0 && self.requests[request].told.is_none() {
-                self.receive(request, Told::Unknown);
+                self.receive(request, CustomerAnswer::Unknown);
             }
         }
     }
 
-    fn receive(&mut self, request: usize, told: Told) {
+    fn receive(&mut self, request: usize, told: CustomerAnswer) {
         self.requests[request].told = Some(told);
         self.requests[request].hung_up.set(true);
         let Request { order, patience, .. } = self.requests[request];
-        let again = told == Told::Unknown && patience > 0 || told == Told::Runs && self.chance(0.1);
+        let again = told == CustomerAnswer::Unknown && patience > 0 || told == CustomerAnswer::Runs && self.chance(0.1);
         if again {
             let after_ms = self.up_to(20_000);
             self.order(order, after_ms, patience.saturating_sub(1));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::{Effect, Input, Machine, News, Waiter};
+use nyala_core::machine::{CycleNews, Effect, Input, Machine, Waiter};
 use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
@@ -44,7 +44,7 @@ impl Waiter for Staff {
     }
 }
 
-pub type Told = Input<Phone, Staff>;
+pub type MachineInput = Input<Phone, Staff>;
 
 pub struct Server {
     pub up: bool,
@@ -157,7 +157,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Passes an input to a machine's actor.
-    pub fn tell(&mut self, machine: usize, input: Told) {
+    pub fn tell(&mut self, machine: usize, input: MachineInput) {
         let now = self.clock();
         let Some(input) = self.unless_halted(machine, input) else { return };
         self.tells_others(machine, &input);
@@ -213,7 +213,9 @@ impl<D: Devices> World<D> {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Load { life, machine });
             }
-            Effect::Record { online, run, foreign, at } => self.write(machine, at, Written::Word { online, run, foreign }),
+            Effect::Record { online, run, foreign, at } => {
+                self.write(machine, at, Written::DeviceMessage { online, run, foreign })
+            }
             Effect::Command(cmd) => {
                 let op = cmd.op;
                 if self.reaches(machine, op) {
@@ -231,17 +233,17 @@ impl<D: Devices> World<D> {
     }
 
     /// Sends a change to the watchers, but never a run that is over.
-    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<News>) {
+    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleNews>) {
         let now = self.clock();
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
         match news {
-            Some(News::Runs(Cycle { ends_at, .. })) => {
+            Some(CycleNews::Runs(Cycle { ends_at, .. })) => {
                 assert!(ends_at > now, "told of a run that is over");
                 actor.told_runs = true;
             }
-            Some(News::Over { .. }) => actor.told_runs = false,
-            Some(News::GivenBack) => assert!(!actor.told_runs, "a run is not given back"),
+            Some(CycleNews::Over { .. }) => actor.told_runs = false,
+            Some(CycleNews::GivenBack) => assert!(!actor.told_runs, "a run is not given back"),
             // This run was found by reading. It is in the machine status, and the ticks show it.
             None => actor.told_runs = ends_at.is_some(),
         }

@@ -10,7 +10,7 @@ use rand::Rng;
 use uuid::Uuid;
 
 use super::devices::Devices;
-use super::server::Told;
+use super::server::MachineInput;
 use super::store::OrderRow;
 use super::world::{Happening, World};
 
@@ -32,14 +32,14 @@ pub struct Write {
 #[derive(Debug)]
 pub enum Written {
     Change { purchase: i64, change: Change },
-    Word { online: bool, run: Option<ReportedRun>, foreign: bool },
+    DeviceMessage { online: bool, run: Option<ReportedRun>, foreign: bool },
 }
 
 impl Written {
-    const fn unanswered(&self) -> Told {
+    const fn unanswered(&self) -> MachineInput {
         match self {
             Self::Change { .. } => Input::Applied(Err(Unanswered)),
-            Self::Word { .. } => Input::Recorded(Err(Unanswered)),
+            Self::DeviceMessage { .. } => Input::Recorded(Err(Unanswered)),
         }
     }
 }
@@ -87,7 +87,7 @@ impl<D: Devices> World<D> {
         carried_out
     }
 
-    fn send_later(&mut self, life: u32, machine: usize, input: Told) {
+    fn send_later(&mut self, life: u32, machine: usize, input: MachineInput) {
         let after_ms = self.up_to(3);
         self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
     }
@@ -118,7 +118,7 @@ impl<D: Devices> World<D> {
         let fence = fence.filter(|_| !matches!(what, Written::Change { change: Change::Finish, .. }));
         let edge = match what {
             Written::Change { change, .. } => Some(edge::around(change).0),
-            Written::Word { .. } => None,
+            Written::DeviceMessage { .. } => None,
         };
         let write = Happening::Write(Write { life, machine, at, fence, what });
         match edge {
@@ -160,7 +160,7 @@ impl<D: Devices> World<D> {
                 }
                 Input::Applied(self.answered(done))
             }
-            Written::Word { online, run, foreign } => {
+            Written::DeviceMessage { online, run, foreign } => {
                 let kept = self.store.machines[machine].needs_staff;
                 let again = stands && self.store.record(machine, online, run, foreign, at);
                 if stands {

@@ -12,7 +12,7 @@ use rand::{Rng, SeedableRng};
 
 use super::customer::Request;
 use super::devices::Devices;
-use super::server::{Server, Staff, Told};
+use super::server::{MachineInput, Server, Staff};
 use super::several::{self, Halt, Several};
 use super::statements::Write;
 use super::store::{OrderRow, Store};
@@ -62,7 +62,7 @@ pub enum Happening<D> {
     Tell {
         life: u32,
         machine: usize,
-        input: Box<Told>,
+        input: Box<MachineInput>,
     },
     Alarm {
         life: u32,

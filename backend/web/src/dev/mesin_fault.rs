@@ -5,7 +5,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::Id;
 use nyala_machines::device::record::record_said;
 use nyala_machines::device::sim::{Mode, Sim};
-use nyala_machines::device::{self, Heard};
+use nyala_machines::device::{self, ReceivedEvent};
 use nyala_machines::machines::Machines;
 use nyala_store::db::Store;
 use serde::Deserialize;
@@ -40,7 +40,7 @@ pub async fn mesin_fault(
     }
     let now = store.now();
     let said = sim.set_mode(idmesin, body.mode, now);
-    device::deliver(&machines, Heard { from: location, event: said.clone(), at: now })?;
+    device::deliver(&machines, ReceivedEvent { from: location, event: said.clone(), at: now })?;
     // Stored before the answer, so that whoever asked finds it so.
     record_said(&store, idmesin, &said).await?;
     Ok(answer::done("OK"))

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use actix_socketio::SocketIo;
-use nyala_cluster::news::{Heard, Hint, News};
+use nyala_cluster::news::{Hint, News, Received};
 use nyala_core::domain::cause::Cause;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use serde::Serialize;
 
 use super::handler::Sockets;
-use super::seats::Seats;
+use super::seats::SocketSessions;
 
 /// The event's name.
 const EVENT: &str = "saldo";
@@ -28,19 +28,19 @@ pub struct Moved {
 #[derive(Clone)]
 pub struct Balances {
     io: SocketIo<Sockets>,
-    seats: Arc<Seats>,
+    seats: Arc<SocketSessions>,
     news: News,
 }
 
 #[derive(Serialize)]
-struct Told {
+struct MovedBalance {
     idcustomer: i64,
     saldo: i64,
     sebab: Cause,
 }
 
 impl Balances {
-    pub fn new(io: SocketIo<Sockets>, seats: Arc<Seats>, news: News) -> Self {
+    pub fn new(io: SocketIo<Sockets>, seats: Arc<SocketSessions>, news: News) -> Self {
         Self { io, seats, news }
     }
 
@@ -55,7 +55,7 @@ impl Balances {
     pub async fn follow(&self, store: &Store) {
         let mut news = self.news.listen();
         loop {
-            let Heard::Hint { hint: Hint::Balance { customer, account, cause }, .. } = news.next().await else { continue };
+            let Received::Hint { hint: Hint::Balance { customer, account, cause }, .. } = news.next().await else { continue };
             if self.seats.sockets(customer).is_empty() {
                 continue;
             }
@@ -73,7 +73,7 @@ impl Balances {
         let mut sockets = self.seats.sockets(id_customer_global).into_iter();
         let Some(first) = sockets.next() else { return };
         let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
-        if let Err(error) = all.emit(EVENT, &Told { idcustomer, saldo: balance, sebab: cause }) {
+        if let Err(error) = all.emit(EVENT, &MovedBalance { idcustomer, saldo: balance, sebab: cause }) {
             tracing::error!(error = &error as &dyn std::error::Error, "a balance could not be told");
         }
     }

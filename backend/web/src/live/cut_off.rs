@@ -8,7 +8,7 @@ use nyala_cluster::Ownership;
 use nyala_machines::machines::Machines;
 use tokio::time::MissedTickBehavior;
 
-use super::seats::Seats;
+use super::seats::SocketSessions;
 use super::staff_sockets::StaffSockets;
 
 /// So long countdowns go on.
@@ -21,7 +21,7 @@ pub fn is_cut_off(ownership: &Ownership) -> bool {
 }
 
 /// Closes all sockets and devices' lines of a server that is cut off. Runs until the process ends; of use only among several servers.
-pub async fn watch(machines: &Machines, seats: &Seats, staff_sockets: &StaffSockets) {
+pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &StaffSockets) {
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut was_cut_off, mut sent_away) = (false, false);

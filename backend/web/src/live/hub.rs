@@ -72,7 +72,7 @@ impl Listeners for Hubs {
 }
 
 impl Local for Topics {
-    type Parcel = Broadcast;
+    type Message = Broadcast;
 
     fn deliver(&mut self, broadcast: &Broadcast) {
         let Some(sockets) = self.by_machine.get(&broadcast.idmesin) else { return };

@@ -20,7 +20,7 @@ use nyala_identity::auth::Auth;
 use nyala_identity::staff::Staff;
 use nyala_machines::machines::Machines;
 use nyala_store::config::RealtimeSettings;
-use seats::Seats;
+use seats::SocketSessions;
 use staff_sockets::StaffSockets;
 
 /// How soon a socket notices that its login is over which another program has ended, or which was idle for too long.
@@ -35,7 +35,7 @@ pub struct LiveParts {
     pub machines: Machines,
     pub hubs: Hubs,
     pub clock: Clock,
-    pub seats: Arc<Seats>,
+    pub seats: Arc<SocketSessions>,
     pub staff: Staff,
     pub staff_sockets: Arc<StaffSockets>,
     pub metrics: RealtimeMetrics,

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nyala_cluster::news::{Heard, Hint, News, SILENT_AFTER};
+use nyala_cluster::news::{Hint, News, Received, SILENT_AFTER};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;
-use super::seats::Seats;
+use super::seats::SocketSessions;
 
 /// What has changed is told together.
 const TELL_EVERY: Duration = Duration::from_millis(100);
@@ -23,14 +23,14 @@ const TOLD_AT_ONCE: usize = 1_000;
 /// What the others have told, and what is to be told to them.
 #[derive(Debug, Default)]
 pub struct OtherServers {
-    counts: Mutex<HashMap<i64, Told>>,
+    counts: Mutex<HashMap<i64, SocketCount>>,
     /// `None` where nobody is told.
     changed: Mutex<Option<HashSet<i64>>>,
 }
 
 /// By one server.
 #[derive(Debug)]
-struct Told {
+struct SocketCount {
     counts: HashMap<i64, usize>,
     heard_at: Instant,
 }
@@ -38,7 +38,7 @@ struct Told {
 impl OtherServers {
     /// Sockets of the customer at servers that have just been heard.
     pub fn of(&self, id_customer_global: i64) -> usize {
-        let lives = |told: &&Told| told.heard_at.elapsed() < SILENT_AFTER;
+        let lives = |told: &&SocketCount| told.heard_at.elapsed() < SILENT_AFTER;
         self.counts().values().filter(lives).filter_map(|told| told.counts.get(&id_customer_global)).sum()
     }
 
@@ -54,7 +54,7 @@ impl OtherServers {
         let (now, mut counts) = (Instant::now(), self.counts());
         counts.retain(|_, told| told.heard_at.elapsed() < SILENT_AFTER);
         let is_new = !counts.contains_key(&from);
-        let told = counts.entry(from).or_insert_with(|| Told { counts: HashMap::new(), heard_at: now });
+        let told = counts.entry(from).or_insert_with(|| SocketCount { counts: HashMap::new(), heard_at: now });
         told.heard_at = now;
         for (customer, count) in of {
             match count {
@@ -68,7 +68,7 @@ impl OtherServers {
         is_new
     }
 
-    fn counts(&self) -> MutexGuard<'_, HashMap<i64, Told>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<i64, SocketCount>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,7 +78,7 @@ impl OtherServers {
 }
 
 /// Tells and hears as long as the server lives; of use only where there is news.
-pub async fn follow(seats: &Seats, news: &News) {
+pub async fn follow(seats: &SocketSessions, news: &News) {
     let (mut told, here) = (news.listen(), &seats.other_servers);
     let (mut tell, mut tell_all) = (interval(TELL_EVERY), interval(LOOK_EVERY));
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -90,10 +90,10 @@ pub async fn follow(seats: &Seats, news: &News) {
             // Whoever has missed something knows it now.
             _ = tell_all.tick() => seats.seated(),
             heard = told.next() => match heard {
-                Heard::Hint { from, hint: Hint::Sockets { of } } if here.heard(from, &of) => seats.seated(),
-                Heard::Hint { from, hint: Hint::Pulse } if here.heard(from, &[]) => seats.seated(),
+                Received::Hint { from, hint: Hint::Sockets { of } } if here.heard(from, &of) => seats.seated(),
+                Received::Hint { from, hint: Hint::Pulse } if here.heard(from, &[]) => seats.seated(),
                 // A count may be among what did not come: all are told again within 30 s.
-                Heard::Missed => {
+                Received::Missed => {
                     here.counts().clear();
                     continue;
                 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::{Closer, Socket};
 use dashmap::DashMap;
-use nyala_cluster::news::{Heard, Hint, News};
+use nyala_cluster::news::{Hint, News, Received};
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Ended, Session, read_again};
@@ -20,7 +20,7 @@ use super::other_servers::OtherServers;
 const READ_AT_ONCE: usize = 1_000;
 
 #[derive(Debug)]
-struct Seat {
+struct Slot {
     number: u64,
     version: i32,
     token: TokenId,
@@ -31,8 +31,8 @@ struct Seat {
 
 /// Every open socket, by customer.
 #[derive(Debug, Default)]
-pub struct Seats {
-    seats: DashMap<i64, Vec<Seat>>,
+pub struct SocketSessions {
+    seats: DashMap<i64, Vec<Slot>>,
     next: AtomicU64,
     /// How many there are at the other servers.
     pub(super) other_servers: OtherServers,
@@ -41,12 +41,12 @@ pub struct Seats {
 /// A taken seat; dropping it frees it.
 #[derive(Debug)]
 pub struct Seated {
-    seats: Arc<Seats>,
+    seats: Arc<SocketSessions>,
     id: i64,
     number: u64,
 }
 
-impl Seats {
+impl SocketSessions {
     /// A seat for one more socket of the customer; `None` when `max` are taken, here and at the other servers as far as they have told.
     pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Seats {
         }
         seats.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
-        seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
+        seats.push(Slot { number, version, token, socket: socket.id(), closer: socket.closer() });
         self.other_servers.changed(session.id);
         Some(Seated { seats: self.clone(), id: session.id, number })
     }
@@ -95,9 +95,9 @@ impl Seats {
                 },
                 _ = look.tick(), if among_others => self.look(auth).await,
                 heard = told.next() => match heard {
-                    Heard::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
-                    Heard::Missed => self.look(auth).await,
-                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
+                    Received::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
+                    Received::Missed => self.look(auth).await,
+                    Received::Hint { .. } | Received::Own(_) => Ok(()),
                 },
             };
             if let Err(e) = looked {
@@ -129,7 +129,7 @@ impl Seats {
         for some in seated.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {
-                let is_over = |seat: &&Seat| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
+                let is_over = |seat: &&Slot| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
                 self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
             }
         }
@@ -143,8 +143,8 @@ impl Seats {
 }
 
 /// Closes the sockets whose token is among the ended ones.
-fn close(seats: &[Seat], ended: Ended) {
-    let has_ended = |seats: &&Seat| match ended {
+fn close(seats: &[Slot], ended: Ended) {
+    let has_ended = |seats: &&Slot| match ended {
         Ended::Older(version) => seats.version < version,
         Ended::One(token) => seats.token == token,
     };

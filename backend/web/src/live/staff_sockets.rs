@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::Closer;
 use dashmap::DashMap;
-use nyala_cluster::news::{Heard, Hint, News};
+use nyala_cluster::news::{Hint, News, Received};
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::error::StaffError;
@@ -64,8 +64,8 @@ impl StaffSockets {
                 },
                 _ = look.tick() => self.look(staff).await,
                 heard = told.next() => match heard {
-                    Heard::Missed | Heard::Hint { hint: Hint::Tills, .. } => self.look(staff).await,
-                    Heard::Hint { .. } | Heard::Own(_) => Ok(()),
+                    Received::Missed | Received::Hint { hint: Hint::Tills, .. } => self.look(staff).await,
+                    Received::Hint { .. } | Received::Own(_) => Ok(()),
                 },
             };
             if let Err(e) = looked {

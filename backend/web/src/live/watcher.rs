@@ -65,7 +65,7 @@ struct Snapshot {
 }
 
 #[derive(Serialize)]
-struct Told {
+struct AckBody {
     status: u16,
     message: String,
 }
@@ -74,7 +74,7 @@ struct Told {
 pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
     if let Some(ack) = ack {
         // A struct of a number and a string always serialises.
-        let _ = ack.send(&Told { status, message: message.to_owned() });
+        let _ = ack.send(&AckBody { status, message: message.to_owned() });
     }
 }
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;
 use nyala_machines::device::mqtt::driver::Mqtt;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceLogin, Door, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, Sight, Turn};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 
@@ -35,7 +35,7 @@ pub async fn mesin_perangkat(
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, sight), Turn::Either, &Door::of(&settings, mqtt.authority())?, by).await?;
+    let login = keys::make(&tx, (id, sight), Turn::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by).await?;
     tx.commit().await?;
     Ok(answer::ok(login))
 }

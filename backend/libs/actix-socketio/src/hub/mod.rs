@@ -23,13 +23,13 @@ pub const MAX_WAITING: usize = 65_536;
 /// Value of a hub on each thread. It receives the messages.
 pub trait Local: 'static {
     /// The message type.
-    type Parcel: Clone + Send + 'static;
+    type Message: Clone + Send + 'static;
 
     /// Handles a message. It must not publish.
-    fn deliver(&mut self, parcel: &Self::Parcel);
+    fn deliver(&mut self, parcel: &Self::Message);
 
     /// Whether the message may be lost because a later one replaces it.
-    fn is_volatile(parcel: &Self::Parcel) -> bool;
+    fn is_volatile(parcel: &Self::Message) -> bool;
 
     /// Called after this thread stalled and messages that are not volatile were lost.
     fn lost(&mut self);
@@ -42,12 +42,12 @@ struct Shared<L: Local> {
     number: usize,
     make: Box<dyn Fn() -> L + Send + Sync>,
     dropped: Box<dyn Fn(u64) + Send + Sync>,
-    doors: RwLock<Vec<Arc<Door<L>>>>,
+    doors: RwLock<Vec<Arc<Inbox<L>>>>,
 }
 
 /// Inbox of a thread, as other threads see it.
-struct Door<L: Local> {
-    inbox: mpsc::Sender<Vec<L::Parcel>>,
+struct Inbox<L: Local> {
+    inbox: mpsc::Sender<Vec<L::Message>>,
     lost: Arc<AtomicBool>,
 }
 
@@ -87,7 +87,7 @@ impl<L: Local> Hub<L> {
 
     /// Delivers a message on each of `threads`: at once on this thread, soon on others, in the order in which this thread published.
     /// May be called anywhere; never blocks.
-    pub fn publish(&self, parcel: &L::Parcel, threads: impl IntoIterator<Item = usize>) {
+    pub fn publish(&self, parcel: &L::Message, threads: impl IntoIterator<Item = usize>) {
         let Some(here) = Here::if_there_is(self) else {
             let doors = self.doors();
             return threads.into_iter().filter_map(|thread| doors.get(thread)).for_each(|door| self.throw(door, parcel));
@@ -105,14 +105,14 @@ impl<L: Local> Hub<L> {
     }
 
     /// Publishes from a thread without a runtime, which has no event-loop turns to gather messages in.
-    fn throw(&self, door: &Door<L>, parcel: &L::Parcel) {
+    fn throw(&self, door: &Inbox<L>, parcel: &L::Message) {
         if let Err(mpsc::error::TrySendError::Full(_)) = door.inbox.try_send(vec![parcel.clone()]) {
             self.lose(door, parcel);
         }
     }
 
     /// Handles a message that does not fit into the inbox.
-    fn lose(&self, door: &Door<L>, parcel: &L::Parcel) {
+    fn lose(&self, door: &Inbox<L>, parcel: &L::Message) {
         if L::is_volatile(parcel) {
             (self.0.dropped)(1);
         } else {
@@ -122,11 +122,11 @@ impl<L: Local> Hub<L> {
         }
     }
 
-    fn doors(&self) -> Vec<Arc<Door<L>>> {
+    fn doors(&self) -> Vec<Arc<Inbox<L>>> {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn door(&self, thread: usize) -> Option<Arc<Door<L>>> {
+    fn door(&self, thread: usize) -> Option<Arc<Inbox<L>>> {
         self.0.doors.read().unwrap_or_else(PoisonError::into_inner).get(thread).cloned()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 
-use super::{Door, Hub, Local, MAX_BATCHES, MAX_WAITING, Shared};
+use super::{Hub, Inbox, Local, MAX_BATCHES, MAX_WAITING, Shared};
 use crate::vital;
 
 pub(super) struct Here<L: Local> {
@@ -25,8 +25,8 @@ pub(super) struct Here<L: Local> {
 
 /// Messages that wait for another thread.
 struct Pending<L: Local> {
-    door: Weak<Door<L>>,
-    parcels: Vec<L::Parcel>,
+    door: Weak<Inbox<L>>,
+    parcels: Vec<L::Message>,
     /// A task waits for space in the inbox.
     waiting: bool,
 }
@@ -67,7 +67,7 @@ impl<L: Local> Here<L> {
     fn start(hub: &Hub<L>) -> Rc<RefCell<Self>> {
         let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
         let lost = Arc::new(AtomicBool::new(false));
-        let door = Arc::new(Door { inbox, lost: lost.clone() });
+        let door = Arc::new(Inbox { inbox, lost: lost.clone() });
         let mut doors = hub.0.doors.write().unwrap_or_else(PoisonError::into_inner);
         let number = doors.len();
         doors.push(door);
@@ -81,7 +81,7 @@ impl<L: Local> Here<L> {
     }
 
     /// Keeps a message until the end of this event-loop turn.
-    pub fn gather(&mut self, thread: usize, parcel: &L::Parcel) {
+    pub fn gather(&mut self, thread: usize, parcel: &L::Message) {
         let Some(hub) = self.hub.upgrade().map(Hub) else { return };
         let Some(pending) = self.pending_for(&hub, thread) else { return };
         if pending.parcels.len() >= MAX_WAITING {
@@ -133,7 +133,7 @@ impl<L: Local> Here<L> {
 }
 
 /// Sends the waiting messages once the inbox has space. One task for each full inbox, however many messages wait.
-async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Parcel>>) {
+async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Message>>) {
     let room = inbox.reserve().await;
     let Some(hub) = hub.upgrade().map(Hub) else { return };
     let here = Here::of(&hub);
@@ -150,7 +150,7 @@ async fn take_in<L: Local>(
     here: Rc<RefCell<Here<L>>>,
     hub: usize,
     lost: Arc<AtomicBool>,
-    mut inbox: mpsc::Receiver<Vec<L::Parcel>>,
+    mut inbox: mpsc::Receiver<Vec<L::Message>>,
 ) {
     let _stopped = Stopped(hub);
     while let Some(parcels) = inbox.recv().await {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     impl Local for Seen {
-        type Parcel = u32;
+        type Message = u32;
 
         fn deliver(&mut self, parcel: &u32) {
             self.parcels.push(*parcel);
@@ -201,9 +201,9 @@ mod tests {
     }
 
     /// A thread that does not read its inbox.
-    fn stalled(hub: &Hub<Seen>) -> (Arc<Door<Seen>>, mpsc::Receiver<Vec<u32>>) {
+    fn stalled(hub: &Hub<Seen>) -> (Arc<Inbox<Seen>>, mpsc::Receiver<Vec<u32>>) {
         let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
-        let door = Arc::new(Door { inbox, lost: Arc::default() });
+        let door = Arc::new(Inbox { inbox, lost: Arc::default() });
         hub.0.doors.write().unwrap().push(door.clone());
         (door, parcels)
     }

@@ -66,9 +66,9 @@ impl Mqtt {
     ///
     /// # Errors
     /// When the kernel has no free descriptor.
-    pub fn start_thread(&self) -> std::io::Result<Door> {
+    pub fn start_thread(&self) -> std::io::Result<AcceptedSender> {
         let orders = endpoint::start_thread(self.endpoint.clone())?;
-        Ok(Door { orders, metrics: self.reports.metrics.clone() })
+        Ok(AcceptedSender { orders, metrics: self.reports.metrics.clone() })
     }
 
     fn request(&self, idoutlet: i64, request: Request) -> Result<(), Lost> {
@@ -78,12 +78,12 @@ impl Mqtt {
 
 /// Handle with which a worker thread hands over the connections that it accepted.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct AcceptedSender {
     orders: mpsc::Sender<Order>,
     metrics: DeviceMetrics,
 }
 
-impl Door {
+impl AcceptedSender {
     /// Hands a connection over. Never blocks; a connection for a full queue is closed and counted.
     pub fn take(&self, stream: std::net::TcpStream) {
         if self.orders.try_send(Order::Accepted(stream)).is_err() {
@@ -180,7 +180,7 @@ mod tests {
         let (metrics, mut all, mut page) = (DeviceMetrics::default(), Registry::default(), String::new());
         metrics.register(&mut all);
         let (orders, mut taken) = mpsc::channel(1);
-        let door = Door { orders, metrics };
+        let door = AcceptedSender { orders, metrics };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut devices = [(); 2].map(|()| {
             let device = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

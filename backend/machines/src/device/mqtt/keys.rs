@@ -88,13 +88,13 @@ pub struct By<'a> {
 
 /// Address of the server for devices, and the certificate that they trust.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct DeviceEndpoint {
     host: String,
     port: u16,
     ca: Option<String>,
 }
 
-impl Door {
+impl DeviceEndpoint {
     /// Address from the settings. `authority` signs the server's certificate when devices are served with TLS.
     ///
     /// # Errors
@@ -136,7 +136,7 @@ pub async fn make(
     tx: &Transaction<'_>,
     (idmesin, sight): (i64, Sight),
     turn: Turn,
-    door: &Door,
+    door: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<DeviceLogin, KeyError> {
     let idoutlet = lock(tx, idmesin, sight).await?;
@@ -168,7 +168,12 @@ pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: 
 ///
 /// # Errors
 /// `NoOutlet`.
-pub async fn make_missing(tx: &Transaction<'_>, idoutlet: i64, door: &Door, by: By<'_>) -> Result<Vec<DeviceLogin>, KeyError> {
+pub async fn make_missing(
+    tx: &Transaction<'_>,
+    idoutlet: i64,
+    door: &DeviceEndpoint,
+    by: By<'_>,
+) -> Result<Vec<DeviceLogin>, KeyError> {
     const LOCK: &str = "SELECT idmesin FROM mesin WHERE idoutlet = $1 AND driver = 'mqtt' ORDER BY idmesin FOR NO KEY UPDATE";
     const WITHOUT: &str = "
         SELECT idmesin FROM unnest($1::BIGINT[]) AS m (idmesin)

@@ -7,7 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use super::conversation::{Grounds, Why};
-use super::word::Word;
+use super::word::DeviceMessage;
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub struct Kind {
@@ -79,12 +79,12 @@ pub struct DeviceMetrics {
 }
 
 impl DeviceMetrics {
-    pub fn word(&self, word: &Word) {
+    pub fn word(&self, word: &DeviceMessage) {
         let kind = match word {
-            Word::Ack(_) => "ack",
-            Word::State(_) => "state",
-            Word::Gone(_) => "gone",
-            Word::Beat(_) => "hb",
+            DeviceMessage::Ack(_) => "ack",
+            DeviceMessage::State(_) => "state",
+            DeviceMessage::Gone(_) => "gone",
+            DeviceMessage::Heartbeat(_) => "hb",
         };
         self.words.get_or_create(&Kind { kind }).inc();
     }

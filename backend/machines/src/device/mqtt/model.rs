@@ -12,7 +12,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::AckResult;
 use uuid::Uuid;
 
-use super::word::{Ack, Beat, BootId, Cmd, Last, Run, Stamp, State, Word};
+use super::word::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
 use crate::device::memory::{DeviceMemory, Mode};
 
 /// Longest exchange whose answer sets the clock.
@@ -106,12 +106,12 @@ impl Device {
     }
 
     /// The last will of the present connection.
-    pub fn will(&self) -> Word {
-        Word::Gone(Stamp { boot_id: Some(BootId::Number(self.boot_id)), conn: Some(self.conn), seq: None, up_ms: None })
+    pub fn will(&self) -> DeviceMessage {
+        DeviceMessage::Gone(Stamp { boot_id: Some(BootId::Number(self.boot_id)), conn: Some(self.conn), seq: None, up_ms: None })
     }
 
     /// Message to send now. A state report is the first message on a connection, after the subscription was granted.
-    pub fn word(&mut self, saying: Saying, up_ms: i64) -> Word {
+    pub fn word(&mut self, saying: Saying, up_ms: i64) -> DeviceMessage {
         let stamp = self.stamp(up_ms);
         match saying {
             Saying::State => {
@@ -119,17 +119,17 @@ impl Device {
                 let now = Timestamp::from_ms(up_ms);
                 let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000 });
                 let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result });
-                Word::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, fw: None, hw: None })
+                DeviceMessage::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, fw: None, hw: None })
             }
             Saying::Ack { cmd_id, epoch, result } => {
-                Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp }, cmd_id, epoch: Some(epoch), result })
+                DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp }, cmd_id, epoch: Some(epoch), result })
             }
         }
     }
 
     /// Heartbeat of the device.
-    pub fn beat(&mut self, rssi: Option<i64>, up_ms: i64) -> Word {
-        Word::Beat(Beat { stamp: self.stamp(up_ms), rssi })
+    pub fn beat(&mut self, rssi: Option<i64>, up_ms: i64) -> DeviceMessage {
+        DeviceMessage::Heartbeat(Heartbeat { stamp: self.stamp(up_ms), rssi })
     }
 
     fn stamp(&mut self, up_ms: i64) -> Stamp {

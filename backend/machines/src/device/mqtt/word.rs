@@ -48,12 +48,12 @@ impl Topic {
 
 /// Message from a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub enum DeviceMessage {
     Ack(Ack),
     State(State),
     /// A state report with `online: false`: a last will, or a farewell.
     Gone(Stamp),
-    Beat(Beat),
+    Heartbeat(Heartbeat),
 }
 
 /// Position of a message among the others of its device, as far as the device reports it.
@@ -129,7 +129,7 @@ impl Run {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Beat {
+pub struct Heartbeat {
     pub stamp: Stamp,
     pub rssi: Option<i64>,
 }
@@ -149,7 +149,7 @@ pub enum InvalidMessage {
     BootId(usize),
 }
 
-impl Word {
+impl DeviceMessage {
     /// Parses a message that was published on `topic`.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ impl Word {
             }
             Topic::Hb => {
                 let Raw { stamp, rest: RawHeartbeat { rssi } } = serde_json::from_slice(payload).map_err(malformed)?;
-                Self::Beat(Beat { stamp: stamp.check()?, rssi: rssi.map(Whole::get) })
+                Self::Heartbeat(Heartbeat { stamp: stamp.check()?, rssi: rssi.map(Whole::get) })
             }
         })
     }
@@ -181,7 +181,7 @@ impl Word {
         match self {
             Self::Ack(_) => Topic::Ack,
             Self::State(_) | Self::Gone(_) => Topic::State,
-            Self::Beat(_) => Topic::Hb,
+            Self::Heartbeat(_) => Topic::Hb,
         }
     }
 
@@ -197,7 +197,7 @@ impl Word {
                 self.write(RawState { online: true, epoch, last: *last, run, fw, hw })
             }
             Self::Gone(_) => self.write(RawGone { online: false }),
-            Self::Beat(Beat { rssi, .. }) => self.write(RawHeartbeat { rssi: rssi.map(Whole::from) }),
+            Self::Heartbeat(Heartbeat { rssi, .. }) => self.write(RawHeartbeat { rssi: rssi.map(Whole::from) }),
         }
     }
 
@@ -211,7 +211,7 @@ impl Word {
             Self::Ack(Ack { stamp, .. })
             | Self::State(State { stamp, .. })
             | Self::Gone(stamp)
-            | Self::Beat(Beat { stamp, .. }) => stamp,
+            | Self::Heartbeat(Heartbeat { stamp, .. }) => stamp,
         }
     }
 }
@@ -405,15 +405,15 @@ mod tests {
     }
 
     /// `ID` takes the place of `$`.
-    fn parse(topic: Topic, text: &str) -> Result<Word, InvalidMessage> {
-        Word::parse(topic, text.replace('$', ID).as_bytes())
+    fn parse(topic: Topic, text: &str) -> Result<DeviceMessage, InvalidMessage> {
+        DeviceMessage::parse(topic, text.replace('$', ID).as_bytes())
     }
 
     #[test]
     fn complete_messages_are_parsed() {
         let ack =
             parse(Topic::Ack, r#"{"cmd_id":"$","epoch":4,"result":"started","boot_id":7,"conn":2,"seq":9,"up_ms":5000000000}"#);
-        assert_eq!(ack, Ok(Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
+        assert_eq!(ack, Ok(DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
         let state = r#"{"online":true,"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"epoch":4,"last":{"cmd_id":"$","result":"done"},
             "run":{"cmd_id":"$","sisa_s":59},"fw":"1.2","hw":"esp32"}"#;
         let told = State {
@@ -424,29 +424,32 @@ mod tests {
             fw: Some("1.2".to_owned()),
             hw: Some("esp32".to_owned()),
         };
-        assert_eq!(parse(Topic::State, state), Ok(Word::State(told)));
+        assert_eq!(parse(Topic::State, state), Ok(DeviceMessage::State(told)));
         let beat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
-        assert_eq!(beat, Ok(Word::Beat(Beat { stamp: stamp(), rssi: Some(-61) })));
+        assert_eq!(beat, Ok(DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) })));
         let will = parse(Topic::State, r#"{"online":false,"boot_id":7,"conn":2}"#);
-        assert_eq!(will, Ok(Word::Gone(Stamp { seq: None, up_ms: None, ..stamp() })));
+        assert_eq!(will, Ok(DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() })));
     }
 
     #[test]
     fn optional_fields_may_be_absent_and_unknown_ones_present() {
         for text in [r#"{"online":true}"#, r#"{"online":true,"run":null,"last":null,"conn":null,"colour":{"deep":[1,2]}}"#] {
-            assert_eq!(parse(Topic::State, text), Ok(Word::State(State::default())), "{text}");
+            assert_eq!(parse(Topic::State, text), Ok(DeviceMessage::State(State::default())), "{text}");
         }
-        assert_eq!(parse(Topic::Hb, "{}"), Ok(Word::Beat(Beat::default())));
+        assert_eq!(parse(Topic::Hb, "{}"), Ok(DeviceMessage::Heartbeat(Heartbeat::default())));
         let ack = parse(Topic::Ack, r#"{"cmd_id":"$","result":"expired"}"#);
-        assert_eq!(ack, Ok(Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(), epoch: None, result: AckResult::Expired })));
-        let Ok(Word::Beat(beat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else { panic!("a word") };
+        assert_eq!(
+            ack,
+            Ok(DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(), epoch: None, result: AckResult::Expired }))
+        );
+        let Ok(DeviceMessage::Heartbeat(beat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else { panic!("a word") };
         assert_eq!((beat.stamp.boot_id, beat.stamp.seq), (Some(BootId::Text("a1-b2".into())), Some(3)));
     }
 
     #[test]
     fn versions_are_cut_to_what_can_be_shown() {
         let text = format!(r#"{{"online":true,"fw":"1\u001b[2J{}"}}"#, "9".repeat(90));
-        let Ok(Word::State(State { fw: Some(fw), .. })) = parse(Topic::State, &text) else { panic!("a state") };
+        let Ok(DeviceMessage::State(State { fw: Some(fw), .. })) = parse(Topic::State, &text) else { panic!("a state") };
         assert_eq!(fw, format!("1[2J{}", "9".repeat(28)));
     }
 
@@ -480,7 +483,7 @@ mod tests {
             let told = parse(topic, text).unwrap_err().to_string();
             assert!(told.starts_with(why), "{text}: {told}");
         }
-        assert!(Word::parse(Topic::Hb, b"{\"boot_id\":\"\xff\"}").is_err());
+        assert!(DeviceMessage::parse(Topic::Hb, b"{\"boot_id\":\"\xff\"}").is_err());
     }
 
     #[test]
@@ -495,15 +498,15 @@ mod tests {
 
     #[test]
     fn a_message_is_written_as_the_contract_shows_it() {
-        let text = |word: &Word| String::from_utf8(word.json()).unwrap().replace(ID, "$");
+        let text = |word: &DeviceMessage| String::from_utf8(word.json()).unwrap().replace(ID, "$");
         let at = r#""boot_id":7,"conn":2,"seq":9,"up_ms":5000000000"#;
-        let ack = Word::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
+        let ack = DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
         assert_eq!(text(&ack), format!(r#"{{{at},"cmd_id":"$","epoch":4,"result":"started"}}"#));
-        let idle = Word::State(State { stamp: stamp(), epoch: Some(0), ..State::default() });
+        let idle = DeviceMessage::State(State { stamp: stamp(), epoch: Some(0), ..State::default() });
         assert_eq!(text(&idle), format!(r#"{{{at},"online":true,"epoch":0,"last":null,"run":null}}"#));
-        let will = Word::Gone(Stamp { seq: None, up_ms: None, ..stamp() });
+        let will = DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() });
         assert_eq!(text(&will), r#"{"boot_id":7,"conn":2,"online":false}"#);
-        let beat = Word::Beat(Beat { stamp: stamp(), rssi: Some(-61) });
+        let beat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) });
         assert_eq!(text(&beat), format!(r#"{{{at},"rssi":-61}}"#));
         assert_eq!([ack, idle, will, beat].map(|word| word.topic()), [Topic::Ack, Topic::State, Topic::State, Topic::Hb]);
     }
@@ -519,12 +522,12 @@ mod tests {
         let last = Some(Last { cmd_id: id(), result: AckResult::Started });
         let run = Some(Run { cmd_id: id(), left_s: LONGEST_RUN_S });
         let version = || Some("9".repeat(8));
-        let state = Word::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
+        let state = DeviceMessage::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
         let json = state.json();
         // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
         assert!(packet <= MAX_BYTES, "{packet}");
-        assert_eq!(Word::parse(Topic::State, &json), Ok(state));
+        assert_eq!(DeviceMessage::parse(Topic::State, &json), Ok(state));
     }
 
     #[test]
@@ -567,8 +570,8 @@ mod tests {
         #[test]
         fn no_bytes_are_too_strange(payload in proptest::collection::vec(proptest::num::u8::ANY, 0..600), text in "[\\[\\]{}:,\"a-z0-9._ -]{0,80}") {
             for topic in Topic::ALL {
-                let _ = Word::parse(topic, &payload);
-                let _ = Word::parse(topic, text.as_bytes());
+                let _ = DeviceMessage::parse(topic, &payload);
+                let _ = DeviceMessage::parse(topic, text.as_bytes());
             }
             let _ = Cmd::parse(&payload);
             let _ = Cmd::parse(text.as_bytes());

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::keys::{self, By, Door, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn};
 use nyala_machines::device::mqtt::tls::Authority;
 
 use self::sim::Sim;
@@ -63,9 +63,9 @@ const fn by(k: &CommandContext) -> By<'static> {
     By { principal: PRINCIPAL, now: k.now }
 }
 
-async fn door(k: &CommandContext) -> Result<Door, Failure> {
+async fn door(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
     let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets().await?)?) } else { None };
-    Ok(Door::of(&k.config, authority.as_ref())?)
+    Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
 }
 
 async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {

@@ -136,7 +136,7 @@ fn a_half_open_line_says_nothing_and_its_device_comes_back_on_another() {
     let Heard::LogIn { line, .. } = server.next() else { panic!("a login") };
     let mut rest: Vec<Heard> = (0..3).map(|_| server.next()).collect();
     rest.retain(|heard| *heard != Heard::Closed { line: first.line });
-    let [Heard::Subscribed { .. }, Heard::Word { line: of, word, .. }] = &rest[..] else { panic!("{rest:?}") };
+    let [Heard::Subscribed { .. }, Heard::DeviceMessage { line: of, word, .. }] = &rest[..] else { panic!("{rest:?}") };
     assert_eq!((*of, &word["boot_id"], &word["conn"]), (line, &first.boot_id, &json!(2)), "and the query was never heard");
     sim.does("fault 7 half-open");
     sim.does("heal 7");

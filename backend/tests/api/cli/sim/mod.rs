@@ -126,7 +126,7 @@ impl Server {
         let Heard::LogIn { line, user, client, will } = next() else { panic!("a login") };
         assert_eq!((user.as_str(), client.as_str()), ("7", "nyala-7"));
         assert_eq!(next(), Heard::Subscribed { line, topic: "nyala/v1/3/7/cmd".to_owned() });
-        let Heard::Word { line: of, topic, word: state, retain } = next() else { panic!("a state") };
+        let Heard::DeviceMessage { line: of, topic, word: state, retain } = next() else { panic!("a state") };
         assert_eq!((of, topic.as_str(), retain), (line, "nyala/v1/3/7/state", true));
         assert_eq!(will, json!({"online": false, "boot_id": state["boot_id"], "conn": state["conn"]}));
         In { server: self, line, boot_id: state["boot_id"].clone(), state }
@@ -149,7 +149,7 @@ impl In<'_> {
     /// The next word: the last part of its topic, and what it says. A state is remembered.
     fn word(&mut self) -> (String, Value) {
         match self.server.next() {
-            Heard::Word { topic, word, .. } => {
+            Heard::DeviceMessage { topic, word, .. } => {
                 let last = topic.rsplit('/').next().unwrap().to_owned();
                 if last == "state" {
                     self.state = word.clone();

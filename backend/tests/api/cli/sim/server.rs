@@ -19,7 +19,7 @@ pub const SECRET: &str = "rahasia";
 pub enum Heard {
     LogIn { line: usize, user: String, client: String, will: Value },
     Subscribed { line: usize, topic: String },
-    Word { line: usize, topic: String, word: Value, retain: bool },
+    DeviceMessage { line: usize, topic: String, word: Value, retain: bool },
     Closed { line: usize },
 }
 
@@ -143,7 +143,7 @@ fn answer(number: usize, line: &mut Line, event: &Event, out: &mut Vec<u8>) -> O
             line.topic = topic.to_owned();
             Some(Heard::Subscribed { line: number, topic: topic.to_owned() })
         }
-        Event::Publish(publish) => Some(Heard::Word {
+        Event::Publish(publish) => Some(Heard::DeviceMessage {
             line: number,
             topic: publish.topic().to_owned(),
             word: serde_json::from_slice(publish.payload()).unwrap(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use nyala_machines::device::mqtt::word::{Topic, Word};
+use nyala_machines::device::mqtt::word::{DeviceMessage, Topic};
 use serde_json::{Map, Value};
 
 /// Number of steps before the one that differs, for the failure message.
@@ -37,11 +37,11 @@ impl Transcript {
         self.0.push(Step { told, does: Does { says: Vec::new(), relay } });
     }
 
-    pub fn says(&mut self, word: &Word) {
+    pub fn says(&mut self, word: &DeviceMessage) {
         let said = match word {
-            Word::Gone(_) => "gone",
+            DeviceMessage::Gone(_) => "gone",
             // Heartbeats follow the core's own clock.
-            Word::Beat(_) => return,
+            DeviceMessage::Heartbeat(_) => return,
             word => word.topic().as_str(),
         };
         if let Some(step) = self.0.last_mut() {

@@ -6,7 +6,7 @@ use nyala_core::purchase::step::{AckResult, Op};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::conversation::LinkId;
 use nyala_machines::device::mqtt::model::{Act, Device, Saying};
-use nyala_machines::device::mqtt::word::{Cmd, Word};
+use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -114,7 +114,7 @@ impl Body {
     }
 
     /// Records a message of the device in the transcript.
-    pub fn says(&mut self, word: &Word) {
+    pub fn says(&mut self, word: &DeviceMessage) {
         if let Some(transcript) = &mut self.transcript {
             transcript.says(word);
         }
@@ -315,7 +315,7 @@ impl World<Mqtt> {
         let Some(model) = &mut of.model else { return };
         let word = model.beat(Some(-61), up_ms);
         self.device_says(machine, body, word);
-        self.later(HEARTBEAT_MS, Happens::Beat { line });
+        self.later(HEARTBEAT_MS, Happens::Heartbeat { line });
     }
 
     // --- faults of the devices ---

@@ -2,7 +2,7 @@
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::mqtt::conversation::LinkId;
-use nyala_machines::device::mqtt::word::{Cmd, Word};
+use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 
 use super::super::world::{T0, World};
 use super::{Happens, Mqtt};
@@ -129,7 +129,7 @@ impl World<Mqtt> {
         of.granted = true;
         self.device_tells(machine, body);
         let after_ms = self.up_to(30_000);
-        self.later(after_ms, Happens::Beat { line });
+        self.later(after_ms, Happens::Heartbeat { line });
         if self.body(machine, body).is_some_and(|of| of.speaks_apart) {
             self.later(PING_MS, Happens::Ping { line });
         }
@@ -240,7 +240,7 @@ impl World<Mqtt> {
         }
     }
 
-    pub(super) fn device_says(&mut self, machine: usize, body: usize, word: Word) {
+    pub(super) fn device_says(&mut self, machine: usize, body: usize, word: DeviceMessage) {
         let Some(of) = self.body(machine, body) else { return };
         let (Some(line), apart) = (of.line, of.speaks_apart) else { return };
         let Some(way) = self.devices.lines.get(&line).filter(|way| way.granted) else { return };
@@ -256,7 +256,7 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::ToServer { machine, line, word, said_at });
     }
 
-    pub(super) fn word_arrives(&mut self, machine: usize, line: LinkId, word: &Word, said_at: Timestamp) {
+    pub(super) fn word_arrives(&mut self, machine: usize, line: LinkId, word: &DeviceMessage, said_at: Timestamp) {
         if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held) {
             return;
         }

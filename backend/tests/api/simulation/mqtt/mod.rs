@@ -17,7 +17,7 @@ use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{Change, Purchase};
 use nyala_machines::device::mqtt::conversation::LinkId;
-use nyala_machines::device::mqtt::word::{Cmd, Word};
+use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -87,7 +87,7 @@ pub enum Happens {
     ToServer {
         machine: usize,
         line: LinkId,
-        word: Word,
+        word: DeviceMessage,
         said_at: Timestamp,
     },
     ToDevice {
@@ -106,7 +106,7 @@ pub enum Happens {
         body: usize,
         boot: i64,
     },
-    Beat {
+    Heartbeat {
         line: LinkId,
     },
     /// The device is unreachable for very long.
@@ -223,7 +223,7 @@ impl Devices for Mqtt {
             Happens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
             Happens::Power { machine, body } => world.power(machine, body),
             Happens::Tick { machine, body, boot } => world.tick(machine, body, boot),
-            Happens::Beat { line } => world.beat(line),
+            Happens::Heartbeat { line } => world.beat(line),
             Happens::Silent { machine } => world.falls_silent(machine),
             Happens::CloneLeaves { machine } => world.clone_leaves(machine),
             Happens::Repaired { machine } => world.repaired(machine),

@@ -5,7 +5,7 @@ use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::Purchase;
 use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
-use nyala_machines::device::mqtt::word::Word;
+use nyala_machines::device::mqtt::word::DeviceMessage;
 use uuid::Uuid;
 
 use super::super::server::Phone;
@@ -185,16 +185,16 @@ impl World<Mqtt> {
     }
 
     /// The server receives a device's message.
-    pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &Word, said_at: Timestamp) {
+    pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &DeviceMessage, said_at: Timestamp) {
         let stale = self.seen.get(STALE).copied();
         self.converse(machine, |talk, now| talk.hear(from, word, now));
         let talk = &mut self.devices.talks[machine];
-        if let Word::State(state) = word
+        if let DeviceMessage::State(state) = word
             && self.seen.get(STALE).copied() == stale
         {
             talk.runs = state.run.map(|run| run.cmd_id);
         }
-        let quick = said_at.ms_until(self.now) <= WAY_MS && matches!(word, Word::Beat(_) | Word::State(_));
+        let quick = said_at.ms_until(self.now) <= WAY_MS && matches!(word, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let life = self.server.life;
             self.later(SHOWN_MS, Happens::Countdown { life, machine, cmd_id });

@@ -4,7 +4,7 @@
 use nyala_core::purchase::step::Op;
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::model::{Act, Device, Saying};
-use nyala_machines::device::mqtt::word::{Cmd, Word};
+use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -164,7 +164,7 @@ impl Wild {
                 Act::Relay(on) => self.transcript.switches(*on),
                 Act::Say(saying) if self.subscribed => {
                     let word = model.word(*saying, self.up_ms);
-                    if matches!(word, Word::State(_)) {
+                    if matches!(word, DeviceMessage::State(_)) {
                         self.states.push(self.up_ms);
                     }
                     self.transcript.says(&word);

@@ -15,7 +15,7 @@ use rand::Rng;
 use super::super::check::name;
 use super::super::devices::Devices;
 use super::super::plain::{self, FallsSilent, Plain};
-use super::super::server::{Phone, Staff, Told};
+use super::super::server::{MachineInput, Phone, Staff};
 use super::super::store::OrderRow;
 use super::super::world::{Happening, MACHINES, World};
 use super::faults::AFTERWARDS_MS;
@@ -221,7 +221,7 @@ struct Standing<D> {
     life: u32,
     statement: Option<Happening<D>>,
     undone: Vec<Effect<Phone, Staff>>,
-    mailbox: Vec<Told>,
+    mailbox: Vec<MachineInput>,
 }
 
 impl World<Plain> {
@@ -373,7 +373,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Passes an input on to a machine, unless it is stopped: then the input waits in its mailbox.
-    pub fn unless_halted(&mut self, machine: usize, input: Told) -> Option<Told> {
+    pub fn unless_halted(&mut self, machine: usize, input: MachineInput) -> Option<MachineInput> {
         if !self.is_halted(machine) {
             return Some(input);
         }

@@ -85,12 +85,12 @@ pub enum Happens {
         life: u32,
         words: Vec<WordRow>,
     },
-    Word {
+    DeviceMessage {
         life: u32,
         word: WordRow,
     },
     /// Another server has sent a change notification.
-    Heard {
+    Received {
         life: u32,
         message: Message,
     },
@@ -222,7 +222,7 @@ impl<D: Devices> World<D> {
             return None;
         }
         if wait_until > self.now {
-            if matches!(what, Happening::Several(Happens::Heard { .. })) && self.is_dropped() {
+            if matches!(what, Happening::Several(Happens::Received { .. })) && self.is_dropped() {
                 return None;
             }
             let jitter_ms = if matches!(needs, Needs::Process(_)) { 0 } else { self.up_to(20) };
@@ -253,8 +253,8 @@ impl<D: Devices> World<D> {
             Happens::Speak { look, .. } => self.speaks(look),
             Happens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
             Happens::PassOn { life, words } => self.passed_on(life, words),
-            Happens::Word { word, .. } => self.word_is_here(word),
-            Happens::Heard { message, .. } => self.hears_news(message),
+            Happens::DeviceMessage { word, .. } => self.word_is_here(word),
+            Happens::Received { message, .. } => self.hears_news(message),
             Happens::Boot { server } => self.boot_among(server),
             Happens::Link { machine } => self.link(machine),
             Happens::Sit { seat } => self.sit(seat),
@@ -292,8 +292,8 @@ impl Happens {
             | Self::Mirrored { life, .. }
             | Self::Taken { life, .. }
             | Self::Spoken { life, .. }
-            | Self::Word { life, .. }
-            | Self::Heard { life, .. }
+            | Self::DeviceMessage { life, .. }
+            | Self::Received { life, .. }
             | Self::GoesOn { life } => Needs::Process(*life),
             Self::Boot { .. }
             | Self::Link { .. }

@@ -12,7 +12,7 @@ use nyala_machines::recovery::RELAY_FOREIGN_AFTER_MS;
 use rand::Rng;
 
 use super::super::devices::Devices;
-use super::super::server::Told;
+use super::super::server::MachineInput;
 use super::super::world::World;
 use super::happens::{Happens, Look};
 use super::outlet;
@@ -79,7 +79,7 @@ pub struct Message {
 
 impl<D: Devices> World<D> {
     /// An actor has received the commit of its change, or a stored stop: the other servers are notified.
-    pub fn tells_others(&mut self, machine: usize, input: &Told) {
+    pub fn tells_others(&mut self, machine: usize, input: &MachineInput) {
         let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
         if is_news && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
@@ -106,7 +106,7 @@ impl<D: Devices> World<D> {
             }
             let longest_ms = if self.chance(LATE) { LATE_MS } else { WAY_MS };
             let after_ms = self.up_to(longest_ms);
-            self.among(after_ms, Happens::Heard { life, message: Message { from, number, hint: hint.clone() } });
+            self.among(after_ms, Happens::Received { life, message: Message { from, number, hint: hint.clone() } });
         }
     }
 

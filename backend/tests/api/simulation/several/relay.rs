@@ -20,7 +20,9 @@ impl<D: Devices> World<D> {
     /// The device of a machine sends a message to the server that it is connected to.
     pub fn linked_server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
         match self.several.as_ref().unwrap().links[machine] {
-            Some(life) => self.among(0, Happens::Word { life, word: WordRow { machine, event, heard_at: said_at, said_at } }),
+            Some(life) => {
+                self.among(0, Happens::DeviceMessage { life, word: WordRow { machine, event, heard_at: said_at, said_at } })
+            }
             None => self.note("word without a link"),
         }
     }

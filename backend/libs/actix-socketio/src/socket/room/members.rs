@@ -80,7 +80,7 @@ impl Namespace {
 }
 
 impl Local for Members {
-    type Parcel = Order;
+    type Message = Order;
 
     fn deliver(&mut self, Order(order): &Order) {
         let (audience, action) = &**order;

@@ -9,7 +9,7 @@ use super::order::Place;
 use super::say::nil_query;
 use super::way::Way;
 use super::{Conversation, EXCHANGE_MS, Effect, Grounds, LinkId, Trouble, Why};
-use crate::device::mqtt::word::{Ack, Beat, BootId, Cmd, Stamp, State, Word};
+use crate::device::mqtt::word::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
 
 /// Longest time exchange after which a device keeps the clock that it received.
 const MAX_EXCHANGE_MS: i64 = 2_000;
@@ -18,15 +18,15 @@ const MIN_CORRECTION_MS: i64 = 100;
 
 impl Conversation {
     /// Processes a message that arrived on a connection; `from` may be one that did not subscribe to `cmd`.
-    pub fn hear(&mut self, from: LinkId, word: &Word, now: Timestamp) -> Vec<Effect> {
+    pub fn hear(&mut self, from: LinkId, word: &DeviceMessage, now: Timestamp) -> Vec<Effect> {
         match word {
-            Word::Ack(ack) => self.on_ack(from, ack, now),
-            Word::Gone(stamp) => self.on_will(stamp),
-            Word::State(state) => match self.accept(from, &state.stamp, now) {
+            DeviceMessage::Ack(ack) => self.on_ack(from, ack, now),
+            DeviceMessage::Gone(stamp) => self.on_will(stamp),
+            DeviceMessage::State(state) => match self.accept(from, &state.stamp, now) {
                 true => self.on_state(state, now),
                 false => self.out.push(Effect::Dropped(Why::Stale)),
             },
-            Word::Beat(Beat { stamp, .. }) => match self.accept(from, stamp, now) {
+            DeviceMessage::Heartbeat(Heartbeat { stamp, .. }) => match self.accept(from, stamp, now) {
                 true => self.ask_for_the_time(now),
                 false => self.out.push(Effect::Dropped(Why::Stale)),
             },

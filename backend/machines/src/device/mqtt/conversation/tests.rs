@@ -5,7 +5,7 @@ use nyala_core::purchase::step::{self, AckResult, Op};
 use uuid::Uuid;
 
 use super::*;
-use crate::device::mqtt::word::{Ack, Beat, BootId, Last, Stamp, State, Word};
+use crate::device::mqtt::word::{Ack, BootId, DeviceMessage, Heartbeat, Last, Stamp, State};
 
 /// Start of each history. The start of a purchase expires ten seconds later.
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -16,7 +16,7 @@ enum Do {
     Unlink(u64),
     Alive(u64),
     /// A message arrives on that connection.
-    Hear(u64, Word),
+    Hear(u64, DeviceMessage),
     Wake,
     /// The machine sends the start of that purchase, for the first time.
     Begin(u8),
@@ -55,20 +55,20 @@ fn last(up_ms: i64, n: u8, result: AckResult) -> State {
     State { last: Some(Last { cmd_id: id(n), result }), ..idle(up_ms, n.into()) }
 }
 
-fn of_boot(boot: i64, state: State) -> Word {
-    Word::State(State { stamp: Stamp { boot_id: Some(BootId::Number(boot)), ..state.stamp }, ..state })
+fn of_boot(boot: i64, state: State) -> DeviceMessage {
+    DeviceMessage::State(State { stamp: Stamp { boot_id: Some(BootId::Number(boot)), ..state.stamp }, ..state })
 }
 
 fn state(state: State) -> Do {
-    Hear(1, Word::State(state))
+    Hear(1, DeviceMessage::State(state))
 }
 
 fn heartbeat(up_ms: i64) -> Do {
-    Hear(1, Word::Beat(Beat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
+    Hear(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
 }
 
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
-    Hear(1, Word::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }))
+    Hear(1, DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }))
 }
 
 fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
@@ -129,12 +129,12 @@ fn history(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversa
 fn the_newest_connection_that_subscribed_counts() {
     history([
         (0, Link(4), "here"),
-        (10, Hear(4, Word::State(idle(10, 0))), "asks on 4"),
+        (10, Hear(4, DeviceMessage::State(idle(10, 0))), "asks on 4"),
         (20, Link(7), ""),
         // It subscribed late and is the older one.
         (30, Link(5), ""),
-        (40, Hear(4, Word::State(idle(40, 0))), "Stale"),
-        (50, Hear(7, Word::State(idle(50, 0))), "asks on 7"),
+        (40, Hear(4, DeviceMessage::State(idle(40, 0))), "Stale"),
+        (50, Hear(7, DeviceMessage::State(idle(50, 0))), "asks on 7"),
         (60, Say(Op::Query, 1), "Query 1 on 7"),
         (70, Unlink(7), ""),
         (80, Say(Op::Query, 1), "Query 1 on 5"),
@@ -148,12 +148,12 @@ fn the_newest_connection_that_subscribed_counts() {
 fn one_connection_may_listen_and_others_speak() {
     history([
         (0, Link(1), "here"),
-        (10, Hear(2, Word::State(idle(10, 0))), "asks on 1"),
-        (20, Hear(3, Word::State(runs(20, 1, 60))), "runs 1 for 60000"),
+        (10, Hear(2, DeviceMessage::State(idle(10, 0))), "asks on 1"),
+        (20, Hear(3, DeviceMessage::State(runs(20, 1, 60))), "runs 1 for 60000"),
         (44_000, Alive(1), ""),
         (50_000, Wake, ""),
         // Messages on other connections are no sign of life for the one that subscribed.
-        (88_000, Hear(3, Word::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
+        (88_000, Hear(3, DeviceMessage::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
         (89_000, Wake, "close 1, away"),
     ]);
 }
@@ -172,7 +172,7 @@ fn silence_is_absence() {
 fn a_will_counts_only_for_the_connection_of_the_last_message() {
     let will = |boot, conn| {
         let stamp = Stamp { seq: None, up_ms: None, ..stamp(boot, conn, 0, 0) };
-        Hear(1, Word::Gone(stamp))
+        Hear(1, DeviceMessage::Gone(stamp))
     };
     history([
         (0, Link(1), "here"),
@@ -189,7 +189,7 @@ fn a_will_counts_only_for_the_connection_of_the_last_message() {
 fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
     let said = |seq, n: u8, state: State| {
         let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
-        (50, Hear(n.into(), Word::State(state)))
+        (50, Hear(n.into(), DeviceMessage::State(state)))
     };
     let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
     history([
@@ -202,13 +202,13 @@ fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
 
 #[test]
 fn a_first_state_that_a_later_message_has_overtaken_is_asked_for() {
-    let heartbeat = |up_ms| Hear(3, Word::Beat(Beat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+    let heartbeat = |up_ms| Hear(3, DeviceMessage::Heartbeat(Heartbeat { stamp: idle(up_ms, 0).stamp, rssi: None }));
     history([
         (0, Link(1), "here"),
         (900, heartbeat(800), ""),
-        (950, Hear(2, Word::State(idle(700, 0))), "Stale"),
+        (950, Hear(2, DeviceMessage::State(idle(700, 0))), "Stale"),
         (20_000, Alive(1), "asks on 1"),
-        (20_100, Hear(4, Word::State(idle(20_050, 0))), "asks on 1"),
+        (20_100, Hear(4, DeviceMessage::State(idle(20_050, 0))), "asks on 1"),
         (30_900, heartbeat(30_800), ""),
     ]);
 }
@@ -221,7 +221,7 @@ fn an_ack_counts_from_any_connection_with_the_key() {
         (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
         (
             30,
-            Hear(9, Word::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
+            Hear(9, DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
             "Done 1 by Ack",
         ),
     ]);
@@ -248,7 +248,7 @@ fn a_connections_first_state_and_one_each_ten_minutes_are_answered_and_no_other(
         (630_200, state(idle(630_200, 0)), ""),
         (700_000, Unlink(1), "away"),
         (700_100, Link(2), "here"),
-        (700_200, Hear(2, Word::State(idle(700_200, 0))), "asks on 2"),
+        (700_200, Hear(2, DeviceMessage::State(idle(700_200, 0))), "asks on 2"),
     ]);
     history(steps);
 }
@@ -360,9 +360,9 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (6_000, Say(Op::Start, 1), "Start 1 on 2"),
         // An unanswered start is sent to a new connection at once, until it expires.
         (7_000, Link(3), ""),
-        (7_050, Hear(3, Word::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
+        (7_050, Hear(3, DeviceMessage::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
         (9_000, Link(4), ""),
-        (9_999, Hear(4, Word::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
+        (9_999, Hear(4, DeviceMessage::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
         (10_000, Say(Op::Start, 1), ""),
     ]);
     history([
@@ -371,7 +371,7 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (100, Begin(1), "Start 1 on 1"),
         (150, ack(150, 1, AckResult::Started), "Started 1 by Ack"),
         (200, Link(2), ""),
-        (250, Hear(2, Word::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
+        (250, Hear(2, DeviceMessage::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
     ]);
     // A heartbeat does not count as a state report.
     history([(0, Link(1), "here"), (10, heartbeat(10), ""), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
@@ -406,7 +406,7 @@ fn comes_back(at: i64, said: State, expected: &'static str) {
         (30, Unlink(1), "away"),
         (10_000, Say(Op::Query, 1), ""),
         (at - 5, Link(2), "here"),
-        (at, Hear(2, Word::State(said)), expected),
+        (at, Hear(2, DeviceMessage::State(said)), expected),
     ]);
 }
 
@@ -505,7 +505,7 @@ fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
         (20, Begin(1), "Start 1 on 1"),
         (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
         (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
-        (100_050, Hear(2, Word::State(idle(25, 1))), "free"),
+        (100_050, Hear(2, DeviceMessage::State(idle(25, 1))), "free"),
     ]);
     // A power cut ended a run that is stored.
     history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);

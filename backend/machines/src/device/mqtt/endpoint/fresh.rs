@@ -9,7 +9,7 @@ use nyala_mqtt::server::Connect;
 use ppp::v2::{Addresses, Header, ParseError};
 use tokio::time::{Duration, Instant};
 
-use super::line::{Line, Seat, Stage};
+use super::line::{DeviceSession, Line, Stage};
 use super::login::{self, Knock};
 use super::login_pool::Admission;
 use super::shared::{LineKey, Order, Place, Verdict};
@@ -182,7 +182,7 @@ impl Thread {
         let Some(mut line) = self.remove(key) else { return };
         let Stage::Judged(login) = std::mem::replace(&mut line.stage, Stage::Fresh) else { return };
         line.silence_ms = login.silence_ms;
-        line.stage = Stage::Seated(Seat {
+        line.stage = Stage::Seated(DeviceSession {
             idmesin: found.idmesin,
             key: found.id,
             client: login.client,
@@ -192,7 +192,7 @@ impl Thread {
         });
         if self.shared.is_home(found.idoutlet, &self.me) {
             self.arrive(line, found);
-        } else if self.shared.order(found.idoutlet, Order::Seat(Box::new(line), found)).is_err() {
+        } else if self.shared.order(found.idoutlet, Order::DeviceSession(Box::new(line), found)).is_err() {
             self.shared.reports.metrics.refused(Refused::Crowded);
         }
     }

@@ -42,7 +42,7 @@ pub enum Stage {
     Fresh,
     /// Waits for the result of its login.
     Judged(Login),
-    Seated(Seat),
+    Seated(DeviceSession),
 }
 
 /// Content of a CONNECT that is needed after the check.
@@ -57,7 +57,7 @@ pub struct Login {
 
 /// Session of a device's connection that has logged in.
 #[derive(Debug)]
-pub struct Seat {
+pub struct DeviceSession {
     pub idmesin: i64,
     /// Id in `device_key`.
     pub key: i64,
@@ -94,14 +94,14 @@ impl Line {
         }
     }
 
-    pub fn seat(&self) -> Option<&Seat> {
+    pub fn seat(&self) -> Option<&DeviceSession> {
         match &self.stage {
             Stage::Seated(seat) => Some(seat),
             Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
         }
     }
 
-    pub fn seat_mut(&mut self) -> Option<&mut Seat> {
+    pub fn seat_mut(&mut self) -> Option<&mut DeviceSession> {
         match &mut self.stage {
             Stage::Seated(seat) => Some(seat),
             Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,

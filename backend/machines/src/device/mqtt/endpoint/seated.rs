@@ -11,7 +11,7 @@ use crate::device::mqtt::conversation::{Effect, LinkId};
 use crate::device::mqtt::devices::location;
 use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::{Closed, Dropped};
-use crate::device::mqtt::word::{Topic, Word};
+use crate::device::mqtt::word::{DeviceMessage, Topic};
 
 /// Greatest number of connections of one device.
 const LINES: usize = 4;
@@ -68,7 +68,7 @@ impl Thread {
             self.shared.reports.metrics.dropped(Dropped::Foreign);
             return self.doom(key, Some(Closed::Protocol));
         };
-        let word = match Word::parse(topic, publish.payload()) {
+        let word = match DeviceMessage::parse(topic, publish.payload()) {
             Ok(word) => word,
             Err(e) => {
                 tracing::debug!(error = %e, idmesin, "a device's word is not understood");

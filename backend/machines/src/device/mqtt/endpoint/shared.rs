@@ -38,7 +38,7 @@ pub enum Order {
     /// Results of logins that were checked together.
     Judged(Vec<(LineKey, Verdict)>),
     /// A connection whose device this thread owns.
-    Seat(Box<Line>, DeviceKey),
+    DeviceSession(Box<Line>, DeviceKey),
     Request(Request),
     /// Keys that were revoked.
     Revoked(Arc<[i64]>),

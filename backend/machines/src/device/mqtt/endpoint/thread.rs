@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::fresh::MAX_LOGINS;
-use super::line::{Line, Seat, Stage, Unsendable};
+use super::line::{DeviceSession, Line, Stage, Unsendable};
 use super::login::Knock;
 use super::login_pool::LoginPool;
 use super::shared::{LineKey, Order, Shared};
@@ -80,7 +80,7 @@ impl Thread {
         match order {
             Order::Accepted(stream) => self.accepted(stream),
             Order::Judged(verdicts) => self.judged(verdicts),
-            Order::Seat(line, key) => self.arrive(*line, key),
+            Order::DeviceSession(line, key) => self.arrive(*line, key),
             Order::Request(request) => {
                 let now = self.now();
                 if let Some((idmesin, effects)) = self.devices.request(request, &self.shared.reports, now) {
@@ -105,11 +105,11 @@ impl Thread {
         self.lines.get_mut(key.at).filter(|line| line.link == key.link)
     }
 
-    pub(super) fn seat(&self, key: LineKey) -> Option<&Seat> {
+    pub(super) fn seat(&self, key: LineKey) -> Option<&DeviceSession> {
         self.lines.get(key.at).filter(|line| line.link == key.link)?.seat()
     }
 
-    pub(super) fn seat_mut(&mut self, key: LineKey) -> Option<&mut Seat> {
+    pub(super) fn seat_mut(&mut self, key: LineKey) -> Option<&mut DeviceSession> {
         self.line(key)?.seat_mut()
     }
 

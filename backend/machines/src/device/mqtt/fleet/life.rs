@@ -14,7 +14,7 @@ use super::{Fleet, FleetError, MAX_ON_THEIR_WAY, MEMBERS, boot_id};
 use crate::device::memory::{DeviceMemory, LATE_MS};
 use crate::device::mqtt::model::{Act, Device, Saying};
 use crate::device::mqtt::socket::Socket;
-use crate::device::mqtt::word::{Cmd, State, Topic, Word};
+use crate::device::mqtt::word::{Cmd, DeviceMessage, State, Topic};
 
 /// From SYN to SUBACK.
 const CONNECT_WITHIN_MS: i64 = 10_000;
@@ -306,15 +306,15 @@ impl Fleet {
         }
         let up_ms = member.up_ms(self.now);
         let word = match member.model.word(saying, up_ms) {
-            Word::State(state) => {
-                Word::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
+            DeviceMessage::State(state) => {
+                DeviceMessage::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
             }
             word => word,
         };
         self.publish(i, word);
     }
 
-    fn publish(&mut self, i: usize, word: Word) {
+    fn publish(&mut self, i: usize, word: DeviceMessage) {
         let until = self.now + HOLD_MS;
         let member = &mut self.members[i];
         if !member.faults.has(Fault::Reorder) {
@@ -329,7 +329,7 @@ impl Fleet {
         }
     }
 
-    fn put(&mut self, i: usize, word: &Word) {
+    fn put(&mut self, i: usize, word: &DeviceMessage) {
         let member = &self.members[i];
         let (topic, payload, retain) = (topic(member, word.topic().as_str()), word.json(), word.topic() == Topic::State);
         let times = if member.faults.has(Fault::Duplicate) { 2 } else { 1 };

@@ -5,7 +5,7 @@ use super::fault::{Fault, Faults};
 use super::line::Line;
 use crate::device::mqtt::model::{Device, Saying};
 use crate::device::mqtt::socket::Socket;
-use crate::device::mqtt::word::Word;
+use crate::device::mqtt::word::DeviceMessage;
 
 /// Keep-alive that a device requests: it is never silent for longer.
 pub(super) const KEEP_ALIVE_MS: i64 = 30_000;
@@ -64,7 +64,7 @@ pub(super) struct Member {
     pub late_until: i64,
     pub later: Vec<(i64, Saying)>,
     /// Message that waits for the next one to overtake it, at most until then.
-    pub held: Option<(i64, Word)>,
+    pub held: Option<(i64, DeviceMessage)>,
     /// When the device is processed next.
     pub armed: Option<i64>,
     /// Runs that the device has started.

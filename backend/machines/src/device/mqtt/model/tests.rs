@@ -46,7 +46,7 @@ fn hears(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
 }
 
 fn state(device: &mut Device, up_ms: i64) -> State {
-    let Word::State(state) = device.word(Saying::State, up_ms) else { panic!("a state") };
+    let DeviceMessage::State(state) = device.word(Saying::State, up_ms) else { panic!("a state") };
     state
 }
 
@@ -256,12 +256,12 @@ fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_id
         |conn, seq, up_ms| Stamp { boot_id: Some(BootId::Number(7)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) };
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
-    assert_eq!(device.will(), Word::Gone(Stamp { seq: None, up_ms: None, ..stamp(1, 0, 0) }));
+    assert_eq!(device.will(), DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp(1, 0, 0) }));
     assert_eq!(device.word(Saying::State, 50).stamp(), &stamp(1, 1, 50));
-    assert_eq!(device.beat(Some(-60), 60), Word::Beat(Beat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
+    assert_eq!(device.beat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
     let ack = Saying::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
     let said = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
-    assert_eq!(device.word(ack, 70), Word::Ack(said));
+    assert_eq!(device.word(ack, 70), DeviceMessage::Ack(said));
     device.connect();
     assert_eq!(device.beat(None, 80).stamp(), &stamp(2, 1, 80));
 }
