@@ -81,7 +81,7 @@ impl Node {
         loop {
             let Err(e) = self.beats().await;
             self.metrics.beats_failed.inc();
-            tracing::warn!(error = %e, "no beat; it is tried again");
+            tracing::warn!(error = %e, "heartbeat failed, retrying");
             sleep(AGAIN).await;
         }
     }

@@ -111,7 +111,7 @@ async fn on_notifications(machines: &Machines, first: Received, news: &mut Liste
             Received::Hint { hint: Hint::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
                 if let Err(e) = told {
-                    tracing::warn!(error = %e, idmesin = id, "a machine cannot be told of a purchase elsewhere; recovery will");
+                    tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
             Received::Hint { hint: Hint::Machine { id, .. }, .. } if machines.is_present(id) => _ = foreign.insert(id),
@@ -237,7 +237,7 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
             };
             let location = location(&row)?;
             if let Err(e) = machines.tell(&location, input) {
-                tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to ask its device; it will be tried again");
+                tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine query its device, retrying");
             }
         }
     }
@@ -253,7 +253,7 @@ fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput)
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.tell(&location, input()) {
-            tracing::warn!(error = %e, idmesin = location.idmesin, "a machine cannot be told to look again; it will be tried again");
+            tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine load its purchase again, retrying");
         }
     }
     Ok(())

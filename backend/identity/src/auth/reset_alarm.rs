@@ -117,7 +117,7 @@ impl ResetAlarm {
         self.on.set(1);
         tracing::warn!(
             wrong,
-            "somebody guesses reset codes: until it stops each is good for one try, and few are sent to phones that are not known \
+            "reset codes are being guessed: until it stops each is good for one try, and few are sent to phones that are not known \
              (docs/limits.md)"
         );
     }

@@ -240,7 +240,7 @@ async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<ReceivedEven
         }
         if let Err(e) = deliver(&machines, heard) {
             machines.metrics().device_words_lost.inc();
-            tracing::warn!(error = %e, idmesin, "a device's word is lost: its machine takes no more");
+            tracing::warn!(error = %e, idmesin, "device message dropped: its machine's mailbox is full");
         }
     }
 }

@@ -87,7 +87,7 @@ async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::R
         };
         if let Err(e) = passed.await {
             machines.metrics().device_words_lost.inc_by(some.len() as u64);
-            tracing::warn!(error = %e, "words of devices did not reach the server that owns their machines; queries bring them again");
+            tracing::warn!(error = %e, "device messages not forwarded to the owner of their machines; the next queries recover them");
         }
         some.clear();
     }
@@ -116,7 +116,7 @@ async fn take_loop(machines: Machines) {
             () = messages_for(&machines, &mut news) => {}
         }
         if let Err(e) = take(&machines).await {
-            tracing::warn!(error = %e, "words of devices at other servers cannot be read; it will be tried again");
+            tracing::warn!(error = %e, "cannot read device messages of other servers, retrying");
         }
     }
 }
@@ -148,7 +148,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
             Ok(event) => event,
             Err(e) => {
                 machines.metrics().device_words_lost.inc();
-                tracing::warn!(error = %e, idmesin = from.idmesin, "a device's word is lost: another version has written it down");
+                tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: another version of the server has written it");
                 continue;
             }
         };
@@ -158,7 +158,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
         if let Err(e) = told {
             machines.metrics().device_words_lost.inc();
-            tracing::warn!(error = %e, idmesin = from.idmesin, "a device's word is lost: its machine takes no more");
+            tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: its machine's mailbox is full");
         }
     }
     Ok(())

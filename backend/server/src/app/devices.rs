@@ -35,11 +35,7 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
     match listen(&host, port, config.http.backlog) {
         Ok(listener) => Ok(Some(listener)),
         Err(e) if e.kind() == ErrorKind::AddrInUse && config.mqtt.port_is_default && !config.is_production() => {
-            tracing::warn!(
-                host,
-                port,
-                "the port for devices is taken, and nobody has chosen it: devices over MQTT are not served"
-            );
+            tracing::warn!(host, port, "the default port for devices is taken: devices over MQTT are not served");
             Ok(None)
         }
         Err(source) if source.kind() == ErrorKind::AddrInUse => Err(BindError::Taken { host, port, source }),

@@ -153,6 +153,6 @@ async fn a_trouble_that_a_device_makes_again_and_again_is_one_line() {
         }
     }
     device.line.ping().await;
-    let lines = site.log().matches("somebody must look at a machine").count();
+    let lines = site.log().matches("a machine needs staff").count();
     assert_eq!(lines, 1, "{}", site.log());
 }

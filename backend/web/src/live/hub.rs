@@ -92,7 +92,7 @@ impl Local for Topics {
 
     /// The phones come back and are told how things stand.
     fn lost(&mut self) {
-        tracing::warn!("this thread stalled and lost final ticks: whoever watches through it has to come back");
+        tracing::warn!("thread stalled and dropped final ticks: its sockets are closed and reconnect");
         self.by_machine.values().flatten().for_each(|(_, socket)| socket.close());
     }
 }

@@ -48,7 +48,7 @@ impl Troubles {
         self.metrics.trouble(kind);
         // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
         let error = format_args!("{action} of machine {}", location.idmesin);
-        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "somebody must look at a machine");
+        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "a machine needs staff");
         let _ = self.to.try_send((location, trouble));
     }
 }

@@ -71,7 +71,7 @@ impl Thread {
         let word = match DeviceMessage::parse(topic, publish.payload()) {
             Ok(word) => word,
             Err(e) => {
-                tracing::debug!(error = %e, idmesin, "a device's word is not understood");
+                tracing::debug!(error = %e, idmesin, "device message dropped: it cannot be parsed");
                 self.shared.reports.metrics.dropped(Dropped::Malformed);
                 return self.alive(key, now);
             }
