@@ -1,11 +1,11 @@
-//! Who may read: nobody without a token, nobody another's rows (docs/contract.md §1).
+//! Read access: none without a token, and none to another customer's rows (docs/contract.md §1).
 
 use serde_json::json;
 
 use crate::arrange::receipt;
 use crate::helpers::TestApp;
 
-/// Calls of the customer with a body: those that read, and those of pushes.
+/// Customer calls with a body: reads and push subscriptions.
 const READS: [(&str, &str, &str); 15] = [
     ("GET", "/scan/v1/dashboard/get_dashboard", ""),
     ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", ""),

@@ -1,4 +1,4 @@
-//! The kind and the expiry of an account: what top-ups that stand gave, and money that came back (docs/contract.md §4).
+//! The kind and the expiry of an account, set by top-ups that are not voided and by refunds (docs/contract.md §4).
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::sim::Mode;
@@ -79,7 +79,7 @@ async fn a_void_takes_back_the_expiry_too() {
     assert_eq!(shop.kind().await, (1, Some(shop.in_days(365))));
     shop.void(&revived).await;
     assert_eq!(shop.kind().await, (1, Some(first)));
-    // The one between stands.
+    // The top-up in between is not voided and counts.
     let (between, later) = (shop.in_days(30), shop.dated(1_000, 60));
     shop.sell(&shop.dated(1_000, 30)).await;
     let later = shop.sell(&later).await;
@@ -109,7 +109,7 @@ async fn what_top_ups_of_before_gave_stays() {
     let siti = shop.app.insert("SELECT id FROM customer_global", &[]).await;
     let had = shop.app.now().plus_ms(5 * DAY_MS);
     shop.sell(&shop.dated(50_000, 5)).await;
-    // As a program of before wrote it.
+    // Rows as an older program wrote them.
     shop.app.db.batch_execute("UPDATE pembelian_emoney SET jenis_emoney = NULL, masa_aktif = NULL; UPDATE quota_emoney SET jenis_dulu = NULL, masa_aktif_dulu = NULL, topup_at = NULL").await.unwrap();
     let far = shop.sell(&shop.dated(1_000, 50)).await;
     let farther = shop.sell(&shop.dated(1_000, 90)).await;
@@ -120,7 +120,7 @@ async fn what_top_ups_of_before_gave_stays() {
 }
 
 #[actix_web::test]
-async fn packages_and_outlets_say_how_long() {
+async fn packages_and_outlets_set_the_expiry() {
     let shop = Shop::open().await;
     let (lasting, month) = (shop.paket(10_000, None).await, shop.paket(20_000, Some(30)).await);
     let sale = |nominal, paket: i64| and(shop.sale(nominal), "idpaket", json!(paket));
@@ -135,7 +135,7 @@ async fn packages_and_outlets_say_how_long() {
     let until = shop.in_days(30);
     shop.app.ops(&shop.kasir, "topup", &and(sale(20_000, month), "jenis_emoney", json!(1))).await.ok();
     assert_eq!(shop.kind().await, (1, Some(until)));
-    // A plain sale keeps the date, whatever says that it is plain.
+    // A plain sale keeps the expiry, in each of the three forms of a plain sale.
     shop.app.advance_s(DAY_MS / 1000);
     for body in [sale(10_000, lasting), shop.sale(5_000), and(shop.sale(6_000), "jenis_emoney", json!(2))] {
         shop.app.ops(&shop.kasir, "topup", &body).await.ok();
@@ -160,7 +160,7 @@ async fn packages_and_outlets_say_how_long() {
 }
 
 #[actix_web::test]
-async fn an_outlet_says_how_long_a_sale_without_a_package_is_good() {
+async fn an_outlet_sets_the_validity_of_a_sale_without_a_package() {
     let app = TestApp::spawn().await;
     let root = app.key(Scope::Root).await;
     let owner = app.ops(&root, "owner", &json!({"nama": "Bu Ani"})).await.ok()["idowner"].clone();
@@ -178,7 +178,7 @@ async fn an_outlet_says_how_long_a_sale_without_a_package_is_good() {
 }
 
 #[actix_web::test]
-async fn a_till_says_what_it_cannot_sell_before_cash_changes_hands() {
+async fn a_till_lists_what_it_cannot_sell_before_cash_changes_hands() {
     let counter = counter().await;
     let Counter { app, rina, outlet, .. } = &counter;
     let boss = app.key(Scope::Supervisor(outlet.idoutlet)).await;
@@ -206,7 +206,7 @@ async fn a_till_says_what_it_cannot_sell_before_cash_changes_hands() {
     assert_eq!(found["ditolak"], json!([{"idpaket": week, "sebab": OTHER_KIND}]), "after top-up {id}");
 }
 
-/// A running shop of a customer whose account is good for so long.
+/// A shop, and a customer whose balance expires after `good_for_ms`.
 async fn washing(setup: Setup, good_for_ms: i64) -> (TestApp, Place, Customer, i64, String) {
     let app = setup.with(|c| (c.mesin.sim_min_ms, c.mesin.sim_max_ms) = (0, 5)).start().await;
     let place = app.shop(600).await;
@@ -232,7 +232,7 @@ async fn money_that_comes_back_too_late_is_good_for_a_week_once_after_each_top_u
     app.ops(&boss, "topup", &json!({"telp": TELP, "idoutlet": place.outlet.idoutlet, "nominal": 1000, "jenis_emoney": 2}))
         .await
         .expect(409, OTHER_KIND);
-    // Not again, nor by a top-up that is taken back.
+    // The week is granted once; a top-up that is reversed does not grant it again.
     app.advance_s(8 * DAY_MS / 1000);
     assert_eq!(app.ops(&boss, "refund", &refund).await.ok()["berlaku_sampai"], Value::Null);
     let dated = |days: i64| json!({"telp": TELP, "idoutlet": place.outlet.idoutlet, "nominal": 1000, "jenis_emoney": 1, "masa_aktif": app.now().ms() + days * DAY_MS});
@@ -251,7 +251,7 @@ async fn money_that_comes_back_too_late_is_good_for_a_week_once_after_each_top_u
 }
 
 #[actix_web::test]
-async fn a_hold_that_comes_back_too_late_says_until_when_it_is_good() {
+async fn a_hold_released_after_the_expiry_reports_the_new_expiry() {
     let (app, place, siti, epay, _) = washing(Setup::new().running_clock(), 60_000).await;
     app.fault(place, Mode::Silent).await;
     let order = buy(1, place, epay);

@@ -1,4 +1,4 @@
-//! The account screen: name, password, and nobody else's data.
+//! The account screen: the customer's own name and password, and no other customer's data.
 
 use nyala_identity::auth::session::authenticate;
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ async fn a_name_is_changed_and_nothing_else() {
 }
 
 #[actix_web::test]
-async fn somebody_elses_and_unknown_accounts_are_the_same_404() {
+async fn accounts_of_others_and_unknown_accounts_are_the_same_404() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
@@ -93,14 +93,14 @@ async fn a_changed_password_ends_older_tokens_and_gives_a_new_one() {
 }
 
 #[actix_web::test]
-async fn a_password_without_a_code_asked_for_is_422() {
+async fn a_password_change_without_a_requested_code_is_422() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     app.update_password(&siti, "123456", PASSWORD, "SandiBaru1").await.expect(422, "your otp is invalid");
 }
 
 #[actix_web::test]
-async fn the_code_is_checked_before_the_old_password_which_costs_a_try_but_not_the_code() {
+async fn the_code_is_checked_first_and_a_wrong_old_password_costs_an_attempt_but_not_the_code() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let code = app.code_for(&siti).await;
@@ -114,7 +114,7 @@ async fn the_code_is_checked_before_the_old_password_which_costs_a_try_but_not_t
 }
 
 #[actix_web::test]
-async fn five_wrong_old_passwords_use_the_tries_up() {
+async fn five_wrong_old_passwords_use_up_the_attempts() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let code = app.code_for(&siti).await;

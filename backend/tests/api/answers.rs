@@ -1,4 +1,4 @@
-//! Answers that nobody reads, and connections that nobody uses.
+//! Responses that the client does not read, and idle connections.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 use crate::helpers::{Setup, TestApp};
 use crate::server::{Raw, raw};
 
-/// For what comes within seconds.
+/// A limit for what takes seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 const LONG: &str = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
 const SHORT: &str = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -33,7 +33,7 @@ async fn count(app: &TestApp, series: &str) -> u64 {
 
 const LONG_ANSWERS: &str = "nyala_http_requests_total{route=\"/openapi.json\",method=\"GET\",status=\"200\"}";
 
-/// A client that holds little in its own buffer, at an address of this machine.
+/// A client with a small receive buffer, connected from address `from` of this machine.
 async fn client(app: &TestApp, from: &str) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4096).unwrap();
@@ -42,7 +42,7 @@ async fn client(app: &TestApp, from: &str) -> TcpStream {
 }
 
 #[actix_web::test]
-async fn no_next_answer_is_made_while_one_is_unsent() {
+async fn no_next_response_is_built_while_one_is_unsent() {
     let app = Setup::new().send_buffer(4096).start().await;
     let mut client = client(&app, "127.0.0.1").await;
     client.write_all(LONG.repeat(16).as_bytes()).await.unwrap();
@@ -50,7 +50,7 @@ async fn no_next_answer_is_made_while_one_is_unsent() {
     for _ in 0..50 {
         assert_eq!(count(&app, LONG_ANSWERS).await, 1);
     }
-    // Whoever reads gets all of them, whole and in order.
+    // A client that reads gets all responses, complete and in order.
     let body = nyala::app::openapi::document().unwrap();
     let mut bytes = Vec::new();
     for _ in 0..16 {
@@ -68,7 +68,7 @@ async fn no_next_answer_is_made_while_one_is_unsent() {
 }
 
 #[actix_web::test]
-async fn who_reads_nothing_loses_the_connection_and_who_reads_slowly_does_not() {
+async fn a_client_that_reads_nothing_is_disconnected_and_a_slow_reader_is_not() {
     let app = Setup::new().send_buffer(4096).start().await;
     let mut deaf = client(&app, "127.0.0.1").await;
     deaf.write_all(LONG.as_bytes()).await.unwrap();
@@ -91,7 +91,7 @@ async fn who_reads_nothing_loses_the_connection_and_who_reads_slowly_does_not() 
 }
 
 #[actix_web::test]
-async fn the_document_is_compressed_once_and_has_a_tag() {
+async fn the_document_is_compressed_once_and_has_an_etag() {
     let (app, other) = (TestApp::spawn().await, TestApp::spawn().await);
     let tag = |answer: &Raw| answer.header("etag").to_owned();
     let plain = raw(&app, "GET", "/openapi.json", &[]).await;
@@ -119,12 +119,12 @@ async fn the_document_is_compressed_once_and_has_a_tag() {
     }
 }
 
-/// Whether the server has ended a connection that it answered.
+/// Whether the server has closed the client's idle connection.
 async fn has_ended(client: &mut TcpStream) -> bool {
     matches!(timeout(Duration::from_millis(20), client.read(&mut [0; 1])).await, Ok(Ok(0) | Err(_)))
 }
 
-/// Connects and has one answer, so that the connection is idle.
+/// Connects and reads one response, so that the connection is idle.
 async fn idle(app: &TestApp, from: &str) -> TcpStream {
     let mut client = client(app, from).await;
     client.write_all(SHORT.as_bytes()).await.unwrap();
@@ -136,7 +136,7 @@ async fn idle(app: &TestApp, from: &str) -> TcpStream {
 }
 
 #[actix_web::test]
-async fn when_room_runs_short_the_address_with_most_idle_connections_loses_its_oldest() {
+async fn near_the_connection_limit_the_address_with_most_idle_connections_loses_its_oldest() {
     let app = Setup::new().with(|c| c.http.max_connections = 12).start().await;
     let mut few = vec![idle(&app, "127.0.0.2").await, idle(&app, "127.0.0.2").await];
     let mut many = Vec::new();

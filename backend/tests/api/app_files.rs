@@ -10,12 +10,12 @@ const PAGE: &str = "<!doctype html><div id=\"root\"></div>";
 const TILL: &str = "<!doctype html><div id=\"root\">kasir</div>";
 const CODE: &str = "/assets/index-Ab12.js";
 const TILL_CODE: &str = "/kasir/assets/index-Kl90.js";
-/// The build lays these beside `CODE`; what is in them is only passed on.
+/// Compressed files that the build puts beside `CODE`. The server sends their bytes unchanged.
 const PACKED: [(&str, &str); 2] = [("br", "code in brotli"), ("gz", "code in gzip")];
-/// A build before there were packed forms, or a file too small to have one.
+/// A file without compressed versions: from an older build, or too small for one.
 const OLD: &str = "/assets/old-Ef56.js";
 
-/// A server whose app is in a folder of its own, which goes with it.
+/// A server whose app is in a separate folder, which is deleted with it.
 struct Site {
     app: TestApp,
     dir: PathBuf,
@@ -74,9 +74,9 @@ async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() 
     assert_eq!(site.get("/", &[]).await.body, PAGE, "also for who does not say what it accepts");
 }
 
-/// Link previews and monitors accept anything, or say nothing.
+/// Link previews and monitors accept any type, or send no `Accept`.
 #[actix_web::test]
-async fn a_page_is_also_for_who_accepts_anything_or_does_not_say() {
+async fn a_page_is_served_to_clients_that_accept_anything_or_send_no_accept() {
     let site = Site::start().await;
     for (path, page) in [("/login", PAGE), ("/otp/81234567890", PAGE), ("/kasir/masuk", TILL)] {
         for accepts in [None, Some("*/*"), Some("image/webp, */*;q=0.1"), Some("text/*"), Some("Text/HTML;level=1")] {
@@ -95,9 +95,9 @@ async fn a_page_is_also_for_who_accepts_anything_or_does_not_say() {
         .expect(404, "alamat tidak ditemukan");
 }
 
-/// Two servers, or a copy of the build, have other inodes and times.
+/// Files of two servers, or of a copied build, differ in inode and time.
 #[actix_web::test]
-async fn copies_of_one_build_have_the_same_tags() {
+async fn copies_of_one_build_have_the_same_etags() {
     let (first, second) = (Site::start().await, Site::start().await);
     for (path, coding) in [("/", ""), ("/kasir", ""), ("/sw.js", ""), (CODE, ""), (CODE, "br"), (CODE, "gzip")] {
         let headers = [HTML, ("accept-encoding", coding)];
@@ -117,7 +117,7 @@ async fn copies_of_one_build_have_the_same_tags() {
 }
 
 #[actix_web::test]
-async fn the_till_has_a_page_and_files_of_its_own_below_its_prefix() {
+async fn the_till_has_its_own_page_and_files_below_its_prefix() {
     let site = Site::start().await;
     for path in ["/kasir", "/kasir/", "/kasir/index.html", "/kasir/masuk", "/kasir/pasang", "/kasir/shift/7/x", "/kasir?x=1"] {
         let page = site.get(path, &[HTML]).await;
@@ -190,7 +190,7 @@ async fn hashed_files_are_kept_for_good_and_the_service_worker_never() {
 }
 
 #[actix_web::test]
-async fn a_file_goes_out_in_the_form_of_the_build_that_its_reader_likes_best() {
+async fn a_file_is_served_in_the_encoding_that_its_client_prefers() {
     let site = Site::start().await;
     let plain = site.get(CODE, &[]).await;
     let cases = [
@@ -224,7 +224,7 @@ async fn a_file_goes_out_in_the_form_of_the_build_that_its_reader_likes_best() {
 }
 
 #[actix_web::test]
-async fn a_form_that_the_build_has_not_is_no_loss() {
+async fn an_encoding_missing_from_the_build_falls_back_to_another() {
     let site = Site::start().await;
     let all = [("accept-encoding", "br, gzip")];
     let old = site.get(OLD, &all).await;
@@ -234,7 +234,7 @@ async fn a_form_that_the_build_has_not_is_no_loss() {
 }
 
 #[actix_web::test]
-async fn each_form_has_its_own_tag() {
+async fn each_encoding_has_its_own_etag() {
     let site = Site::start().await;
     let packed = [("accept-encoding", "br")];
     let tags = [site.get(CODE, &[]).await, site.get(CODE, &packed).await].map(|answer| answer.header("etag").to_owned());
@@ -250,7 +250,7 @@ async fn each_form_has_its_own_tag() {
 }
 
 #[actix_web::test]
-async fn a_part_is_one_of_the_plain_file() {
+async fn a_range_is_of_the_uncompressed_file() {
     let site = Site::start().await;
     let part = site.get(CODE, &[("accept-encoding", "br, gzip"), ("range", "bytes=0-6")]).await;
     assert_eq!((part.status.as_u16(), part.body.as_str(), part.header("content-encoding")), (206, "console", ""));
@@ -274,7 +274,7 @@ async fn nothing_is_compressed_for_a_single_request() {
 }
 
 #[actix_web::test]
-async fn who_has_it_is_told_so() {
+async fn a_matching_etag_is_answered_304() {
     let site = Site::start().await;
     for path in ["/", "/sw.js", "/login", "/assets/index-Ab12.js"] {
         let first = site.get(path, &[HTML]).await;
@@ -288,7 +288,7 @@ async fn who_has_it_is_told_so() {
 }
 
 #[actix_web::test]
-async fn head_tells_what_get_would() {
+async fn head_has_the_headers_of_get() {
     let site = Site::start().await;
     for (path, accepts) in [("/", ""), ("/login", ""), (CODE, ""), (CODE, "gzip")] {
         let headers = [HTML, ("accept-encoding", accepts)];
@@ -301,7 +301,7 @@ async fn head_tells_what_get_would() {
 }
 
 #[actix_web::test]
-async fn a_missing_build_is_told_on_a_page() {
+async fn a_missing_build_is_reported_on_a_page() {
     let app = Setup::new().with(|c| c.http.app_dir = PathBuf::from("no/such/folder")).start().await;
     for path in ["/", "/login", "/kasir", "/kasir/masuk"] {
         let page = raw(&app, "GET", path, &[HTML]).await;

@@ -1,4 +1,4 @@
-//! Rows that tests look at, laid straight into the database: outlets, machines, accounts and every movement of money.
+//! Test rows, inserted straight into the database: outlets, machines, accounts and every movement of money.
 
 use nyala_core::domain::timestamp::Timestamp;
 use serde_json::Value;
@@ -66,7 +66,7 @@ impl TestApp {
         Outlet { idowner, idoutlet, revenue, cash }
     }
 
-    /// An outlet of an owner of its own.
+    /// An outlet of a new owner.
     pub async fn outlet(&self, name: &str) -> Outlet {
         self.outlet_of(self.owner().await, name).await
     }
@@ -172,7 +172,7 @@ impl TestApp {
         buy
     }
 
-    /// The device said `started`: state RUNNING, to end when the service's time is over.
+    /// The device acked `started`: state RUNNING, until the service's duration is over.
     pub async fn started(&self, buy: &Bought) {
         self.db
             .execute(
@@ -185,7 +185,7 @@ impl TestApp {
         self.ledger(buy, "post", buy.price).await;
     }
 
-    /// The run came to its end.
+    /// The cycle ended.
     pub async fn finished(&self, buy: &Bought) {
         let sql = "UPDATE snap_transaksi SET state = 'FINISHED', finished_at = $2 WHERE id = $1";
         self.db.execute(sql, &[&buy.id, &self.now()]).await.unwrap();
@@ -207,7 +207,7 @@ impl TestApp {
         self.ledger(buy, "void", buy.price).await;
     }
 
-    /// Gives part of the price back.
+    /// Refunds part of the price.
     pub async fn refund(&self, buy: &Bought, amount: i64) {
         self.db
             .execute("UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2 WHERE id = $1", &[&buy.id, &amount])
@@ -217,7 +217,7 @@ impl TestApp {
         self.ledger(buy, "refund", amount).await;
     }
 
-    /// Deletes the use: `left` is what refunds have left of its price.
+    /// Deletes the purchase. `left` is the part of its price that is not refunded yet.
     pub async fn delete(&self, buy: &Bought, left: i64) {
         let sql = "UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2, dihapus_at = $3 WHERE id = $1";
         self.db.execute(sql, &[&buy.id, &left, &self.now()]).await.unwrap();
@@ -242,7 +242,7 @@ impl TestApp {
         .await;
     }
 
-    /// The rows lie as the ledger's rules ask: a test on rows that could not be proves nothing.
+    /// Checks that the rows obey the ledger's rules: a test on impossible rows proves nothing.
     pub async fn assert_no_violation(&self) {
         let rows = self.db.query("SELECT aturan, kunci FROM pelanggaran", &[]).await.unwrap();
         assert!(rows.is_empty(), "{:?}", rows.iter().map(|r| (r.get::<_, String>(0), r.get::<_, String>(1))).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Registering and resetting a password: every row of the table of docs/contract.md §1 that is theirs.
+//! Registering and resetting a password: their rows of the table in docs/contract.md §1.
 
 use nyala_identity::auth::session::authenticate;
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ async fn a_used_code_is_used() {
 }
 
 #[actix_web::test]
-async fn a_number_that_was_registered_meanwhile_is_taken_and_the_code_stays() {
+async fn a_number_registered_after_its_code_was_sent_is_taken_and_the_code_stays() {
     let app = TestApp::spawn().await;
     let code = app.send_code(TELP).await;
     app.register_customer(TELP, "Lebih", "Dulu").await;
@@ -111,7 +111,7 @@ async fn a_number_that_was_registered_meanwhile_is_taken_and_the_code_stays() {
 }
 
 #[actix_web::test]
-async fn bad_names_and_passwords_are_told_before_the_code_is_looked_at() {
+async fn bad_names_and_passwords_are_refused_before_the_code_is_checked() {
     let app = TestApp::spawn().await;
     let code = app.send_code(TELP).await;
     let with = |key: &str, value: &str| {

@@ -1,4 +1,4 @@
-//! A drawer is counted blind: before the count nothing that a kasir is shown adds up to what should be in it (docs/till.md).
+//! A drawer is counted blind: before the count, a kasir sees no figures that add up to the expected cash (docs/till.md).
 
 use futures_util::future::join_all;
 use nyala_core::domain::role::Role;
@@ -13,20 +13,20 @@ use crate::till::AtTill;
 
 const PIN: &str = "246810";
 const FULL: &str = "laci tidak boleh berisi lebih dari Rp 1.000.000.000";
-const MOST: i64 = 1_000_000_000;
+const MAX_DRAWER: i64 = 1_000_000_000;
 
 fn cash(jenis: &str, nominal: i64) -> Value {
     json!({ "jenis": jenis, "nominal": nominal, "alasan": "uji" })
 }
 
 impl TestApp {
-    /// How many older sales of the till's open shift were opened.
+    /// How many older sales the kasir has opened in the till's open shift.
     async fn looks(&self, supervisor: &AtTill) -> Value {
         self.see(supervisor, "shift").await.ok()["topup_dilihat"].clone()
     }
 }
 
-/// Every number in `value`, however deep.
+/// Every number in `value`, at any depth.
 fn numbers(value: &Value) -> Vec<i64> {
     match value {
         Value::Number(n) => n.as_i64().into_iter().collect(),
@@ -47,7 +47,7 @@ async fn a_kasirs_list_has_amounts_of_the_ten_newest_sales() {
     for n in 1..=12 {
         app.ask(rina, "topup", &counter.sale(10_000 + n)).await.ok();
     }
-    // Of a page that begins anywhere.
+    // In one page and in several.
     for pages in [vec!["topup?limit=100"], vec!["topup?limit=7", "topup?limit=7&sebelum="]] {
         let (mut rows, mut lanjut) = (Vec::new(), Value::Null);
         for page in pages {
@@ -68,7 +68,7 @@ async fn a_kasirs_list_has_amounts_of_the_ten_newest_sales() {
     let all = app.see(&hadi, "topup").await.ok();
     assert_eq!(column(&all["baris"], "nominal").len(), 13);
     assert!(column(&all["baris"], "nominal").iter().all(|nominal| nominal.is_i64()), "whoever does not count sees all");
-    // A new shift begins with nothing to hide.
+    // A new shift has no older sales yet, so none are hidden.
     app.ask(rina, "shift/tutup", &json!({ "dihitung": 0 })).await.ok();
     app.ask(rina, "shift", &json!({ "modal": 0 })).await.ok();
     app.ask(rina, "topup", &counter.sale(1_000)).await.ok();
@@ -103,7 +103,7 @@ async fn an_older_sale_is_opened_alone_and_each_look_is_counted() {
     assert_eq!(looks.len(), 6);
     assert!(looks.iter().all(|(_, actor, _)| *actor == format!("operator:{}", rina.person)));
 
-    // Of this shift only, and of an outlet in sight.
+    // Only sales of this shift, and of an outlet that the person may see.
     let dewi = app.seller(*outlet).await;
     open(&dewi, &ids[0]).await.expect(404, "top-up tidak ditemukan");
     let elsewhere = app.outlet("Mawar").await;
@@ -153,30 +153,30 @@ async fn nothing_brings_a_drawer_above_what_can_be_counted() {
     let counter = counter().await;
     let Counter { app, outlet, rina, siti } = &counter;
     let hadi = counter.supervisor().await;
-    // 100,000 are in it.
-    app.ask(&hadi, "shift/kas", &cash("masuk", MOST - 100_000 + 1)).await.expect(422, FULL);
-    app.ask(&hadi, "shift/kas", &cash("masuk", MOST - 100_000 - 5_000)).await.ok();
+    // The drawer holds 100,000.
+    app.ask(&hadi, "shift/kas", &cash("masuk", MAX_DRAWER - 100_000 + 1)).await.expect(422, FULL);
+    app.ask(&hadi, "shift/kas", &cash("masuk", MAX_DRAWER - 100_000 - 5_000)).await.ok();
     app.ask(rina, "shift/kas", &cash("masuk", 5_001)).await.expect(422, FULL);
     app.ask(rina, "topup", &counter.sale(5_001)).await.expect(422, FULL);
     app.ask(&hadi, "topup", &counter.sale(20_000_000)).await.expect(422, FULL);
     assert_eq!(app.insert("SELECT count(*) FROM customer WHERE id_customer_global = $1", &[&siti.id]).await, 0, "no money moved");
-    // What is not put into the drawer has room.
+    // A sale that is not in cash does not count against the drawer's limit.
     app.ask(rina, "topup", &and(counter.sale(5_002), "cara_bayar", json!("qris"))).await.ok();
-    // Five at once fill it by one of them.
+    // Of five at once, only one still fits.
     let (sale, put) = (and(counter.sale(3_000), "ulang", json!(true)), cash("masuk", 1_500));
     let answers = join_all((0..5).map(|_| app.ask(rina, "topup", &sale))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     let answers = join_all((0..5).map(|_| app.ask(&hadi, "shift/kas", &put))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
     app.ask(rina, "shift/kas", &cash("masuk", 500)).await.ok();
-    assert_eq!(app.drawer(&rina.till).await, MOST);
-    // It can be counted, handed over, and is as full then.
+    assert_eq!(app.drawer(&rina.till).await, MAX_DRAWER);
+    // A full drawer can be counted and handed over, and is still full afterwards.
     let dewi = app.person("Dewi", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864209").await;
     let lanjut = json!({ "idpetugas": dewi, "pin": "864209" });
-    app.ask(rina, "shift/tutup", &json!({ "dihitung": MOST + 1, "lanjut": lanjut }))
+    app.ask(rina, "shift/tutup", &json!({ "dihitung": MAX_DRAWER + 1, "lanjut": lanjut }))
         .await
         .expect(400, "dihitung harus 0 sampai 1000000000 rupiah");
-    let done = app.ask(rina, "shift/tutup", &json!({ "dihitung": MOST, "lanjut": lanjut })).await.ok();
+    let done = app.ask(rina, "shift/tutup", &json!({ "dihitung": MAX_DRAWER, "lanjut": lanjut })).await.ok();
     assert_eq!(done["selisih"], 0);
     let dewi = AtTill { person: dewi, token: done["token"].as_str().unwrap().to_owned(), ..rina.clone() };
     app.ask(&dewi, "topup", &counter.sale(1)).await.expect(422, FULL);
@@ -184,18 +184,18 @@ async fn nothing_brings_a_drawer_above_what_can_be_counted() {
 }
 
 #[actix_web::test]
-async fn room_that_is_tried_out_tells_a_kasir_little() {
+async fn probing_the_drawers_limit_reveals_little_to_a_kasir() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.selling(outlet.idoutlet, 123_456).await;
     let answers = join_all((0..20).map(|i| {
         let (app, rina) = (&app, &rina);
-        async move { app.ask(rina, "shift/kas", &cash("masuk", MOST - i)).await }
+        async move { app.ask(rina, "shift/kas", &cash("masuk", MAX_DRAWER - i)).await }
     }))
     .await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 422).count(), 3);
     assert!(answers.iter().all(|answer| [403, 422].contains(&answer.status)), "{answers:?}");
-    for nominal in [MOST, MOST - 123_456, 20_000_001] {
+    for nominal in [MAX_DRAWER, MAX_DRAWER - 123_456, 20_000_001] {
         app.ask(&rina, "shift/kas", &cash("masuk", nominal)).await.expect(403, "perlu persetujuan supervisor");
     }
     app.ask(&rina, "shift/kas", &cash("masuk", 20_000_000)).await.ok();
@@ -215,7 +215,7 @@ async fn a_count_that_looks_wrong_is_asked_about_once_and_tells_no_figure() {
         Some(yakin) => json!({ "dihitung": dihitung, "yakin": yakin }),
         None => json!({ "dihitung": dihitung }),
     };
-    // Off by half, below and above, and nothing at all, also where nothing should be there.
+    // Wrong by half below, by half above, and zero; also where the drawer should be empty.
     for (modal, wrong) in [(200_000, 100_000), (200_000, 300_000), (200_000, 0), (0, 0), (0, 1), (1_000, 900_000_000)] {
         let rina = app.selling(outlet.idoutlet, modal).await;
         let first = app.ask_with(&rina, "satu", None, "shift/tutup", &count(wrong, Some(false))).await;
@@ -223,7 +223,7 @@ async fn a_count_that_looks_wrong_is_asked_about_once_and_tells_no_figure() {
         assert_eq!(first.data, Value::Null);
         app.ask_with(&rina, "satu", None, "shift/tutup", &count(wrong, Some(false))).await.expect(409, AGAIN);
         assert_ne!(app.see(&rina, "shift").await.ok()["shift"], Value::Null, "it is open still");
-        // Whatever comes next stands: a second answer would tell more.
+        // The next count is accepted as it is: a second question would reveal more of the expected amount.
         let closed = app.ask(&rina, "shift/tutup", &count(wrong + 1, Some(false))).await.ok();
         assert_eq!((&closed["diharapkan"], &closed["dihitung"]), (&json!(modal), &json!(wrong + 1)));
         let asked: Value = app
@@ -248,7 +248,7 @@ async fn a_count_that_looks_wrong_is_asked_about_once_and_tells_no_figure() {
 }
 
 #[actix_web::test]
-async fn a_handover_is_asked_about_likewise() {
+async fn a_handover_with_a_wrong_looking_count_is_asked_about_once() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.selling(outlet.idoutlet, 70_000).await;

@@ -1,4 +1,4 @@
-//! How long codes live, how many tries they take, and how many are sent (docs/contract.md §1, below the table).
+//! Validity of codes, their attempts, and how many are sent (docs/contract.md §1, below the table).
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ fn behind_proxy() -> Setup {
 }
 
 #[actix_web::test]
-async fn a_code_lives_five_minutes() {
+async fn a_code_is_valid_for_five_minutes() {
     let app = TestApp::spawn().await;
     let code = app.send_code(TELP).await;
     app.advance_s(300);
@@ -124,7 +124,7 @@ async fn an_address_gets_its_hourly_codes_and_no_more() {
     let refused = app.request_from("198.51.100.7", "81200000003").await;
     assert_eq!(refused.retry_after_s(), 3600 - 30);
     assert_eq!(app.request_from("198.51.100.8", "81200000003").await.status, 200);
-    // one /64 is one address
+    // One /64 is one address.
     for n in 4..7 {
         assert_eq!(app.request_from(&format!("2001:db8::{n}"), &format!("8120000000{n}")).await.status, 200);
     }
@@ -196,7 +196,7 @@ async fn the_database_does_not_know_the_code() {
 }
 
 #[actix_web::test]
-async fn a_sent_code_is_taken_whatever_stands_around_it_and_in_any_digits() {
+async fn a_sent_code_is_accepted_with_surrounding_characters_and_in_any_digits() {
     let app = TestApp::spawn().await;
     let mut number = 81_234_567_000_u64;
     let code_forms = |code: &str| {

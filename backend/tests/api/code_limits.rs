@@ -1,4 +1,4 @@
-//! How many codes are sent, and who may ask which numbers are customers (docs/limits.md).
+//! Limits on sent codes, and on requests that reveal which numbers are customers (docs/limits.md).
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl TestApp {
         self.code_call(REGISTER_CODE, from, "", telp).await
     }
 
-    /// Registers `telp` and gives the cookie by which its phone is known.
+    /// Registers `telp` and returns its known phone's cookie.
     async fn known_phone(&self, telp: &str) -> String {
         self.register_customer(telp, "Siti", "Rahma").await;
         self.post("/scan/v1/auth/login", None, &login_body(telp, PASSWORD)).await.cookie()
@@ -41,11 +41,11 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn blocks_around_an_address_have_their_multiples_and_who_raises_one_raises_all() {
+async fn blocks_around_an_address_have_multiples_of_its_limit() {
     for per_address in [1, 2] {
         let app = behind_proxy(Setup::new()).with(|c| c.auth.otp_per_ip_hour = per_address).start().await;
         let mut n = 0;
-        // Every address here still has codes; the block around it decides.
+        // Every address here still has codes left; the limit of the block around it decides.
         let mut sent = async |addresses: Vec<String>| {
             let mut sent = 0;
             for address in addresses {
@@ -142,7 +142,7 @@ async fn all_servers_together_send_no_more_and_a_restart_forgets_none() {
     for (n, app) in [&first, &second].into_iter().enumerate() {
         app.ask_register("2001:db8:1:1::1", &number(n)).await.ok();
     }
-    // The first server itself has sent one of two to this address.
+    // This address has had its two codes, one from each server.
     first.register_customer(&number(50), "Siti", "Rahma").await;
     for app in [&first, &second] {
         for telp in [number(50), number(51)] {
@@ -155,7 +155,7 @@ async fn all_servers_together_send_no_more_and_a_restart_forgets_none() {
     }
     assert!(first.ask_register("2001:db8:1:3::1", &number(20)).await.retry_after_s() > HOUR_S - 120, "the /56 has had four");
     second.ask_register("198.51.100.7", &number(21)).await.ok();
-    // Five in all: nobody else, whatever the number is.
+    // All five codes are sent: every other address is refused, for any number.
     for app in [&first, &second] {
         for telp in [number(50), number(51)] {
             assert!(app.ask_register("203.0.113.7", &telp).await.retry_after_s() > HOUR_S - 120);
@@ -187,7 +187,7 @@ async fn who_asks_which_numbers_are_customers_has_twenty_tries_and_one_more_ever
     let app = behind_proxy(Setup::new()).start().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let address = "198.51.100.7";
-    // A number that is asked for as it should be costs nothing.
+    // A valid request (a code for an unregistered number) costs no attempt.
     for n in 0..25 {
         app.ask_register(address, &number(n)).await.ok();
     }
@@ -195,7 +195,7 @@ async fn who_asks_which_numbers_are_customers_has_twenty_tries_and_one_more_ever
         app.code_call(RESET_CODE, address, "", &number(100 + n)).await.expect(404, "nomor belum terdaftar");
         app.ask_register(address, TELP).await.expect(409, "nomor sudah terdaftar");
     }
-    // Both calls, whatever the number is; and the login's unknown numbers are the same question.
+    // Both calls are refused, for any number. A login with an unknown number asks the same question.
     for telp in [TELP, &number(200)] {
         assert_eq!(app.ask_register(address, telp).await.retry_after_s(), 3);
         assert_eq!(app.code_call(RESET_CODE, address, "", telp).await.retry_after_s(), 3);
@@ -246,7 +246,7 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn an_address_without_codes_hears_429_whatever_the_number_is() {
+async fn an_address_without_codes_left_gets_429_for_any_number() {
     let app = behind_proxy(Setup::new()).with(|c| c.auth.otp_per_ip_hour = 1).start().await;
     let own = app.known_phone(TELP).await;
     app.register_customer(&number(1), "Budi", "Santoso").await;
@@ -255,7 +255,7 @@ async fn an_address_without_codes_hears_429_whatever_the_number_is() {
         assert_eq!(app.ask_register("198.51.100.7", telp).await.retry_after_s(), HOUR_S);
         assert_eq!(app.code_call(RESET_CODE, "198.51.100.7", "", telp).await.retry_after_s(), HOUR_S);
     }
-    // A cookie of one number says nothing of another one.
+    // A cookie for one number does not count for another.
     for telp in [number(1), number(2)] {
         assert_eq!(app.code_call(RESET_CODE, "198.51.100.7", &own, &telp).await.retry_after_s(), HOUR_S);
     }
@@ -263,8 +263,8 @@ async fn an_address_without_codes_hears_429_whatever_the_number_is() {
 }
 
 #[actix_web::test]
-async fn a_refused_request_waits_for_nobody_and_those_that_wait_keep_no_connection() {
-    // As the program takes it before it counts codes.
+async fn a_refused_request_does_not_wait_and_waiting_ones_hold_no_connection() {
+    // The lock that the program takes before it counts codes.
     const LOCK: &str = "SELECT pg_advisory_lock(86145254575873)";
     let app = behind_proxy(Setup::new())
         .with(|c| {
@@ -282,7 +282,7 @@ async fn a_refused_request_waits_for_nobody_and_those_that_wait_keep_no_connecti
         async move { app.ask_register(&format!("203.0.{n}.7"), &number(100 + n)).await.status }
     }));
     let others = async {
-        // A customer who logs in needs a connection, a refused request needs none of the lock.
+        // A login needs a connection, and a refused request does not need the lock.
         let soon = Duration::from_secs(20);
         while app.waiting_for_a_lock().await == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -314,7 +314,7 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn how_much_of_the_limits_is_used_is_told() {
+async fn the_used_share_of_the_limits_is_a_metric() {
     let app = behind_proxy(Setup::new())
         .with(|c| {
             c.auth.otp_per_hour = 4;

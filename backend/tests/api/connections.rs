@@ -1,4 +1,4 @@
-//! How connections are accepted: what the kernel says of the server's sockets.
+//! Connection settings, as the kernel reports them for the server's sockets.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
@@ -62,19 +62,19 @@ async fn as_many_connections_may_wait_as_the_setting_says() {
     assert_eq!(backlog_of(port(&small)), 17);
 }
 
-/// Whether the server, which runs in this process, sends what it writes to `client` at once (TCP_NODELAY).
+/// Whether the server, in this process, sends its writes to `client` immediately (TCP_NODELAY).
 #[allow(unsafe_code)]
 fn sends_at_once(client: SocketAddr) -> bool {
     let fds = std::fs::read_dir("/proc/self/fd").unwrap();
     let fds = fds.filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<RawFd>().ok());
-    // SAFETY: the kernel is only asked about them: of a number that is no socket, or none any more, it says so. The one that is
-    // looked for stays open as long as its client does.
+    // SAFETY: the descriptors are only passed to getpeername and getsockopt, which return an error for a number that is no open socket.
+    // The one that is wanted stays open as long as its client does.
     let mut fds = fds.map(|fd| unsafe { BorrowedFd::borrow_raw(fd) });
     let is_peer = |fd: &BorrowedFd<'_>| SockRef::from(fd).peer_addr().is_ok_and(|peer| peer.as_socket() == Some(client));
     SockRef::from(&fds.find(is_peer).expect("an accepted connection")).tcp_nodelay().unwrap()
 }
 
-/// The second answer on a kept-alive connection may leave in several parts, of which the client acknowledges the first one late.
+/// The second response on a kept-alive connection may be sent in several parts, and the client may acknowledge the first part late.
 #[actix_web::test]
 async fn no_answer_waits_for_the_acknowledgement_of_its_first_part() {
     let app = TestApp::spawn().await;
@@ -101,7 +101,7 @@ async fn no_tick_waits_for_the_acknowledgement_of_the_one_before() {
     assert!(sends_at_once(phone.stream.local_addr().unwrap()));
 }
 
-/// The server's side of a connection that it closed first lingers in TIME_WAIT: that keeps no restart waiting.
+/// A connection that the server closed first stays in TIME_WAIT, which must not delay a restart.
 #[actix_web::test]
 async fn a_port_is_free_as_soon_as_its_server_is_gone() {
     let bind = |port: u16| {

@@ -1,4 +1,4 @@
-//! A counter in tests: who stands there, whose shift is open, what is in the drawer.
+//! A shop's counter in tests: the people at its tills, their shifts, and the cash in the drawer.
 
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::approval::Act;
@@ -11,13 +11,13 @@ use crate::helpers::{Customer, TestApp};
 use crate::till::{AtTill, Till};
 
 impl TestApp {
-    /// Somebody new, logged in at a till.
+    /// A new member of staff, logged in at a till.
     pub async fn clerk(&self, till: &Till, name: &str, role: Role, works_for: WorksFor) -> AtTill {
         let person = self.person(name, role, works_for, "246810").await;
         self.at(till, person).await
     }
 
-    /// A kasir at a till of her own, whose shift is open.
+    /// A kasir at her own till with an open shift.
     pub async fn seller(&self, outlet: Outlet) -> AtTill {
         let rina = self.kasir(outlet.idoutlet).await;
         self.open_shift(&rina, outlet).await;
@@ -40,7 +40,7 @@ impl TestApp {
         shift
     }
 
-    /// Counts the drawer, which is right, and closes the shift.
+    /// Counts the drawer without a difference and closes the shift.
     pub async fn close_shift(&self, shift: i64, by: &AtTill) {
         const CLOSE: &str = "
             UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = (SELECT SUM(jumlah) FROM kas_gerak WHERE idshift = $1),
@@ -56,7 +56,7 @@ impl TestApp {
         self.insert(SUM, &[&till.id]).await
     }
 
-    /// An approval by `approver`, without the PIN, for whoever stands at the till.
+    /// An approval by `approver` for `who`, made without the PIN.
     pub async fn yes(&self, who: &AtTill, approver: &AtTill, act: &Act) -> String {
         let session = who.token.split('_').nth(1).unwrap().parse().unwrap();
         let till = operator::AtTill { session, browser: who.till.id, idoutlet: None };
@@ -91,7 +91,7 @@ impl Counter {
         json!({"id_customer_global": self.siti.id, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
     }
 
-    /// The same by number, as a program names its customer.
+    /// The same sale with the customer's number, as a program sends it.
     pub fn by_number(&self, nominal: i64) -> Value {
         json!({"telp": TELP, "idoutlet": self.outlet.idoutlet, "nominal": nominal})
     }

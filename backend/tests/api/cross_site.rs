@@ -17,7 +17,7 @@ async fn post(app: &TestApp, path: &str, headers: &[(&str, &str)], body: &Value)
     app.call("POST", path, None, headers, Some(body.to_string().into_bytes())).await
 }
 
-/// Every address of the document that takes `method` (in lower case), with some id in its place.
+/// Every path of the document that has `method` (in lower case), with an id filled in.
 pub fn addresses(document: &Value, method: &str) -> Vec<String> {
     let paths = document["paths"].as_object().unwrap().iter();
     let takes = paths.filter(|(_, item)| item.get(method).is_some());
@@ -117,7 +117,7 @@ async fn the_policy_lets_a_page_talk_to_its_own_host_only() {
 }
 
 #[actix_web::test]
-async fn what_a_call_answers_is_kept_by_nobody() {
+async fn responses_of_calls_are_not_cached() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let bearer = format!("Bearer {}", siti.token);

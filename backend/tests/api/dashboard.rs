@@ -23,7 +23,7 @@ async fn a_new_customer_is_greeted_and_nothing_runs() {
 }
 
 #[actix_web::test]
-async fn open_purchases_are_told_newest_first_with_their_status() {
+async fn open_purchases_are_listed_newest_first_with_their_status() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;

@@ -10,7 +10,7 @@ async fn detail(app: &TestApp, siti: &Customer, call: &str, id: &str) -> Answer 
 }
 
 #[actix_web::test]
-async fn a_use_tells_its_times_and_its_state() {
+async fn a_purchase_has_its_times_and_its_state() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
@@ -107,7 +107,7 @@ async fn each_of_several_refunds_can_be_read() {
 }
 
 #[actix_web::test]
-async fn a_top_up_tells_what_was_paid_and_what_was_added() {
+async fn a_top_up_has_what_was_paid_and_what_was_added() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;

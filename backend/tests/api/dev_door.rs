@@ -1,4 +1,4 @@
-//! What only development has answers nobody who came through a proxy or by a name (docs/contract.md §5).
+//! Development-only routes refuse requests that came through a proxy or by a host name (docs/contract.md §5).
 
 use actix_web::rt::net::TcpStream;
 use serde_json::json;
@@ -72,7 +72,7 @@ async fn calls_of_customers_come_through_proxies_as_ever() {
     assert_eq!(app.call("POST", "/scan/v1/auth/login", None, &through, Some(login)).await.status, 404);
 }
 
-/// What nginx sends by a bare `proxy_pass http://127.0.0.1:8080;`: HTTP/1.0, the server's address as the host, and no header of its own.
+/// A plain `proxy_pass http://127.0.0.1:8080;` makes nginx send HTTP/1.0 with the server's address as the host, and adds no header.
 #[actix_web::test]
 async fn a_proxy_that_adds_no_header_is_known_by_its_old_http() {
     let app = TestApp::spawn().await;

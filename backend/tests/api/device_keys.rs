@@ -1,4 +1,4 @@
-//! Keys of the machines' devices (docs/contract.md §6): made by a call, asked for by many logins at once, ended.
+//! Keys of the machines' devices (docs/contract.md §6): made by a call, checked for many logins at once, revoked.
 
 use actix_web::rt::time::timeout;
 use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn, hash};
@@ -26,7 +26,7 @@ async fn checked(app: &TestApp, told: &[&Value]) -> Vec<Option<DeviceKey>> {
     logins::check(&app.state.store.get().await.unwrap(), &claims).await.unwrap()
 }
 
-/// Whether a device with what it was told gets in.
+/// Whether a device with this key may log in.
 pub async fn counts(app: &TestApp, told: &Value) -> bool {
     checked(app, &[told]).await[0].is_some()
 }
@@ -68,7 +68,7 @@ async fn a_call_makes_a_key_and_the_one_that_follows_it() {
 }
 
 #[actix_web::test]
-async fn production_makes_no_key_that_leads_nowhere() {
+async fn production_makes_no_key_without_a_public_host() {
     let app = Setup::new().with(|c| c.profile = Profile::Production).start().await;
     let outlet = app.outlet("Melati").await;
     let id = mqtt_machine(&app, outlet, "Cuci 1").await;
@@ -114,7 +114,7 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
     let found = checked(&app, &[&old, &new]).await;
     assert!(found[0] == Some(DeviceKey { first_use: false, ..in_use }) && found[1].is_some_and(|key| key.first_use), "{found:?}");
     let mut revocations = Revocations::begin(&app.state.store.get().await.unwrap()).await.unwrap();
-    // The old one again, at the same moment: it is over all the same.
+    // The old key is used again at the same moment, and is revoked nevertheless.
     first_used(&app, &[in_use.id, found[1].unwrap().id]).await;
     assert!(!counts(&app, &old).await && counts(&app, &new).await);
     let told = revocations.next(&app.state.store.get().await.unwrap()).await.unwrap();
@@ -127,7 +127,7 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
 }
 
 #[actix_web::test]
-async fn a_revocation_is_told_though_it_is_committed_after_later_ones() {
+async fn a_revocation_committed_after_later_ones_is_still_reported() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let door = DeviceEndpoint::of(&app.state.config, None).unwrap();
@@ -153,7 +153,7 @@ async fn a_revocation_is_told_though_it_is_committed_after_later_ones() {
     let mut told = revocations.next(&reader).await.unwrap();
     told.sort_unstable();
     assert_eq!(told, [1, 2], "the one that was told may come again");
-    // As long as any transaction of the whole cluster is older, another test's too.
+    // Revocations are repeated while an older transaction is open anywhere in the PostgreSQL cluster, even another test's.
     let silent = async { while !revocations.next(&reader).await.unwrap().is_empty() {} };
     timeout(PATIENCE, silent).await.expect("they are told no more");
 }

@@ -1,4 +1,4 @@
-//! A driver of a test's own behind `machine::device::Driver`: what a purchase asks of whatever speaks with devices, and nothing else.
+//! A test's driver behind the trait `machine::device::Driver`: purchases work with only what that trait offers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,26 +22,26 @@ use crate::helpers::{Setup, TestApp};
 use crate::operator::Scope;
 use crate::shop::{PRICE, Shop, buy};
 
-/// What a device knows: whom it runs for, and until when.
+/// What a device knows of its run: the start command's id, and its end.
 type Run = (Uuid, Timestamp);
 
-/// Devices on a thread of their own, which do as docs/contract.md §6 says. They say nothing of themselves until they are plugged in.
+/// Devices on a separate thread that follow docs/contract.md §6. They send no state report until they are plugged in.
 #[derive(Default)]
 struct Fake {
     link: OnceLock<(Uplink, SyncSender<(Location, Command)>)>,
-    /// Commands that the network will lose.
+    /// The number of next commands that the network will lose.
     loses: AtomicUsize,
-    /// What reached a device.
-    told: Arc<Mutex<Vec<Op>>>,
-    /// Purchases that it was told of when the server began.
+    /// Commands that reached a device.
+    received: Arc<Mutex<Vec<Op>>>,
+    /// Purchases that the driver was notified of when the server started.
     recalled: Mutex<Vec<(i64, PurchaseState)>>,
 }
 
 impl Driver for Fake {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
         let (commands, taken) = sync_channel(16);
-        let (up, told) = (uplink.clone(), self.told.clone());
-        std::thread::Builder::new().spawn(move || obey(&taken, &up, &told))?;
+        let (up, received) = (uplink.clone(), self.received.clone());
+        std::thread::Builder::new().spawn(move || obey(&taken, &up, &received))?;
         assert!(self.link.set((uplink, commands)).is_ok(), "started once");
         Ok(())
     }
@@ -60,23 +60,23 @@ impl Driver for Fake {
 }
 
 impl Fake {
-    fn say(&self, from: Location, event: DeviceEvent) {
+    fn report(&self, from: Location, event: DeviceEvent) {
         self.link.get().expect("started").0.heard(from, event);
     }
 
     fn plug_in(&self, from: Location) {
-        self.say(from, DeviceEvent::State { online: true, run: None });
+        self.report(from, DeviceEvent::State { online: true, run: None });
     }
 
-    fn told(&self) -> Vec<Op> {
-        self.told.lock().unwrap().clone()
+    fn received(&self) -> Vec<Op> {
+        self.received.lock().unwrap().clone()
     }
 }
 
-fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, told: &Mutex<Vec<Op>>) {
+fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, received: &Mutex<Vec<Op>>) {
     let mut runs: HashMap<i64, Run> = HashMap::new();
     while let Ok((to, cmd)) = commands.recv() {
-        told.lock().unwrap().push(cmd.op);
+        received.lock().unwrap().push(cmd.op);
         let now = uplink.now();
         let known = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
         match (cmd.op, known) {
@@ -99,7 +99,7 @@ fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, told: &Mutex<
     }
 }
 
-/// A server whose machines of driver `mqtt` are the fake's, and one of them in a shop.
+/// A server whose machines with driver `mqtt` are played by the fake, and a shop with one of them.
 async fn with_fake() -> (TestApp, Arc<Fake>, Shop) {
     let fake = Arc::new(Fake::default());
     let app = Setup::new().running_clock().driver(DriverKind::Mqtt, fake.clone()).start().await;
@@ -134,7 +134,7 @@ async fn a_purchase_and_its_stop_go_through_whatever_drives_the_machine() {
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let epay = app.balance_of(&siti, shop, PRICE).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(409, "mesin sedang offline");
-    assert_eq!((fake.told(), app.state.machines.device_heard_at(shop.idmesin)), (vec![], None));
+    assert_eq!((fake.received(), app.state.machines.device_heard_at(shop.idmesin)), (vec![], None));
     let before = app.now();
     app.plugged_in(&fake, shop).await;
     let order = buy(2, shop, epay);
@@ -144,7 +144,7 @@ async fn a_purchase_and_its_stop_go_through_whatever_drives_the_machine() {
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     app.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
     assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
-    assert_eq!(fake.told(), [Op::Start, Op::Stop]);
+    assert_eq!(fake.received(), [Op::Start, Op::Stop]);
     app.assert_no_violation().await;
 }
 
@@ -157,26 +157,26 @@ async fn a_command_that_is_lost_on_its_way_is_counted_and_sent_again() {
     fake.loses.store(1, Ordering::SeqCst);
     app.buy(&siti, &buy(1, shop, epay)).await.ok();
     assert_eq!(app.state.metrics.machines.device_commands_lost.get(), 1);
-    // The second one comes late enough to be asked how much of the run is left.
-    assert_eq!(fake.told().first(), Some(&Op::Start));
+    // The resent start may arrive so late that a query for the time left follows it. Only the first received command is checked.
+    assert_eq!(fake.received().first(), Some(&Op::Start));
     app.assert_no_violation().await;
 }
 
 #[actix_web::test]
-async fn an_acknowledgement_that_concerns_nobody_makes_no_actor_and_a_state_does() {
+async fn an_ack_for_no_purchase_makes_no_actor_and_a_state_report_does() {
     let (app, fake, shop) = with_fake().await;
     let other = Shop { idmesin: app.faked(shop).await, ..shop };
-    fake.say(place(shop), DeviceEvent::Ack { cmd_id: Uuid::new_v4(), result: AckResult::Done });
-    // Words are brought in their order.
+    fake.report(place(shop), DeviceEvent::Ack { cmd_id: Uuid::new_v4(), result: AckResult::Done });
+    // Device messages are delivered in order, so the ack has been processed when the state is stored.
     app.plugged_in(&fake, other).await;
     let machine = &app.state.machines;
     assert_eq!((machine.actors(), machine.device_heard_at(shop.idmesin)), (1, None));
     assert!(machine.device_heard_at(other.idmesin).is_some());
-    assert_eq!((fake.told(), app.state.metrics.machines.device_words_lost.get()), (vec![], 0));
+    assert_eq!((fake.received(), app.state.metrics.machines.device_words_lost.get()), (vec![], 0));
 }
 
 #[actix_web::test]
-async fn a_driver_is_told_what_is_open_and_what_was_given_back_where_staff_are_needed() {
+async fn a_driver_is_notified_of_open_purchases_and_of_refunded_ones_that_need_staff() {
     let (app, fake, shop) = with_fake().await;
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let epay = app.balance_of(&siti, shop, 2 * PRICE).await;

@@ -10,7 +10,7 @@ use crate::helpers::TestApp;
 const ALL: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
 
 #[actix_web::test]
-async fn every_account_is_told_with_its_outlet_and_balance() {
+async fn every_account_is_listed_with_its_outlet_and_balance() {
     let app = TestApp::spawn().await;
     let (melati, mawar) = (app.outlet("Melati").await, app.outlet("Mawar").await);
     let siti = app.register_customer("81234567890", "Siti", "Nur Rahma").await;

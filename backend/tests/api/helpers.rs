@@ -1,4 +1,4 @@
-//! A server in this process on a port of its own, with a database of its own that goes when the test ends.
+//! A server in this process with its own port and its own database, which is dropped when the test ends.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::database::Database;
 /// The password of every customer that `register_customer` makes.
 pub const PASSWORD: &str = "Rahasia123";
 
-/// Argon2 with the least work it takes, because the hash says its own parameters: a test's customer costs no 19 MiB.
+/// Argon2 with its smallest parameters, which the hash contains: a test's customer does not cost 19 MiB.
 static CHEAP_HASH: LazyLock<String> = LazyLock::new(|| cheap_hash(PASSWORD));
 
 /// A hash of `password` that verifies in microseconds.
@@ -42,7 +42,7 @@ pub struct Customer {
     pub token: String,
 }
 
-/// An answer in the envelope of docs/contract.md §1, which is checked of every one.
+/// A response in the envelope of docs/contract.md §1. The envelope is checked for every response.
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub status: u16,
@@ -58,14 +58,14 @@ impl Answer {
         self
     }
 
-    /// 200, and the data.
+    /// Asserts status 200 and returns the data.
     #[track_caller]
     pub fn ok(self) -> Value {
         assert_eq!(self.status, 200, "{}: {}", self.message, self.data);
         self.data
     }
 
-    /// `Retry-After` of a 429, in seconds; the message says the same number.
+    /// `Retry-After` of a 429, in seconds. The message must name the same number.
     #[track_caller]
     pub fn retry_after_s(&self) -> i64 {
         assert_eq!(self.status, 429, "{}", self.message);
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-/// One request; the envelope is checked. An error when no answer came.
+/// Sends one request and checks the envelope. Returns an error when no response arrives.
 pub async fn call(
     http: &awc::Client,
     base_url: &str,
@@ -123,7 +123,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Development settings, a clock that stands at the present second.
+    /// Development settings, and a clock that is stopped at the present second.
     pub fn new() -> Self {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
         let mut config = ServerSettings::load(&dir, &[]).expect("settings");
@@ -151,13 +151,13 @@ impl Setup {
         self
     }
 
-    /// Has `driver` speak with the devices of a kind.
+    /// Uses `driver` for devices of `kind`.
     pub fn driver(mut self, kind: DriverKind, driver: Arc<dyn Driver>) -> Self {
         self.drivers = self.drivers.with(kind, driver);
         self
     }
 
-    /// Finds its database at `url`.
+    /// Uses the database at `url`.
     pub fn at(mut self, url: String) -> Self {
         self.url = Some(url);
         self
@@ -169,18 +169,18 @@ impl Setup {
         self
     }
 
-    /// The settings that it would start with.
+    /// The settings that the server would start with.
     pub fn config(self) -> ServerSettings {
         self.config
     }
 
-    /// The kernel holds no more than this for a client that does not read, so that the server soon has to.
+    /// Limits the kernel's send buffer for a client, so that the server soon has to buffer for one that does not read.
     pub fn send_buffer(mut self, bytes: usize) -> Self {
         self.send_buffer_bytes = Some(bytes);
         self
     }
 
-    /// The same for a device.
+    /// The same for a device's connection.
     pub fn device_send_buffer(mut self, bytes: usize) -> Self {
         self.device_send_buffer_bytes = Some(bytes);
         self
@@ -207,9 +207,9 @@ impl Setup {
 
 pub struct TestApp {
     pub state: AppState,
-    /// The server's clock: standing unless `Setup::running_clock` was asked for.
+    /// The server's clock: stopped unless `Setup::running_clock` was called.
     pub clock: Clock,
-    /// A connection of the test's own, for arranging and for looking.
+    /// The test's own connection, to insert rows and to read them.
     pub db: Client,
     /// `http://127.0.0.1:<port>`.
     pub base_url: String,
@@ -218,7 +218,7 @@ pub struct TestApp {
     pub http: awc::Client,
     server: ServerHandle,
     data_dir: PathBuf,
-    /// Goes last.
+    /// Dropped last.
     database: Arc<Database>,
 }
 
@@ -236,7 +236,7 @@ impl TestApp {
         let listener: TcpListener = server::bind(&state.config).expect("a free port");
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let devices = devices::bind(&state.config).expect("a free port");
-        // Accepted connections inherit it.
+        // Accepted connections inherit the buffer size.
         let shrink = |listener: &TcpListener, bytes| {
             socket2::SockRef::from(listener).set_send_buffer_size(bytes).expect("a smaller buffer");
         };
@@ -251,7 +251,7 @@ impl TestApp {
         Self { state, clock, db, base_url, device_port, http, server: running.handle, data_dir, database }
     }
 
-    /// Takes the server's database away, or gives it back; the test's own connection goes with it.
+    /// Cuts the server off from its database, or ends that. The test's own connection is closed, too.
     pub async fn cut_off_from_database(&self, cut: bool) {
         self.database.cut_off(cut).await;
     }
@@ -260,7 +260,7 @@ impl TestApp {
         self.clock.now()
     }
 
-    /// Lets `s` seconds pass on a standing clock.
+    /// Moves a stopped clock forward by `s` seconds.
     pub fn advance_s(&self, s: i64) {
         self.clock.advance_ms(s * 1000);
     }
@@ -273,7 +273,7 @@ impl TestApp {
         self.call("POST", path, token, &[], Some(body.to_string().into_bytes())).await
     }
 
-    /// Any method, more headers, any bytes as body; the envelope is checked.
+    /// A request with any method, extra headers and any bytes as its body. The envelope is checked.
     pub async fn call(
         &self,
         method: &str,
@@ -285,7 +285,7 @@ impl TestApp {
         call(&self.http, &self.base_url, method, path, token, headers, body).await.unwrap_or_else(|e| panic!("{path}: {e}"))
     }
 
-    /// The newest code that WhatsApp was given for `telp`.
+    /// The newest code that was sent to `telp` over WhatsApp.
     pub async fn last_code(&self, telp: &str) -> String {
         let sent = self.get(&format!("/dev/whatsapp?telp={telp}"), None).await.ok();
         sent[0]["code"].as_str().unwrap_or_else(|| panic!("no code was sent to {telp}")).to_owned()
@@ -315,7 +315,7 @@ impl Drop for TestApp {
     }
 }
 
-/// What comes with a code that is pasted, scanned or typed, and is no part of it: at both ends.
+/// Characters before and after a pasted, scanned or typed code that are not part of it.
 pub const AROUND_A_CODE: [(&str, &str); 8] = [
     ("", "\n"),
     ("", "\r\n"),

@@ -117,7 +117,7 @@ async fn filters_by_kind_and_outlet() {
 }
 
 #[actix_web::test]
-async fn pages_go_on_as_of_the_first_one_though_rows_were_added() {
+async fn later_pages_are_as_of_the_first_one_though_rows_were_added() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let epay = app.epay(&siti, app.outlet("Melati").await, None).await;
@@ -139,7 +139,7 @@ async fn pages_go_on_as_of_the_first_one_though_rows_were_added() {
     assert_eq!(values(&page(&app, &siti, body).await), [1000, 2000, 1000], "without it, plain offset over what is there now");
 }
 
-/// A row may get its id first and commit last: it must not slip into pages that were begun before it was there.
+/// A row may get its id first and commit last. It must not appear in pages whose first page was read before its commit.
 #[actix_web::test]
 async fn a_row_committed_late_with_a_lower_id_never_shifts_a_page() {
     let app = TestApp::spawn().await;
@@ -151,7 +151,7 @@ async fn a_row_committed_late_with_a_lower_id_never_shifts_a_page() {
     let late_row = app.topup(app.epay(&budi, outlet, None).await, 5000).await;
     let (mut other, _closed) = lock::connect(app.state.store.db.config()).await.unwrap();
     let late = other.transaction().await.unwrap();
-    // The row's own columns matter here, not what it is for.
+    // Only the row's columns matter here, not its purpose.
     let copied = late
         .execute(
             "WITH p AS (INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
@@ -222,7 +222,7 @@ async fn malformed_pages_are_400() {
 }
 
 #[actix_web::test]
-async fn every_row_has_an_entry_of_its_own() {
+async fn every_row_has_its_own_entry() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     topups(&app, app.epay(&siti, app.outlet("Melati").await, None).await, 4).await;

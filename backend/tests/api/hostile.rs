@@ -1,4 +1,4 @@
-//! Whatever is sent to the calls that need no login, the answer is a 4xx in the envelope, never a 5xx (docs/contract.md §1).
+//! Malformed input to the calls without a login gets a 4xx in the envelope, never a 5xx (docs/contract.md §1).
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::helpers::{PASSWORD, TestApp};
 
 const AUTH: &str = "/scan/v1/auth";
 
-/// Each call with a body that is good in form.
+/// Each call with a well-formed body.
 fn calls() -> Vec<(&'static str, Value)> {
     vec![
         ("login", login_body(TELP, PASSWORD)),

@@ -1,4 +1,4 @@
-//! The cookie by which a phone is known again (OWASP's device cookie).
+//! The known phone's cookie (OWASP: device cookie).
 
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use nyala_identity::auth::known_phone::KnownPhone;
@@ -10,7 +10,7 @@ use crate::helpers::{Answer, PASSWORD, Setup, TestApp};
 const LOGIN: &str = "/scan/v1/auth/login";
 
 impl Answer {
-    /// What a browser sends back of the answer's one cookie; empty without one.
+    /// The `Cookie` value that a browser sends after this response sets its one cookie; empty without one.
     pub fn cookie(&self) -> String {
         let cookies: Vec<_> = self.headers.get_all("set-cookie").map(|v| v.to_str().unwrap()).collect();
         assert!(cookies.len() <= 1, "{cookies:?}");
@@ -19,7 +19,7 @@ impl Answer {
 }
 
 impl TestApp {
-    /// Who the server takes a phone for that sends `cookie`.
+    /// The known phone that the server recognises by `cookie`.
     fn phone(&self, cookie: &str) -> Option<KnownPhone> {
         let headers: HeaderMap = [(COOKIE, HeaderValue::from_str(cookie).unwrap())].into_iter().collect();
         self.state.auth.known_phones.of_headers(&headers, self.now())
@@ -32,7 +32,7 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn whoever_proves_to_be_the_customer_has_a_known_phone_from_then_on() {
+async fn a_customer_with_proof_has_a_known_phone_from_then_on() {
     let app = TestApp::spawn().await;
     let code = app.send_code(TELP).await;
     let registered = app.post("/scan/v1/auth/register", None, &register_body(TELP, &code)).await;
@@ -50,7 +50,7 @@ async fn whoever_proves_to_be_the_customer_has_a_known_phone_from_then_on() {
 }
 
 #[actix_web::test]
-async fn whoever_does_not_gets_no_cookie() {
+async fn a_customer_without_proof_gets_no_cookie() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     for answer in [
@@ -65,7 +65,7 @@ async fn whoever_does_not_gets_no_cookie() {
 }
 
 #[actix_web::test]
-async fn the_cookie_goes_over_encrypted_lines_only_where_the_line_is_encrypted() {
+async fn the_cookie_is_secure_only_where_the_connection_is_encrypted() {
     let proxy = nyala_core::domain::address::Block::parse("127.0.0.1").unwrap();
     for (trusted, forwarded, secure) in [(vec![proxy], "https", true), (vec![proxy], "http", false), (vec![], "https", false)] {
         let app = Setup::new().with(|c| c.http.trusted_proxies = trusted).start().await;

@@ -1,5 +1,5 @@
-//! The ledger under random traffic: many customers, each with several hands, top up, take top-ups back, hold, post, void, stop, refund and delete at
-//! once on few machines. Whatever happens, a balance is the sum of what was answered, and of the history.
+//! The ledger under random traffic. Many customers with several concurrent hands each top up, reverse top-ups, hold, post, void, stop,
+//! refund and delete on few machines. A balance always equals the sum of the responses, and of the history.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ const MACHINES: usize = 5;
 const STEPS: usize = 30;
 const PRICES: [i64; 3] = [1, 7_500, 12_000];
 
-/// A use as the test remembers it.
+/// A purchase as the test remembers it.
 #[derive(Debug, Clone, Copy)]
 struct Use {
     id: i64,
@@ -40,14 +40,14 @@ struct Shop {
     machines: Vec<Machine>,
 }
 
-/// A customer with what should have happened to his balance.
+/// One of a customer's concurrent clients, and the expected balance.
 struct Hand<'a> {
     shop: &'a Shop,
     telp: String,
     epay: Epay,
     expected: RefCell<i64>,
     uses: RefCell<Vec<Use>>,
-    /// Top-ups that stand, with what each added.
+    /// Top-ups made by this hand, each with the amount that it added.
     topups: RefCell<Vec<(String, i64)>>,
 }
 
@@ -84,7 +84,7 @@ impl Hand<'_> {
         self.topups.borrow_mut().push((made["idpembelian_emoney"].as_str().unwrap().to_owned(), quota));
     }
 
-    /// Another hand may take the same one back, or spend it meanwhile.
+    /// Reverses a top-up, which another hand may reverse or spend at the same time.
     async fn take_back(&self, rng: &mut StdRng) {
         let top_ups = self.topups.borrow().clone();
         if top_ups.is_empty() {
@@ -128,7 +128,7 @@ impl Hand<'_> {
         }
     }
 
-    /// The device's word, an operator's stop or the end of the run: whatever comes first decides, everything later is nothing.
+    /// A device's message, an operator's stop or the cycle's end: the first one decides, and later ones change nothing.
     async fn decide(&self, rng: &mut StdRng) {
         let Some(usage) = self.pick(rng) else { return };
         let now: Timestamp = self.shop.app.now();
@@ -170,7 +170,7 @@ impl Hand<'_> {
     }
 }
 
-/// The sum of every `value` that the customer is shown.
+/// The sum of every `value` in the customer's history.
 async fn history_sum(app: &TestApp, customer: &Customer) -> i64 {
     let (mut sum, mut skip) = (0, 0);
     loop {
@@ -234,7 +234,7 @@ async fn balances_are_the_sum_of_what_happened() {
     }
 }
 
-/// Whoever comes first has the money, and it is there once.
+/// The first to commit gets the money, which is there only once.
 #[actix_web::test]
 async fn a_void_a_second_one_and_a_hold_at_once() {
     let app = TestApp::spawn().await;

@@ -1,5 +1,5 @@
-//! Rows that somebody else holds: who waits for one is told so in time and can come again, nobody else notices, and whatever was to
-//! be changed is changed once.
+//! Rows that another transaction has locked. A request that waits for one gets an error in time and can be retried; no other request
+//! notices; each change is made once.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::shop::{Order, PRICE, Shop, buy};
 const BUSY: &str = "layanan sedang sibuk, coba lagi";
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// One worker thread with as few connections as it takes, which waits for locks for a moment only.
+/// One worker thread with the minimum of connections and a short lock timeout.
 fn narrow() -> Setup {
     quick().with(|c| {
         c.database.connections = 4;
@@ -25,7 +25,7 @@ fn narrow() -> Setup {
 }
 
 impl TestApp {
-    /// Waits until `n` wait for locks at once.
+    /// Waits until `n` sessions wait for locks at once.
     async fn lock_waiters(&self, n: i64) {
         const WAIT: &str = "SELECT count(*) FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -37,7 +37,7 @@ impl TestApp {
         timeout(PATIENCE, all).await.unwrap_or_else(|_| panic!("{n} wait for a lock"));
     }
 
-    /// Waits until somebody who waited for a lock has given up.
+    /// Waits until a session that waited for a lock has given up.
     async fn given_up(&self) {
         const STILL: &str = "SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event_type = 'Lock'";
         let pid = self.lock_waiter().await;
@@ -54,7 +54,7 @@ impl TestApp {
     }
 }
 
-/// A shop of one machine, and a customer who has the price.
+/// A shop with one machine, and a customer whose balance is the price.
 struct Till {
     app: TestApp,
     shop: Shop,
@@ -72,7 +72,7 @@ impl Till {
         Self { app, shop, siti, epay, order: buy(1, shop, epay) }
     }
 
-    /// Somebody holds the row while the server tries to change it, gives up, and tries again.
+    /// Locks the row while the server tries to change it, gives up, and tries again.
     async fn stall(&self, table: &str, id: i64, provoke: impl AsyncFnOnce()) {
         let door = self.app.locked(table, id).await;
         provoke().await;
@@ -81,7 +81,7 @@ impl Till {
         door.batch_execute("COMMIT").await.unwrap();
     }
 
-    /// A purchase whose device says nothing until somebody holds the customer's wallet, and then does as `mode`.
+    /// Buys with a device that is silent until the customer's wallet is locked, and then behaves as `mode`.
     async fn decided_behind_a_lock(&self, mode: Mode, state: &str) {
         let Self { app, shop, siti, epay, order } = self;
         app.fault(*shop, Mode::Silent).await;
@@ -101,7 +101,7 @@ impl Till {
 }
 
 #[actix_web::test]
-async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
+async fn a_locked_row_keeps_no_other_customer_from_buying() {
     let app = narrow().start().await;
     let shop = app.shop(600).await;
     let mut shops = Vec::new();
@@ -113,7 +113,7 @@ async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
     let doors = [app.locked("mesin", shops[0].idmesin).await, app.locked("mesin", shops[1].idmesin).await];
     let stuck = join_all((0..2).map(|n| app.buy(&customers[n].0, &orders[n])));
     let third = async {
-        // Both of the thread's connections wait; the doors stay shut until everybody is answered.
+        // Both of the thread's connections wait. The locks are held until all three requests are answered.
         app.lock_waiters(2).await;
         app.buy(&customers[2].0, &orders[2]).await
     };
@@ -133,7 +133,7 @@ async fn a_row_that_stalls_keeps_nobody_else_from_buying() {
 }
 
 #[actix_web::test]
-async fn a_hold_that_waited_in_vain_for_the_wallet_left_nothing() {
+async fn a_hold_that_timed_out_on_the_wallets_lock_leaves_nothing() {
     let till = Till::open(600).await;
     let door = till.app.locked("quota_emoney", till.epay).await;
     till.app.buy(&till.siti, &till.order).await.expect(503, BUSY);
@@ -162,7 +162,7 @@ async fn a_void_behind_a_lock_is_made_once() {
 
 #[actix_web::test]
 async fn the_end_of_a_run_behind_a_lock_comes_later() {
-    // Long enough for the row to be held before it ends.
+    // Long enough to lock the row before the cycle ends.
     let till = Till::open(3).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
@@ -171,7 +171,7 @@ async fn the_end_of_a_run_behind_a_lock_comes_later() {
     till.ends_with(0).await;
 }
 
-/// The device hears of the stop when somebody holds the purchase already.
+/// The device receives the stop when another transaction has already locked the purchase.
 #[actix_web::test]
 async fn a_stop_behind_a_lock_is_obeyed_later() {
     let till = Till::open(600).await;
@@ -194,7 +194,7 @@ async fn a_stop_behind_a_lock_is_obeyed_later() {
 }
 
 #[actix_web::test]
-async fn a_stop_that_was_asked_for_in_vain_left_nothing() {
+async fn a_stop_that_timed_out_leaves_nothing() {
     let till = Till::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
@@ -211,7 +211,7 @@ async fn a_stop_that_was_asked_for_in_vain_left_nothing() {
 }
 
 #[actix_web::test]
-async fn a_top_up_that_waited_in_vain_moved_nothing_and_its_repeat_moves_it_once() {
+async fn a_top_up_that_timed_out_moves_nothing_and_its_retry_moves_it_once() {
     let till = Till::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     let body = json!({"telp": till.siti.telp, "idoutlet": till.shop.outlet.idoutlet, "nominal": 5_000});
@@ -226,9 +226,9 @@ async fn a_top_up_that_waited_in_vain_moved_nothing_and_its_repeat_moves_it_once
     till.ends_with(PRICE + 5_000).await;
 }
 
-/// Recovery runs on the test's own thread here, and there the only other connection is taken.
+/// Recovery runs on the test's own thread here, whose only other connection is taken.
 #[actix_web::test]
-async fn recovery_has_a_connection_of_its_own() {
+async fn recovery_has_its_own_connection() {
     let till = Till::open(600).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let taken = till.app.state.store.db.get().await.unwrap();

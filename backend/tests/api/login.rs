@@ -17,7 +17,7 @@ fn behind_proxy() -> Setup {
 }
 
 impl TestApp {
-    /// From an address, with a cookie; empty ones are not sent.
+    /// A login from an address, with a cookie; empty headers are not sent.
     async fn login_from(&self, address: &str, cookie: &str, telp: &str, password: &str) -> Answer {
         let headers: Vec<_> =
             [("x-forwarded-for", address), ("cookie", cookie)].into_iter().filter(|h| !h.1.is_empty()).collect();
@@ -27,7 +27,7 @@ impl TestApp {
 }
 
 #[actix_web::test]
-async fn a_wrong_password_and_an_unknown_number_are_told_apart() {
+async fn a_wrong_password_and_an_unknown_number_have_different_answers() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     app.login(TELP, "rahasia123").await.expect(401, "password is incorrect");
@@ -88,7 +88,7 @@ async fn a_stranger_who_guesses_locks_out_neither_the_owner_nor_other_addresses(
     let app = behind_proxy().start().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let owner = app.login_from("203.0.113.5", "", TELP, PASSWORD).await.cookie();
-    // Ten guesses from each of five addresses are all that the number has.
+    // Ten guesses from each of five addresses use up the number's limit.
     for address in 1..=5 {
         for _ in 0..10 {
             let guess = app.login_from(&format!("198.51.100.{address}"), "", TELP, "salah").await;
@@ -97,7 +97,7 @@ async fn a_stranger_who_guesses_locks_out_neither_the_owner_nor_other_addresses(
         assert_eq!(app.login_from(&format!("198.51.100.{address}"), "", TELP, PASSWORD).await.retry_after_s(), 900);
     }
     assert_eq!(app.login_from("198.51.100.6", "", TELP, PASSWORD).await.retry_after_s(), 900);
-    // The phone that logged in before, wherever it is now, and even behind a guesser's address.
+    // The known phone may log in from any address, even a guesser's.
     for address in ["203.0.113.5", "192.0.2.77", "198.51.100.1"] {
         assert_eq!(app.login_from(address, &owner, TELP, PASSWORD).await.status, 200);
     }
@@ -106,7 +106,7 @@ async fn a_stranger_who_guesses_locks_out_neither_the_owner_nor_other_addresses(
 }
 
 #[actix_web::test]
-async fn a_known_phone_has_ten_wrong_passwords_of_its_own() {
+async fn a_known_phone_has_its_own_ten_wrong_passwords() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let phone = app.login(TELP, PASSWORD).await.cookie();
@@ -118,7 +118,7 @@ async fn a_known_phone_has_ten_wrong_passwords_of_its_own() {
 }
 
 #[actix_web::test]
-async fn a_cookie_of_somebody_else_or_of_an_older_password_is_a_strangers() {
+async fn a_cookie_of_another_customer_or_of_an_older_password_counts_as_none() {
     let app = Setup::new().with(|c| c.auth.wrong_logins_per_phone = 1).start().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     app.register_customer("81234567891", "Budi", "Santoso").await;
@@ -138,7 +138,7 @@ async fn an_address_has_twenty_wrong_logins_and_one_more_every_three_seconds() {
         let answer = app.login_from("2001:db8::1", "", &format!("8120000000{n}"), "salah").await;
         answer.expect(401, "password is incorrect");
     }
-    // Numbers that nobody has cost as much, and right passwords nothing.
+    // Unknown numbers cost as much, and right passwords cost nothing.
     for n in 0..10 {
         let answer = app.login_from(&format!("2001:db8::{n}"), "", &format!("8130000000{n}"), PASSWORD).await;
         answer.expect(404, "record not found");
@@ -162,7 +162,7 @@ async fn a_refused_login_is_not_hashed() {
     for _ in 0..10 {
         app.login(TELP, "salah").await.expect(401, "password is incorrect");
     }
-    // Whatever is stored is not looked at any more, and neither is the password.
+    // Neither the stored hash nor the password is looked at any more.
     app.db.execute("UPDATE customer_global SET password_hash = 'no hash'", &[]).await.unwrap();
     app.login(TELP, PASSWORD).await.retry_after_s();
     app.advance_s(900);
@@ -170,7 +170,7 @@ async fn a_refused_login_is_not_hashed() {
 }
 
 #[actix_web::test]
-async fn a_number_that_nobody_has_costs_no_hash() {
+async fn an_unknown_number_costs_no_hash() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let line = Line::Address(address("127.0.0.1"));
@@ -182,7 +182,7 @@ async fn a_number_that_nobody_has_costs_no_hash() {
 }
 
 #[actix_web::test]
-async fn one_address_fills_its_own_line_and_nobody_elses() {
+async fn one_address_fills_its_own_queue_and_no_other() {
     let app = behind_proxy().with(|c| c.auth.wrong_logins_per_address = 1_000).start().await;
     let (n, hash) = (100, argon::hash_here(PASSWORD).unwrap());
     for n in 0..n {
@@ -191,7 +191,7 @@ async fn one_address_fills_its_own_line_and_nobody_elses() {
     app.db.execute("UPDATE customer_global SET password_hash = $1", &[&hash]).await.unwrap();
     let crowd = join_all((0..n).map(async |n| app.login_from("198.51.100.7", "", &format!("81200000{n:03}"), PASSWORD).await));
     let others = async {
-        // Behind the crowd, whose line is full by now.
+        // Comes after the crowd, whose queue is full by now.
         app.until_metric_is("nyala_password_queue_length", |waiting| waiting >= 20.0).await;
         app.login_from("203.0.113.5", "", "81200000001", PASSWORD).await
     };
@@ -209,14 +209,14 @@ fn address(text: &str) -> Address {
 }
 
 impl TestApp {
-    /// As many places as these lines are given.
+    /// Reserves a place in each of these queues, and returns those that were granted.
     fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<QueuePlace> {
         lines.filter_map(|line| password::reserve(&self.state.auth, line).ok()).collect()
     }
 }
 
 #[actix_web::test]
-async fn one_address_or_48_with_any_number_of_accounts_keeps_nobody_out_elsewhere() {
+async fn one_address_or_48_with_any_number_of_accounts_locks_out_no_other_address() {
     let app = behind_proxy().start().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let known = app.login(TELP, PASSWORD).await.cookie();
@@ -235,7 +235,7 @@ async fn one_address_or_48_with_any_number_of_accounts_keeps_nobody_out_elsewher
     for (from, cookie) in [("203.0.113.5", ""), ("2001:db8:2::1", ""), ("203.0.113.5", &known), ("2001:db8:2::1", &known)] {
         assert_eq!(app.login_from(from, cookie, TELP, PASSWORD).await.status, 200, "{from} {cookie}");
     }
-    // Not even strangers at the very address.
+    // Strangers at the customers' own address may log in, too.
     assert_eq!(app.login_from("198.51.100.7", "", TELP, PASSWORD).await.status, 200);
 }
 
@@ -255,14 +255,14 @@ async fn strangers_everywhere_leave_known_phones_their_places_and_refusals_are_c
 }
 
 #[actix_web::test]
-async fn only_a_phone_that_is_known_now_stands_in_its_customers_line() {
+async fn only_a_phone_that_is_known_now_waits_in_its_customers_queue() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     app.register_customer("81234567891", "Budi", "Santoso").await;
     let known = app.login(TELP, PASSWORD).await.cookie();
     let _full = app.take_places((0..32).map(|_| Line::Customer(siti.id, address("127.0.0.1"))));
     assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.retry_after_s(), 2);
-    // A cookie of another's account, and one from before the present password: as who has none.
+    // A cookie of another account, or of an older password, counts as none.
     assert_eq!(app.login_from("", &known, "81234567891", PASSWORD).await.status, 200);
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.status, 200);
@@ -282,7 +282,7 @@ async fn a_password_is_the_same_in_both_forms_of_its_letters_at_all_four_places(
     let app = TestApp::spawn().await;
     let code = app.send_code(TELP).await;
     let mut body = crate::auth::register_body(TELP, &code);
-    // Eight characters as they are sent, four as they are counted.
+    // Sent as eight characters, counted as four.
     body["password"] = "e\u{301}e\u{301}e\u{301}e\u{301}".into();
     app.post("/scan/v1/auth/register", None, &body).await.expect(422, "kata sandi minimal 8 karakter");
     body["password"] = "e\u{301}".repeat(128).into();
@@ -311,7 +311,7 @@ async fn an_older_hash_of_the_raw_form_is_replaced_and_ends_nothing() {
     let before = stored(&app).await;
     app.advance_s(60);
     app.login(TELP, "ke\u{301}pompon").await.expect(401, "password is incorrect");
-    // The two forms of this one are the same: there is nothing else to try.
+    // This password is already in its normal form, so the server has no second form to try.
     app.login(TELP, COMPOSED).await.expect(401, "password is incorrect");
     assert_eq!(stored(&app).await, before);
     app.login(TELP, DECOMPOSED).await.ok();

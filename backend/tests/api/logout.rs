@@ -40,7 +40,7 @@ impl TestApp {
     }
 }
 
-/// A token as it was made before there was `jti`.
+/// A token in the older form without `jti`.
 fn older_token(app: &TestApp, siti: &Customer, age_s: i64) -> String {
     let iat = app.now().ms() / 1000 - age_s;
     let claims = json!({"id_customer_global": siti.id, "ver": 1, "aud": "nyala-pelanggan", "iat": iat, "exp": iat + 30 * DAY_S});
@@ -52,7 +52,7 @@ fn older_token(app: &TestApp, siti: &Customer, age_s: i64) -> String {
 async fn logging_out_ends_that_token_and_no_other() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
-    // Both logins within one second of the clock that stands.
+    // Both logins are in the same second, since the clock is stopped.
     let (one, other) = (app.token_of_a_new_login().await, app.token_of_a_new_login().await);
     app.assert_alive(&one).await;
     app.log_out(&one).await.expect(200, "Berhasil Logout!");
@@ -70,7 +70,7 @@ async fn a_token_stays_dead_until_it_runs_out_and_is_forgotten_then() {
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     app.log_out(&siti.token).await.ok();
     for _ in 0..2 {
-        // Past what is remembered: it is read again.
+        // The cached entry is out of date now, so it is read again.
         app.advance_s(15 * DAY_S - 1);
         prune::prune(&app.state.store).await.unwrap();
         app.assert_dead(&siti.token).await;
@@ -120,7 +120,7 @@ async fn without_a_good_token_there_is_nothing_to_end() {
 }
 
 #[actix_web::test]
-async fn whoever_logs_out_a_thousand_times_in_a_month_does_so_on_every_phone() {
+async fn a_logout_beyond_a_thousand_in_a_month_ends_every_phones_login() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let many = "INSERT INTO ended_token SELECT $1, decode(lpad(to_hex(n), 32, '0'), 'hex'), $2 FROM generate_series(1, 999) n";
@@ -139,7 +139,7 @@ async fn whoever_logs_out_a_thousand_times_in_a_month_does_so_on_every_phone() {
 }
 
 #[actix_web::test]
-async fn it_is_told_to_whoever_holds_sessions_open() {
+async fn a_logout_notifies_the_holders_of_open_sessions() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let mut news = app.state.auth.versions.subscribe();

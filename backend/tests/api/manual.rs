@@ -1,5 +1,5 @@
-//! docs/operations.md as an operator uses it: its blocks of commands are pasted one after the other into a shell, below a folder of
-//! the test's own in place of `/`.
+//! docs/operations.md as an operator uses it. Its command blocks are pasted one after the other into a shell, with the test's folder in
+//! place of `/`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use nix::unistd::{Group, Pid, User, getegid, geteuid};
 use socket2::{Domain, Socket, Type};
 
 const MANUAL: &str = include_str!("../../../docs/operations.md");
-/// The longest that one paste may take, in seconds: among them is the first start of a database.
+/// The time limit of one paste, in seconds: one of them starts a database for the first time.
 const PATIENCE_S: &str = "120";
 
-/// The machine that the manual is followed on.
+/// The machine on which the manual is followed.
 struct Host {
     root: PathBuf,
-    /// What the manual calls 8080. Bound and not listening: nobody else is given it, and a server that asks for it gets it.
+    /// The port for the manual's 8080. It is bound but not listening: the kernel assigns it to no other process, and the server can still
+    /// bind it.
     port: Socket,
     server: Option<Child>,
 }
@@ -45,13 +46,13 @@ impl Host {
         self.port.local_addr().unwrap().as_socket().unwrap().port()
     }
 
-    /// What the manual says, for this machine: its folders, its port, and instead of the account `nyala` whoever runs the test.
+    /// The manual's text with this machine's folders and port, and with the test's user instead of the account `nyala`.
     fn here(&self, text: &str) -> String {
         let (user, group) = (User::from_uid(geteuid()).unwrap().unwrap(), Group::from_gid(getegid()).unwrap().unwrap());
         let mut text = text
             .replace("8080", &self.port().to_string())
             .replace("-o nyala -g nyala", &format!("-o {} -g {}", user.name, group.name));
-        // In two steps, because the test's folder may itself lie below one of these.
+        // Replaced in two steps, because the test's folder may itself be below one of these.
         for (dir, to) in
             [("/etc/", "etc/"), ("/usr/local/bin", "bin"), ("/srv/", "srv/"), ("/backup", "backup"), ("/opt/", "opt/")]
         {
@@ -60,7 +61,7 @@ impl Host {
         text.replace('\0', &format!("{}/", self.root.display()))
     }
 
-    /// A shell with the environment of a fresh login, and nothing of the test's.
+    /// A shell with the environment of a fresh login, and none of the test's variables.
     fn shell(&self, script: &str) -> Command {
         let mut shell = Command::new("timeout");
         shell.args([PATIENCE_S, "sh", "-euc", script]).current_dir("/").env_clear();
@@ -76,7 +77,7 @@ impl Host {
         said.into_owned()
     }
 
-    /// Pastes a block. Only root can add accounts and only systemd starts services: the test is the account and the service manager.
+    /// Pastes a block. Only root can add accounts and only systemd starts services, so the test replaces both.
     fn paste(&mut self, block: &str) -> String {
         let (mut said, mut script) = (String::new(), String::new());
         for line in block.lines() {
@@ -97,7 +98,7 @@ impl Host {
         said + &self.run(&script)
     }
 
-    /// Starts the service as its unit file says.
+    /// Starts the service as described by its unit file.
     fn start(&mut self) {
         let unit = std::fs::read_to_string(self.root.join("etc/systemd/system/nyala.service")).unwrap();
         let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap();
@@ -167,19 +168,19 @@ fn blocks() -> Vec<String> {
 #[test]
 fn the_manuals_commands_work_when_pasted_one_after_the_other() {
     let mut host = Host::new();
-    // Where PostgreSQL came from npm there are no clients of it, and the manual says that a dump needs one.
+    // PostgreSQL from npm has no client programs, and according to the manual a dump needs one.
     let dumps = host.shell("command -v pg_dump && command -v pg_restore").output().unwrap().status.success();
     let mut key = String::new();
     for block in blocks() {
         if !dumps && (block.contains("pg_dump") || block.contains("pg_restore")) {
-            // Past what the test runner keeps of a test that is fine.
+            // Written directly, because the test runner hides the output of tests that pass.
             let _ = writeln!(std::io::stderr(), "SKIPPED: there is no pg_dump here, so this was not tried:\n{block}");
             continue;
         }
         let said = host.paste(&block);
         if let Some(secret) = said.lines().find(|line| line.starts_with("nyk_")) {
             secret.clone_into(&mut key);
-            // A row whose loss would be noticed, and for which the keys must be there.
+            // A row whose loss would be noticed. Making it needs the keys.
             host.run(&format!(
                 "curl -sf http://127.0.0.1:8080/ops/v1/owner -H 'Authorization: Bearer {key}' -H 'Idempotency-Key: manual-0001' \
                  -d '{{\"nama\": \"Bu Ani\"}}'"
@@ -199,7 +200,7 @@ fn the_manuals_commands_work_when_pasted_one_after_the_other() {
     assert!(host.run(owner).starts_with("nyk_"), "the owner is there");
     assert_eq!(host.cron(), "", "an intact ledger is silent");
 
-    // What cron would not have noticed if a command made what it does not find.
+    // Cron must report a missing database: a command must not create one.
     host.stop();
     std::fs::rename(host.root.join("srv/nyala"), host.root.join("srv/elsewhere")).unwrap();
     assert!(host.cron().contains("there is no database in"), "{}", host.cron());

@@ -1,5 +1,4 @@
-//! The WhatsApp Cloud API, played by a local server that checks what it is sent
-//! (docs/decisions/0022-codes-come-by-a-whatsapp-template.md).
+//! The WhatsApp Cloud API, played by a local server that checks its requests (docs/decisions/0022-codes-come-by-a-whatsapp-template.md).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -14,7 +13,7 @@ use crate::helpers::{Setup, TestApp};
 
 const REQUEST: &str = "/scan/v1/auth/request_otp";
 
-/// What the next message is answered.
+/// The response to the next message.
 #[derive(Clone)]
 enum Reply {
     Json(u16, Value),
@@ -59,7 +58,7 @@ impl Cloud {
         cloud
     }
 
-    /// 404 and 401 as the real one would, so that a wrong path or key fails the test.
+    /// Returns 404 and 401 like the real API, so that a wrong path or key fails the test.
     async fn handle(cloud: web::Data<Self>, req: HttpRequest, body: web::Bytes) -> HttpResponse {
         let auth = req.headers().get("authorization").and_then(|v| v.to_str().ok());
         if (req.method().as_str(), req.path()) != ("POST", "/v23.0/106540352242922/messages") {
@@ -187,9 +186,9 @@ async fn an_unsent_code_leaves_the_one_before_good() {
 }
 
 #[actix_web::test]
-async fn nobody_listening_is_503() {
+async fn a_refused_connection_is_503() {
     let cloud = Cloud::start();
-    // A port that was free a moment ago, asked over TLS: the client is made and refused.
+    // A port that was free a moment ago, called over TLS: the client is built, and its connection is refused.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let app = Cloud { base_url: format!("https://127.0.0.1:{port}"), ..cloud }.app().await;
     app.post(REQUEST, None, &otp_body(TELP)).await.expect(503, "kode gagal dikirim, coba lagi");
@@ -206,19 +205,19 @@ async fn a_silent_cloud_does_not_hold_a_request() {
 }
 
 #[actix_web::test]
-async fn a_caller_who_goes_away_leaves_a_code_that_counts() {
+async fn a_code_still_counts_after_its_caller_disconnects() {
     let cloud = Cloud::start();
     let app = cloud.app().await;
     let (gone, mut counted) = (app.http.post(format!("{}{REQUEST}", app.base_url)).send_json(&otp_body(TELP)), 0);
     cloud.answer(Reply::Never);
-    // Dropped once the cloud has seen it, long before any answer.
+    // The request is dropped once the cloud has received it, long before any response.
     let seen = cloud.seen.clone();
     tokio::select! {
         _ = gone => unreachable!("the cloud never answers"),
         () = async { while seen.lock().unwrap().is_empty() { tokio::task::yield_now().await } } => {}
     }
     assert_eq!(app.post(REQUEST, None, &otp_body(TELP)).await.retry_after_s(), 60, "it is still on its way");
-    // In the end it was not sent, and is forgotten.
+    // Finally the code counts as not sent and is deleted.
     while counted < 600 {
         let left: i64 = app.db.query_one("SELECT count(*) FROM kode_otp", &[]).await.unwrap().get(0);
         if left == 0 {

@@ -1,4 +1,4 @@
-//! What is given to whoever watches servers (docs/observability): rules for Prometheus, dashboards for Grafana. They ask for what there is.
+//! Files for monitoring (docs/observability): rules for Prometheus and dashboards for Grafana. They may only query metrics that exist.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -22,7 +22,7 @@ fn text(name: &str) -> String {
 
 const FILES: [&str; 3] = ["alerts.yml", "grafana-server.json", "grafana-cluster.json"];
 
-/// The metrics that a text names, as the server registers them: without what the exposition adds.
+/// The metrics that a text names, as the server registers them: without the suffixes that the exposition adds.
 fn named(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| word.starts_with("nyala_"));
     words.map(|word| word.trim_end_matches("_bucket").trim_end_matches("_total").to_owned()).collect()
@@ -37,13 +37,13 @@ async fn every_metric_that_is_asked_for_is_there() {
         })
         .start()
         .await;
-    // Series by kind are there once there was one of the kind.
+    // A labelled series exists once its label has been counted.
     app.state.metrics.machines.purchase_became(PurchaseState::Running);
     let devices = &app.state.metrics.machines.devices;
     devices.trouble("clone");
     devices.word(&DeviceMessage::Heartbeat(Heartbeat::default()));
     devices.dropped(Dropped::Malformed);
-    // Whatever it answers.
+    // The response does not matter.
     let _ = app.post("/scan/v1/dashboard/get_dashboard", None, &json!({})).await;
     let mut res = app.http.get(format!("{}/metrics", app.base_url)).send().await.unwrap();
     let page = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
@@ -82,7 +82,7 @@ fn prometheus_takes_the_rules() {
         Ok(out) => {
             assert!(out.status.success(), "{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr))
         }
-        // Past the test runner, which keeps what a test that passes has said.
+        // Written directly, because the test runner hides the output of tests that pass.
         Err(_) => {
             _ = writeln!(
                 std::io::stderr(),

@@ -1,4 +1,4 @@
-//! Headers that others have a hand in: cookies of other servers on the same host, and lists to which proxies add.
+//! Headers that third parties change: cookies of other servers on the same host, and lists that proxies append to.
 
 use nyala_core::domain::address::Block;
 use nyala_core::domain::role::Role;
@@ -12,7 +12,7 @@ use crate::till::{Till, cookie_of};
 const PIN: &str = "246810";
 const LOGIN: &str = "/scan/v1/auth/login";
 
-/// Every `Set-Cookie` of an answer, each as its name, its value and its attributes.
+/// Every `Set-Cookie` of a response as name, value and attributes.
 fn set_cookies(answer: &Answer) -> Vec<(String, String, String)> {
     let all = answer.headers.get_all("set-cookie").map(|set| set.to_str().unwrap());
     all.map(|set| {
@@ -23,7 +23,7 @@ fn set_cookies(answer: &Answer) -> Vec<(String, String, String)> {
     .collect()
 }
 
-/// A request over a bare connection, since a `Cookie` may have any bytes; the status.
+/// Sends a request over a plain connection, since a `Cookie` may have any bytes, and returns the status.
 async fn status(app: &TestApp, method: &str, path: &str, cookies: &[&[u8]], body: &str) -> u16 {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     let mut client = actix_web::rt::net::TcpStream::connect(app.address()).await.unwrap();
@@ -43,7 +43,7 @@ async fn status(app: &TestApp, method: &str, path: &str, cookies: &[&[u8]], body
     String::from_utf8_lossy(&answer).split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// What other servers on the same host may have set, beside cookies of the name `name`.
+/// Cookies that other servers on the same host may have set, also under the name `name`.
 fn junk(name: &str) -> Vec<Vec<u8>> {
     let hex = "0".repeat(64);
     vec![
@@ -91,7 +91,7 @@ async fn cookies_of_others_on_the_same_host_do_not_make_a_phone_unknown() {
 }
 
 #[actix_web::test]
-async fn each_installation_has_cookies_of_its_own_and_servers_of_one_share_them() {
+async fn each_installation_has_its_own_cookies_and_its_servers_share_them() {
     let (app, other) = (TestApp::spawn().await, TestApp::spawn().await);
     for each in [&app, &other] {
         each.register_customer(TELP, "Siti", "Rahma").await;
@@ -107,7 +107,7 @@ async fn each_installation_has_cookies_of_its_own_and_servers_of_one_share_them(
 }
 
 #[actix_web::test]
-async fn a_till_that_was_paired_before_goes_on_and_has_the_new_name_from_its_next_login() {
+async fn a_till_with_the_old_cookie_name_works_and_gets_the_new_one_at_its_next_login() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
@@ -120,7 +120,7 @@ async fn a_till_that_was_paired_before_goes_on_and_has_the_new_name_from_its_nex
     assert_eq!((set[0].0.as_str(), set[0].1.as_str()), (&*format!("nyala_till_{installation}"), secret));
     assert_eq!((set[1].0.as_str(), set[1].1.as_str()), ("nyala_till", ""), "the old one goes");
     assert!(set[1].2.contains("Max-Age=0") && set[1].2.contains("Path=/ops/v1"), "{}", set[1].2);
-    // From then on the new one is enough, and another installation's of the old name is left alone.
+    // From then on the new cookie is enough, and another installation's cookie of the old name is left alone.
     let foreign = format!("nyala_till={}", "a".repeat(64));
     let renewed = Till { cookie: format!("{foreign}; {}", cookie_of(&login).0), ..till };
     let again = app.log_in(&renewed, &body).await;
@@ -138,7 +138,7 @@ async fn the_address_and_the_scheme_are_judged_item_by_item() {
         let answer = app.call("POST", LOGIN, None, &[("x-forwarded-proto", scheme)], Some(body.clone())).await;
         assert_eq!(set_cookies(&answer)[0].2.contains("Secure"), secure, "{scheme}");
     }
-    // Wrong passwords count at the address that the proxy added, whatever stands before it.
+    // Wrong passwords count at the address that the proxy added, after any other text in the header.
     let wrong = login_body(TELP, "salah").to_string().into_bytes();
     for from in ["\u{e9}, 203.0.113.7", "203.0.113.7"] {
         for _ in 0..5 {

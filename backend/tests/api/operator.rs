@@ -34,7 +34,7 @@ impl TestApp {
         KeyKind::Api.text(id, &secret)
     }
 
-    /// `POST /ops/v1/<call>` with an `Idempotency-Key` of its own.
+    /// `POST /ops/v1/<call>` with a new `Idempotency-Key`.
     pub async fn ops(&self, key: &str, call: &str, body: &Value) -> Answer {
         self.ops_once(key, &uuid::Uuid::new_v4().to_string(), call, body).await
     }
@@ -45,7 +45,7 @@ impl TestApp {
         self.call("POST", &path, Some(key), &[("Idempotency-Key", once)], Some(body.to_string().into_bytes())).await
     }
 
-    /// A use of `machine` that is running since now.
+    /// A purchase of `machine` that starts to run now.
     pub async fn running(&self, epay: Epay, machine: &Machine, n: u32) -> Bought {
         let buy = self.hold(epay, machine, &receipt(n)).await;
         self.started(&buy).await;
@@ -58,7 +58,7 @@ impl TestApp {
         rows.iter().map(|r| (r.get(0), r.get(1), r.get(2))).collect()
     }
 
-    /// How many rows there are of each thing that a call could have changed.
+    /// The number of rows in each table that a call could have changed.
     pub async fn footprint(&self) -> Vec<i64> {
         let tables = [
             "owner_usaha",

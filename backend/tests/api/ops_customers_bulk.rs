@@ -70,7 +70,7 @@ async fn twenty_thousand_fit_into_one_call() {
     app.assert_no_violation().await;
 }
 
-/// Several load tests beside each other: each call waits until those before it are done, though a row is waited for more briefly.
+/// Several load tests at once: each call waits until the earlier ones are done, longer than the timeout for a row lock.
 #[actix_web::test]
 async fn calls_wait_for_each_other_longer_than_for_a_row() {
     const STILL_YOUNG: &str = "SELECT FROM pg_stat_activity

@@ -16,7 +16,7 @@ fn deletion(n: u32) -> Value {
 }
 
 #[actix_web::test]
-async fn refunds_give_back_up_to_the_price() {
+async fn refunds_return_up_to_the_price() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
@@ -41,7 +41,7 @@ async fn refunds_give_back_up_to_the_price() {
 }
 
 #[actix_web::test]
-async fn a_deletion_gives_back_what_refunds_have_left_and_happens_once() {
+async fn a_deletion_returns_what_refunds_left_and_happens_once() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
@@ -64,7 +64,7 @@ async fn a_deletion_gives_back_what_refunds_have_left_and_happens_once() {
 }
 
 #[actix_web::test]
-async fn only_a_use_that_runs_or_ran_gives_money_back() {
+async fn only_a_purchase_that_runs_or_ran_can_be_refunded() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Root).await;

@@ -16,7 +16,7 @@ struct Desk {
     idcustomer: i64,
 }
 
-/// A customer with 40,000 left after a running use of 10,000 with receipt 1.
+/// A customer with 40,000 left after a running purchase of 10,000 with receipt 1.
 async fn desk() -> Desk {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
@@ -42,7 +42,7 @@ impl Desk {
 }
 
 #[actix_web::test]
-async fn a_hundred_at_once_move_money_once_and_hear_the_same() {
+async fn a_hundred_at_once_move_money_once_and_get_the_same_answer() {
     let desk = desk().await;
     let expected = [41_000, 41_100, 51_000];
     for ((call, body), balance) in desk.calls().into_iter().zip(expected) {
@@ -57,7 +57,7 @@ async fn a_hundred_at_once_move_money_once_and_hear_the_same() {
 }
 
 #[actix_web::test]
-async fn a_repeat_hears_it_byte_for_byte_however_the_body_is_spelt() {
+async fn a_repeat_gets_the_same_bytes_for_any_spelling_of_the_body() {
     let desk = desk().await;
     let path = format!("{}/ops/v1/topup", desk.app.base_url);
     let spellings = [

@@ -29,7 +29,7 @@ async fn a_new_machine_can_be_scanned_and_typed() {
 }
 
 #[actix_web::test]
-async fn a_device_is_offline_until_it_is_heard() {
+async fn a_device_is_offline_until_its_first_message() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Laundry").await;
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;

@@ -1,4 +1,4 @@
-//! Who may do what, and who sees what (docs/contract.md §4): someone else's is answered like what does not exist.
+//! Rights and visibility of roles (docs/contract.md §4): another owner's data is answered like data that does not exist.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ struct Outlets {
     theirs: Outlet,
 }
 
-/// Two outlets of one owner, one of another; in each a customer's use with receipt 1, 2 and 3.
+/// Two outlets of one owner and one of another, each with a customer's purchase: receipts 1, 2 and 3.
 async fn outlets() -> Outlets {
     let app = TestApp::spawn().await;
     let mine = app.outlet("Melati").await;
@@ -29,7 +29,7 @@ async fn outlets() -> Outlets {
 }
 
 impl Outlets {
-    /// Every call that changes something, aimed at `outlet`, whose use has receipt `n`.
+    /// Every call that changes something, aimed at `outlet`, whose purchase has receipt `n`.
     fn calls(&self, outlet: Outlet, n: u32) -> Vec<(&'static str, Value)> {
         let (idoutlet, receipt) = (outlet.idoutlet, receipt(n));
         vec![
@@ -71,7 +71,7 @@ async fn each_role_does_what_it_may_within_its_limits() {
         for (n, outlet) in [(1, mine), (2, sibling), (3, theirs)] {
             for (call, body) in outlets.calls(outlet, n) {
                 if call == "hapus" && sees(outlet) && allowed(scope).contains(&"hapus") {
-                    continue; // a use is deleted once: `the_one_deletion` below
+                    continue; // a purchase is deleted once: `the_one_deletion` below
                 }
                 let answer = app.ops(&key, call, &body).await;
                 let expected = match (allowed(scope).contains(&call), sees(outlet)) {
@@ -111,7 +111,7 @@ async fn a_stranger_hears_the_same_as_of_what_does_not_exist() {
 }
 
 #[actix_web::test]
-async fn without_a_good_key_nothing_is_looked_at() {
+async fn without_a_valid_key_nothing_is_looked_at() {
     let outlets = outlets().await;
     let Outlets { ref app, mine, .. } = outlets;
     let before = app.footprint().await;
@@ -142,7 +142,7 @@ async fn without_a_good_key_nothing_is_looked_at() {
 }
 
 #[actix_web::test]
-async fn a_role_that_may_not_is_told_before_its_body_is_read() {
+async fn a_role_without_the_right_is_refused_before_its_body_is_read() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;

@@ -34,7 +34,7 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
 }
 
 #[actix_web::test]
-async fn a_cashier_gives_no_bonus_and_takes_none_away() {
+async fn a_cashier_can_neither_give_nor_reduce_a_bonus() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let (cashier, supervisor) = (app.key(Scope::Kasir(outlet.idoutlet)).await, app.key(Scope::Supervisor(outlet.idoutlet)).await);
@@ -47,7 +47,7 @@ async fn a_cashier_gives_no_bonus_and_takes_none_away() {
         }
     }
     assert_eq!(app.footprint().await, before);
-    // A refusal does not use the key up, and the same package is the supervisor's to sell.
+    // A refusal does not use up the idempotency key, and a supervisor may sell the bonus.
     assert_eq!(app.ops_once(&cashier, "satu", "topup", &body(100_000)).await.ok()["saldo_akhir"], 100_000);
     assert_eq!(app.ops(&supervisor, "topup", &body(110_000)).await.ok()["saldo_akhir"], 210_000);
     app.assert_no_violation().await;
@@ -76,7 +76,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
 }
 
 #[actix_web::test]
-async fn an_unknown_number_is_told() {
+async fn an_unknown_number_is_404() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;

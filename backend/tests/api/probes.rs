@@ -1,4 +1,4 @@
-//! Who may read `/metrics` and why a server is not ready, and who hears only whether it is.
+//! Access to `/metrics` and to the reason why a server is not ready. Strangers learn only whether it is ready.
 
 use actix_web::rt::net::TcpStream;
 use nyala_machines::threads::STUCK_AFTER_MS;
@@ -18,7 +18,7 @@ const OF_PROXIES: [(&str, &str); 6] = [
 ];
 
 #[actix_web::test]
-async fn figures_are_not_for_what_a_proxy_passes_on_however_the_path_is_written() {
+async fn metrics_are_refused_through_a_proxy_for_any_spelling_of_the_path() {
     let app = TestApp::spawn().await;
     assert_eq!(raw(&app, "GET", "/metrics", &[]).await.status, 200, "this machine");
     for proxied in OF_PROXIES {
@@ -42,7 +42,7 @@ fn free_port() -> u16 {
 }
 
 #[actix_web::test]
-async fn a_port_of_its_own_serves_figures_and_nothing_else() {
+async fn the_metrics_port_serves_metrics_and_nothing_else() {
     let port = free_port();
     let _app = Setup::new().with(|c| c.http.metrics_port = port).start().await;
     let ask = async |path: &str, header: &str| {
@@ -64,7 +64,7 @@ async fn a_port_of_its_own_serves_figures_and_nothing_else() {
 }
 
 #[actix_web::test]
-async fn strangers_hear_whether_it_is_ready_and_nothing_else() {
+async fn strangers_learn_whether_it_is_ready_and_nothing_else() {
     let app = TestApp::spawn().await;
     for proxied in OF_PROXIES {
         app.call("GET", "/readyz", None, &[proxied], None).await.expect(200, "OK");

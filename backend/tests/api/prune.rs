@@ -1,4 +1,4 @@
-//! What is forgotten, and when (docs/contract.md §7).
+//! Rows that are deleted after a time (docs/contract.md §7).
 
 use std::cell::Cell;
 
@@ -64,7 +64,7 @@ async fn a_used_key_is_forgotten_after_thirty_days() {
 }
 
 #[actix_web::test]
-async fn a_mountain_goes_in_batches_around_the_rows_that_somebody_holds() {
+async fn many_rows_are_deleted_in_batches_around_locked_rows() {
     const REFUSALS: &str = "INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at)
         SELECT $1, 'SLF' || lpad(n::TEXT, 15, '0'), '', 'MESIN_BUSY', $2 FROM generate_series(1, 2500) n";
     const LEFT: &str = "SELECT count(*) FROM nota";
@@ -85,7 +85,7 @@ async fn a_mountain_goes_in_batches_around_the_rows_that_somebody_holds() {
 
 #[actix_web::test]
 async fn codes_are_counted_for_a_day() {
-    // Of the address, of its /24 and of all strangers.
+    // One count each for the address, for its /24 and for all strangers.
     const LEFT: &str = "SELECT count(*) FROM kode_terkirim";
     let app = app().await;
     app.send_code(TELP).await;
@@ -97,7 +97,7 @@ async fn codes_are_counted_for_a_day() {
 }
 
 #[actix_web::test]
-async fn what_keeps_one_kind_of_rows_keeps_no_other() {
+async fn an_error_on_one_kind_of_rows_stops_no_other() {
     const LEFT: &str = "SELECT count(*) FROM kode_otp";
     let app = app().await;
     app.send_code(TELP).await;
@@ -110,7 +110,7 @@ async fn what_keeps_one_kind_of_rows_keeps_no_other() {
 }
 
 #[actix_web::test]
-async fn what_a_till_needs_no_more_is_forgotten() {
+async fn expired_rows_of_tills_are_deleted() {
     const LEFT: &str =
         "SELECT (SELECT count(*) FROM pin_gagal), (SELECT count(*) FROM izin), (SELECT count(*) FROM sesi_petugas)";
     let app = TestApp::spawn().await;

@@ -35,7 +35,7 @@ async fn paying_starts_the_machine_and_the_run_ends() {
 
 #[actix_web::test]
 async fn fifty_customers_press_pay_and_one_wins() {
-    /// Everybody could pay all of them: the same one may win each time.
+    /// The number of rounds. Every customer's balance covers all of them, since the same one may win each time.
     const ROUND: u32 = 200;
     let app = quick().with(|c| c.purchase.per_customer_minute = 1_000).start().await;
     let mut customers = Vec::new();
@@ -100,7 +100,7 @@ async fn the_first_failing_row_answers() {
     while app.db.query_one("SELECT online FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap().get::<_, bool>(0) {
         actix_web::rt::task::yield_now().await;
     }
-    // Everything is wrong at once; each mended row lets the next one speak.
+    // Everything is wrong at once. Each corrected fault lets the next check answer.
     let mut order = buy(0, shop, foreign);
     order.body["idmesin"] = json!(999_999);
     order.body["idsnap_layanan"] = json!(other.idlayanan);
@@ -113,7 +113,7 @@ async fn the_first_failing_row_answers() {
         sent["id"] = json!(order.receipt);
         let order = crate::shop::Order { body: sent, ..order };
         app.buy(&siti, &order).await.expect(status, message);
-        // remembered: the same answer again
+        // The refusal is remembered: the same answer again.
         app.buy(&siti, &order).await.expect(status, message);
         let mut changed = order.clone();
         changed.body["grandtotal"] = json!(2);

@@ -1,5 +1,5 @@
-//! A machine's actor under races: everybody at once, a database that stalls or hangs up, stops that meet the end, actors that
-//! leave memory while they are spoken to.
+//! A machine's actor under races: many customers at once, a database that stalls or closes connections, stops at the moment of the end,
+//! and messages to actors that leave memory.
 
 use std::time::Duration;
 
@@ -30,13 +30,13 @@ pub fn quick() -> Setup {
     })
 }
 
-/// Longer than anything that comes takes, so that what never comes is a failure and no standstill.
+/// A timeout longer than anything that does arrive takes, so that a test fails instead of hanging.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
 
 impl TestApp {
-    /// A connection of its own in the middle of a transaction that holds the row of a table, as one that changes it does.
+    /// A separate connection with an open transaction that locks a table's row, like a change to that row.
     pub async fn locked(&self, table: &str, id: i64) -> Client {
         let (other, _) = nyala_store::db::lock::connect(self.state.store.db.config()).await.unwrap();
         let key = match table {
@@ -48,7 +48,7 @@ impl TestApp {
         other
     }
 
-    /// Waits until somebody waits for a lock; the backend's process id.
+    /// Waits until a session waits for a lock, and returns the process id of its backend.
     pub async fn lock_waiter(&self) -> i32 {
         const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
         let waits = async {
@@ -62,11 +62,11 @@ impl TestApp {
         timeout(PATIENCE, waits).await.expect("somebody waits for a lock")
     }
 
-    /// The database hangs up on whoever waits for a lock.
+    /// Makes the database close the connection that waits for a lock.
     async fn hang_up(&self) {
         let pid = self.lock_waiter().await;
         self.db.query_one("SELECT pg_terminate_backend($1)", &[&pid]).await.unwrap();
-        // It goes a moment later, and until then it still waits.
+        // The backend ends a moment later, and waits for the lock until then.
         while self.db.query_opt("SELECT FROM pg_stat_activity WHERE pid = $1", &[&pid]).await.unwrap().is_some() {
             sleep(Duration::from_millis(5)).await;
         }
@@ -98,7 +98,7 @@ async fn sixty_four_starts_wait_and_no_more() {
     let mut answers = FuturesUnordered::new();
     let press = async |customer: &Customer, order: Order| app.buy(customer, &order).await;
     answers.push(press(&customers[0].0, first));
-    // The first one's hold waits at the door before the others come.
+    // The first customer's hold waits for the lock before the others come.
     let waiting = app.lock_waiter();
     futures_util::pin_mut!(waiting);
     if let futures_util::future::Either::Right(_) = futures_util::future::select(&mut waiting, answers.next()).await {
@@ -170,7 +170,7 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
         app.until(&order.receipt, "SENT").await;
         let door = app.locked("quota_emoney", epay).await;
         app.hang_up().await;
-        // It is tried again, and waits again.
+        // The post is retried, and waits for the lock again.
         app.lock_waiter().await;
         door.batch_execute("COMMIT").await.unwrap();
     };
@@ -241,7 +241,7 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let location = app.location(mine);
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
-                    // A full mailbox refuses, which is its limit; the pause lets the actor do what it is looked at for.
+                    // A full mailbox may refuse the message. The pause lets the actor work.
                     let _ = app.state.machines.tell(&location, MachineInput::LookAgain);
                     let _ = app.state.machines.tell(&location, MachineInput::AskDevice);
                     sleep(Duration::from_millis(1)).await;
@@ -261,7 +261,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let app = quick().with(|c| c.http.workers = 1).start().await;
     let shop = app.shop(600).await;
     let location = app.location(shop);
-    // In one breath, so that the thread has not made the actor before the last one is told.
+    // Sent without an await in between, so that the thread makes the actor only after the last message.
     let answers: Vec<_> = (0..MAILBOX)
         .map(|_| {
             let (buyer, answer) = reply::channel();

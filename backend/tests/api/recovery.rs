@@ -1,4 +1,4 @@
-//! Purchases whose timer or message was lost are found again, whatever else is stuck.
+//! Purchases whose timer or message was lost are found again, even when others are stuck.
 
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::recovery::{OVERDUE, RELAY, UNDECIDED};
@@ -8,17 +8,17 @@ use crate::helpers::TestApp;
 use crate::races::quick;
 
 impl TestApp {
-    /// An operator's stop that is committed and told to nobody.
+    /// Commits an operator's stop of which the actor is not notified.
     pub async fn stop_unheard(&self, receipt: &str) {
         let stop = "UPDATE snap_transaksi SET stop_requested_at = $2 WHERE no_nota = $1 AND state = 'RUNNING'";
         assert_eq!(self.db.execute(stop, &[&receipt, &self.now()]).await.unwrap(), 1, "it runs");
     }
 }
 
-/// With room for one of each kind only: runs that stay stuck for ever, though more than a batch, keep no command and no unsure purchase
-/// from their turn.
+/// A small batch size per kind: cycles that stay stuck, though more than a batch, keep no command and no unsure purchase from being
+/// found.
 #[actix_web::test]
-async fn each_kind_of_lost_work_has_a_batch_of_its_own() {
+async fn each_kind_of_lost_work_has_its_own_batch() {
     const OF_EACH: i64 = 2;
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
@@ -45,9 +45,10 @@ async fn each_kind_of_lost_work_has_a_batch_of_its_own() {
     assert_eq!((of(&machines[..4]), of(&machines[4..5]), of(&machines[5..])), (2, 1, 1), "{found:?} of {machines:?}");
 }
 
-/// Each kind of command that nobody acted on, with room for one of each only; what the actor is still at is left to it.
+/// Finds each kind of command that was lost, also with a batch size of one. Recent ones are left to the actor, which may still be working
+/// on them.
 #[actix_web::test]
-async fn commands_that_nobody_acted_on_are_found_once_they_are_old_enough() {
+async fn lost_commands_are_found_once_they_are_old_enough() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
@@ -84,13 +85,13 @@ async fn commands_that_nobody_acted_on_are_found_once_they_are_old_enough() {
 }
 
 #[actix_web::test]
-async fn a_start_and_a_stop_that_were_told_to_nobody_are_told() {
+async fn a_start_and_a_stop_that_were_never_sent_are_sent() {
     let app = quick().start().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 200_000).await;
     let held = app.hold(epay, &app.machine(outlet, "Mesin 1").await, &receipt(1)).await;
-    // While its command is good: later its money would go back.
+    // Within the command's validity: after that the money would be refunded.
     app.until(&held.receipt, "RUNNING").await;
     app.stop_unheard(&held.receipt).await;
     app.until(&held.receipt, "STOPPED").await;
@@ -98,7 +99,7 @@ async fn a_start_and_a_stop_that_were_told_to_nobody_are_told() {
 }
 
 #[actix_web::test]
-async fn an_unsure_purchase_that_nobody_has_in_mind_is_asked_for() {
+async fn an_unsure_purchase_without_an_actor_is_queried() {
     let app = quick().start().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;

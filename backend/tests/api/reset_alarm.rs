@@ -1,4 +1,4 @@
-//! Guessed codes (docs/contract.md §1, docs/limits.md): what strangers may try, and what a customer notices of it.
+//! Guessed codes (docs/contract.md §1, docs/limits.md): the limits on strangers' attempts, and their effect on the customer.
 
 use nyala_core::domain::address::Block;
 use nyala_identity::auth::line::Line;
@@ -16,7 +16,7 @@ fn behind_proxy() -> Setup {
     Setup::new().with(|c| c.http.trusted_proxies = vec![Block::parse("127.0.0.1").unwrap()])
 }
 
-/// More than three wrong codes an hour are an alarm, in which two codes an hour are sent.
+/// More than three wrong codes an hour raise an alarm, during which two codes an hour are sent.
 fn soon_alarmed() -> Setup {
     behind_proxy().with(|c| {
         c.auth.reset_alarm_wrong_per_hour = 3;
@@ -24,7 +24,7 @@ fn soon_alarmed() -> Setup {
     })
 }
 
-/// A phone somewhere.
+/// A phone at an address, known by its cookie or a stranger without one.
 #[derive(Debug, Clone, Default)]
 struct Phone {
     address: &'static str,
@@ -48,7 +48,7 @@ impl TestApp {
         self.post_from(from, REQUEST, &otp_body(telp)).await
     }
 
-    /// A code for a forgotten password.
+    /// Requests a code for a forgotten password and returns it.
     async fn reset_code(&self, from: &Phone, telp: &str) -> String {
         self.ask_from(from, telp).await.ok();
         self.last_code(telp).await
@@ -84,7 +84,7 @@ async fn while_codes_are_guessed_a_strangers_code_is_good_for_one_try() {
     }
     let before = app.reset_code(&stranger, "81200000001").await;
     app.raise_alarm().await;
-    // Ten thousand codes that were asked for before the first guess are no ten thousand tries.
+    // A code from before the alarm is refused: ten thousand codes requested before the first guess must not give ten thousand attempts.
     app.reset(&stranger, "81200000001", &before).await.expect(422, "your otp is invalid");
     let code = app.reset_code(&stranger, "81200000002").await;
     app.reset(&stranger, "81200000002", &other_code(&code)).await.expect(422, "your otp is invalid");
@@ -108,13 +108,13 @@ async fn while_codes_are_guessed_few_are_sent_to_strangers_and_a_known_phone_get
     app.reset_code(&Phone::at("198.51.100.2"), "81200000002").await;
     assert_eq!(app.ask_from(&Phone::at("198.51.100.3"), "81200000003").await.retry_after_s(), HOUR_S - 60);
     assert_eq!(app.ask_from(&Phone::at("198.51.100.3"), "81200000004").await.retry_after_s(), HOUR_S - 60);
-    // The customer's own phone: five tries as ever.
+    // The customer's known phone still has five attempts.
     let code = app.reset_code(&known, "81200000004").await;
     for _ in 0..4 {
         app.reset(&known, "81200000004", &other_code(&code)).await.expect(422, "your otp is invalid");
     }
     app.reset(&known, "81200000004", &code).await.expect(200, "Sandi diperbaruhi");
-    // Accounts are opened as ever.
+    // Registration is unaffected.
     let code = app.send_code(TELP).await;
     app.post("/scan/v1/auth/register", None, &register_body(TELP, &other_code(&code))).await.expect(422, "your otp is invalid");
     app.post("/scan/v1/auth/register", None, &register_body(TELP, &code)).await.ok();
@@ -152,7 +152,7 @@ async fn many_guesses_at_once_do_not_outrun_the_alarm() {
         app.post(FORGOT, None, &body).await
     }));
     answers.await.iter().for_each(|a| assert!([422, 429].contains(&a.status), "{}", a.message));
-    // Codes of before the alarm are worth nothing after it.
+    // Codes from before the alarm are refused: only the guesses until the alarm were counted.
     assert_eq!(app.insert("SELECT sum(tries)::BIGINT FROM kode_otp", &[]).await, 11);
 }
 
@@ -166,7 +166,7 @@ async fn an_address_and_a_48_have_their_failed_tries() {
     let code = app.reset_code(&Phone::at("203.0.113.9"), TELP).await;
     let first = Phone::at("2001:db8:1:1::1");
     app.reset(&first, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
-    // A number without a code costs as much.
+    // An attempt at a number without a code counts, too.
     app.reset(&Phone::at("2001:db8:1:1::2"), "81200000009", &code).await.expect(404, "record not found");
     app.advance_s(10);
     assert_eq!(app.reset(&first, TELP, &code).await.retry_after_s(), HOUR_S - 10);
@@ -175,14 +175,14 @@ async fn an_address_and_a_48_have_their_failed_tries() {
     let third = Phone::at("2001:db8:1:3::1");
     assert_eq!(app.reset(&third, TELP, &code).await.retry_after_s(), HOUR_S - 10);
     assert_eq!(app.post_from(&third, "/scan/v1/auth/register", &register_body(TELP, "1")).await.retry_after_s(), HOUR_S - 10);
-    // The customer's own phone is nobody's neighbour.
+    // The customer's known phone is not limited by its address.
     let own = Phone { cookie, ..first };
     app.reset(&own, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
     app.reset(&own, TELP, &code).await.expect(200, "Sandi diperbaruhi");
 }
 
 #[actix_web::test]
-async fn a_full_queue_takes_no_try() {
+async fn a_full_queue_costs_no_attempt() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let from = Phone::default();
@@ -210,7 +210,7 @@ async fn strangers_use_up_the_codes_of_a_number_and_not_those_of_its_known_phone
     }
     assert_eq!(app.ask_from(&Phone::at("203.0.113.9"), TELP).await.retry_after_s(), 24 * HOUR_S - 240);
     assert_eq!(app.ask_from(&stranger, "81200000001").await.retry_after_s(), HOUR_S - 300);
-    // Its own minute and its own five a day, whatever was asked for before and wherever.
+    // A known phone has its own one-minute cooldown and its own five codes a day, apart from what strangers requested.
     let known = Phone { cookie, ..stranger };
     for wait_s in [60, 60, 60, 60, 24 * HOUR_S - 240] {
         app.ask_from(&known, TELP).await.ok();

@@ -1,9 +1,9 @@
-//! Rules of the code that no compiler keeps (ARCHITECTURE.md, the invariants).
+//! Rules of the code that the compiler does not check (ARCHITECTURE.md, the invariants).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The server's crates, from the lowest up. Which may import which, their manifests say.
+/// The server's crates, from the lowest up. Their manifests define which may import which.
 pub const CRATES: [&str; 8] = ["core", "store", "cluster", "ledger", "machines", "identity", "web", "server"];
 
 /// A folder of the checkout.
@@ -31,8 +31,7 @@ fn code(text: &str) -> String {
     text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
 }
 
-/// Time comes from the server's clock, which a test can set. Only that clock asks the database for its own, and leases, which are between
-/// servers.
+/// Time comes from the server's clock, which a test can set. Only that clock, and leases between servers, read the database's time.
 #[test]
 fn no_statement_asks_for_the_time() {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -59,7 +58,7 @@ fn no_statement_asks_for_the_time() {
     assert_eq!(asked, ["cluster/membership.rs", "store/db/clock.rs"]);
 }
 
-/// What decides knows no runtime, no database and no network, whatever its modules import.
+/// The core crate, which decides, depends on no runtime, no database and no network, in all its modules.
 #[test]
 fn core_is_pure() {
     let tree = Command::new(env!("CARGO"))

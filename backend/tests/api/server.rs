@@ -1,4 +1,4 @@
-//! What the server does beside its calls: health, metrics, envelopes for everything, headers, other origins.
+//! The server apart from its calls: health, metrics, envelopes for all responses, headers, other origins.
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
@@ -14,7 +14,7 @@ use crate::operator::Scope;
 use crate::realtime::phone::soon;
 use crate::shop::buy;
 
-/// An answer that need not be an envelope.
+/// A response that need not be an envelope.
 pub struct Raw {
     pub status: StatusCode,
     pub headers: HeaderMap,
@@ -37,7 +37,7 @@ pub async fn raw(app: &TestApp, method: &str, path: &str, headers: &[(&str, &str
     Raw { status: res.status(), headers: res.headers().clone(), body: String::from_utf8_lossy(&body).into_owned() }
 }
 
-/// The database goes away as a crashed or unreachable one does.
+/// Makes the database unavailable, like a crashed or unreachable one.
 async fn lose_database(app: &TestApp) {
     let name: String = app.db.query_one("SELECT current_database()::TEXT", &[]).await.unwrap().get(0);
     let mut elsewhere = app.state.store.db.config().clone();
@@ -80,7 +80,7 @@ async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
 }
 
 #[actix_web::test]
-async fn every_address_of_the_document_tells_which_methods_it_takes() {
+async fn every_path_of_the_document_lists_its_methods() {
     let app = TestApp::spawn().await;
     let key = app.key(Scope::Root).await;
     let document = document();
@@ -145,12 +145,12 @@ async fn ready_while_it_takes_work_and_the_database_answers() {
 }
 
 #[actix_web::test]
-async fn a_thread_that_does_not_turn_is_unhealthy_until_it_does() {
+async fn a_stalled_thread_is_unhealthy_until_its_event_loop_turns() {
     let app = TestApp::spawn().await;
     let health = async || app.get("/healthz", None).await;
     let hangs = app.state.threads.join();
     app.state.threads.advance_ms(STUCK_AFTER_MS + 1);
-    // The server's own thread turns within a moment, and the other one never.
+    // The server's own thread completes an event-loop turn within a moment; the other one never does.
     soon("the server's own thread's turn", async {
         while app.state.threads.stuck() > 1 {
             actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
@@ -162,7 +162,7 @@ async fn a_thread_that_does_not_turn_is_unhealthy_until_it_does() {
     health().await.expect(200, "OK");
 }
 
-/// Has the database refuse writes, as it does when its disk is full, or take them again.
+/// Makes the database refuse writes, like one with a full disk, or accept them again.
 async fn full_disk(app: &TestApp, full: bool) {
     const FULL: &str = "
         CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -178,7 +178,7 @@ async fn full_disk(app: &TestApp, full: bool) {
     app.db.batch_execute(if full { FULL } else { "DROP FUNCTION no_room, no_new_file CASCADE" }).await.unwrap();
 }
 
-/// What finds a place in pages that are there already still succeeds on a full disk, and proves nothing.
+/// A write that fits into existing pages still succeeds on a full disk, so its success proves nothing.
 #[actix_web::test]
 async fn not_ready_from_the_first_write_that_failed_until_there_is_room_again() {
     const PROBED_EVERY_S: i64 = 5;
@@ -202,7 +202,7 @@ async fn not_ready_from_the_first_write_that_failed_until_there_is_room_again() 
     app.assert_no_violation().await;
 }
 
-/// A dump reads every table to its end, which may be an hour away.
+/// A dump holds its locks on every table until its end, which may take an hour.
 #[actix_web::test]
 async fn ready_again_while_a_dump_runs() {
     let app = TestApp::spawn().await;
@@ -238,7 +238,7 @@ async fn not_ready_on_a_database_that_may_only_be_read() {
     read_only(true).await;
     soon("the refusal", async {
         while app.get("/readyz", None).await.message != "basis data tidak dapat menyimpan" {
-            // The pool's old connections are found dead one after the other.
+            // The pool finds its dead connections one after the other.
             app.advance_s(5);
         }
     })
@@ -259,7 +259,7 @@ fn sample(text: &str, sample: &str) -> Option<f64> {
 }
 
 #[actix_web::test]
-async fn metrics_count_what_happened_and_name_nobody() {
+async fn metrics_count_events_and_contain_no_personal_data() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
@@ -307,7 +307,7 @@ async fn the_distance_from_the_databases_clock_is_a_metric() {
         app.clock.set(theirs.plus_ms(-ahead_s * 1000));
         clock::correct(&app.state.store, &app.state.metrics.clock_distance).await.unwrap();
         let told_s = sample(&raw(&app, "GET", "/metrics", &[]).await.body, "nyala_clock_distance_seconds").unwrap();
-        // The clock stands while the two are asked.
+        // The clock is stopped while the two requests are made.
         assert!((ahead_s as f64..ahead_s as f64 + 20.0).contains(&told_s), "{told_s} s, not {ahead_s} s");
     }
 }

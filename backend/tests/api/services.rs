@@ -145,7 +145,7 @@ async fn malformed_scans_are_400() {
 }
 
 #[actix_web::test]
-async fn a_code_is_a_code_whatever_stands_around_it_and_whichever_digits_it_has() {
+async fn a_code_is_accepted_with_surrounding_characters_and_in_any_digits() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;

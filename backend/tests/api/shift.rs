@@ -12,7 +12,7 @@ use crate::till::AtTill;
 const PIN: &str = "135791";
 
 impl TestApp {
-    /// A supervisor of an outlet, logged in at somebody's till.
+    /// A supervisor of an outlet, logged in at another person's till.
     async fn supervisor_at(&self, who: &AtTill, idoutlet: i64) -> AtTill {
         let person = self.person("Hadi", Role::Supervisor, WorksFor::Outlet(idoutlet), PIN).await;
         self.at(&who.till, person).await
@@ -65,7 +65,7 @@ async fn a_drawer_is_counted_blind() {
 }
 
 #[actix_web::test]
-async fn a_note_comes_once_after_the_count_from_whoever_counted() {
+async fn a_note_is_added_once_after_the_count_by_the_person_who_counted() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.kasir(outlet.idoutlet).await;
@@ -140,7 +140,7 @@ async fn cash_above_the_drawer_is_refused_before_a_supervisor_is_asked() {
     once().await.expect(422, "uang di laci tidak cukup");
     once().await.expect(422, "uang di laci tidak cukup");
     app.ask(&rina, "shift/kas", &cash("keluar", 50_000)).await.expect(403, "perlu persetujuan supervisor");
-    // An approval that is none hears nothing of the drawer.
+    // A request with an invalid approval learns nothing of the drawer.
     app.ask_with(&rina, "b", Some("nyi_1_x"), "shift/kas", &cash("keluar", 50_001))
         .await
         .expect(403, "persetujuan tidak berlaku");
@@ -201,7 +201,7 @@ async fn a_kasir_takes_cash_out_with_an_approval_of_just_that() {
     assert_eq!(content["disetujui"], format!("operator:{}", hadi.person));
 
     app.ask(&hadi, "shift/kas", &cash("setor", 30_001)).await.expect(422, "uang di laci tidak cukup");
-    // What was refused has used no approval up.
+    // A refused request does not use up its approval.
     let izin = app.approval(&rina, hadi.person, PIN, "kas", "setor:30001").await;
     let ask = async |once: &str| app.ask_with(&rina, once, Some(&izin), "shift/kas", &cash("setor", 30_001)).await;
     ask("e").await.expect(422, "uang di laci tidak cukup");
@@ -244,7 +244,7 @@ async fn a_handover_counts_once_closes_and_opens() {
 }
 
 #[actix_web::test]
-async fn a_handover_ends_everybodys_session_at_that_till() {
+async fn a_handover_ends_every_session_at_that_till() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.selling(outlet.idoutlet, 70_000).await;

@@ -1,4 +1,4 @@
-//! A shop to buy in: an outlet, a machine, a service, and the orders of its customers.
+//! A shop in tests: an outlet, a machine, a service, and the orders of its customers.
 
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_machines::device::sim::Mode;
@@ -50,7 +50,7 @@ impl TestApp {
         self.insert("SELECT saldo FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await
     }
 
-    /// The state of every purchase of a receipt number.
+    /// The state of every purchase with a receipt number.
     pub async fn states(&self, receipt: &str) -> Vec<String> {
         let rows = self.db.query("SELECT state FROM snap_transaksi WHERE no_nota = $1", &[&receipt]).await.unwrap();
         rows.iter().map(|r| r.get(0)).collect()
@@ -71,7 +71,7 @@ impl TestApp {
         self.post("/scan/v1/transaksi/create_snap_transaksi", Some(&customer.token), &order.body).await
     }
 
-    /// Puts a fault on a simulated machine, and lets the server hear what the device says of itself.
+    /// Injects a fault into a simulated machine, and delivers the device's state report to the server.
     pub async fn fault(&self, shop: Shop, mode: Mode) {
         let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
         let from = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim };

@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/terakhir`: what was washed last, as it is sold now.
+//! `GET /scan/v1/transaksi/terakhir`: the last purchase's service, at its present name and price.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn last(app: &TestApp, customer: &Customer) -> Value {
 }
 
 #[actix_web::test]
-async fn the_last_use_is_told_at_its_present_price_and_nothing_when_the_service_is_gone() {
+async fn the_last_purchase_has_its_present_price_and_is_null_when_the_service_is_gone() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let [siti, budi] = [
@@ -21,7 +21,7 @@ async fn the_last_use_is_told_at_its_present_price_and_nothing_when_the_service_
     let epay = app.funded(&siti, outlet, 100_000).await;
     let (first, second) = (app.machine(outlet, "M1").await, app.machine(outlet, "M2").await);
     app.used(epay, &first, &receipt(1)).await;
-    // What never ran is none, what runs is one.
+    // A purchase that never ran does not count; one that runs does.
     let refused = app.hold(epay, &second, &receipt(2)).await;
     app.refused(&refused).await;
     let expected = |id: i64, name: &str, price: i64| json!({"idlayanan": id, "nama": name, "durasi": 1800, "harga": price, "idoutlet": outlet.idoutlet, "idcustomer": epay.idcustomer});

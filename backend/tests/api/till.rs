@@ -13,11 +13,11 @@ use crate::helpers::{Answer, TestApp};
 #[derive(Debug, Clone)]
 pub struct Till {
     pub id: i64,
-    /// The whole `Cookie` line.
+    /// The value of the `Cookie` header.
     pub cookie: String,
 }
 
-/// Somebody who is logged in at a till.
+/// A person who is logged in at a till.
 #[derive(Debug, Clone)]
 pub struct AtTill {
     pub person: i64,
@@ -49,7 +49,7 @@ impl TestApp {
         Till { id, cookie: format!("nyala_till={secret}") }
     }
 
-    /// Somebody new with a PIN of their own.
+    /// A new member of staff with a PIN.
     pub async fn person(&self, name: &str, role: Role, works_for: WorksFor, pin: &str) -> i64 {
         let mut client = self.state.store.get().await.unwrap();
         let tx = client.transaction().await.unwrap();
@@ -60,7 +60,7 @@ impl TestApp {
         hash.person
     }
 
-    /// A session of somebody at a till, without the PIN.
+    /// Logs a person in at a till without the PIN.
     pub async fn at(&self, till: &Till, person: i64) -> AtTill {
         let (secret, hash) = key::generate();
         let (now, until) = (self.now(), self.now().plus_ms(12 * 3_600_000));
@@ -74,7 +74,7 @@ impl TestApp {
         AtTill { person, till: till.clone(), token: KeyKind::Session.text(id, &secret) }
     }
 
-    /// A kasir of an outlet at a till of hers, logged in, without a shift.
+    /// A kasir of an outlet, logged in at her own till, without a shift.
     pub async fn kasir(&self, idoutlet: i64) -> AtTill {
         let till = self.till(idoutlet).await;
         let person = self.person("Rina", Role::Kasir, WorksFor::Outlet(idoutlet), "246810").await;
@@ -93,17 +93,17 @@ impl TestApp {
         self.call("POST", "/ops/v1/masuk", None, &[("Cookie", &till.cookie)], Some(body.to_string().into_bytes())).await
     }
 
-    /// `GET /ops/v1/<call>` by somebody at a till.
+    /// `GET /ops/v1/<call>` by a person at a till.
     pub async fn see(&self, who: &AtTill, call: &str) -> Answer {
         self.call("GET", &format!("/ops/v1/{call}"), Some(&who.token), &[("Cookie", &who.till.cookie)], None).await
     }
 
-    /// `POST /ops/v1/<call>` by somebody at a till, with an `Idempotency-Key` of its own.
+    /// `POST /ops/v1/<call>` by a person at a till, with a new `Idempotency-Key`.
     pub async fn ask(&self, who: &AtTill, call: &str, body: &Value) -> Answer {
         self.ask_with(who, &uuid::Uuid::new_v4().to_string(), None, call, body).await
     }
 
-    /// As if a search there had just found the customer that `body` names by id.
+    /// Records that a search at the till has just found the customer whose id is in `body`.
     pub async fn has_found(&self, oleh: &str, body: &Value) {
         const FOUND: &str = "
             INSERT INTO pelanggan_ditemukan SELECT $1, id, $3 FROM customer_global WHERE id = $2
@@ -114,7 +114,7 @@ impl TestApp {
         }
     }
 
-    /// The same with this key and this approval. A sale is to a customer whom the till has found.
+    /// The same with this key and this approval. Before a sale, the till has found its customer.
     pub async fn ask_with(&self, who: &AtTill, once: &str, izin: Option<&str>, call: &str, body: &Value) -> Answer {
         if call == "topup" {
             self.has_found(&format!("perangkat:{}", who.till.id), body).await;
@@ -137,7 +137,7 @@ impl TestApp {
     }
 }
 
-/// The value of the cookie that an answer sets, as a `Cookie` line, and its attributes.
+/// The cookie that a response sets, as the value of a `Cookie` header, and with its attributes.
 pub fn cookie_of(answer: &Answer) -> (String, String) {
     let set = answer.headers.get("set-cookie").expect("a cookie").to_str().unwrap().to_owned();
     (set.split(';').next().unwrap().to_owned(), set)

@@ -1,4 +1,4 @@
-//! What a kasir sells to one customer without a supervisor's yes, within an hour and at all tills of an outlet (docs/till.md).
+//! Sales to one customer without an approval: the limit within an hour, over all tills of an outlet (docs/till.md).
 
 use futures_util::future::join_all;
 use nyala_core::domain::role::Role;
@@ -14,13 +14,13 @@ use crate::till::AtTill;
 const NEEDS: &str = "di atas Rp 1.000.000 perlu persetujuan supervisor";
 
 impl Counter {
-    /// By QRIS, knowingly the same again.
+    /// A sale by QRIS, confirmed as an intended repeat.
     fn qris(&self, nominal: i64) -> Value {
         and(and(self.sale(nominal), "cara_bayar", json!("qris")), "ulang", json!(true))
     }
 }
 
-/// Time passes, and nobody is idle for long.
+/// Lets time pass without any session becoming idle.
 async fn minutes(app: &TestApp, clerks: &[&AtTill], minutes: i64) {
     for _ in 0..minutes / 10 {
         app.advance_s(600);
@@ -46,7 +46,7 @@ async fn what_one_customer_is_sold_within_an_hour_counts_together() {
     app.ask(&dewi, "topup", &counter.sale(400_001)).await.expect(403, NEEDS);
     app.ask(&dewi, "topup", &counter.sale(400_000)).await.ok();
     app.ask(rina, "topup", &counter.qris(1)).await.expect(403, NEEDS);
-    // A yes is to this sale, which counts no further.
+    // An approval is for this sale only, which does not count towards the limit.
     let yes = app.yes(rina, &hadi, &Act::top_up(siti.id, 900_000)).await;
     app.ask_with(rina, "a", None, "topup", &counter.qris(900_000)).await.expect(403, NEEDS);
     app.ask_with(rina, "a", Some(&yes), "topup", &counter.qris(900_000)).await.ok();
@@ -82,7 +82,7 @@ async fn what_was_voided_does_not_count_and_what_a_program_sold_does() {
     app.ask(rina, "topup", &counter.qris(1_000)).await.expect(403, NEEDS);
     app.ask(&hadi, &format!("topup/{}/batal", id_of(&made)), &json!({ "alasan": "salah orang" })).await.ok();
     app.ask(rina, "topup", &counter.qris(400_000)).await.ok();
-    // A kasir's key is not bounded, and nobody said yes to what it sold.
+    // A kasir's API key has no such limit, but its sales count: they had no approval.
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     for _ in 0..2 {
         app.ops(&key, "topup", &counter.by_number(2_000_000)).await.ok();
@@ -100,7 +100,7 @@ async fn five_tills_at_once_sell_a_million_once() {
     let counter = counter().await;
     let Counter { app, outlet, .. } = &counter;
     let tills = join_all((0..5).map(|_| app.seller(*outlet))).await;
-    // The first ones open the account, too.
+    // The first sales also open the account.
     let million = counter.qris(1_000_000);
     let answers = join_all(tills.iter().map(|till| app.ask(till, "topup", &million))).await;
     assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
@@ -115,7 +115,7 @@ async fn five_tills_at_once_sell_a_million_once() {
 }
 
 #[actix_web::test]
-async fn nobody_is_asked_for_a_yes_to_what_is_refused_anyway() {
+async fn no_approval_is_asked_for_what_is_refused_anyway() {
     let counter = counter().await;
     let Counter { app, rina, .. } = &counter;
     let body = counter.sale(600_000);
@@ -125,7 +125,7 @@ async fn nobody_is_asked_for_a_yes_to_what_is_refused_anyway() {
 }
 
 #[actix_web::test]
-async fn a_shifts_sums_by_means_stand_beside_the_count() {
+async fn a_shifts_sums_by_means_of_payment_are_shown_with_the_count() {
     let counter = counter().await;
     let Counter { app, outlet, rina, .. } = &counter;
     let hadi = counter.supervisor().await;
@@ -136,7 +136,7 @@ async fn a_shifts_sums_by_means_stand_beside_the_count() {
     }
     let voided = sold("transfer", 8_000).await;
     app.ask(&hadi, &format!("topup/{}/batal", id_of(&voided)), &json!({ "alasan": "salah" })).await.ok();
-    // Another till's shift is another shift.
+    // Another till has another shift, which does not count.
     let dewi = app.seller(*outlet).await;
     app.ask(&dewi, "topup", &counter.qris(99_000)).await.ok();
     let sums = json!({ "tunai": 30_000, "qris": 301_000, "transfer": 7_000 });

@@ -1,4 +1,4 @@
-//! What a till lists: sales and uses, of its shift or of the outlet (docs/till.md).
+//! Lists of a till: sales and purchases, of its shift or of the outlet (docs/till.md).
 
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
@@ -30,7 +30,7 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
         "batal_sampai": app.now().plus_ms(1_800_000).rfc3339(),
     });
     assert_eq!(first, &expected);
-    // Rows that come in front move nothing.
+    // New rows at the top do not shift the next page.
     app.ask(rina, "topup", &counter.sale(6_000)).await.ok();
     let rest = app.see(rina, &format!("topup?limit=2&sebelum={}", page["lanjut"])).await.ok();
     assert_eq!((column(&rest["baris"], "nominal"), &rest["lanjut"]), (vec![&json!(3_000)], &Value::Null));

@@ -105,7 +105,7 @@ async fn twenty_wrong_pins_at_one_browser_wait_there() {
 
 #[actix_web::test]
 async fn of_many_peoples_guesses_at_once_twenty_are_looked_at() {
-    // All of them wait for one row and few connections, however busy the machine is.
+    // All of them wait for one row and few connections, so the timeouts are long enough for a busy machine.
     let patient =
         Setup::new().with(|c| (c.database.lock_ms, c.database.statement_ms, c.database.wait_ms) = (60_000, 90_000, 90_000));
     let app = patient.start().await;
@@ -122,7 +122,7 @@ async fn of_many_peoples_guesses_at_once_twenty_are_looked_at() {
 }
 
 #[actix_web::test]
-async fn a_new_pin_ends_what_the_old_one_began_and_the_log_tells_of_it_and_of_locks() {
+async fn a_new_pin_ends_older_sessions_and_the_audit_log_has_it_and_locks() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.person("Rina", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), PIN).await;
@@ -176,7 +176,7 @@ async fn a_session_is_good_in_its_browser_only_and_ends_by_itself() {
         .await
         .expect(401, "kunci operator tidak berlaku");
 
-    // Used every 29 minutes it lasts for twelve hours.
+    // A session that is used every 29 minutes lasts for twelve hours.
     for _ in 0..24 {
         app.clock.advance_ms(29 * MINUTE_MS);
         ask(&token, Some(&till.cookie)).await.ok();
@@ -212,7 +212,7 @@ async fn an_api_key_is_no_person_at_a_till() {
 }
 
 #[actix_web::test]
-async fn nobody_hires_above_their_own_role() {
+async fn no_person_hires_above_their_own_role() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let (supervisor, owner) = (app.key(Scope::Supervisor(outlet.idoutlet)).await, app.key(Scope::Owner(outlet.idowner)).await);
@@ -263,14 +263,14 @@ async fn pins_are_in_no_log_and_no_row() {
     let row = app.db.query_one("SELECT pin_hash FROM petugas", &[]).await.unwrap();
     let hash: String = row.get(0);
     assert!(hash.starts_with("$argon2id$") && !hash.contains(PIN));
-    // Whoever has the hash alone cannot try PINs: the server's key is mixed in.
+    // PINs cannot be tried against the hash alone: the server's key is mixed in.
     let parsed = argon2::PasswordHash::new(&hash).unwrap();
     use argon2::PasswordVerifier as _;
     assert!(argon2::Argon2::default().verify_password(PIN.as_bytes(), &parsed).is_err());
 }
 
 #[actix_web::test]
-async fn a_pin_is_taken_whatever_stands_around_it_and_in_any_digits() {
+async fn a_pin_is_accepted_with_surrounding_characters_and_in_any_digits() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let till = app.till(outlet.idoutlet).await;

@@ -1,4 +1,4 @@
-//! Browsers that are paired with an outlet or a person, and the ones that take a lost one's place (docs/till.md).
+//! Browsers that are paired with an outlet or a person, and those that replace a lost one (docs/till.md).
 
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
@@ -76,7 +76,7 @@ async fn the_demos_code_is_good_for_a_day_until_there_is_another() {
 }
 
 #[actix_web::test]
-async fn the_cookie_goes_over_encrypted_lines_only_in_production_and_where_the_line_is_encrypted() {
+async fn the_cookie_is_secure_in_production_and_where_the_connection_is_encrypted() {
     let proxy = nyala_core::domain::address::Block::parse("127.0.0.1").unwrap();
     for (production, forwarded, secure) in [(false, "http", false), (false, "https", true), (true, "http", true)] {
         let setup = Setup::new().with(|c| c.http.trusted_proxies = vec![proxy]);
@@ -128,7 +128,7 @@ async fn a_browser_lists_who_works_there_and_a_persons_own_that_person() {
 }
 
 #[actix_web::test]
-async fn who_finds_no_room_in_the_list_logs_in_all_the_same() {
+async fn a_person_beyond_the_lists_limit_can_still_log_in() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     const MANY: &str = "
@@ -191,7 +191,7 @@ async fn a_browser_that_is_replaced_is_good_until_the_other_one_is_paired() {
 }
 
 #[actix_web::test]
-async fn a_pairing_code_is_taken_whatever_stands_around_it_and_in_any_digits() {
+async fn a_pairing_code_is_accepted_with_surrounding_characters_and_in_any_digits() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;

@@ -1,4 +1,4 @@
-//! What several people do with the same money at the same moment (docs/till.md).
+//! Several people who act on the same money at the same moment (docs/till.md).
 
 use futures_util::future::{join, join3};
 use nyala_core::domain::role::Role;
@@ -8,7 +8,8 @@ use serde_json::json;
 use crate::helpers::Setup;
 use crate::shop::{PRICE, Shop, buy};
 
-/// Two tills take a top-up back while its customer pays with it: the balance goes one way, and the cash goes with it or stays.
+/// Two tills reverse a top-up while its customer pays with it. Only one of them gets the balance, and the cash leaves the drawer only
+/// with a reversal.
 #[actix_web::test]
 async fn two_voids_and_a_purchase_at_once_move_the_balance_once() {
     let app = Setup::new().running_clock().start().await;

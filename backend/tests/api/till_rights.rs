@@ -14,9 +14,9 @@ use crate::till::AtTill;
 /// Who may make a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum May {
-    /// Whoever is logged in at a till.
+    /// Any person who is logged in at a till.
     AtTill,
-    /// A session, or a key of this role and above.
+    /// A session or an API key of this role and above.
     From(Role),
     /// A session or a key of a supervisor and above; a kasir's session with an approval.
     WithApproval,
@@ -24,11 +24,11 @@ enum May {
     FromSupervisorOrAtTill,
 }
 
-/// What it is about, when another outlet's people ask: theirs is not found, or what they see is their own.
+/// The answer to another outlet's people: not found, or only their own data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Foreign {
     NotFound,
-    /// It names nothing of the outlet.
+    /// The call names nothing of the outlet.
     OwnOnly,
 }
 
@@ -50,7 +50,7 @@ struct Shop {
     person: i64,
     browser: i64,
     machine: i64,
-    /// One whose device logs in.
+    /// A machine whose device logs in with a key.
     washer: i64,
 }
 
@@ -62,7 +62,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&Shop) -> Value
     Call { method, path, body, may, foreign }
 }
 
-/// What opens with a code or a cookie alone, before anybody has a role.
+/// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
 const CALLS: [Call; 37] = [
@@ -205,7 +205,7 @@ impl Shop {
             .replace("{washer}", &self.washer.to_string())
     }
 
-    /// Somebody of a role at a till of an outlet, with an open shift.
+    /// A person with a role at a till of an outlet, with an open shift.
     async fn at_till(&self, role: Role, outlet: Outlet) -> AtTill {
         let works_for = match role {
             Role::Owner => WorksFor::Owner(outlet.idowner),
@@ -240,7 +240,7 @@ impl Shop {
     }
 }
 
-/// Whether a role may make a call at a till, and with a key.
+/// Whether a role may make a call, at a till or with a key.
 fn may(call: &Call, role: Role, at_till: bool) -> bool {
     match call.may {
         May::AtTill => at_till,
@@ -273,7 +273,7 @@ async fn the_table_has_every_call() {
 async fn every_call_is_for_whom_the_table_says() {
     for role in ROLES {
         for at_till in [true, false] {
-            // A shop each; what ends something comes last in the table.
+            // A separate shop for each. Calls that end something come last in the table.
             let shop = Shop::open().await;
             let (who, key) = (shop.at_till(role, shop.outlet).await, shop.app.key(shop.scope(role)).await);
             for call in &CALLS {

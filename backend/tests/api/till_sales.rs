@@ -1,4 +1,4 @@
-//! Sales at a till: whom, which package, in which shift, and what is refused (docs/till.md).
+//! Sales at a till: customer, package and shift, and what is refused (docs/till.md).
 
 use futures_util::future::join_all;
 use nyala_core::domain::role::Role;
@@ -43,7 +43,7 @@ async fn a_session_sells_in_an_open_shift_only() {
     let body = |nominal: i64| json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": nominal, "cara_bayar": "qris"});
     let shut = "shift belum dibuka";
     for clerk in [&rina, &hadi] {
-        // Before any other refusal.
+        // The missing shift is checked before anything else.
         let odd = and(body(2_000_000), "quota", json!(1));
         app.ask(clerk, "topup", &odd).await.expect(409, shut);
         app.ask(clerk, "topup", &body(1_000)).await.expect(409, shut);
@@ -137,7 +137,7 @@ async fn the_same_within_a_minute_is_asked_about() {
     let twin = "top-up yang sama baru saja dibuat";
     let body = counter.sale(20_000);
     let made = app.ask(rina, "topup", &body).await.ok();
-    // Another till of the outlet, and other means, make it no other sale.
+    // It is the same sale also at another till of the outlet and with other means of payment.
     let dewi = app.seller(*outlet).await;
     app.ask(&dewi, "topup", &and(body.clone(), "cara_bayar", json!("qris"))).await.expect(409, twin);
     app.ask(rina, "topup", &counter.sale(20_001)).await.ok();
@@ -154,7 +154,7 @@ async fn the_same_within_a_minute_is_asked_about() {
     app.ask(rina, "topup", &body).await.expect(409, twin);
     app.advance_s(1);
     app.ask(rina, "topup", &body).await.ok();
-    // A program's sales are no slip of a hand, and nobody is asked about them.
+    // A program does not repeat a sale by accident, so its sales need no confirmation.
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     for _ in 0..2 {
         app.ops(&key, "topup", &counter.by_number(33_000)).await.ok();
@@ -205,7 +205,7 @@ async fn one_way_to_name_the_customer() {
 }
 
 #[actix_web::test]
-async fn whoever_is_looked_up_shows_no_more_than_a_counter_needs() {
+async fn a_looked_up_customer_shows_no_more_than_a_counter_needs() {
     let counter = counter().await;
     let Counter { app, outlet, rina, siti } = &counter;
     let search = async |body: Value| app.ask(rina, "pelanggan/cari", &body).await;
@@ -262,7 +262,7 @@ async fn a_till_is_no_telephone_directory() {
     assert_eq!(app.ask(rina, "topup", &sale).await.retry_after_s(), 3_600);
     let hadi = counter.supervisor().await;
     assert_eq!(app.ask(&hadi, "pelanggan/cari", &unknown).await.retry_after_s(), 3_600, "the till's, not the person's");
-    // A scan is no guess, and another till has its own.
+    // A scan does not count as a guess, and another till has its own limit.
     app.ask(rina, "topup", &counter.sale(1_000)).await.ok();
     app.ask(&app.seller(*outlet).await, "pelanggan/cari", &unknown).await.expect(404, "nomor belum terdaftar");
 }
@@ -282,7 +282,7 @@ async fn an_id_is_sold_to_where_it_was_found_within_the_hour_and_unknown_otherwi
     sell(&counter.rina, budi.id).await.ok();
     let other = app.seller(counter.outlet).await;
     sell(&other, budi.id).await.expect(404, "pelanggan tidak ditemukan");
-    // The session stays: something is asked within each half hour.
+    // The session stays open, since a request arrives within each half hour.
     for _ in 0..3 {
         app.advance_s(1_200);
         app.ask(&counter.rina, "pelanggan/cari", &json!({ "telp": TELP })).await.ok();

@@ -1,4 +1,4 @@
-//! Top-ups that are taken back, and money given back at a till (docs/till.md).
+//! Top-ups that are reversed, and refunds at a till (docs/till.md).
 
 use futures_util::future::join_all;
 use nyala_core::domain::role::Role;
@@ -29,7 +29,7 @@ async fn counter() -> Counter {
 }
 
 impl Counter {
-    /// Sells; the top-up's number.
+    /// Sells a top-up and returns its number.
     async fn sold(&self, nominal: i64, means: &str) -> i64 {
         let body = json!({
             "id_customer_global": self.siti.id, "idoutlet": self.outlet.idoutlet, "nominal": nominal, "cara_bayar": means, "ulang": true,
@@ -117,7 +117,7 @@ async fn what_is_spent_or_held_stays() {
 }
 
 #[actix_web::test]
-async fn after_half_an_hour_it_is_the_owners() {
+async fn after_half_an_hour_only_the_owner_may_void() {
     let counter = counter().await;
     let Counter { app, outlet, rina, hadi, siti } = &counter;
     let owner = app.clerk(&rina.till, "Bu Ani", Role::Owner, WorksFor::Owner(outlet.idowner)).await;
@@ -131,13 +131,13 @@ async fn after_half_an_hour_it_is_the_owners() {
     let late = "lewat 30 menit, minta pemilik";
     counter.void(&hadi, second).await.expect(422, late);
     counter.void(&owner, second).await.ok();
-    // An approval is worth what its giver's own word is.
+    // An approval permits what its giver may do.
     let yes = app.yes(&rina, &hadi, &Act::void(third)).await;
     app.ask_with(&rina, "a", Some(&yes), &batal(third), &why()).await.expect(422, late);
     let yes = app.yes(&rina, &owner, &Act::void(third)).await;
     app.ask_with(&rina, "b", Some(&yes), &batal(third), &why()).await.ok();
     assert_eq!(counter.balance().await, 0);
-    // What is spent, no owner takes back either.
+    // An owner cannot reverse a top-up that is spent, either.
     let spent = counter.app.funded(siti, app.outlet_of(outlet.idowner, "Mawar").await, 5_000).await;
     let id = app.insert("SELECT MAX(id) FROM pembelian_emoney", &[]).await;
     app.db.execute("UPDATE quota_emoney SET debits_pending = 1 WHERE idcustomer = $1", &[&spent.idcustomer]).await.unwrap();
@@ -187,7 +187,7 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
     let next = app.open_shift(rina, *outlet).await;
     counter.void(hadi, cash).await.ok();
     assert_eq!(app.drawer(&rina.till).await, 99_000);
-    // At another till of the outlet it leaves that one's.
+    // A reversal at another till of the outlet takes the cash from that till's drawer.
     let dewi = app.seller(*outlet).await;
     let there = app.at(&dewi.till, hadi.person).await;
     counter.void(&there, more).await.ok();
@@ -219,7 +219,7 @@ async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
 }
 
 #[actix_web::test]
-async fn a_kasir_gives_back_with_a_yes_and_is_told_how_often() {
+async fn a_kasir_refunds_with_an_approval_and_sees_how_often() {
     let counter = counter().await;
     let Counter { app, outlet, rina, hadi, siti } = &counter;
     let epay = app.funded(siti, *outlet, 100_000).await;
@@ -274,7 +274,7 @@ async fn a_month_is_the_outlets() {
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let body = json!({"idtransaksi": receipt(1), "nominal": 1, "alasan": "bocor"});
     let often = async || app.ops(&key, "refund", &body).await.ok()["ke"]["pelanggan"].clone();
-    // The month begins nine hours before Greenwich's.
+    // The outlet's month begins nine hours before the month in UTC.
     let begins = 1_798_729_200_000; // 2027-01-01T00:00:00+09:00
     let mut counts = Vec::new();
     for ms in [begins - 2, begins - 1, begins, begins + 1] {

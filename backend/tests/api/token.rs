@@ -16,7 +16,7 @@ async fn a_token_is_its_customer() {
 }
 
 #[actix_web::test]
-async fn a_change_in_this_process_ends_tokens_at_once_and_is_told() {
+async fn a_change_in_this_process_ends_tokens_at_once_and_is_notified() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     authenticate(&app.state.auth, &siti.token).await.unwrap();
@@ -49,7 +49,7 @@ async fn a_token_that_another_process_made_is_good_at_once() {
 }
 
 #[actix_web::test]
-async fn a_token_of_nobody_is_refused() {
+async fn a_token_of_no_customer_is_refused() {
     let app = TestApp::spawn().await;
     let token = app.state.auth.tokens.mint(4711, 1, app.now()).unwrap();
     assert!(authenticate(&app.state.auth, &token).await.is_err());

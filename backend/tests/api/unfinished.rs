@@ -1,4 +1,4 @@
-//! Bodies that begin and do not end: what all of them hold together is bounded, and shared out by address.
+//! Request bodies that begin and do not end. Their total memory is limited, and shared between addresses.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use crate::auth::{TELP, login_body};
 use crate::helpers::{PASSWORD, Setup, TestApp};
 
 const MIB: i64 = 1 << 20;
-/// What one body below holds: what it says that it will be.
+/// The memory that one body below holds: its announced length.
 const HELD: i64 = 64 * 1024;
 const BODY: usize = 64 * 1024;
 const BUSY: &str = "layanan sedang sibuk, coba lagi";
 
-/// A server with room for 16 such bodies, where an address is what a trusted proxy says.
+/// A server with room for 16 such bodies, which takes addresses from a trusted proxy's header.
 async fn small() -> TestApp {
     let proxy = Block::parse("127.0.0.1").unwrap();
     Setup::new()
@@ -45,7 +45,7 @@ impl Slow {
         Self::post(app, "/scan/v1/auth/login", from, BODY - 1).await
     }
 
-    /// Sends the rest; the answer.
+    /// Sends the rest and returns the response.
     async fn end(mut self) -> String {
         let _ = self.0.write_all(b" ").await;
         self.answer().await
@@ -63,7 +63,7 @@ impl Slow {
     }
 }
 
-/// Waits until all bodies together hold `bytes` and `given_up` were given up.
+/// Waits until all bodies together hold `bytes` and the server has given up `given_up` of them.
 async fn until(app: &TestApp, bytes: i64, given_up: u64) {
     let state = || (app.state.bodies.bytes().get(), app.state.bodies.given_up().get());
     for _ in 0..2_000 {
@@ -96,7 +96,7 @@ async fn bodies_that_do_not_end_hold_no_more_than_the_setting_together() {
 }
 
 #[actix_web::test]
-async fn who_holds_most_gives_its_own_and_others_notice_nothing() {
+async fn the_address_that_holds_most_loses_bodies_and_others_are_unaffected() {
     let app = small().await;
     let quiet = Slow::login(&app, "198.51.100.1").await;
     until(&app, HELD, 0).await;
@@ -105,7 +105,7 @@ async fn who_holds_most_gives_its_own_and_others_notice_nothing() {
         many.push(Slow::login(&app, "2001:db8:1:2::1").await);
         until(&app, HELD * (n + 2).min(16), u64::try_from(n - 14).unwrap_or(0)).await;
     }
-    // The same customer of a provider, by another address of its own.
+    // Another address in the block of the same provider's customer.
     many.push(Slow::login(&app, "2001:db8:1:2:3::4").await);
     until(&app, MIB, 16).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
@@ -115,7 +115,7 @@ async fn who_holds_most_gives_its_own_and_others_notice_nothing() {
 }
 
 #[actix_web::test]
-async fn a_socket_s_post_takes_from_the_same_room() {
+async fn a_sockets_post_counts_against_the_same_limit() {
     let app = small().await;
     let opened = crate::server::raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &[]).await.body;
     let sid = opened.split('"').nth(3).unwrap().to_owned();
@@ -151,7 +151,7 @@ async fn a_body_that_comes_in_pieces_is_read_whole() {
     until(&app, 0, 0).await;
 }
 
-/// Longer than whatever has an end in time.
+/// A timeout longer than any of the server's own.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 async fn send(app: &TestApp, bytes: &[u8]) -> TcpStream {
@@ -160,7 +160,7 @@ async fn send(app: &TestApp, bytes: &[u8]) -> TcpStream {
     client
 }
 
-/// What comes until the server closes.
+/// What the client receives until the server closes.
 async fn to_the_end(mut client: TcpStream) -> String {
     let mut bytes = Vec::new();
     let _ = timeout(PATIENCE, client.read_to_end(&mut bytes)).await.expect("the connection's end");
@@ -178,7 +178,7 @@ async fn kept_alive(app: &TestApp) -> TcpStream {
 }
 
 #[actix_web::test]
-async fn a_body_that_nobody_reads_is_refused_with_get_and_head() {
+async fn a_body_that_the_route_does_not_read_is_refused_with_get_and_head() {
     let app = TestApp::spawn().await;
     let opened = crate::server::raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &[]).await.body;
     let poll = format!("/socket.io/?EIO=4&transport=polling&sid={}", opened.split('"').nth(3).unwrap());
@@ -235,7 +235,7 @@ async fn what_is_answered_before_its_body_ends_closes() {
 async fn requests_that_come_together_are_answered_one_after_the_other() {
     let app = TestApp::spawn().await;
     let head = "POST /scan/v1/auth/logout HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}";
-    // More than is let through ahead, and more requests than wait in the parser's queue.
+    // More bytes than the server reads ahead, and more requests than fit in the parser's queue.
     let padding = "x".repeat(1_000);
     let gets = format!("GET /healthz HTTP/1.1\r\nHost: x\r\nX: {padding}\r\n\r\n").repeat(99);
     let last = "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";

@@ -1,4 +1,4 @@
-//! A database of an older version, with work under way, is brought up to this program's schema and loses none of it.
+//! A database of an older version with open purchases is migrated to this program's schema and loses none of them.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ async fn at(version: &str) -> (Database, Client) {
     (database, client)
 }
 
-/// Five purchases of one customer, one a machine: held, sent, running with a stop on its way, running, and finished while a stop came.
+/// Five purchases of one customer on five machines: held, sent, running with a pending stop, running, and finished while a stop arrived.
 const WITH_OUTBOX: &str = "
 INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', '2026-11-20Z');
 INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at) VALUES (1, 'Melati', 'Bandung', -6.9, 107.6, '2026-11-20Z');
@@ -67,7 +67,7 @@ async fn broken_rules(client: &Client) -> Vec<String> {
 }
 
 #[actix_web::test]
-async fn a_stop_on_its_way_outlives_the_outbox() {
+async fn a_pending_stop_survives_the_removal_of_the_outbox() {
     let (_database, mut client) = at("20261128").await;
     client.batch_execute(WITH_OUTBOX).await.unwrap();
     assert!(broken_rules(&client).await.is_empty(), "{:?}", broken_rules(&client).await);
@@ -89,14 +89,14 @@ async fn a_stop_on_its_way_outlives_the_outbox() {
     }
 }
 
-/// The newest version before a program accepted schemas newer than its own.
+/// The newest schema version from before programs accepted schemas newer than their own.
 const BEFORE_OLDEST_PROGRAM: u32 = 20_261_204;
-/// What may take away, or change, what an older program uses.
+/// Statements that may remove or change what an older program uses.
 const CHANGES: [&str; 6] = ["DROP ", "RENAME ", "ALTER COLUMN", "ADD CONSTRAINT", "CREATE UNIQUE", "CREATE TRIGGER"];
 
-/// In a rolling upgrade the release before still works on the schema.
+/// In a rolling upgrade, the previous release still works on the new schema.
 #[test]
-fn a_migration_that_does_more_than_add_says_which_programs_still_work() {
+fn a_migration_that_does_more_than_add_names_the_programs_that_still_work() {
     for file in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations")).unwrap() {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -115,9 +115,9 @@ async fn waits_for_a_lock(client: &Client) -> bool {
     !client.query(sql, &[]).await.unwrap().is_empty()
 }
 
-/// A dump or a long report reads on; those who come after it do not wait behind the migration for longer than its one second.
+/// A dump or a long report keeps reading. Sessions that queue behind the migration wait at most for its lock timeout of one second.
 #[actix_web::test]
-async fn a_migration_gives_way_to_whoever_holds_a_table_and_is_tried_again() {
+async fn a_migration_yields_to_a_table_lock_and_is_retried() {
     let (database, mut client) = at("20261128").await;
     let (other, _) = lock::connect(&database.url().parse().unwrap()).await.unwrap();
     other.batch_execute("BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE").await.unwrap();
@@ -136,7 +136,7 @@ async fn a_migration_gives_way_to_whoever_holds_a_table_and_is_tried_again() {
 }
 
 #[actix_web::test]
-async fn a_migration_that_has_no_lock_in_the_end_says_who_is_in_its_way() {
+async fn a_migration_that_never_gets_its_lock_names_the_session_that_has_it() {
     let (database, mut client) = at("20261128").await;
     let (other, _) = lock::connect(&database.url().parse().unwrap()).await.unwrap();
     other.batch_execute("SET application_name = 'pg_dump'; BEGIN; LOCK TABLE outbox IN ACCESS SHARE MODE").await.unwrap();

@@ -14,7 +14,7 @@ fn login(printed: &str) -> Value {
 }
 
 #[actix_web::test]
-async fn a_key_is_told_once_followed_by_another_and_revoked() {
+async fn a_key_is_printed_once_replaced_and_revoked() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let id = mqtt_machine(&app, outlet, "Cuci 1").await;
@@ -57,7 +57,7 @@ async fn a_key_is_told_once_followed_by_another_and_revoked() {
 }
 
 #[actix_web::test]
-async fn a_device_is_told_the_servers_public_name() {
+async fn a_key_is_printed_with_the_servers_public_name() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let machine = mqtt_machine(&app, outlet, "Cuci 1").await.to_string();
@@ -72,7 +72,7 @@ async fn a_device_is_told_the_servers_public_name() {
 }
 
 #[actix_web::test]
-async fn an_outlets_keys_go_into_a_file_of_their_own() {
+async fn an_outlets_keys_are_written_to_their_own_file() {
     let app = TestApp::spawn().await;
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Mawar").await);
     let mut machines = Vec::new();

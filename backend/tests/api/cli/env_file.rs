@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::{Said, nyala, program_beside};
 use crate::helpers::TestApp;
 
-/// A file that goes with the test.
+/// A file that is deleted after the test.
 struct EnvFile(PathBuf);
 
 impl EnvFile {
@@ -27,13 +27,13 @@ impl Drop for EnvFile {
 }
 
 #[actix_web::test]
-async fn a_database_url_is_taken_as_it_stands_in_the_file() {
+async fn a_database_url_is_read_verbatim_from_the_file() {
     let app = TestApp::spawn().await;
     let config = app.state.store.db.config();
     let tokio_postgres::config::Host::Unix(dir) = &config.get_hosts()[0] else { return };
     let host = dir.display().to_string().replace('/', "%2F");
     let (user, port, database) = (config.get_user().unwrap(), config.get_ports()[0], config.get_dbname().unwrap());
-    // A shell would take what comes before the & for a command of its own.
+    // A shell would end the command at the `&`.
     let url = format!("postgres://{user}@{host}:{port}/{database}?connect_timeout=5&application_name=nyala");
     let data = app.state.config.data.dir.display();
     let file = EnvFile::of(format!("# secrets\nDATABASE_URL={url}\nNYALA__DATA__DIR='{data}'\n"));
@@ -61,7 +61,7 @@ async fn the_file_wins_over_the_environment_and_the_flags_win_over_it() {
 }
 
 #[actix_web::test]
-async fn a_file_that_is_none_is_named() {
+async fn an_unreadable_file_is_named() {
     let app = TestApp::spawn().await;
     for (file, why) in
         [("no/such.env", "no/such.env"), (EnvFile::of([0xff, b'A']).path(), "UTF-8"), (EnvFile::of(*b"A=\0").path(), "UTF-8")]

@@ -1,4 +1,4 @@
-//! `nyala key`: keys for the operators' calls.
+//! `nyala key`: keys for the operators' API calls.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `nyala topup` and `nyala audit verify`: money at this machine.
+//! `nyala topup` and `nyala audit verify`: money from the command line.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
     app.funded(&siti, outlet, 20_000).await;
     app.funded(&budi, other, 10_000).await;
     assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK"));
-    // Past the triggers that keep the ledger append-only.
+    // Bypasses the triggers that keep the ledger append-only.
     app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
     let breaks = async |sql: String, told: &str| {
         app.db.batch_execute("BEGIN").await.unwrap();
@@ -69,8 +69,8 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
     .await;
 }
 
-/// A till's history with a row of every kind: sales in cash and not, by sessions and by an API key, from before the till too, each
-/// also taken back; cash by hand; a shift that is closed.
+/// A till's history with a row of every kind. Sales in cash and by other means, by sessions, by an API key and from before the till, each
+/// also reversed; movements of cash by hand; a closed shift.
 const TILL: &str = "
     UPDATE pembelian_emoney SET cara_bayar = 'tunai', idshift = 1 WHERE id IN (2, 3);
     UPDATE pembelian_emoney SET cara_bayar = 'qris', idshift = 1 WHERE id IN (4, 5);
@@ -89,7 +89,7 @@ async fn audit_verify_names_each_broken_rule_of_the_till() {
     let app = TestApp::spawn().await;
     let (outlet, other) = (app.outlet("Melati").await, app.outlet("Kenanga").await);
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
-    // Number 1 is from before the till; number 8 as well, and was taken back since.
+    // Numbers 1 and 8 are from before the till; number 8 was reversed later.
     let epay = app.funded(&siti, outlet, 3_000).await;
     for _ in 2..=8 {
         app.topup(epay, 3_000).await;
@@ -103,7 +103,7 @@ async fn audit_verify_names_each_broken_rule_of_the_till() {
     assert_eq!((&closed["diharapkan"], &closed["selisih"]), (&json!(13_000), &json!(0)));
     assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK"));
 
-    // Past the triggers that keep cash and ledger append-only.
+    // Bypasses the triggers that keep cash and ledger append-only.
     app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
     let breaks = async |sql: &str, told: &str| {
         app.db.batch_execute("BEGIN").await.unwrap();
@@ -159,7 +159,7 @@ async fn audit_verify_names_each_broken_rule_of_the_till() {
     ] {
         breaks(sql, "pembatalan tidak sesuai: 3").await;
     }
-    // Not paid in cash, sold by an API key, or before the till: no cash comes back.
+    // Not paid in cash, sold by an API key, or from before the till: its reversal moves no cash.
     for id in [5, 7, 8] {
         let sql = format!("UPDATE kas_gerak SET idpembelian_emoney = {id} WHERE jenis = 'batal'");
         breaks(&sql, &format!("pembatalan tidak sesuai: {id}")).await;

@@ -1,5 +1,5 @@
-//! Only `serve`, `migrate` and `seed` make a database or keys: whatever else is called in the wrong folder, or without the server's
-//! environment, says so and leaves nothing behind.
+//! Only `serve`, `migrate` and `seed` make a database or keys. Any other command in the wrong folder, or without the server's
+//! environment, reports that and creates nothing.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use super::{Said, nyala};
 use crate::database::Database;
 use crate::database::pair::client;
 
-/// Every command that works on what is there.
+/// Every command that needs an existing database.
 const COMMANDS: [&[&str]; 6] = [
     &["key", "add", "--role", "root", "--nama", "uji"],
     &["key", "list"],
@@ -17,7 +17,7 @@ const COMMANDS: [&[&str]; 6] = [
     &["audit", "verify"],
 ];
 
-/// A folder of the test's own, which goes with it.
+/// The test's own folder, which is deleted after the test.
 struct Folder(std::path::PathBuf);
 
 impl Folder {

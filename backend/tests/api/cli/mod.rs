@@ -1,4 +1,4 @@
-//! The `nyala` binary (docs/contract.md §4), beside a running server and without one: one file per group of commands.
+//! The `nyala` binary (docs/contract.md §4), with and without a running server: one file per group of commands.
 
 mod device;
 mod env_file;
@@ -19,7 +19,7 @@ use tokio_postgres::config::Host;
 
 use crate::helpers::TestApp;
 
-/// The program with the settings of the checkout and nothing of the caller's environment.
+/// The program with the settings of the checkout and without the caller's environment.
 fn nyala() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nyala"));
     command.arg("--config-dir").arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config"));
@@ -31,7 +31,7 @@ fn nyala() -> Command {
     command
 }
 
-/// What a command said.
+/// A command's exit code and output.
 #[derive(Debug)]
 struct Said {
     code: i32,
@@ -47,14 +47,14 @@ impl From<Output> for Said {
 }
 
 impl Said {
-    /// Success, nothing on standard error, and what was printed.
+    /// Asserts success and an empty standard error, and returns the standard output.
     #[track_caller]
     fn ok(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
-    /// Exit code 1 and one line that holds `part`.
+    /// Asserts exit code 1 and one line on standard error that contains `part`.
     #[track_caller]
     fn refused(self, part: &str) {
         assert_eq!(self.code, 1, "{self:?}");
@@ -65,12 +65,12 @@ impl Said {
     }
 }
 
-/// Runs the program on the database and the keys of a server that runs.
+/// Runs the program on the database and the keys of a running server.
 fn beside(app: &TestApp, args: &[&str]) -> Said {
     program_beside(app, args).output().unwrap().into()
 }
 
-/// The same, not run yet.
+/// The same command, not yet run.
 pub fn program_beside(app: &TestApp, args: &[&str]) -> Command {
     let config = app.state.store.db.config();
     let host = match &config.get_hosts()[0] {

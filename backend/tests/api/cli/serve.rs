@@ -1,4 +1,4 @@
-//! `nyala serve` on a private database, and commands beside it.
+//! `nyala serve` on a private database, and commands that run at the same time.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ impl Serve {
         command
     }
 
-    /// Starts it, on a port that the kernel chooses, and waits until it says where it is open.
+    /// Starts the server on a port that the kernel chooses, and waits until it prints its address.
     fn start() -> Self {
         let dir = std::env::temp_dir().join(format!("nyala-uji-{}", uuid::Uuid::new_v4().simple()));
         let mut child = Self::command(&dir).args(["serve", "--port", "0"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -37,7 +37,7 @@ impl Serve {
         Self::command(&self.dir).args(args).output().unwrap().into()
     }
 
-    /// SIGTERM, and the exit code.
+    /// Sends SIGTERM and returns the exit code.
     fn stop(&mut self) -> Option<i32> {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
@@ -53,7 +53,7 @@ impl Drop for Serve {
     }
 }
 
-/// The newest of `migrations/`.
+/// The newest version in `migrations/`.
 fn newest_schema() -> u64 {
     let files = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations")).unwrap();
     let version = |name: String| name.strip_prefix('V')?.split_once("__")?.0.parse().ok();

@@ -1,4 +1,4 @@
-//! `nyala config check`, and settings with which no command can work.
+//! `nyala config check`, and settings that no command accepts.
 
 use std::path::Path;
 use std::process::Command;
@@ -40,7 +40,7 @@ async fn the_settings_are_told_without_secrets() {
 }
 
 #[actix_web::test]
-async fn a_database_that_is_not_there_is_told_in_one_line() {
+async fn a_missing_database_is_reported_in_one_line() {
     let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
     Said::from(said).refused("DATABASE_URL cannot be reached");
     let said = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
@@ -116,7 +116,7 @@ async fn settings_that_cannot_be_are_refused_by_name() {
 }
 
 #[actix_web::test]
-async fn what_several_servers_cannot_share_is_refused_and_no_password_is_told() {
+async fn settings_that_several_servers_cannot_share_are_refused_without_printing_a_password() {
     let check = |sets: &[&str]| {
         let shared = ["cluster.enabled=true", "cluster.name=n1", "database.url=postgres://db/nyala"];
         let sets = shared.iter().chain(sets).flat_map(|set| ["--set", *set]);

@@ -1,4 +1,4 @@
-//! Commands whose output nobody reads, or that cannot be written.
+//! Commands whose output is not read, or cannot be written.
 
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use super::{Said, beside, program_beside};
 use crate::helpers::TestApp;
 
-/// Standard output is a disk that is full.
+/// Runs the command with a full disk as its standard output.
 fn on_a_full_disk(mut command: Command) -> Said {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     command.stdout(full).stderr(Stdio::piped()).output().unwrap().into()
 }
 
-/// Standard output is a pipe whose reader is gone.
+/// Runs the command with a closed pipe as its standard output.
 fn into_a_closed_pipe(mut command: Command) -> Said {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -20,7 +20,7 @@ fn into_a_closed_pipe(mut command: Command) -> Said {
 }
 
 impl Said {
-    /// Exit code 3 and one line that says what was done.
+    /// Asserts exit code 3 and one line that names the finished work.
     #[track_caller]
     fn done_and_unprinted(self, done: &str) {
         assert_eq!(self.code, 3, "{self:?}");
@@ -32,7 +32,7 @@ impl Said {
 }
 
 #[actix_web::test]
-async fn what_was_done_is_said_when_its_result_cannot_be_printed() {
+async fn finished_work_is_reported_when_its_result_cannot_be_printed() {
     let app = TestApp::spawn().await;
     app.register_customer("81234567890", "Siti", "Rahmawati").await;
     let outlet = app.outlet("Melati").await.idoutlet.to_string();

@@ -10,13 +10,13 @@ use embedded_postgres::{Postgres, SUPERUSER, Settings};
 use nyala_store::db::{lock, migrate};
 use tokio_postgres::Client;
 
-/// Serialises making the template among test processes.
+/// The advisory lock under which one test process at a time makes the template.
 const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
 
-/// A database of the test's own, which goes with it.
+/// The test's own database, which is dropped after the test.
 pub struct Database {
     name: String,
-    /// Where else it is than on the cluster of all tests, whose maker takes it away.
+    /// The connection string of a database outside the tests' shared cluster, which its creator removes.
     elsewhere: Option<String>,
 }
 
@@ -25,12 +25,12 @@ impl Database {
         Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()), elsewhere }
     }
 
-    /// One of a PostgreSQL that is the test's own.
+    /// A database in the test's own PostgreSQL.
     pub fn elsewhere(url: String) -> Self {
         Self::of_any_name(Some(url))
     }
 
-    /// One without a schema.
+    /// A database without a schema.
     pub async fn empty() -> Self {
         let new = Self::of_any_name(None);
         admin().await.batch_execute(&format!("CREATE DATABASE {}", new.name)).await.expect("a database for the test");
@@ -52,7 +52,7 @@ impl Database {
         self.elsewhere.clone().unwrap_or_else(|| format!("{} dbname={}", cluster_url(), self.name))
     }
 
-    /// Ends every connection and lets no new one in, until it is said again with `false`.
+    /// With `true`, ends every connection and refuses new ones, until it is called with `false`.
     pub async fn cut_off(&self, cut: bool) {
         const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1";
         let admin = admin().await;
@@ -62,7 +62,7 @@ impl Database {
         }
     }
 
-    /// A folder of the test's own, not made yet.
+    /// The test's own folder, not created yet.
     pub fn scratch_dir(&self) -> PathBuf {
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(&self.name)
     }
@@ -74,7 +74,7 @@ impl Drop for Database {
             return;
         }
         let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.name);
-        // A thread of its own, because this one's runtime cannot be blocked on.
+        // A separate thread, because this thread's runtime must not be blocked.
         let dropped = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async { admin().await.batch_execute(&drop_database).await }).map_err(std::io::Error::other)
@@ -123,7 +123,7 @@ async fn ensure_template(admin: &Client) -> String {
     let name = format!("nyala_contoh_{short}");
     let exists = admin.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&name]).await.expect("databases").is_some();
     if !exists {
-        // Renamed only when whole, so that a test process that dies here leaves no half template.
+        // Renamed only when complete, so that a test process that dies here leaves no incomplete template.
         let half = format!("{name}_baru");
         admin.batch_execute(&format!("DROP DATABASE IF EXISTS {half} WITH (FORCE)")).await.expect("no old half");
         admin.batch_execute(&format!("CREATE DATABASE {half}")).await.expect("a template");

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use nyala_store::db::{lock, pool};
 use tokio_postgres::Client;
 
-/// A primary with a standby that has all it commits.
+/// A primary, and a standby that has all of its commits.
 pub struct Pair {
     standby: Option<Postgres>,
     primary: Option<Postgres>,
@@ -45,7 +45,7 @@ impl Pair {
         let copied = Command::new("cp").arg("-a").args([cluster(&first), cluster(&second)]).status().expect("cp");
         assert!(copied.success());
         std::fs::write(cluster(&second).join("standby.signal"), "").expect("a standby");
-        // Its commits wait for the standby, so that none is missing there.
+        // The primary's commits wait for the standby, so that the standby has all of them.
         let primary = postgres(&first, false, &["synchronous_standby_names=*"]);
         let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", primary.socket_dir().display(), primary.port());
         let standby = postgres(&second, false, &[&from, "wal_retrieve_retry_interval=100ms"]);
@@ -64,13 +64,13 @@ impl Pair {
         self.url_by(self.primary().socket_dir())
     }
 
-    /// With the primary's sockets in `primary`. The standby first: it is no place for writes.
+    /// A connection string with the primary's sockets in folder `primary`. The standby, which accepts no writes, comes first.
     pub fn url_by(&self, primary: &Path) -> String {
         let (a, b) = (self.standby().socket_dir().display(), primary.display());
         format!("host={a},{b} port={} user={SUPERUSER} dbname=postgres", self.primary().port())
     }
 
-    /// Sends `signal` to the primary's every process, its parent first.
+    /// Sends `signal` to every process of the primary, the parent first.
     pub fn signal(&self, signal: Signal) {
         let Some(primary) = &self.primary else { return };
         let parent = primary.pid();
@@ -80,7 +80,7 @@ impl Pair {
         }
     }
 
-    /// From now on a commit waits for ever.
+    /// Stops the standby. From now on a commit never returns.
     pub fn lose_standby(&mut self) {
         self.standby = None;
     }
@@ -94,7 +94,7 @@ impl Pair {
 impl Drop for Pair {
     fn drop(&mut self) {
         self.signal(Signal::SIGKILL);
-        // The standby first: a primary in order would wait for it.
+        // The standby first: an orderly stop of the primary would wait for it.
         (self.standby, self.primary) = (None, None);
         for dir in &self.dirs {
             let _ = std::fs::remove_dir_all(dir);

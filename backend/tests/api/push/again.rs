@@ -1,10 +1,10 @@
-//! What push services cannot take, and what they do not want.
+//! Pushes that a push service fails to take, or refuses.
 
 use serde_json::json;
 
 use super::Wash;
 
-/// Waits until so many messages came and none is due.
+/// Waits until `n` messages have arrived and none is due.
 async fn came(wash: &Wash, n: usize) {
     wash.service.until(n).await;
     wash.app.all_pushed().await;
@@ -12,7 +12,7 @@ async fn came(wash: &Wash, n: usize) {
 }
 
 #[actix_web::test]
-async fn what_could_not_be_taken_is_tried_again_after_growing_pauses() {
+async fn a_push_that_fails_is_retried_after_growing_pauses() {
     let wash = Wash::open().await;
     let Wash { service, app, phone, .. } = &wash;
     service.answer([(503, None), (429, Some(("retry-after", "1"))), (201, None)]);
@@ -31,7 +31,7 @@ async fn what_could_not_be_taken_is_tried_again_after_growing_pauses() {
 }
 
 #[actix_web::test]
-async fn a_service_says_when_it_wants_the_next_and_is_not_waited_for_for_ever() {
+async fn a_services_retry_after_is_obeyed_up_to_a_limit() {
     let wash = Wash::open().await;
     wash.service.answer([(503, Some(("retry-after", "20"))), (503, Some(("retry-after", "86400"))), (201, None)]);
     wash.run(1).await;
@@ -45,7 +45,7 @@ async fn a_service_says_when_it_wants_the_next_and_is_not_waited_for_for_ever() 
 }
 
 #[actix_web::test]
-async fn after_the_third_try_there_is_none() {
+async fn a_push_has_three_attempts() {
     let wash = Wash::open().await;
     wash.service.answer([(500, None), (502, None), (503, None)]);
     wash.run(1).await;
@@ -73,7 +73,7 @@ async fn a_browser_that_is_gone_is_forgotten() {
 }
 
 #[actix_web::test]
-async fn what_is_refused_is_not_tried_again_and_no_redirect_is_followed() {
+async fn a_refused_push_is_not_retried_and_no_redirect_is_followed() {
     let wash = Wash::open().await;
     for (n, reply) in [(400, None), (403, None), (413, None), (307, Some(("location", "/elsewhere")))].into_iter().enumerate() {
         wash.service.answer([reply]);
@@ -87,7 +87,7 @@ async fn what_is_refused_is_not_tried_again_and_no_redirect_is_followed() {
 }
 
 #[actix_web::test]
-async fn nobody_listening_is_tried_again() {
+async fn a_refused_connection_is_retried() {
     let wash = Wash::open().await;
     let Wash { app, siti, .. } = &wash;
     // A port that was free a moment ago.

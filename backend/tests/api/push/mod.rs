@@ -1,4 +1,4 @@
-//! What browsers are told while the app is closed (docs/contract.md §8).
+//! Notifications to browsers while the app is closed (docs/contract.md §8).
 
 mod again;
 mod once;
@@ -20,7 +20,7 @@ use crate::shop::{Order, PRICE, Shop, buy};
 const TELP: &str = "81200000001";
 const RUN_S: i32 = 600;
 
-/// A shop, a customer with money there, and her phone, which takes pushes.
+/// A shop, a customer with a balance there, and her phone, which is subscribed to pushes.
 struct Wash {
     service: PushService,
     app: TestApp,
@@ -42,14 +42,14 @@ impl Wash {
         Self { service, app, shop, siti, epay, phone }
     }
 
-    /// Her `n`th purchase, which runs.
+    /// Her `n`th purchase, running.
     async fn begun(&self, n: u32) -> Order {
         let order = buy(n, self.shop, self.epay);
         self.app.buy(&self.siti, &order).await.ok();
         order
     }
 
-    /// The same, run to its end.
+    /// The same, to the end of its cycle.
     async fn run(&self, n: u32) -> Order {
         let order = self.begun(n).await;
         self.app.advance_s(i64::from(RUN_S) + 1);
@@ -57,23 +57,23 @@ impl Wash {
         order
     }
 
-    /// How many pushes of a cause wait.
+    /// The number of queued pushes with a cause.
     async fn queued(&self, cause: &str) -> i64 {
         self.app.insert("SELECT count(*) FROM push WHERE sebab = $1", &[&cause]).await
     }
 
-    /// The titles that the phone was told, in their order.
+    /// The titles of the phone's pushes, in order.
     fn titles(&self) -> Vec<String> {
         self.service.given().iter().map(|given| self.phone.open(given)["judul"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Waits until nothing is due, and says what the phone was told.
+    /// Waits until no push is due, and returns the titles of the phone's pushes.
     async fn told(&self) -> Vec<String> {
         self.app.all_pushed().await;
         self.titles()
     }
 
-    /// A run of hers that nobody watches over: what ends it, a test says.
+    /// A running purchase of hers without an actor. The test decides what ends it.
     async fn orphan(&self, n: u32) -> Bought {
         let machine = self.app.machine(self.shop.outlet, &format!("Mesin {n}")).await;
         self.app.running(self.account().await, &machine, n).await
@@ -84,13 +84,13 @@ impl Wash {
         Epay { idcustomer: self.epay, id_customer_global: self.siti.id, outlet: self.shop.outlet, idakun }
     }
 
-    /// The page for Prometheus.
+    /// The metrics page.
     async fn counted(&self) -> String {
         raw(&self.app, "GET", "/metrics", &[]).await.body
     }
 }
 
-/// Commits `change`, as an actor would. Whether it was.
+/// Commits `change` as an actor would, and returns whether it applied.
 async fn commit(app: &TestApp, purchase: i64, change: Change, at: Timestamp) -> bool {
     let client = app.state.store.get().await.unwrap();
     apply(&client, purchase, change, at, None).await.unwrap().is_some()

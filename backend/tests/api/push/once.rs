@@ -1,4 +1,4 @@
-//! One push a purchase and browser, whoever commits the end and whichever server sends it.
+//! One push per purchase and browser, no matter which process commits the end and which server sends it.
 
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
@@ -36,7 +36,7 @@ async fn what_a_server_took_and_never_sent_another_one_sends() {
     let (service, app) = (&wash.service, &wash.app);
     wash.run(1).await;
     assert_eq!(wash.told().await, ["Cucian selesai"]);
-    // The reminder is taken, and the server that took it dies.
+    // A server claims the reminder and dies.
     let client = app.state.store.get().await.unwrap();
     let due = app.now().plus_ms(10 * MINUTE_MS);
     assert_eq!(push_queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().len(), 1);
@@ -102,7 +102,7 @@ async fn a_purchase_waits_for_nobody_who_subscribes_or_logs_out() {
 
 /// One of two phones with the same token logs out while the other subscribes.
 #[actix_web::test]
-async fn a_logout_leaves_no_subscription_whoever_comes_first() {
+async fn a_logout_leaves_no_subscription_in_either_order() {
     let wash = Wash::open().await;
     let Wash { app, siti, phone, .. } = &wash;
     for _ in 0..20 {
@@ -117,19 +117,19 @@ async fn a_logout_leaves_no_subscription_whoever_comes_first() {
 }
 
 #[actix_web::test]
-async fn nothing_is_left_of_what_was_told_and_of_whom() {
+async fn sent_pushes_and_expired_subscriptions_are_deleted() {
     let wash = Wash::open().await;
     wash.run(1).await;
     wash.app.advance_s(600);
     assert_eq!(wash.told().await, ["Cucian selesai", "Cucian menunggu"]);
     assert_eq!(wash.app.insert("SELECT count(*) FROM push", &[]).await, 0);
-    // The subscription goes with the login that made it.
+    // The subscription is deleted with the login that made it.
     wash.app.advance_s(30 * 86_400);
     prune::prune(&wash.app.state.store).await.unwrap();
     assert_eq!(wash.app.insert("SELECT count(*) FROM langganan_push", &[]).await, 0);
 }
 
-/// A device that had no power reports that a run goes on which the clock has finished.
+/// A device that had lost power reports a cycle as still running after the clock has ended it.
 #[actix_web::test]
 async fn each_end_of_a_run_is_told_once() {
     let wash = Wash::open().await;

@@ -1,4 +1,4 @@
-//! Laundry that waits: told of once after ten minutes, shown for thirty.
+//! Laundry that waits: one reminder after ten minutes, shown in the app for thirty.
 
 use nyala_core::purchase::step::Change;
 use nyala_machines::device::sim::Mode;
@@ -38,7 +38,7 @@ async fn ten_minutes_after_the_end_its_customer_is_reminded_once() {
 }
 
 #[actix_web::test]
-async fn whoever_has_fetched_it_is_not_reminded() {
+async fn a_customer_who_has_fetched_the_laundry_is_not_reminded() {
     let wash = Wash::open().await;
     let order = wash.run(1).await;
     let ended = wash.app.now();
@@ -94,7 +94,7 @@ async fn it_is_shown_for_thirty_minutes() {
     assert_eq!(wash.waiting().await, json!([]));
 }
 
-/// A server that was away for the time in which it would have been news.
+/// The server was down while the push was still useful.
 #[actix_web::test]
 async fn what_comes_too_late_is_not_sent() {
     let wash = Wash::open().await;

@@ -1,4 +1,4 @@
-//! What is told, of what and how.
+//! Content and form of the pushes.
 
 use nyala_core::purchase::step::Change;
 use nyala_machines::device::sim::Mode;
@@ -11,7 +11,7 @@ use crate::operator::Scope;
 use crate::shop::{PRICE, buy};
 
 #[actix_web::test]
-async fn the_end_of_a_wash_is_told_signed_sealed_and_without_a_name() {
+async fn the_end_of_a_wash_is_pushed_signed_encrypted_and_without_a_name() {
     let wash = Wash::open().await;
     let Wash { service, app, siti, phone, .. } = &wash;
     let key = app.push_key(siti).await;
@@ -35,7 +35,7 @@ async fn the_end_of_a_wash_is_told_signed_sealed_and_without_a_name() {
 }
 
 #[actix_web::test]
-async fn each_browser_is_told_and_a_purchase_of_somebody_without_one_queues_nothing() {
+async fn each_browser_is_notified_and_a_customer_without_one_queues_nothing() {
     let wash = Wash::open().await;
     let Wash { service, app, siti, .. } = &wash;
     let tablet = service.browser("tablet");
@@ -53,7 +53,7 @@ async fn each_browser_is_told_and_a_purchase_of_somebody_without_one_queues_noth
 }
 
 #[actix_web::test]
-async fn a_machine_that_did_not_start_and_a_stop_are_told() {
+async fn a_machine_that_did_not_start_and_a_stop_are_pushed() {
     let wash = Wash::open().await;
     let Wash { app, shop, siti, epay, .. } = &wash;
     app.fault(*shop, Mode::Refuse).await;
@@ -70,9 +70,9 @@ async fn a_machine_that_did_not_start_and_a_stop_are_told() {
     assert_eq!(wash.told().await, ["Mesin tidak menyala", "Cucian selesai"]);
 }
 
-/// Money that comes back later than the call has waited.
+/// Refunds that come after the customer's call has returned.
 #[actix_web::test]
-async fn a_purchase_that_is_given_up_is_told_and_one_that_ran_meanwhile_as_ended() {
+async fn an_expired_purchase_is_pushed_and_one_that_ran_after_all_is_pushed_as_ended() {
     let wash = Wash::open().await;
     let (app, own) = (&wash.app, wash.account().await);
     let (now, later) = (app.now(), app.now().plus_ms(900_000));
@@ -92,7 +92,7 @@ async fn a_purchase_that_is_given_up_is_told_and_one_that_ran_meanwhile_as_ended
 }
 
 #[actix_web::test]
-async fn a_top_up_that_a_till_takes_back_is_told() {
+async fn a_reversed_top_up_is_pushed() {
     let service = PushService::start();
     let app = service.setup().start().await;
     let outlet = app.outlet("Melati").await;

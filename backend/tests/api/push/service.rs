@@ -1,5 +1,5 @@
-//! A push service on this machine, and browsers that subscribe at it: what it is given is checked as RFC 8030, 8188, 8291 and 8292 say,
-//! by other code than the server's.
+//! A push service on this machine, and browsers that subscribe at it. It checks messages against RFC 8030, 8188, 8291 and 8292 with other
+//! code than the server's.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -20,14 +20,14 @@ use sha2::Sha256;
 
 use crate::helpers::{Answer, Customer, Setup, TestApp};
 
-/// How long what the server does every second may take on a busy machine.
+/// A time limit, on a busy machine, for work that the server does every second.
 const PATIENCE: Duration = Duration::from_secs(30);
 pub const CONTACT: &str = "mailto:it@laundry.example";
 
-/// What a message is answered: a status, and a header.
+/// The response to a message: a status and a header.
 pub type Reply = (u16, Option<(&'static str, &'static str)>);
 
-/// A message as it came.
+/// A message as it was received.
 #[derive(Debug, Clone)]
 pub struct Given {
     pub path: String,
@@ -69,7 +69,7 @@ impl PushService {
         answer.finish()
     }
 
-    /// What the next messages are answered; those after them are taken.
+    /// Sets the responses to the next messages. Later messages are accepted.
     pub fn answer(&self, replies: impl IntoIterator<Item = Reply>) {
         self.replies.lock().unwrap().extend(replies);
     }
@@ -89,7 +89,7 @@ impl PushService {
         self.given()[n - 1].clone()
     }
 
-    /// A server that takes this service for one.
+    /// A server that accepts this service as a push service.
     pub fn setup(&self) -> Setup {
         Setup::new().with(|config| {
             config.push.hosts = vec!["127.0.0.1".to_owned()];
@@ -135,7 +135,7 @@ impl Browser {
         json!({"endpoint": self.endpoint, "p256dh": p256dh, "auth": B64.encode(self.auth)})
     }
 
-    /// What a message says (RFC 8291 §3.4, RFC 8188 §2).
+    /// The decrypted content of a message (RFC 8291 §3.4, RFC 8188 §2).
     pub fn open(&self, given: &Given) -> Value {
         assert_eq!(given.header("content-encoding"), "aes128gcm");
         let (salt, rest) = given.body.split_at(16);
@@ -164,19 +164,19 @@ impl TestApp {
         self.post("/scan/v1/push/langganan", Some(&customer.token), &browser.body()).await
     }
 
-    /// The claims of a message's signature, which must be by the key that browsers are told (RFC 8292).
+    /// The claims of a message's signature, which must be by the public key that browsers receive (RFC 8292).
     pub fn claims(&self, given: &Given, key: &str) -> Value {
         let (token, of) = given.header("authorization").strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
         assert_eq!(of, key);
         let point = PublicKey::from_sec1_bytes(&B64.decode(key).unwrap()).unwrap().to_encoded_point(false);
         let decoding = DecodingKey::from_ec_components(&B64.encode(point.x().unwrap()), &B64.encode(point.y().unwrap())).unwrap();
         let mut validation = Validation::new(Algorithm::ES256);
-        // The server's clock stands.
+        // The server's clock is stopped.
         (validation.validate_exp, validation.validate_aud) = (false, false);
         jsonwebtoken::decode(token, &decoding, &validation).unwrap().claims
     }
 
-    /// Waits until nothing is due or on its way: that is the server's for a minute, and no pause is as long.
+    /// Waits until no push is due or being sent. A push being sent is claimed for a minute, longer than any pause before a retry.
     pub async fn all_pushed(&self) {
         const LEFT: &str = "SELECT count(*) FROM push WHERE due_at <= $1 OR (tries > 0 AND due_at = $2)";
         let done = async {

@@ -1,4 +1,4 @@
-//! Whose browser it is, and until when.
+//! The owner of a subscription, and its end.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ async fn only_known_push_services_are_called() {
         ask(endpoint).await.expect(400, FOREIGN);
     }
     assert_eq!(app.subscribed(&siti).await.len(), 4);
-    // In development a host more.
+    // A server in development accepts one more host.
     let budi = apart.register_customer(TELP, "Budi", "Santoso").await;
     apart.subscribe(&budi, &service.browser("phone")).await.ok();
     let elsewhere = with(&good, "endpoint", "http://127.0.0.2/x");
@@ -64,7 +64,7 @@ async fn only_known_push_services_are_called() {
 }
 
 #[actix_web::test]
-async fn keys_that_are_none_are_refused() {
+async fn invalid_keys_are_refused() {
     let wash = Wash::open().await;
     let good = wash.service.browser("other").body();
     let off_the_curve = format!("BAAA{}", "A".repeat(83));
@@ -97,7 +97,7 @@ async fn the_eleventh_takes_the_place_of_the_one_that_was_subscribed_longest_ago
     }
     assert_eq!(app.subscribed(siti).await.len(), 10);
     app.advance_s(1);
-    // The phone subscribes again: it is the newest.
+    // The phone subscribes again and is now the newest.
     app.subscribe(siti, phone).await.ok();
     app.advance_s(1);
     app.subscribe(siti, &service.browser("b9")).await.ok();
@@ -113,12 +113,12 @@ async fn a_browser_is_its_last_subscribers_and_told_of_nobody_else() {
     let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
     app.subscribe(&budi, phone).await.ok();
     assert_eq!((app.subscribed(siti).await.len(), app.subscribed(&budi).await.len()), (0, 1));
-    // What waited for Siti on it, and what she does next.
+    // The phone receives neither Siti's queued reminder nor the push of her next purchase.
     app.advance_s(600);
     assert_eq!(wash.told().await, ["Cucian selesai"]);
     wash.run(2).await;
     assert_eq!(wash.told().await, ["Cucian selesai"]);
-    // Nor can she end what is Budi's now.
+    // Siti cannot end the subscription, which is Budi's now.
     app.post("/scan/v1/push/berhenti", Some(&siti.token), &json!({"endpoint": phone.endpoint})).await.ok();
     assert_eq!(app.subscribed(&budi).await, ["phone"]);
 }
@@ -133,7 +133,7 @@ async fn logging_out_ends_what_that_login_has_subscribed() {
     app.all_pushed().await;
     app.log_out(&siti.token).await.ok();
     assert_eq!(app.subscribed(siti).await, ["tablet"]);
-    // The reminder that was queued for both.
+    // The reminder was queued for both browsers.
     app.advance_s(600);
     service.until(3).await;
     app.all_pushed().await;
@@ -146,7 +146,7 @@ async fn logging_out_ends_what_that_login_has_subscribed() {
 async fn a_login_that_ended_at_another_server_subscribes_nothing() {
     let wash = Wash::open().await;
     let Wash { service, app, siti, .. } = &wash;
-    // Committed there; here it is believed for half a minute still.
+    // Another server has ended the login; this one still accepts it from its cache for half a minute.
     let changed = "UPDATE customer_global SET token_version = token_version + 1 WHERE id = $1";
     app.db.execute(changed, &[&siti.id]).await.unwrap();
     app.push_key(siti).await;
@@ -155,7 +155,7 @@ async fn a_login_that_ended_at_another_server_subscribes_nothing() {
 }
 
 #[actix_web::test]
-async fn a_new_password_ends_all_of_them() {
+async fn a_new_password_ends_all_subscriptions() {
     let wash = Wash::open().await;
     let Wash { service, app, siti, .. } = &wash;
     app.subscribe(&app.logged_in(siti).await, &service.browser("tablet")).await.ok();

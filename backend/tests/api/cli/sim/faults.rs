@@ -1,4 +1,4 @@
-//! What may be wrong with a device, as its server hears it.
+//! Device faults as the server sees them.
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn a_refusing_and_a_clockless_device_start_nothing_until_they_are_healed() {
         let mut device = server.let_in();
         device.say("start", Uuid::new_v4(), 1);
         let told = device.ack().1;
-        // One that was told the time too late is late, whatever its fault.
+        // A device that received the time too late answers `expired`, with any fault.
         assert!(told == result || told == "expired", "{fault}: {told}");
         device.probe();
         sim.does("heal 7");
@@ -24,13 +24,13 @@ fn a_refusing_and_a_clockless_device_start_nothing_until_they_are_healed() {
 }
 
 #[test]
-fn a_silent_device_hears_nothing() {
+fn a_silent_device_ignores_commands() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let mut device = server.let_in();
     sim.does("fault 7 silent");
     device.say("start", Uuid::new_v4(), 1);
-    // What it does not answer it has read when it is counted.
+    // A silent device gives no answer, but has read the command when it is counted.
     sim.until(|stats| stats["cmds"]["start"] == 1);
     sim.does("heal 7 silent");
     device.probe();
@@ -38,7 +38,7 @@ fn a_silent_device_hears_nothing() {
 }
 
 #[test]
-fn a_late_device_starts_at_once_and_says_so_later() {
+fn a_late_device_starts_at_once_and_reports_it_later() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &["--fault", "late"]);
     let mut device = server.let_in();
@@ -51,7 +51,7 @@ fn a_late_device_starts_at_once_and_says_so_later() {
 }
 
 #[test]
-fn words_come_twice_and_in_the_wrong_order() {
+fn messages_are_duplicated_and_reordered() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let mut device = server.let_in();
@@ -68,14 +68,14 @@ fn words_come_twice_and_in_the_wrong_order() {
 }
 
 #[test]
-fn a_word_that_nothing_overtakes_comes_all_the_same() {
+fn a_message_that_no_other_overtakes_still_arrives() {
     let server = Server::start();
     let _sim = Sim::one(&server, &["--fault", "reorder"]);
     server.let_in();
 }
 
 #[test]
-fn a_flapping_line_goes_and_comes_and_the_device_is_the_same() {
+fn a_flapping_connection_reconnects_with_the_same_boot() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let first = server.let_in();
@@ -83,12 +83,12 @@ fn a_flapping_line_goes_and_comes_and_the_device_is_the_same() {
     assert_eq!(server.next(), Heard::Closed { line: first.line });
     let second = server.let_in();
     assert_eq!((&second.boot_id, &second.state["conn"]), (&first.boot_id, &json!(2)));
-    // Again and again.
+    // The connection flaps again.
     assert_eq!(server.next(), Heard::Closed { line: second.line });
 }
 
 #[test]
-fn a_last_word_and_the_end_of_its_line_may_come_as_one() {
+fn a_last_command_and_the_end_of_its_connection_may_arrive_together() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let mut first = server.let_in();
@@ -102,7 +102,7 @@ fn a_last_word_and_the_end_of_its_line_may_come_as_one() {
 }
 
 #[test]
-fn power_that_comes_back_goes_on_and_amnesia_does_not() {
+fn a_cycle_continues_after_a_reboot_and_not_after_amnesia() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let mut first = server.let_in();
@@ -123,7 +123,7 @@ fn power_that_comes_back_goes_on_and_amnesia_does_not() {
 }
 
 #[test]
-fn a_half_open_line_says_nothing_and_its_device_comes_back_on_another() {
+fn a_half_open_connection_is_silent_and_its_device_returns_on_another() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     let mut first = server.let_in();
@@ -132,7 +132,7 @@ fn a_half_open_line_says_nothing_and_its_device_comes_back_on_another() {
     first.say("query", NIL, 0);
     assert_eq!(sim.ask("stats")["connected"], 0);
     sim.does("come-back 7");
-    // The old line is there until the device is on the new one.
+    // The old connection stays open until the device is on the new one.
     let Heard::LogIn { line, .. } = server.next() else { panic!("a login") };
     let mut rest: Vec<Heard> = (0..3).map(|_| server.next()).collect();
     rest.retain(|heard| *heard != Heard::Closed { line: first.line });

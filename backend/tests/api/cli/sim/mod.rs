@@ -1,4 +1,4 @@
-//! `nyala device sim`, the program, at a server of the test's.
+//! The program `nyala device sim`, connected to the test's server.
 
 mod faults;
 mod server;
@@ -23,11 +23,11 @@ use crate::helpers::Setup;
 use crate::races::PATIENCE;
 use crate::shop::buy;
 
-/// The server's clock, which stands; the commands' `exp` is an hour later.
+/// The server's clock, which is stopped. The commands' `exp` is an hour later.
 const NOW_MS: i64 = 1_800_000_000_000;
 const NIL: Uuid = Uuid::nil();
 
-/// The program, until the test ends.
+/// The running program, killed when the test ends.
 struct Sim {
     child: Child,
     out: Receiver<String>,
@@ -35,7 +35,7 @@ struct Sim {
 }
 
 impl Sim {
-    /// Starts it, and listens to it at its control port.
+    /// Starts the program and connects to its control port.
     fn start(args: &[&str]) -> Self {
         let mut sim = Self::start_alone(&[args, &["--control", "127.0.0.1:0"]].concat());
         let stream = TcpStream::connect(sim.line()["control"].as_str().unwrap()).unwrap();
@@ -71,7 +71,7 @@ impl Sim {
         serde_json::from_str(&answer).unwrap_or_else(|e| panic!("{order}: {answer:?}: {e}"))
     }
 
-    /// What `stats` says, once `is` that.
+    /// Waits until `is` accepts the answer to `stats`, and returns that answer.
     fn until(&mut self, is: impl Fn(&Value) -> bool) -> Value {
         let began = Instant::now();
         loop {
@@ -92,7 +92,7 @@ impl Sim {
         kill(Pid::from_raw(i32::try_from(self.child.id()).unwrap()), signal).unwrap();
     }
 
-    /// Its exit code, and what it printed last.
+    /// Waits for its end, and returns the exit code and its last output.
     fn ends(&mut self) -> (Option<i32>, String) {
         let rest: Vec<String> = self.out.iter().collect();
         (self.child.wait().unwrap().code(), rest.join("\n"))
@@ -106,7 +106,7 @@ impl Drop for Sim {
     }
 }
 
-/// A device that is logged in.
+/// A logged-in device.
 struct In<'a> {
     server: &'a Server,
     line: usize,
@@ -115,7 +115,7 @@ struct In<'a> {
 }
 
 impl Server {
-    /// A device logs in, subscribes, and says its state; lines that end meanwhile are passed over.
+    /// Lets a device log in, subscribe and report its state. Connections that close during this are ignored.
     fn let_in(&self) -> In<'_> {
         let next = || loop {
             match self.next() {
@@ -138,7 +138,7 @@ impl In<'_> {
         self.server.say(self.line, &self.cmd(op, cmd_id, epoch));
     }
 
-    /// With the answer to its last state.
+    /// A command with the `echo` of the device's last state report.
     fn cmd(&self, op: &str, cmd_id: Uuid, epoch: i64) -> Value {
         let exp = NOW_MS / 1000 + 3_600;
         json!({
@@ -146,7 +146,7 @@ impl In<'_> {
         })
     }
 
-    /// The next word: the last part of its topic, and what it says. A state is remembered.
+    /// The next message: the last part of its topic, and its content. A state report is stored.
     fn word(&mut self) -> (String, Value) {
         match self.server.next() {
             Heard::DeviceMessage { topic, word, .. } => {
@@ -160,7 +160,7 @@ impl In<'_> {
         }
     }
 
-    /// The ack that comes next, or right after a state.
+    /// The next ack, which only state reports may precede.
     fn ack(&mut self) -> (Value, Value) {
         loop {
             let (topic, word) = self.word();
@@ -176,7 +176,7 @@ impl In<'_> {
         assert_eq!(self.word().0, "state");
     }
 
-    /// It starts; one that was told the time too late is asked once more.
+    /// Starts the device. A device that received the time too late is asked again.
     fn starts(&mut self) -> Uuid {
         for epoch in 1..=5 {
             let cmd_id = Uuid::new_v4();
@@ -195,7 +195,7 @@ impl In<'_> {
 }
 
 #[test]
-fn a_device_subscribes_speaks_starts_and_stops() {
+fn a_device_subscribes_reports_starts_and_stops() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &["--hb", "1"]);
     let mut device = server.let_in();
@@ -235,7 +235,7 @@ fn a_device_subscribes_speaks_starts_and_stops() {
     assert!(summary.starts_with("devices  1 of 1 connected after ") && summary.contains("\nstarts   1 run, "), "{summary}");
 }
 
-/// A file of keys that goes with the test.
+/// A file of keys that is deleted after the test.
 struct Keys(PathBuf);
 
 impl Keys {
@@ -272,7 +272,7 @@ fn many_are_cut_and_come_back() {
     let back = sim.line();
     assert_eq!((&back["back"], &back["over"]), (&json!(5), &json!(true)), "{back}");
     assert!(back["max_ms"].as_i64() >= back["p99_ms"].as_i64(), "{back}");
-    // The server goes, and is there again.
+    // The server closes all connections, and accepts new ones.
     server.close();
     assert_eq!(sim.line()["back"], 20);
     let stats = sim.ask("stats");
@@ -283,7 +283,7 @@ fn many_are_cut_and_come_back() {
 }
 
 #[test]
-fn its_memory_outlives_it_in_a_journal() {
+fn a_devices_memory_survives_in_a_journal() {
     let server = Server::start();
     let journal = Keys::write("");
     let args = ["--journal", journal.path()];
@@ -303,7 +303,7 @@ fn its_memory_outlives_it_in_a_journal() {
 }
 
 #[test]
-fn who_is_not_let_in_within_the_time_is_told_why() {
+fn a_login_that_fails_within_the_time_is_reported_with_its_cause() {
     let server = Server::start();
     let at = server.address.to_string();
     let wrong = |at: &str| {
@@ -313,7 +313,7 @@ fn who_is_not_let_in_within_the_time_is_told_why() {
     let told = wrong(&at);
     assert!(told.out.contains("devices  0 of 1 connected") && told.out.contains("logins refused"), "{told:?}");
     told.refused("after 1 s 0 of 1 devices are connected; the last one was lost: login refused: wrong user or password");
-    // Nobody listens there any more.
+    // No server listens at this address any more.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     wrong(&free).refused("the last one was lost: connection refused");
 }
@@ -333,7 +333,7 @@ fn lines_of_json_are_keys_too() {
 #[actix_web::test]
 async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
-        // Past what the test runner keeps of a test that is fine.
+        // Written directly, because the test runner hides the output of tests that pass.
         let _ = writeln!(std::io::stderr(), "SKIPPED: there is no IPv6 here, so no device connects by it");
         return;
     }
@@ -348,7 +348,7 @@ async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
 }
 
 #[test]
-fn what_is_not_understood_is_told() {
+fn invalid_arguments_are_reported() {
     let server = Server::start();
     let good = Keys::of(1..=3, &server);
     let row = |rest: &str| Keys::write(&format!("user,secret,host,port,idoutlet,idmesin,ca\n{rest}"));
@@ -391,7 +391,7 @@ fn what_is_not_understood_is_told() {
 }
 
 #[test]
-fn the_control_port_takes_orders_of_a_line_from_a_few() {
+fn the_control_port_takes_one_line_orders_from_few_clients() {
     let server = Server::start();
     let mut sim = Sim::one(&server, &[]);
     for (order, why) in [
@@ -435,7 +435,7 @@ async fn a_customer_washes_with_one() {
     app.buy(&siti, &order).boxed_local().await.expect(200, "Mesin Berhasil dinyalakan");
     let told = sim.ask(&format!("run {id}"));
     assert_eq!((&told["starts"], &told["run"]["sisa_s"]), (&json!(1), &json!(600)));
-    // Its power is away for a moment, and the server hears of it from its first state.
+    // The device loses its power for a moment, and the server learns of it from its first state report.
     sim.does(&format!("fault {id} reboot"));
     sim.does(&format!("heal {id}"));
     sim.until(|stats| stats["starts"]["went_on"] == 1 && stats["connected"] == 1);

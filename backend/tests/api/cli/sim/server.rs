@@ -1,4 +1,4 @@
-//! A server for devices that does what a test says: it lets in who knows the secret, tells what it hears, and says what it is given.
+//! A device server that a test controls: it accepts devices with the right secret, reports what they do, and sends the test's commands.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,7 +14,7 @@ use crate::races::PATIENCE;
 
 pub const SECRET: &str = "rahasia";
 
-/// What a device did; lines are counted from 0.
+/// What a device did. Connections are numbered from 0.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
     LogIn { line: usize, user: String, client: String, will: Value },
@@ -53,7 +53,7 @@ impl Server {
                 known.push(line.clone());
                 thread::spawn(move || {
                     serve(read, number, &line, &told);
-                    // A test that is over hears nothing.
+                    // A test that has ended has dropped the receiver.
                     let _ = told.send(Heard::Closed { line: number });
                 });
             }
@@ -65,7 +65,7 @@ impl Server {
         self.heard.recv_timeout(PATIENCE).expect("a device does something")
     }
 
-    /// Says a command to the device on a line.
+    /// Sends a command to the device on a connection.
     pub fn say(&self, line: usize, cmd: &Value) {
         let line = self.lines.lock().unwrap()[line].clone();
         let mut line = line.lock().unwrap();
@@ -74,7 +74,7 @@ impl Server {
         line.stream.write_all(&out).unwrap();
     }
 
-    /// The same, as one that was kept.
+    /// Sends the same as a retained message.
     pub fn say_kept(&self, line: usize, cmd: &Value) {
         let line = self.lines.lock().unwrap()[line].clone();
         let mut line = line.lock().unwrap();
@@ -86,13 +86,13 @@ impl Server {
         line.stream.write_all(&packet).unwrap();
     }
 
-    /// Says nothing more on a line, which ends for the device.
+    /// Closes the sending side of a connection, which ends it for the device.
     pub fn end(&self, line: usize) {
         let line = self.lines.lock().unwrap()[line].clone();
         line.lock().unwrap().stream.shutdown(std::net::Shutdown::Write).unwrap();
     }
 
-    /// Closes all lines.
+    /// Closes all connections.
     pub fn close(&self) {
         for line in self.lines.lock().unwrap().iter() {
             let _ = line.lock().unwrap().stream.shutdown(std::net::Shutdown::Both);
@@ -109,7 +109,7 @@ fn serve(mut read: TcpStream, number: usize, line: &Mutex<Line>, told: &Sender<H
             let mut out = Vec::new();
             let event = line.mqtt.feed(&mut bytes, &mut out).unwrap();
             let heard = event.as_ref().and_then(|event| answer(number, &mut line, event, &mut out));
-            // Told before it is answered: what the device does then is told later.
+            // Reported before it is answered, so that the device's reaction is reported later.
             if heard.is_some_and(|heard| told.send(heard).is_err()) || line.stream.write_all(&out).is_err() {
                 return;
             }
