@@ -1,4 +1,4 @@
-//! What keeps a server from being one of several.
+//! Errors of membership in a cluster.
 
 use nyala_store::db::error::DbError;
 

@@ -1,5 +1,5 @@
-//! A failover of the database, as one of several servers sees it: no host takes writes, a standby answers, and nobody's beat reaches that
-//! any more. Then this server is not cut off alone, and nobody else owns anything either (docs/cluster.md).
+//! Detection of a database failover: no host takes writes, a standby answers, and no heartbeat reaches that standby any more. Then this server
+//! is not the only one that is cut off, and no other server can acquire shards (docs/cluster.md).
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use super::Ownership;
 use super::error::ClusterError;
 use super::membership::{HEARTBEAT_MS, TTL_MS};
 
-/// Between two looks everybody who lives has beaten.
-const LIFE: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
+/// Interval of the checks. Every live server sends a heartbeat between two of them.
+const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// Whether it waits to be promoted, and when each of the others lives to by what has reached it. Its clock is not asked.
+/// Whether the host is a standby, and the expiry of every other lease that has reached it. Its clock is not used.
 const LOOK: &str = "
 SELECT pg_is_in_recovery(), coalesce(array_agg(alive_until ORDER BY idnode) FILTER (WHERE idnode <> $1), '{}') FROM node";
 
-/// Looks for a failover while no beat is answered, where the database has several hosts; whoever has one cannot know. Runs until the process
-/// ends.
+/// Looks for a failover while heartbeats are not answered. It needs several database hosts; with one host a failover cannot be detected. Runs
+/// until the process ends.
 pub async fn watch(config: &Config, ownership: &Ownership) {
     let mut standbys = config.clone();
     standbys.target_session_attrs(TargetSessionAttrs::ReadOnly);
@@ -32,7 +32,7 @@ pub async fn watch(config: &Config, ownership: &Ownership) {
     loop {
         every.tick().await;
         if hosts::count(config) > 1
-            && ownership.silence() > LIFE
+            && ownership.silence() > LEASE_TTL
             && let Err(e) = look(&standbys, ownership).await
         {
             tracing::debug!(error = %e, "no standby of the database answers");
@@ -40,14 +40,14 @@ pub async fn watch(config: &Config, ownership: &Ownership) {
     }
 }
 
-/// Looks at one standby until the database answers, or that one does not.
+/// Watches one standby until the database answers, or the standby does not.
 async fn look(standbys: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
     let (client, _lost) = lock::connect(standbys).await?;
     let me = ownership.node().unwrap_or_default();
     let mut before: Option<Vec<Timestamp>> = None;
-    let mut every = interval(LIFE);
+    let mut every = interval(LEASE_TTL);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while ownership.silence() > LIFE {
+    while ownership.silence() > LEASE_TTL {
         every.tick().await;
         let row = timeout(WITHIN, client.query_one(LOOK, &[&me])).await;
         let row = row.map_err(|_| DbError::broken("a standby does not answer"))??;

@@ -1,5 +1,5 @@
-//! The fence: a commit of an owner that is none any more changes nothing. A lease excludes nobody by itself, because its owner may sleep
-//! between looking at it and committing.
+//! The fence makes commits of a former owner change nothing. A lease alone does not exclude another writer, because its owner may be paused
+//! between checking it and committing.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use tokio_postgres::types::ToSql;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-/// Since when which node owns a shard. Both are asked for: a failover of the database may forget an epoch, and it is given again.
+/// Node and epoch of a shard's owner. Both are compared: a database failover may lose an epoch, and it is assigned again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     pub shard: i32,
@@ -18,29 +18,29 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// One that never stands.
+    /// A fence that never matches.
     pub const fn of_nobody() -> Self {
         Self { shard: -1, node: 0, epoch: 0 }
     }
 }
 
-/// A statement that only an owner may carry out: as it is where there is one server, and behind the fence where there are several.
+/// A statement that only the owner may execute: unchanged for a single server, with the fence among several.
 pub struct Fenced {
     statement: &'static str,
-    /// What it begins to look at its row with, once; the fence stands after it.
+    /// The start of its row's condition, which occurs once. The fence is inserted after it.
     guard: &'static str,
     behind: OnceLock<String>,
 }
 
 impl Fenced {
-    /// `guard`: a condition of `statement` ends there, and another one may be put after it. One that is not in it does not compile where
-    /// this is a static's: the statement would stand before the fence.
+    /// `guard`: a part of `statement` after which a further condition may follow. In a static, a guard that is not part of the statement does
+    /// not compile, because the statement would run without its fence.
     pub const fn new(statement: &'static str, guard: &'static str) -> Self {
         assert!(stands_in(guard.as_bytes(), statement.as_bytes()), "the guard is not in the statement");
         Self { statement, guard, behind: OnceLock::new() }
     }
 
-    /// The row that it gives, at most one; none, too, when the fence does not stand.
+    /// Returns at most one row, and none when the fence does not match.
     ///
     /// # Errors
     /// The database's.
@@ -59,8 +59,8 @@ impl Fenced {
         Ok(client.query_opt(&statement, &[params, &own].concat()).await?)
     }
 
-    /// `FOR SHARE`: whoever claims the shard waits for what is being committed, so that no commit is later than a takeover. The fence's
-    /// parameters are after the statement's own.
+    /// Builds the statement with its fence. `FOR SHARE` makes a claim of the shard wait for running commits, so that no commit is later than a
+    /// takeover. The parameters of the fence follow those of the statement.
     fn behind(&self, params: usize) -> &str {
         self.behind.get_or_init(|| {
             let (shard, node, epoch) = (params + 1, params + 2, params + 3);

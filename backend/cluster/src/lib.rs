@@ -1,5 +1,5 @@
-//! Several servers on one database (docs/cluster.md): which of them owns which outlets. PostgreSQL decides that; a server that is alone
-//! owns everything and asks nobody.
+//! Ownership of outlets among several servers on one database (docs/cluster.md). PostgreSQL decides it. A single server owns everything and
+//! asks no one.
 
 pub mod error;
 pub mod failover;
@@ -20,15 +20,15 @@ use tokio::sync::Notify;
 use self::fence::Fence;
 use self::metrics::ClusterMetrics;
 
-/// Outlets are spread over so many shards, each of which has one owner (migrations/V20261202__cluster.sql).
+/// Number of shards over which outlets are spread. Each shard has one owner (migrations/V20261202__cluster.sql).
 pub const SHARDS: i32 = 256;
 
-/// Which shard an outlet is of: its machines stay together.
+/// The shard of an outlet. All machines of an outlet are in one shard.
 pub fn shard_of(idoutlet: i64) -> i32 {
     i32::try_from(idoutlet.rem_euclid(i64::from(SHARDS))).unwrap_or_default()
 }
 
-/// The condition that the outlet in a column is of one of the shards in parameter `n` (NULL: of any), as a literal.
+/// SQL condition, as a literal: the outlet in a column is in one of the shards in parameter `n`. NULL means all shards.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __of_shards {
@@ -38,57 +38,58 @@ macro_rules! __of_shards {
 }
 pub use __of_shards as of_shards;
 
-/// Whose an outlet is, as this server knows it.
+/// Owner of an outlet, as this server knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// There is one server.
+    /// A single server runs.
     Alone,
-    /// This one, as long as the fence stands.
+    /// This server, while the fence matches the stored row.
     Here(Fence),
+    /// Another server, or none.
     Remote,
 }
 
-/// What this server owns. Cheap to clone.
+/// The shards that this server owns. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Ownership(Option<Arc<Shards>>);
 
 #[derive(Debug)]
 struct Shards {
-    /// This start of this server; 0 before it is known.
+    /// Number of this start of this server (`node.idnode`); 0 before it has joined.
     node: AtomicI64,
-    /// Servers that live, this one included.
+    /// Number of servers that are alive, this one included.
     servers: AtomicUsize,
     /// Numbers of the servers that live, as of the last heartbeat.
     alive: Mutex<Vec<i64>>,
-    /// The epoch since which each shard is owned; 0: it is not.
+    /// Epoch of each owned shard; 0 for a shard that is not owned.
     epochs: Vec<AtomicI64>,
-    doubted: Notify,
+    invalidated: Notify,
     metrics: ClusterMetrics,
-    /// Those that are owned since a moment ago, whose machines nobody has looked at yet.
+    /// Shards acquired just now, whose machines are not loaded yet.
     gained: Mutex<BTreeSet<i32>>,
     gains: Notify,
     heard: Mutex<LastAnswer>,
-    /// How long a failover may take.
+    /// Longest failover that still counts as an answer.
     failover: Duration,
 }
 
-/// Of the database.
+/// Database health as seen by the last heartbeat.
 #[derive(Debug, Clone, Copy)]
 struct LastAnswer {
-    /// When it last answered a beat.
-    beaten: Instant,
+    /// When it last answered a heartbeat.
+    answered: Instant,
     /// When it was last seen to fail over.
     failing_over: Instant,
 }
 
 impl Ownership {
-    /// One of several; it owns nothing yet. What a failover of the database takes longer than `failover` is none.
+    /// Starts with no shards. A database failover longer than `failover` counts as an outage.
     pub fn shared(metrics: ClusterMetrics, failover: Duration) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
-        let (doubted, gained, gains, alive) = Default::default();
+        let (invalidated, gained, gains, alive) = Default::default();
         let (now, node, servers) = (Instant::now(), AtomicI64::new(0), AtomicUsize::new(1));
-        let heard = Mutex::new(LastAnswer { beaten: now, failing_over: now });
-        Self(Some(Arc::new(Shards { node, servers, alive, epochs, doubted, metrics, gained, gains, heard, failover })))
+        let heard = Mutex::new(LastAnswer { answered: now, failing_over: now });
+        Self(Some(Arc::new(Shards { node, servers, alive, epochs, invalidated, metrics, gained, gains, heard, failover })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -104,18 +105,18 @@ impl Ownership {
         }
     }
 
-    /// What this start of this server is called by the others; `None` alone, and before it is known.
+    /// Number of this start of this server; `None` for a single server, and before it has joined.
     pub fn node(&self) -> Option<i64> {
         self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire)).filter(|node| *node != 0)
     }
 
-    /// How much of what all servers allow together this one allows: nobody has more of it by asking each of them.
+    /// This server's part of a limit for all servers together. A client gets no more by asking each server.
     pub fn share_of(&self, limit: usize) -> usize {
         limit.div_ceil(self.0.as_ref().map_or(1, |shards| shards.servers.load(Ordering::Relaxed)))
     }
 
-    /// So many servers live and may claim; none, while the database has kept all of them waiting.
-    /// `alive`: every server whose lease has not expired, as of the last heartbeat.
+    /// Takes over what a heartbeat found. `servers`: number of live servers that may claim shards; 0 while all of them are in the grace
+    /// period. `alive`: every server whose lease has not expired.
     pub fn is_one_of(&self, servers: i64, alive: Vec<i64>) {
         let Some(shards) = &self.0 else { return };
         if let Ok(servers @ 1..) = usize::try_from(servers) {
@@ -130,56 +131,55 @@ impl Ownership {
         self.0.as_ref().is_some_and(alive)
     }
 
-    /// Whether the outlet's machines are decided here.
+    /// Whether this server decides about the outlet's machines.
     pub fn owns(&self, idoutlet: i64) -> bool {
         self.of(idoutlet) != Owner::Remote
     }
 
-    /// The shards that are owned here; `None`: all there are.
+    /// The shards that this server owns; `None` for all shards.
     pub fn shards(&self) -> Option<Vec<i32>> {
         let shards = self.0.as_ref()?;
         Some((0..SHARDS).filter(|shard| shards.epoch(*shard) != 0).collect())
     }
 
-    /// How long ago the database last answered a beat of this server; one that is alone has none to wait for. Past
-    /// [`membership::TTL_MS`] others decide what it decided.
+    /// Time since the database last answered a heartbeat of this server; zero for a single server. Past [`membership::TTL_MS`] other
+    /// servers take over its shards.
     pub fn silence(&self) -> Duration {
-        self.0.as_ref().map_or(Duration::ZERO, |shards| shards.heard().beaten.elapsed())
+        self.0.as_ref().map_or(Duration::ZERO, |shards| shards.last_answer().answered.elapsed())
     }
 
-    /// The same, but a failover of the database is as good as its answer for as long as one may take.
+    /// As [`Self::silence`], but a failover counts as an answer for at most the configured time.
     pub fn given_up(&self) -> Duration {
         self.0.as_ref().map_or(Duration::ZERO, |shards| {
-            let LastAnswer { beaten, failing_over } = *shards.heard();
-            failing_over.min(beaten + shards.failover).max(beaten).elapsed()
+            let LastAnswer { answered, failing_over } = *shards.last_answer();
+            failing_over.min(answered + shards.failover).max(answered).elapsed()
         })
     }
 
-    /// The database does not answer, and a standby of it waits to be promoted.
+    /// Records that the database does not answer while one of its standbys waits to be promoted.
     pub fn fails_over(&self) {
         if let Some(shards) = &self.0 {
-            shards.heard().failing_over = Instant::now();
+            shards.last_answer().failing_over = Instant::now();
         }
     }
 
-    /// A fence did not stand: what is owned is read again at once.
-    pub fn doubt(&self) {
+    /// Invalidates the ownership: a fence did not match, so it is read again at once.
+    pub fn invalidate(&self) {
         if let Some(shards) = &self.0 {
             shards.metrics.doubts.inc();
-            shards.doubted.notify_one();
+            shards.invalidated.notify_one();
         }
     }
 
-    /// Returns when somebody doubts; never, where there is one server.
-    async fn doubted(&self) {
+    /// Returns when the ownership was invalidated; never, for a single server.
+    async fn invalidated(&self) {
         match &self.0 {
-            Some(shards) => shards.doubted.notified().await,
+            Some(shards) => shards.invalidated.notified().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Waits for shards that are owned since a moment ago: whoever takes them brings their machines back. Never returns, where there is one
-    /// server.
+    /// Waits for acquired shards. The caller loads their machines. Never returns for a single server.
     pub async fn gained(&self) -> Vec<i32> {
         let Some(shards) = &self.0 else { return std::future::pending().await };
         loop {
@@ -191,19 +191,19 @@ impl Ownership {
         }
     }
 
-    /// These could not be brought back: they are to be gained once more.
-    pub fn gain_again(&self, again: impl IntoIterator<Item = i32>) {
+    /// Puts shards back whose machines could not be loaded.
+    pub fn acquire_again(&self, again: impl IntoIterator<Item = i32>) {
         if let Some(shards) = &self.0 {
             shards.gained().extend(again);
             shards.gains.notify_one();
         }
     }
 
-    /// Takes what is stored for what is owned: shards, and the epoch of each. How many came, and how many went.
+    /// Replaces the ownership by the stored shards and their epochs. Returns the number of acquired and of lost shards.
     pub fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
         let Some(shards) = &self.0 else { return (0, 0) };
         shards.node.store(node, Ordering::Release);
-        shards.heard().beaten = Instant::now();
+        shards.last_answer().answered = Instant::now();
         let (mut gained, mut lost) = (Vec::new(), 0);
         for shard in 0..SHARDS {
             let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
@@ -215,13 +215,13 @@ impl Ownership {
         }
         let count = gained.len();
         if count > 0 {
-            self.gain_again(gained);
+            self.acquire_again(gained);
         }
         (count, lost)
     }
 
-    /// Decides nothing for this shard any more.
-    pub fn let_go(&self, shard: i32) {
+    /// Stops deciding about this shard.
+    pub fn release(&self, shard: i32) {
         if let Some(shards) = &self.0 {
             shards.set(shard, 0);
         }
@@ -229,7 +229,7 @@ impl Ownership {
 }
 
 impl Shards {
-    fn heard(&self) -> MutexGuard<'_, LastAnswer> {
+    fn last_answer(&self) -> MutexGuard<'_, LastAnswer> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -281,11 +281,11 @@ mod tests {
         assert_eq!(own.gained().now_or_never(), None);
         assert_eq!(own.of(3), Owner::Here(Fence { shard: 3, node: 9, epoch: 5 }));
         assert_eq!(own.of(259), own.of(3), "an outlet is of its number mod 256");
-        // Somebody had it in between.
+        // Another server owned it in between.
         assert_eq!(own.learn(9, &[(3, 7)]), (1, 1));
         assert_eq!(own.gained().now_or_never(), Some(vec![3]));
         assert_eq!((own.shards(), own.owns(4)), (Some(vec![3]), false));
-        own.let_go(3);
+        own.release(3);
         assert_eq!(own.of(3), Owner::Remote);
     }
 }

@@ -1,5 +1,5 @@
-//! A server among others: it says that it lives, takes shards whose owner does not, and hands over what is more than its share. All by
-//! the database's clock, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
+//! Membership of a server in the cluster. It extends its lease by heartbeats, claims shards whose owner's lease has expired, and transfers
+//! shards beyond its share. All times are the database's, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use tokio_postgres::{Client, Row};
 use super::SHARDS;
 use super::error::ClusterError;
 
-/// So long after its last beat a node lives.
+/// Lease TTL: a node is alive for this long after its last heartbeat.
 pub const TTL_MS: i64 = 1_200;
-/// How often it says that it does.
+/// Interval of heartbeats.
 pub const HEARTBEAT_MS: u64 = 300;
-/// Shards that a node which stays hands over in a beat, so that most machines have an owner at any time.
+/// Shards that a node transfers at each heartbeat while it stays. Few at once, so that most machines have an owner at any time.
 const HANDED_OVER: i64 = 16;
-/// Nodes that have been dead so long are forgotten.
+/// Rows of nodes are deleted this long after their lease has expired.
 const FORGET_MS: i64 = 24 * 60 * 60_000;
 
-/// One that comes is late, too: what stopped the others' beats may just be over.
+/// A joining server also starts in the grace period: the stall that delayed the others may only just have ended.
 const JOIN: &str = "
 INSERT INTO node (name, version, started_at, alive_until, late_since)
 SELECT $1, $2, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
@@ -27,8 +27,8 @@ WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_time
 
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
-/// $1 node, $2 its life, $3 how long its last beat took, $4 how far the database's clock was ahead of its own then, $5 how long its news takes.
-/// A beat that finds its own life over remembers when: what stopped this node may have stopped all.
+/// Heartbeat. $1 node, $2 lease TTL, $3 duration of its last heartbeat, $4 how far the database's clock was ahead of its own then, $5 how long
+/// a change notification takes. A heartbeat after the node's own lease has expired starts the grace period: the stall may have hit all nodes.
 const BEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
     beat_ms = $3, clock_ms = $4, news_ms = $5, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
@@ -36,9 +36,8 @@ WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
-/// What everybody knows: nodes that live and may claim, shards that nobody who lives owns, and in how many milliseconds the first of the
-/// others' lives is over. $1 their life, $2 who asks. One that is late has no share yet: what others left to it would be nobody's until it
-/// may claim.
+/// View of the cluster: live nodes that may claim, shards without a live owner, and milliseconds until the first lease of another node
+/// expires. $1 lease TTL, $2 the asking node. A node in the grace period has no share: shards left to it would have no owner until it may claim.
 const SEEN: &str = "
 WITH alive AS MATERIALIZED (
     SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim, alive_until
@@ -49,7 +48,7 @@ SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
        ARRAY(SELECT idnode FROM alive) AS alive";
 
-/// $1 node, $2 its life, $3 how many at most. That nobody who lives owns them is asked again: the row may have been claimed since.
+/// Claims free shards. $1 node, $2 lease TTL, $3 limit. It checks again that no live node owns them, because another node may have claimed them.
 const CLAIM: &str = "
 WITH me AS (
     SELECT FROM node WHERE idnode = $1 AND alive_until > clock_timestamp()
@@ -62,8 +61,8 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// $1 how long ago a server's last beat was that is dead, $2 the node that asks: when its own beats came late since, everybody's may have.
-/// Devices have come back to another server by then, or are gone. A machine whose row somebody else holds has its turn later.
+/// Marks devices of dead servers as offline. $1 time since a dead server's lease expired, $2 the asking node; while that one is in the grace
+/// period, it marks none. By then devices have reconnected to another server, or are gone. Locked rows are skipped and have their turn later.
 const ORPHANS: &str = "
 WITH orphans AS (
     SELECT idmesin FROM mesin WHERE EXISTS (
@@ -75,7 +74,7 @@ WITH orphans AS (
 UPDATE mesin m SET online = FALSE FROM orphans o WHERE m.idmesin = o.idmesin";
 const ORPHANED_MS: i64 = 15_000;
 
-/// Every node that is known, and how many shards are nobody's.
+/// Every known node, live nodes first.
 const STATUS: &str = "
 SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_timestamp() - n.alive_until) * 1000)::FLOAT8 + $1 AS since_ms,
        n.alive_until >= clock_timestamp() AS lives, n.leaving, n.late_since > clock_timestamp() - $1 * INTERVAL '1 ms' AS late,
@@ -83,7 +82,7 @@ SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_time
        (SELECT count(*) FROM mesin m WHERE m.link_node = n.idnode AND m.online) AS devices
 FROM node n ORDER BY lives DESC, n.name, n.idnode DESC";
 
-/// $1 the machine, $2 the node that asks.
+/// Whether a device is connected to another live node. $1 machine, $2 the asking node.
 const LINKED_ELSEWHERE: &str = "
 SELECT EXISTS (
     SELECT FROM mesin m JOIN node n ON n.idnode = m.link_node
@@ -94,36 +93,36 @@ const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode
 
 const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY idmesin LIMIT 1";
 
-/// What a beat found.
+/// Result of a heartbeat.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeartbeatResult {
-    /// Every shard that is this node's, and since which epoch.
+    /// Every shard of this node with its epoch.
     pub owned: Vec<(i32, i64)>,
-    /// Of these, so many are for others.
+    /// How many of them to transfer to other nodes.
     pub surplus: usize,
-    /// Servers that live and may claim, and shards that nobody who lives owned.
+    /// Live nodes that may claim, and shards without a live owner.
     pub nodes: i64,
     pub free: i64,
-    /// Until the first of the others' lives is over, if they say nothing more.
+    /// Time until the first lease of another node expires, without further heartbeats.
     pub first_end: Option<Duration>,
     /// Every server whose lease has not expired.
     pub alive: Vec<i64>,
 }
 
-/// What a node's row says of its last beat, for whoever asks how it is.
+/// A node's last heartbeat, stored for `nyala cluster status`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LastHeartbeat {
     pub took_ms: f64,
-    /// How far the database's clock was ahead of the node's, as it last looked (`db::clock`).
+    /// How far the database's clock was ahead of the node's at its last reading (`db::clock`).
     pub ahead_ms: f64,
-    /// How long a message to the others takes; `None` when none comes back, or it tells none.
+    /// Travel time of a change notification; `None` when none comes back, or the node sends none.
     pub news_ms: Option<f64>,
 }
 
-/// Enters among the others; its number.
+/// Joins the cluster and returns the node's number.
 ///
 /// # Errors
-/// When a server of that name lives, or devices are simulated.
+/// When a server of that name is alive, or devices are simulated.
 pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, ClusterError> {
     if let Some(row) = client.query_opt(SIMULATED, &[]).await? {
         return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
@@ -134,7 +133,7 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
     Ok(row.try_get(0)?)
 }
 
-/// Says that node `me` lives, and claims shards when somebody's are free.
+/// Extends the lease of node `me`, and claims free shards up to its share.
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
@@ -159,33 +158,33 @@ pub async fn beat(client: &Client, me: i64, last: LastHeartbeat) -> Result<Heart
     Ok(HeartbeatResult { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
 }
 
-/// What a node knows of all when it decides what to take and what to give.
+/// What a node knows of the cluster when it decides which shards to claim or to transfer.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
-    /// Nodes that live and may claim.
+    /// Live nodes that may claim.
     pub nodes: i64,
-    /// Shards that nobody who lives owns.
+    /// Shards without a live owner.
     pub free: i64,
-    /// It has not been late for a whole life.
+    /// The node is not in the grace period.
     pub is_quiet: bool,
     pub leaving: bool,
 }
 
 impl Seen {
-    /// How many shards a node that owns so many claims at most, if any.
+    /// Maximum number of shards that a node with `owned` shards claims; `None` for no claim.
     pub fn claims(&self, owned: usize) -> Option<i64> {
         let room = self.share() - i64::try_from(owned).unwrap_or(i64::MAX);
         (self.is_quiet && self.free > 0 && room > 0).then_some(room)
     }
 
-    /// How many of the shards that it owns it hands over now.
+    /// How many of its shards the node transfers now.
     pub fn surplus(&self, owned: usize) -> usize {
         let most = if self.leaving { i64::from(SHARDS) } else { HANDED_OVER };
         let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, most);
         usize::try_from(surplus).unwrap_or(0)
     }
 
-    /// How many shards are a node's: so many that all are somebody's.
+    /// A node's share, rounded up so that all shards have an owner.
     fn share(&self) -> i64 {
         let nodes = self.nodes.max(1);
         if self.leaving { 0 } else { (i64::from(SHARDS) + nodes - 1) / nodes }
@@ -197,18 +196,18 @@ async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
 
-/// A node, as the database knows it.
+/// Stored state of a node.
 #[derive(Debug)]
 pub struct NodeStatus {
     pub idnode: i64,
     pub name: String,
     pub version: String,
     pub started_at: Timestamp,
-    /// Since its last beat.
+    /// Milliseconds since its last heartbeat.
     pub silent_ms: f64,
     pub lives: bool,
     pub leaving: bool,
-    /// A beat of its came late just now: it claims nothing.
+    /// It is in the grace period and claims nothing.
     pub late: bool,
     pub last: LastHeartbeat,
     pub shards: i64,
@@ -216,7 +215,7 @@ pub struct NodeStatus {
     pub devices: i64,
 }
 
-/// All nodes that beat within a day, those that live first.
+/// All nodes with a heartbeat within a day, live nodes first.
 ///
 /// # Errors
 /// The database's.
@@ -244,26 +243,25 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
     rows.iter().map(status).collect()
 }
 
-/// Says of devices that were connected to a server which is dead, and to none since, that they cannot be reached; `me` asks. How many there
-/// were.
+/// Marks devices as offline whose server is dead and that have not reconnected since. `me` is the asking node. Returns their number.
 ///
 /// # Errors
 /// The database's.
-pub async fn tell_orphans(client: &Client, me: i64) -> Result<u64, ClusterError> {
+pub async fn mark_orphans_offline(client: &Client, me: i64) -> Result<u64, ClusterError> {
     Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64), &me]).await?)
 }
 
-/// The machine's device is connected to another node than `me`, and that lives.
+/// Whether the machine's device is connected to a live node other than `me`.
 ///
 /// # Errors
 /// The database's.
-pub async fn is_linked_elsewhere(client: &PooledClient, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
-    // Each purchase of such a device asks this: the plan is kept.
+pub async fn is_connected_to_another(client: &PooledClient, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
+    // Every purchase at such a device asks this, so the plan is cached.
     let statement = client.prepare_cached(LINKED_ELSEWHERE).await?;
     Ok(client.query_one(&statement, &[&idmesin, &me]).await?.try_get(0)?)
 }
 
-/// Lets go of a shard of which nothing is decided here any more.
+/// Releases a shard about which this server no longer decides.
 ///
 /// # Errors
 /// The database's.
@@ -272,7 +270,7 @@ pub async fn hand_over(client: &Client, me: i64, shard: i32) -> Result<(), Clust
     Ok(())
 }
 
-/// Says that node `me` will leave: nothing is a share of its any more.
+/// Announces that node `me` leaves: its share becomes 0.
 ///
 /// # Errors
 /// The database's.
@@ -281,7 +279,7 @@ pub async fn leave(client: &Client, me: i64) -> Result<(), ClusterError> {
     Ok(())
 }
 
-/// Node `me` has left.
+/// Ends the lease of node `me`.
 ///
 /// # Errors
 /// The database's.

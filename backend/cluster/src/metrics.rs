@@ -1,4 +1,4 @@
-//! What is counted of a server among others; all of it stays at nothing where there is one.
+//! Metrics of a server in a cluster; all stay at zero for a single server.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -7,32 +7,32 @@ use prometheus_client::registry::{Registry, Unit};
 
 #[derive(Debug, Clone)]
 pub struct ClusterMetrics {
-    /// Servers that live and stay.
+    /// Live servers that are not leaving.
     pub nodes: Gauge,
     pub shards_owned: Gauge,
-    /// Owned by nobody who lives.
+    /// Shards without a live owner.
     pub shards_free: Gauge,
     pub shards_gained: Counter,
     pub shards_lost: Counter,
     pub beat_seconds: Histogram,
     pub beats_failed: Counter,
-    /// Changes that met a fence which did not stand, or another state.
+    /// Changes that found a fence that does not match, or another state.
     pub doubts: Counter,
-    pub news: NewsMetrics,
+    pub news: NotifierMetrics,
 }
 
-/// Of the messages between servers.
+/// Metrics of change notifications.
 #[derive(Debug, Clone)]
-pub struct NewsMetrics {
+pub struct NotifierMetrics {
     pub connected: Gauge,
     pub told: Counter,
-    /// NATS was away, or there was no room.
+    /// Not sent: no connection to NATS, or no room in the queue.
     pub not_told: Counter,
     pub heard: Counter,
-    /// Numbers that others had used and that did not come here.
+    /// Gaps in the numbers of received notifications.
     pub missed: Counter,
     pub unreadable: Counter,
-    /// Of senders that are no living server.
+    /// Notifications whose sender is not a live server.
     pub ignored: Counter,
     pub way_seconds: Histogram,
 }
@@ -48,7 +48,7 @@ impl Default for ClusterMetrics {
             beat_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 14)),
             beats_failed: Counter::default(),
             doubts: Counter::default(),
-            news: NewsMetrics {
+            news: NotifierMetrics {
                 connected: Gauge::default(),
                 told: Counter::default(),
                 not_told: Counter::default(),
@@ -80,7 +80,7 @@ impl ClusterMetrics {
     }
 }
 
-impl NewsMetrics {
+impl NotifierMetrics {
     fn register(&self, all: &mut Registry) {
         all.register("cluster_news_connected", "Whether this server is connected to NATS", self.connected.clone());
         all.register("cluster_news_told", "Messages that went to the other servers", self.told.clone());

@@ -1,5 +1,5 @@
-//! This server's life among others: a beat each 300 ms, and one more where another's life ends, on a connection of its own, so that it
-//! waits for no purchase.
+//! Heartbeats of this server: one every 300 ms, and an additional one when the lease of another server expires. They use a separate
+//! connection, so that they never wait for a purchase.
 
 use std::time::{Duration, Instant};
 
@@ -14,22 +14,22 @@ use tokio_postgres::{Client, Config};
 use super::error::ClusterError;
 use super::membership::LastHeartbeat;
 use super::metrics::ClusterMetrics;
-use super::news::News;
+use super::news::Notifier;
 use super::{Ownership, membership};
 
 const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);
-/// So long after another server's life a beat finds that it is over.
+/// Delay after another server's expiry until a heartbeat sees it as expired.
 const AFTER_END: Duration = Duration::from_millis(5);
-/// A doubted ownership is read again no sooner than this.
+/// Minimum time between an invalidation and the next read of the ownership.
 const DOUBT_EVERY: Duration = Duration::from_millis(20);
-/// A beat that takes longer failed: the connection is made anew, perhaps to another host.
+/// Timeout of a heartbeat. After it the server reconnects, perhaps to another host.
 const WITHIN: Duration = Duration::from_secs(3);
-/// How often it is looked whether devices have lost their server.
+/// Interval between searches for devices of dead servers.
 const ORPHANS_EVERY: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(100);
-/// For handing everything over; the database may go while it is done.
+/// Timeout of the transfer of all shards; the database may fail during it.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
-/// Of the same name, one that was killed lives for 1.2 s in the eyes of others.
+/// A killed server of the same name is alive for 1.2 s in the database.
 const NAME_TRIES: u32 = 20;
 
 /// This start of this server.
@@ -38,25 +38,25 @@ pub struct Node {
     name: String,
     config: Config,
     ownership: Ownership,
-    news: News,
-    /// How far its clock is from the database's, for the others to see.
+    news: Notifier,
+    /// Distance of its clock from the database's, for `nyala cluster status`.
     clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
     last: LastHeartbeat,
-    /// Of the connection that the latest beats went by.
+    /// Session of the connection of the latest heartbeats.
     session: Option<SessionId>,
 }
 
 impl Node {
-    /// Enters among the others, as the owner of nothing.
+    /// Joins the cluster without shards.
     ///
     /// # Errors
-    /// When a server of that name lives, or devices are simulated; and the database's.
+    /// When a server of that name is alive, or devices are simulated; and the database's.
     pub async fn join(
         store: &Store,
         name: &str,
         ownership: Ownership,
-        news: News,
+        news: Notifier,
         clock_ahead_s: Ahead,
         metrics: ClusterMetrics,
     ) -> Result<Self, ClusterError> {
@@ -86,17 +86,17 @@ impl Node {
         }
     }
 
-    /// Beats on one connection for as long as it holds.
+    /// Sends heartbeats on one connection until it fails.
     async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
         let (client, _lost) = timeout(WITHIN, self.connect()).await.map_err(in_time)??;
         loop {
             let mut next = Instant::now() + EVERY;
             match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
-                // Somebody is silent: whoever waits for a machine of theirs waits no longer than for their life.
+                // Another server's lease is about to expire. The next heartbeat comes right then, so that its machines wait no longer.
                 Ok(Some(end)) => next = next.min(end),
                 Err(ClusterError::Forgotten) => {
-                    // Nothing is owned by a number that nobody knows.
+                    // A node without a row owns nothing.
                     self.ownership.learn(self.id, &[]);
                     self.id = join(&client, &self.name).await?;
                     tracing::warn!(idnode = self.id, "the others had forgotten this server; it has joined them again");
@@ -105,13 +105,13 @@ impl Node {
             }
             tokio::select! {
                 () = sleep_until(next.into()) => {}
-                () = self.ownership.doubted() => sleep(DOUBT_EVERY).await,
+                () = self.ownership.invalidated() => sleep(DOUBT_EVERY).await,
             }
         }
     }
 
-    /// A beat that waited in vain for the primary's standbys goes on waiting there: each would keep its connection, and soon there were no
-    /// more to be had.
+    /// Ends the previous session first. A heartbeat that timed out while the primary waits for its standbys keeps waiting there; each would
+    /// keep its connection until none is left.
     async fn connect(&mut self) -> Result<(Client, oneshot::Receiver<()>), ClusterError> {
         let (client, lost) = lock::connect(&self.config).await?;
         if let Some(before) = self.session {
@@ -121,7 +121,7 @@ impl Node {
         Ok((client, lost))
     }
 
-    /// Just after the first of the others' lives will be over, if they say nothing more.
+    /// Sends one heartbeat. Returns the moment just after the first lease of another server expires.
     async fn beat(&mut self, client: &Client) -> Result<Option<Instant>, ClusterError> {
         let began = Instant::now();
         let beat = membership::beat(client, self.id, self.last).await?;
@@ -144,26 +144,26 @@ impl Node {
             tracing::info!(gained, lost, owned = beat.owned.len(), "shards moved");
         }
         for (shard, _) in beat.owned.iter().rev().take(beat.surplus) {
-            // Each waits for a commit; the rest goes with the next beat, which must not come late.
+            // Each transfer waits for a commit. The rest follows at the next heartbeat, which must not be late.
             if began.elapsed() > EVERY {
                 break;
             }
-            // First nothing of it is decided here, then it may be somebody's.
-            self.ownership.let_go(*shard);
+            // This server stops deciding before another one may acquire the shard.
+            self.ownership.release(*shard);
             membership::hand_over(client, self.id, *shard).await?;
         }
         Ok(first_end)
     }
 }
 
-/// Tells of devices that have lost their server. Runs until the process ends, and apart from the beats: these wait for nobody's rows.
-pub async fn tell_orphans_loop(store: Store, ownership: Ownership) {
+/// Marks devices of dead servers as offline. Runs until the process ends, separate from the heartbeats, which must not wait for locked rows.
+pub async fn mark_orphans_offline_loop(store: Store, ownership: Ownership) {
     let mut every = interval(ORPHANS_EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         every.tick().await;
         let Some(me) = ownership.node() else { continue };
-        let told = async { membership::tell_orphans(&*store.get().await?, me).await };
+        let told = async { membership::mark_orphans_offline(&*store.get().await?, me).await };
         match told.await {
             Ok(0) => {}
             Ok(orphans) => tracing::warn!(orphans, "devices of a dead server have not come back"),
@@ -182,10 +182,10 @@ async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
     membership::join(client, name, env!("CARGO_PKG_VERSION")).await
 }
 
-/// Hands everything over, for a server that stops: returns when nothing is owned here any more, after 5 s at the latest.
+/// Transfers all shards of a server that stops. Returns when it owns none, after 5 s at the latest.
 ///
 /// # Errors
-/// The database's, or that it took too long; then the others take it over when this one's life is over.
+/// The database's, or the timeout. Then the others acquire the shards when this lease expires.
 pub async fn leave(config: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
     let left = timeout(LEAVE_WITHIN, hand_everything_over(config, ownership)).await;
     left.unwrap_or_else(|_| Err(DbError::broken("the database did not take what was handed over").into()))

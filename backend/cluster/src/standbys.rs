@@ -4,7 +4,7 @@ use tokio_postgres::{Client, Row};
 
 use super::error::ClusterError;
 
-/// Without it a role sees that there are some, and nothing else of them.
+/// Whether the role may see details of standbys; without this right it sees only that some exist.
 const MAY_SEE: &str = "SELECT pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')";
 
 const STANDBYS: &str = "
@@ -20,13 +20,13 @@ pub struct Standby {
     pub state: String,
     /// `async`, `potential`, `sync` or `quorum`.
     pub sync: String,
-    /// How long ago it was committed what it replays; `None`: it has all, and nothing was committed lately.
+    /// Age of the commit that it replays; `None` when it has replayed all and there was no commit lately.
     pub lag_ms: Option<f64>,
     /// Bytes that it has not replayed.
     pub behind: Option<i64>,
 }
 
-/// All that are connected; `None`: the role may not see them.
+/// All connected standbys; `None` when the role may not see them.
 ///
 /// # Errors
 /// The database's.

@@ -107,7 +107,7 @@ impl MachineActor {
                     let nota = result?;
                     nota.iter().for_each(|nota| log(nota, idmesin, became));
                     if nota.is_none() {
-                        ownership.doubt();
+                        ownership.invalidate();
                     }
                     Ok(nota.is_some())
                 };

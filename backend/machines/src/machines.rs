@@ -12,7 +12,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::{Entry, VacantEntry};
 use dashmap::mapref::one::RefMut;
 use nyala_cluster::Ownership;
-use nyala_cluster::news::{Hint, News};
+use nyala_cluster::news::{Notification, Notifier};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::PurchaseState;
@@ -52,7 +52,7 @@ pub struct MachineParts {
     /// Which machines this server owns.
     pub ownership: Ownership,
     /// Change notifications for other servers.
-    pub news: News,
+    pub news: Notifier,
     /// Separate connection for `recovery`: it stays usable while all others wait behind a lock.
     pub recovery: Db,
     pub drivers: Drivers,
@@ -112,7 +112,7 @@ impl Machines {
 
     /// Notifies other servers that something about the machine's purchase was committed.
     pub fn changed(&self, location: &Location) {
-        self.0.parts.news.tell(Hint::Machine { id: location.idmesin, outlet: location.idoutlet });
+        self.0.parts.news.notify(Notification::Machine { id: location.idmesin, outlet: location.idoutlet });
     }
 
     pub fn metrics(&self) -> &MachineMetrics {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use nyala_cluster::news::{Hint, Listener, Received};
+use nyala_cluster::news::{Listener, Notification, Received};
 use nyala_cluster::of_shards;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
@@ -65,7 +65,7 @@ pub async fn resume_loop(machines: Machines) {
             Ok(resumed) => tracing::info!(shards = gained.len(), resumed, "open purchases taken over"),
             Err(e) => {
                 tracing::warn!(error = %e, "open purchases cannot be taken over; it will be tried again");
-                machines.ownership().gain_again(gained);
+                machines.ownership().acquire_again(gained);
                 tokio::time::sleep(SAFETY_NET_EVERY).await;
             }
         }
@@ -108,15 +108,17 @@ async fn on_notifications(machines: &Machines, first: Received, news: &mut Liste
     let mut foreign = BTreeSet::new();
     for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
         match heard {
-            Received::Hint { hint: Hint::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
+            Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
                 if let Err(e) = told {
                     tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
-            Received::Hint { hint: Hint::Machine { id, .. }, .. } if machines.is_present(id) => _ = foreign.insert(id),
+            Received::Notification { hint: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
+                _ = foreign.insert(id)
+            }
             Received::Missed => foreign.extend(machines.foreign()),
-            Received::Hint { .. } | Received::Own(_) => {}
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
     mirror(machines, &foreign.into_iter().collect::<Vec<_>>()).await

@@ -1,5 +1,5 @@
-//! News between servers: where to look, and never what is there. Every fact is read from PostgreSQL, so that a message which is lost, late,
-//! repeated or forged makes somebody look, later or in vain, and nothing else (docs/decisions/0034-news-says-where-to-look.md).
+//! Change notifications between servers. They say where to look, never what is there. Every fact is read from PostgreSQL, so a lost, late,
+//! repeated or forged notification causes only a later or an unnecessary read (docs/decisions/0034-news-says-where-to-look.md).
 
 mod order;
 mod wire;
@@ -12,28 +12,28 @@ use nyala_core::domain::cause::Cause;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc};
 
-pub use self::wire::forever;
-use super::metrics::NewsMetrics;
+pub use self::wire::run;
+use super::metrics::NotifierMetrics;
 
-/// Messages that wait to be sent; one more is lost, and counted.
+/// Capacity of the send queue; a further notification is dropped and counted.
 const TOLD: usize = 8_192;
-/// Messages that a reader may fall behind; past that it has missed something.
+/// Notifications that a reader may fall behind; past that it gets [`Received::Missed`].
 const HEARD: usize = 8_192;
-/// How often a server says that it is there. Whoever says nothing for [`SILENT_AFTER`] is not.
+/// Interval of pulses. A server without one for [`SILENT_AFTER`] counts as not connected.
 pub const PULSE_EVERY: Duration = Duration::from_secs(1);
 pub const SILENT_AFTER: Duration = Duration::from_secs(5);
 
 /// Where to look.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Hint {
-    /// Something of the machine's purchase is committed.
+pub enum Notification {
+    /// A change of the machine's purchase was committed.
     Machine { id: i64, outlet: i64 },
-    /// Devices' words are written down, of machines of these shards.
+    /// Device messages for machines of these shards are stored.
     Words { shards: Vec<i32> },
-    /// A device that another server is connected to is asked about.
+    /// A question about a device that is connected to another server is stored.
     Question,
-    /// That is answered.
+    /// The answer to a question is stored.
     Answer { question: i64 },
     /// Tokens of the customer have ended.
     Tokens { customer: i64 },
@@ -41,54 +41,55 @@ pub enum Hint {
     Tills,
     /// A balance of the customer was moved.
     Balance { customer: i64, account: i64, cause: Cause },
-    /// So many sockets of these customers are at the server that says so.
+    /// Number of sockets of these customers at the sending server.
     Sockets { of: Vec<(i64, usize)> },
-    /// The server is there.
+    /// Sign of life of the sending server.
     Pulse,
 }
 
-/// What is heard.
+/// A received notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
-    /// The server `from` (its number of this start) says so.
-    Hint { from: i64, hint: Hint },
-    /// This server has said so: the device of a machine whose purchase it has begun for another one may be connected here.
-    Own(Hint),
-    /// Something may have been missed: whoever looks at what others decide looks at all of it.
+    /// A change that the server `from` reports; `from` is the number of its start.
+    Notification { from: i64, hint: Notification },
+    /// A change that this server has sent itself: the device may be connected here, although another server owns its machine.
+    Own(Notification),
+    /// Notifications may have been lost: readers reload everything that other servers decide.
     Missed,
 }
 
-/// This server's news. Cheap to clone; a server that has no NATS tells nobody and hears nothing.
+/// Sender and receiver of change notifications. Cheap to clone. Without NATS it sends and receives nothing.
 #[derive(Debug, Clone, Default)]
-pub struct News(Option<Arc<Wire>>);
+pub struct Notifier(Option<Arc<Wire>>);
 
 #[derive(Debug)]
 struct Wire {
-    told: mpsc::Sender<Hint>,
-    /// Until the wire is put up.
-    to_tell: Mutex<Option<mpsc::Receiver<Hint>>>,
+    told: mpsc::Sender<Notification>,
+    /// Taken when the connection task starts.
+    to_tell: Mutex<Option<mpsc::Receiver<Notification>>>,
     heard: broadcast::Sender<Received>,
     connected: AtomicBool,
-    /// What could not be told since the last message.
+    /// Notifications dropped since the last one that was sent.
     lost: AtomicU64,
-    /// How long the last pulse was on its way back here, and when that was.
+    /// Travel time of the last own pulse, and when it came back.
     way: Mutex<Option<(Duration, Instant)>>,
-    metrics: NewsMetrics,
+    metrics: NotifierMetrics,
 }
 
-impl News {
-    /// To be put up by [`forever`].
-    pub fn new(metrics: NewsMetrics) -> Self {
+impl Notifier {
+    /// Needs the task [`run`] to run.
+    pub fn new(metrics: NotifierMetrics) -> Self {
         let ((told, to_tell), (heard, _)) = (mpsc::channel(TOLD), broadcast::channel(HEARD));
         let (connected, lost, way) = Default::default();
         Self(Some(Arc::new(Wire { told, to_tell: Mutex::new(Some(to_tell)), heard, connected, lost, way, metrics })))
     }
 
-    /// Tells the others; never waits. While NATS is away nothing is told: they look by themselves.
-    pub fn tell(&self, hint: Hint) {
+    /// Notifies the other servers; never waits. Without a connection to NATS the notification is dropped, and the others find the change by
+    /// polling.
+    pub fn notify(&self, hint: Notification) {
         let Some(wire) = &self.0 else { return };
-        if matches!(hint, Hint::Machine { .. }) {
-            // Nobody listening is no error.
+        if matches!(hint, Notification::Machine { .. }) {
+            // Having no listener is not an error.
             let _ = wire.heard.send(Received::Own(hint.clone()));
         }
         if !wire.connected.load(Ordering::Acquire) || wire.told.try_send(hint).is_err() {
@@ -97,24 +98,24 @@ impl News {
         }
     }
 
-    /// What others tell from now on.
+    /// Notifications from now on.
     pub fn listen(&self) -> Listener {
         Listener(self.0.as_ref().map(|wire| wire.heard.subscribe()))
     }
 
-    /// How long a message takes to the servers, in ms; `None` when none has come back for [`SILENT_AFTER`].
+    /// Travel time of a notification in milliseconds; `None` when no pulse has come back for [`SILENT_AFTER`].
     pub fn way_ms(&self) -> Option<f64> {
         let way = *self.0.as_ref()?.way.lock().unwrap_or_else(PoisonError::into_inner);
         way.filter(|(_, at)| at.elapsed() < SILENT_AFTER).map(|(way, _)| way.as_secs_f64() * 1_000.0)
     }
 }
 
-/// Hears what others tell.
+/// Receiver of notifications.
 #[derive(Debug)]
 pub struct Listener(Option<broadcast::Receiver<Received>>);
 
 impl Listener {
-    /// What is heard next; one that has fallen behind has missed something. Never returns where there is no news.
+    /// The next notification, [`Received::Missed`] after the reader fell behind. Never returns without NATS.
     pub async fn next(&mut self) -> Received {
         let Some(heard) = &mut self.0 else { return std::future::pending().await };
         match heard.recv().await {
@@ -124,7 +125,7 @@ impl Listener {
         }
     }
 
-    /// What is here already, `most` at most.
+    /// Up to `most` notifications that are already here.
     pub fn rest(&mut self, most: usize) -> Vec<Received> {
         let Some(heard) = &mut self.0 else { return Vec::new() };
         let mut rest = Vec::new();

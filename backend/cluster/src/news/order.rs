@@ -1,19 +1,19 @@
-//! Which messages are missing: each server numbers its own, and NATS keeps their order.
+//! Detection of lost notifications. Each server numbers its own, and NATS keeps their order.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-/// A server that has said nothing for so long is forgotten with its number.
+/// The number of a silent server is forgotten after this time.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
-/// The last number of each server.
+/// Last received number of each server.
 #[derive(Debug, Default)]
 pub struct Numbers {
     last: HashMap<i64, (u64, Instant)>,
 }
 
 impl Numbers {
-    /// How many messages of `from` are missing before this one. Of a server that is heard for the first time none is.
+    /// Number of notifications of `from` missing before this one; 0 for the first one of a server.
     pub fn missing(&mut self, from: i64, number: u64, now: Instant) -> u64 {
         let before = self.last.insert(from, (number, now));
         self.last.retain(|_, (_, at)| now.duration_since(*at) < FORGOTTEN_AFTER);

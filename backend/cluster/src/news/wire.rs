@@ -1,5 +1,5 @@
-//! News over NATS (docs.nats.io, "Core NATS"): at most once is enough, so nothing is stored there, and a lost message costs the moment until
-//! somebody looks anyway.
+//! Change notifications over NATS (docs.nats.io, "Core NATS"). At-most-once delivery is enough, so NATS stores nothing. A lost notification
+//! costs the time until the next poll.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -16,34 +16,34 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::order::Numbers;
-use super::{HEARD, Hint, News, PULSE_EVERY, Received, Wire};
+use super::{HEARD, Notification, Notifier, PULSE_EVERY, Received, Wire};
 use crate::Ownership;
 
-/// Before the first part that says what a message is about.
+/// First part of every subject.
 const PREFIX: &str = "nyala.v1";
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
-/// A NATS server that stands still is noticed by two of these.
+/// A stalled NATS server is noticed after two pings.
 const PING_EVERY: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 const AGAIN_AFTER_AT_MAX: Duration = Duration::from_secs(1);
-/// For handing a message to the connection; longer, and it is lost.
+/// Timeout for handing a notification to the connection; after it the notification is dropped.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
 
-/// Senders that are no living server and are remembered, in case they become one.
+/// Maximum number of unknown senders that are remembered in case they join.
 const MAX_IGNORED: usize = 64;
 
-/// A message.
+/// A notification as it is sent.
 #[derive(Debug, Serialize, Deserialize)]
 struct Envelope {
     from: i64,
     number: u64,
-    /// That the sender may see how long it took: µs since it began.
+    /// Microseconds since the sender's connection task began; the sender measures the travel time with it.
     at_us: u64,
-    hint: Hint,
+    hint: Notification,
 }
 
-impl Hint {
-    /// What it is about, for whoever looks on (`nats sub 'nyala.v1.>'`).
+impl Notification {
+    /// Subject of the notification, for operators who watch (`nats sub 'nyala.v1.>'`).
     fn subject(&self, from: i64) -> String {
         match self {
             Self::Machine { id, .. } => format!("{PREFIX}.mesin.{id}"),
@@ -57,8 +57,8 @@ impl Hint {
     }
 }
 
-/// Tells and hears until the process ends. Without a NATS server that answers it tries again, and nobody waits for it.
-pub async fn forever(news: News, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
+/// Sends and receives notifications until the process ends. It keeps trying to connect, and no caller waits for it.
+pub async fn run(news: Notifier, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
     let Some(wire) = &news.0 else { return };
     let Some(mut told) = wire.to_tell.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     let began = Instant::now();
@@ -66,8 +66,8 @@ pub async fn forever(news: News, addresses: Vec<ServerAddr>, ca: Option<PathBuf>
     loop {
         match connect(wire, &addresses, ca.clone()).await {
             Ok((client, heard)) => {
-                let speak = speak(wire, &client, &mut told, &ownership, began, &mut number);
-                tokio::select! { () = speak => {}, () = hear(wire, heard, &ownership, began) => {} }
+                let send = send(wire, &client, &mut told, &ownership, began, &mut number);
+                tokio::select! { () = send => {}, () = receive(wire, heard, &ownership, began) => {} }
             }
             Err(e) => tracing::warn!(error = %e, "no connection to NATS can be prepared; it is tried again"),
         }
@@ -95,7 +95,7 @@ async fn connect(
             async move { wire.note(&event) }
         });
     let options = ca.into_iter().fold(options, ConnectOptions::add_root_certificates);
-    // The library takes none of an address.
+    // The library does not take the login from an address.
     let login = addresses.iter().find_map(|address| Some((address.username()?, address.password()?)));
     let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let options =
@@ -105,23 +105,30 @@ async fn connect(
     Ok((client, heard))
 }
 
-/// Brings to the others what is told here, and that this server is there.
-async fn speak(wire: &Wire, client: &Client, told: &mut Receiver<Hint>, own: &Ownership, began: Instant, number: &mut u64) {
+/// Sends queued notifications and pulses.
+async fn send(
+    wire: &Wire,
+    client: &Client,
+    told: &mut Receiver<Notification>,
+    own: &Ownership,
+    began: Instant,
+    number: &mut u64,
+) {
     let mut pulse = interval(PULSE_EVERY);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let hint = tokio::select! {
             hint = told.recv() => hint,
-            _ = pulse.tick() => Some(Hint::Pulse),
+            _ = pulse.tick() => Some(Notification::Pulse),
         };
         let (Some(hint), Some(from)) = (hint, own.node()) else { continue };
-        // Lost ones are counted, too: that is how the others notice.
+        // Dropped notifications use up numbers, so that the other servers notice the gap.
         *number += 1 + wire.lost.swap(0, Ordering::AcqRel);
         let subject = hint.subject(from);
         let at_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
         let envelope = Envelope { from, number: *number, at_us, hint };
         let Ok(payload) = serde_json::to_vec(&envelope) else { continue };
-        // What would wait for the next connection is old by then.
+        // A notification that waits for the next connection would be stale.
         let is_up = client.connection_state() == State::Connected;
         if is_up && matches!(timeout(TELL_WITHIN, client.publish(subject, payload.into())).await, Ok(Ok(()))) {
             wire.metrics.told.inc();
@@ -131,7 +138,7 @@ async fn speak(wire: &Wire, client: &Client, told: &mut Receiver<Hint>, own: &Ow
     }
 }
 
-async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instant) {
+async fn receive(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instant) {
     let (mut numbers, mut ignored) = (Numbers::default(), BTreeSet::new());
     while let Some(message) = heard.next().await {
         let Some(Envelope { from, number, at_us, hint }) = read(&message) else {
@@ -139,12 +146,12 @@ async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instan
             continue;
         };
         if own.node() == Some(from) {
-            if hint == Hint::Pulse {
+            if hint == Notification::Pulse {
                 wire.came_back(began.elapsed().saturating_sub(Duration::from_micros(at_us)));
             }
             continue;
         }
-        // Who has just joined is known with the next heartbeat, and what it sent before counts as missed then.
+        // A server that has just joined is known at the next heartbeat; what it sent before counts as missed then.
         if !own.is_alive(from) {
             wire.metrics.ignored.inc();
             if ignored.len() < MAX_IGNORED {
@@ -158,7 +165,7 @@ async fn hear(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instan
             wire.metrics.missed.inc_by(missing);
             wire.pass_on(Received::Missed);
         }
-        wire.pass_on(Received::Hint { from, hint });
+        wire.pass_on(Received::Notification { from, hint });
     }
 }
 
@@ -176,7 +183,7 @@ impl Wire {
         match event {
             Event::Connected => {
                 self.is_connected(true);
-                // What was told meanwhile is not known.
+                // Notifications sent during the interruption are lost.
                 self.pass_on(Received::Missed);
                 tracing::info!("connected to NATS");
             }
@@ -194,7 +201,7 @@ impl Wire {
     }
 
     fn pass_on(&self, heard: Received) {
-        // Nobody listening is no error.
+        // Having no listener is not an error.
         let _ = self.heard.send(heard);
     }
 

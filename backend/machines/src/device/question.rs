@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use nyala_cluster::error::ClusterError;
-use nyala_cluster::membership::is_linked_elsewhere;
-use nyala_cluster::news::{Hint, Listener, Received};
+use nyala_cluster::membership::is_connected_to_another;
+use nyala_cluster::news::{Listener, Notification, Received};
 use nyala_store::db::error::DbError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
@@ -57,14 +57,14 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     let Some(me) = machines.ownership().node() else { return Ok(None) };
     let mut news = parts.news.listen();
     let client = parts.store.get().await?;
-    if !is_linked_elsewhere(&client, of.idmesin, me).await? {
+    if !is_connected_to_another(&client, of.idmesin, me).await? {
         // A server that is dead would not answer.
         return Ok(None);
     }
     let statement = client.prepare_cached(ASK).await?;
     let id: i64 = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
     drop(client);
-    parts.news.tell(Hint::Question);
+    parts.news.notify(Notification::Question);
     let until = Instant::now() + ANSWERED_WITHIN;
     let mut answers = None;
     while answers.is_none() && Instant::now() < until {
@@ -87,8 +87,8 @@ async fn answer_to(id: i64, news: &mut Listener) {
     loop {
         match news.next().await {
             Received::Missed => return,
-            Received::Hint { hint: Hint::Answer { question }, .. } if question == id => return,
-            Received::Hint { .. } | Received::Own(_) => {}
+            Received::Notification { hint: Notification::Answer { question }, .. } if question == id => return,
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
 }
@@ -122,7 +122,7 @@ pub async fn answer_loop(machines: Machines) {
 }
 
 async fn question(news: &mut Listener) {
-    while !matches!(news.next().await, Received::Missed | Received::Hint { hint: Hint::Question, .. }) {}
+    while !matches!(news.next().await, Received::Missed | Received::Notification { hint: Notification::Question, .. }) {}
 }
 
 async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {
@@ -147,7 +147,7 @@ async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
             Some(answers) => client.execute(&client.prepare_cached(ANSWER).await?, &[&id, &answers]).await?,
             None => client.execute(&client.prepare_cached(FORGET).await?, &[&id]).await?,
         };
-        machines.parts().news.tell(Hint::Answer { question: id });
+        machines.parts().news.notify(Notification::Answer { question: id });
         Ok::<_, DbError>(())
     };
     if let Err(e) = told.await {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_socketio::host::vital;
-use nyala_cluster::news::{self, Hint, Listener};
+use nyala_cluster::news::{self, Listener, Notification};
 use nyala_cluster::{of_shards, shard_of};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -102,7 +102,7 @@ async fn forward(machines: &Machines, words: &[ReceivedEvent]) -> Result<(), DbE
     let at: Vec<Timestamp> = words.iter().map(|heard| heard.at).collect();
     client.execute(&statement, &[&of, &outlets, &said.map_err(DbError::broken)?, &at]).await?;
     let shards: BTreeSet<i32> = outlets.iter().map(|outlet| shard_of(*outlet)).collect();
-    machines.parts().news.tell(Hint::Words { shards: shards.into_iter().collect() });
+    machines.parts().news.notify(Notification::Words { shards: shards.into_iter().collect() });
     Ok(())
 }
 
@@ -126,12 +126,12 @@ async fn messages_for(machines: &Machines, news: &mut Listener) {
     loop {
         match news.next().await {
             news::Received::Missed => return,
-            news::Received::Hint { hint: Hint::Words { shards }, .. } => {
+            news::Received::Notification { hint: Notification::Words { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
                     return;
                 }
             }
-            news::Received::Hint { .. } | news::Received::Own(_) => {}
+            news::Received::Notification { .. } | news::Received::Own(_) => {}
         }
     }
 }
@@ -257,14 +257,14 @@ async fn on_notifications(
     for heard in std::iter::once(first).chain(rest.rest(BATCH)) {
         match heard {
             news::Received::Missed => return send_due(machines, arrivals, said).await,
-            news::Received::Hint { hint: Hint::Machine { id, outlet }, .. }
-            | news::Received::Own(Hint::Machine { id, outlet })
+            news::Received::Notification { hint: Notification::Machine { id, outlet }, .. }
+            | news::Received::Own(Notification::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
                 // The next full read finds a machine that is unknown or cannot be looked up now.
                 linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
             }
-            news::Received::Hint { .. } | news::Received::Own(_) => {}
+            news::Received::Notification { .. } | news::Received::Own(_) => {}
         }
     }
     if linked.is_empty() {

@@ -17,7 +17,7 @@ use actix_web::web::{Data, ServiceConfig};
 
 use nyala_cluster::Ownership;
 use nyala_cluster::metrics::ClusterMetrics;
-use nyala_cluster::news::News;
+use nyala_cluster::news::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Clock;
 use nyala_core::purchase::rate::PurchaseRate;
@@ -68,7 +68,7 @@ pub struct ServerParts {
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     /// What the other servers are told, and tell.
-    pub news: News,
+    pub news: Notifier,
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
     pub seats: Arc<SocketSessions>,
@@ -148,7 +148,7 @@ impl AppState {
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
         let tls = (authority, config.device_host());
-        let news = config.cluster.nats()?.map_or_else(News::default, |_| News::new(metrics.cluster.news.clone()));
+        let news = config.cluster.nats()?.map_or_else(Notifier::default, |_| Notifier::new(metrics.cluster.news.clone()));
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());

@@ -300,7 +300,7 @@ pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppEr
                 .await
                 .map_err(AppError::internal)?;
             vital::spawn("node", node.live());
-            vital::spawn("orphans", node::tell_orphans_loop(state.store.clone(), own.clone()));
+            vital::spawn("orphans", node::mark_orphans_offline_loop(state.store.clone(), own.clone()));
             vital::spawn("takeover", recovery::resume_loop(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_loop(state.machines.clone()));
             let of = state.clone();
@@ -331,7 +331,7 @@ fn tell_news(state: &AppState, running: &RunningServer) -> Result<(), AppError> 
     let settings = &state.config.cluster;
     let Some(addresses) = settings.nats().map_err(AppError::internal)? else { return Ok(()) };
     let ca = (!settings.nats_ca.as_os_str().is_empty()).then(|| settings.nats_ca.clone());
-    vital::spawn("news", news::forever(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
+    vital::spawn("news", news::run(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
     let (balances, of) = (running.balances.clone(), state.clone());
     vital::spawn("balances", async move { balances.follow(&of.store).await });
     let of = state.clone();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala_cluster::membership::tell_orphans;
+use nyala_cluster::membership::mark_orphans_offline;
 use serde_json::json;
 
 use super::{named, two_of};
@@ -167,7 +167,7 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     first.db.execute(dead, &[&lost.idmesin]).await.unwrap();
     let (client, me) = (first.state.store.get().await.unwrap(), first.state.machines.ownership().node().unwrap());
     all_came_late(&first).await;
-    assert_eq!(tell_orphans(&client, me).await.unwrap(), 0, "its own beat came late just now: everybody's may have");
+    assert_eq!(mark_orphans_offline(&client, me).await.unwrap(), 0, "its own beat came late just now: everybody's may have");
     let calm = "UPDATE node SET late_since = late_since - INTERVAL '1 hour'";
     first.db.execute(calm, &[]).await.unwrap();
     first.until_stored(lost.idmesin, "online", false).await;

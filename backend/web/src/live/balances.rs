@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix_socketio::SocketIo;
-use nyala_cluster::news::{Hint, News, Received};
+use nyala_cluster::news::{Notification, Notifier, Received};
 use nyala_core::domain::cause::Cause;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
@@ -29,7 +29,7 @@ pub struct Moved {
 pub struct Balances {
     io: SocketIo<Sockets>,
     seats: Arc<SocketSessions>,
-    news: News,
+    news: Notifier,
 }
 
 #[derive(Serialize)]
@@ -40,14 +40,18 @@ struct MovedBalance {
 }
 
 impl Balances {
-    pub fn new(io: SocketIo<Sockets>, seats: Arc<SocketSessions>, news: News) -> Self {
+    pub fn new(io: SocketIo<Sockets>, seats: Arc<SocketSessions>, news: Notifier) -> Self {
         Self { io, seats, news }
     }
 
     /// Tells a movement after its commit, if there was one; never blocks. Whoever is away asks for the balance when coming back.
     pub fn tell(&self, moved: Option<Moved>) {
         let Some(moved) = moved else { return };
-        self.news.tell(Hint::Balance { customer: moved.id_customer_global, account: moved.idcustomer, cause: moved.cause });
+        self.news.notify(Notification::Balance {
+            customer: moved.id_customer_global,
+            account: moved.idcustomer,
+            cause: moved.cause,
+        });
         self.show(moved);
     }
 
@@ -55,7 +59,10 @@ impl Balances {
     pub async fn follow(&self, store: &Store) {
         let mut news = self.news.listen();
         loop {
-            let Received::Hint { hint: Hint::Balance { customer, account, cause }, .. } = news.next().await else { continue };
+            let Received::Notification { hint: Notification::Balance { customer, account, cause }, .. } = news.next().await
+            else {
+                continue;
+            };
             if self.seats.sockets(customer).is_empty() {
                 continue;
             }

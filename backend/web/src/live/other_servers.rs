@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nyala_cluster::news::{Hint, News, Received, SILENT_AFTER};
+use nyala_cluster::news::{Notification, Notifier, Received, SILENT_AFTER};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;
@@ -78,7 +78,7 @@ impl OtherServers {
 }
 
 /// Tells and hears as long as the server lives; of use only where there is news.
-pub async fn follow(seats: &SocketSessions, news: &News) {
+pub async fn follow(seats: &SocketSessions, news: &Notifier) {
     let (mut told, here) = (news.listen(), &seats.other_servers);
     let (mut tell, mut tell_all) = (interval(TELL_EVERY), interval(LOOK_EVERY));
     tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -90,8 +90,8 @@ pub async fn follow(seats: &SocketSessions, news: &News) {
             // Whoever has missed something knows it now.
             _ = tell_all.tick() => seats.seated(),
             heard = told.next() => match heard {
-                Received::Hint { from, hint: Hint::Sockets { of } } if here.heard(from, &of) => seats.seated(),
-                Received::Hint { from, hint: Hint::Pulse } if here.heard(from, &[]) => seats.seated(),
+                Received::Notification { from, hint: Notification::Sockets { of } } if here.heard(from, &of) => seats.seated(),
+                Received::Notification { from, hint: Notification::Pulse } if here.heard(from, &[]) => seats.seated(),
                 // A count may be among what did not come: all are told again within 30 s.
                 Received::Missed => {
                     here.counts().clear();
@@ -101,7 +101,7 @@ pub async fn follow(seats: &SocketSessions, news: &News) {
             },
         };
         for some in customers.chunks(TOLD_AT_ONCE) {
-            news.tell(Hint::Sockets { of: some.iter().map(|customer| (*customer, seats.count(*customer))).collect() });
+            news.notify(Notification::Sockets { of: some.iter().map(|customer| (*customer, seats.count(*customer))).collect() });
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::{Closer, Socket};
 use dashmap::DashMap;
-use nyala_cluster::news::{Hint, News, Received};
+use nyala_cluster::news::{Notification, Notifier, Received};
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Ended, Session, read_again};
@@ -74,7 +74,7 @@ impl SocketSessions {
 
     /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too. Tells the others of those
     /// that end here.
-    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &News) {
+    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &Notifier) {
         let (mut ended, mut told) = (auth.versions.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -82,7 +82,7 @@ impl SocketSessions {
             let looked = tokio::select! {
                 end = ended.recv() => match end {
                     Ok(end) => {
-                        news.tell(Hint::Tokens { customer: end.id });
+                        news.notify(Notification::Tokens { customer: end.id });
                         self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
                         Ok(())
                     }
@@ -95,9 +95,9 @@ impl SocketSessions {
                 },
                 _ = look.tick(), if among_others => self.look(auth).await,
                 heard = told.next() => match heard {
-                    Received::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
+                    Received::Notification { hint: Notification::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
                     Received::Missed => self.look(auth).await,
-                    Received::Hint { .. } | Received::Own(_) => Ok(()),
+                    Received::Notification { .. } | Received::Own(_) => Ok(()),
                 },
             };
             if let Err(e) = looked {

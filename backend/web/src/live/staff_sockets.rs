@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::Closer;
 use dashmap::DashMap;
-use nyala_cluster::news::{Hint, News, Received};
+use nyala_cluster::news::{Notification, Notifier, Received};
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::error::StaffError;
@@ -43,7 +43,7 @@ impl StaffSockets {
     }
 
     /// Closes the sockets whose session is over, as long as the server lives.
-    pub async fn watch(self: Arc<Self>, staff: &Staff, news: &News) {
+    pub async fn watch(self: Arc<Self>, staff: &Staff, news: &Notifier) {
         let (mut ended, mut told) = (staff.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -51,7 +51,7 @@ impl StaffSockets {
             let looked = tokio::select! {
                 end = ended.recv() => match end {
                     Ok(end) => {
-                        news.tell(Hint::Tills);
+                        news.notify(Notification::Tills);
                         self.close_where(|of| is_over(of, end));
                         Ok(())
                     }
@@ -64,8 +64,8 @@ impl StaffSockets {
                 },
                 _ = look.tick() => self.look(staff).await,
                 heard = told.next() => match heard {
-                    Received::Missed | Received::Hint { hint: Hint::Tills, .. } => self.look(staff).await,
-                    Received::Hint { .. } | Received::Own(_) => Ok(()),
+                    Received::Missed | Received::Notification { hint: Notification::Tills, .. } => self.look(staff).await,
+                    Received::Notification { .. } | Received::Own(_) => Ok(()),
                 },
             };
             if let Err(e) = looked {

@@ -201,7 +201,7 @@ impl<D: Devices> World<D> {
             let doubted = std::mem::take(&mut member.doubted);
             return self.beat_again(if doubted { DOUBT_MS } else { rest_ms });
         };
-        member.ownership.let_go(shard);
+        member.ownership.release(shard);
         self.note("shard handed over");
         let after_ms = self.up_to(1);
         self.among(after_ms, Happens::Give { node, shard, then: Box::new(Happens::HandOver { life, number, shards }) });

@@ -59,7 +59,7 @@ pub struct Numbers {
 }
 
 #[derive(Debug, Clone)]
-pub enum Hint {
+pub enum Notification {
     /// `open`: its purchase, for the checks only; it is not part of the message.
     Machine {
         machine: usize,
@@ -74,7 +74,7 @@ pub enum Hint {
 pub struct Message {
     from: u32,
     number: u64,
-    hint: Hint,
+    hint: Notification,
 }
 
 impl<D: Devices> World<D> {
@@ -83,15 +83,15 @@ impl<D: Devices> World<D> {
         let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
         if is_news && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
-            self.notify_all(&Hint::Machine { machine, open });
+            self.notify_all(&Notification::Machine { machine, open });
         }
     }
 
     pub(super) fn tells_of_words(&mut self, machines: impl Iterator<Item = usize>) {
-        self.notify_all(&Hint::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
+        self.notify_all(&Notification::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
     }
 
-    fn notify_all(&mut self, hint: &Hint) {
+    fn notify_all(&mut self, hint: &Notification) {
         let News { loses, cut_until, .. } = self.several.as_ref().unwrap().news;
         let Some(loses) = loses else { return self.note("no news") };
         let from = self.server.life;
@@ -140,8 +140,8 @@ impl<D: Devices> World<D> {
             self.among(speak_ms, Happens::Speak { life, look: Look::Once });
         }
         match hint {
-            Hint::Machine { machine, open } => self.look_at_machine(machine, open),
-            Hint::Words { shards } => {
+            Notification::Machine { machine, open } => self.look_at_machine(machine, open),
+            Notification::Words { shards } => {
                 let own = self.me().ownership.shards().unwrap();
                 if shards.iter().any(|shard| own.contains(shard)) {
                     let after_ms = self.up_to(3);
