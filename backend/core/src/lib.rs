@@ -1,4 +1,4 @@
-//! What decides, and the values it decides on: no clock of its own but one type, no database, no device, no network.
+//! Pure decisions of the server and the values they use: ids, money, time, the purchase and the machine. No database, no device, no network.
 
 pub mod domain;
 pub mod machine;

@@ -1,12 +1,12 @@
-//! Money that comes back to an account that has expired meanwhile makes it good for some days, once after each top-up (docs/contract.md §4).
+//! Money that returns to a wallet which has expired in the meantime extends it by some days, once after each top-up (docs/contract.md §4).
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::LedgerError;
 
-/// Assignments for the statement that gives `$amount` back to the wallet `q` at `$now`, and has the wallet's customer `c` and outlet `o`:
-/// they look at that row alone, so that whoever waited for it decides by what it has become.
+/// Assignments for the statement that returns `$amount` to the wallet `q` at `$now`, with the wallet's customer `c` and outlet `o`. They read
+/// only that row, so that a statement which waited for its lock sees the new values.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __usable_again {

@@ -3,7 +3,7 @@
 use nyala_core::domain::error::DomainError;
 use nyala_store::db::error::DbError;
 
-/// The texts are told to whoever asked; `http::error` knows the status of each.
+/// The caller reads these texts; `http::error` knows the status of each.
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     #[error(transparent)]

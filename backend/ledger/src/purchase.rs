@@ -81,8 +81,8 @@ pub async fn hold(
     }
 }
 
-/// Post the hold and run. The hold is looked up by $1 and not by the row that was just changed: so the planner reads one entry of
-/// `gerak_sekali` whatever it believes of the tables' sizes. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+/// Posts the hold and starts the cycle. The hold is found by $1 and not through the changed row, so that the planner reads one entry of
+/// `gerak_sekali` whatever its statistics say. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
 macro_rules! post {
     ($($and:expr),*) => {
         concat!(
@@ -183,8 +183,8 @@ static FENCED_SOONER: Fenced = Fenced::new(SOONER, GUARD);
 static FENCED_LATER: Fenced = Fenced::new(LATER, GUARD);
 static FENCED_STOP: Fenced = Fenced::new(STOP, GUARD);
 
-/// Commits `change` and gives the receipt number. `None`: the stored state was not the expected one, so reload; or, with a `fence`,
-/// somebody else owns the machine. A finish needs none: that the run is over decides, whoever asks.
+/// Commits `change` and returns the receipt number. `None`: the stored state was not the expected one, or, with a `fence`, another server owns
+/// the machine; reload. A finish needs no fence, because only the end of the cycle decides it.
 pub async fn apply(
     client: &DbClient,
     id: i64,
@@ -222,7 +222,7 @@ const REFUSAL: &str = "
 INSERT INTO nota (id_customer_global, no_nota, body_hash, tolak, created_at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT DO NOTHING RETURNING TRUE";
 
-/// Remembers a refusal. `false`: the receipt number was claimed meanwhile, so read the facts again.
+/// Stores a refusal. `false`: the receipt number was claimed in between, so read the facts again.
 pub async fn remember_refusal(client: &DbClient, p: &Order, why: Refusal, now: Timestamp) -> Result<bool, DbError> {
     let stmt = client.prepare_cached(REFUSAL).await?;
     let row = client

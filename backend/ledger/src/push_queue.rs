@@ -1,5 +1,4 @@
-//! What is to be told: a row for each browser, written by the statement that ends what it tells, so that there is one exactly when that was
-//! committed. Any server takes it, one at a time.
+//! Queue of pushes: one row for each browser, written by the statement that commits the event. Any server takes a row, one server at a time.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type, accepts};
@@ -12,7 +11,7 @@ use nyala_store::db::pool::DbClient;
 /// How long after the end its customer is reminded of laundry that was not fetched.
 pub const REMIND_AFTER_MS: i64 = 10 * 60_000;
 
-/// Why somebody is told.
+/// Event that a push reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
     /// The wash is over.
@@ -101,7 +100,7 @@ macro_rules! __queue_back {
 }
 pub use __queue_back as queue_back;
 
-/// Whether the laundry of the ended run `t` is in its machine, as far as is known: whoever starts the machine anew has taken it out.
+/// Whether the laundry of the finished cycle `t` is presumably still in its machine. A later start means that it was taken out.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __laundry_waits {
@@ -112,7 +111,7 @@ macro_rules! __laundry_waits {
 }
 pub use __laundry_waits as laundry_waits;
 
-/// $1 now, $2 rows at most, $3 until when nobody else takes them. Whose browser it is now decides: it may have moved, or be gone.
+/// $1 now, $2 maximum of rows, $3 until when no other server takes them. The browser's present subscriber decides: it may have changed or be gone.
 const CLAIM: &str = concat!(
     "
 WITH due AS (
@@ -132,7 +131,7 @@ LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AN
     AND q.kembali_at >= t.created_at"
 );
 
-/// Both unless somebody else has taken it since.
+/// Both change nothing when another server has taken the row since.
 const DONE: &str = "DELETE FROM push WHERE objek = $1 AND sebab = $2 AND idlangganan = $3 AND tries = $4";
 const AGAIN: &str = "UPDATE push SET due_at = $5 WHERE objek = $1 AND sebab = $2 AND idlangganan = $3 AND tries = $4";
 
@@ -148,7 +147,7 @@ pub struct Taken {
     pub cause: Cause,
     pub object: i64,
     pub created_at: Timestamp,
-    /// `None`: it is gone, or somebody else's.
+    /// `None` when it is gone, or belongs to another customer.
     pub browser: Option<Browser>,
     pub machine: String,
     pub outlet: String,
@@ -164,7 +163,7 @@ pub struct Browser {
     pub auth: Vec<u8>,
 }
 
-/// Takes what is due, oldest first; nobody else does until `until`.
+/// Takes due rows, oldest first, and keeps other servers from them until `until`.
 pub async fn claim(client: &DbClient, now: Timestamp, most: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
     let stmt = client.prepare_cached(CLAIM).await?;
     client.query(&stmt, &[&now, &most, &until]).await?.iter().map(taken).collect()

@@ -1,6 +1,6 @@
-//! Money that goes back for a use: a refund, in part or in whole, any number of times, together never more than was paid
-//! (docs/contract.md §4); and a deletion, which gives back what refunds have left (docs/contract.md §2). Either locks the use that an operator
-//! names by its receipt number.
+//! Money that returns for a purchase. A refund is partial or whole, any number of times, together never more than the price
+//! (docs/contract.md §4). A deletion returns what refunds have left (docs/contract.md §2). Both lock the purchase that an operator names by its
+//! receipt number.
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::receipt_number::ReceiptNumber;
@@ -36,8 +36,8 @@ const LOCK: &str = "
         AND ($4::BIGINT IS NULL OR idcustomer = $4)
     ORDER BY id LIMIT 2 FOR UPDATE";
 
-/// Finds and locks the use. 404 when there is none within `visible`, 409 when two customers share the number, 422 before it
-/// runs (detail status below 3) or when it never did.
+/// Finds and locks the purchase. 404 when there is none within `visible`, 409 when two customers share the number, 422 before it
+/// runs (detail status below 3) or when it never ran.
 pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, LedgerError> {
     let stmt = tx.prepare_cached(LOCK).await?;
     let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.idowner, &visible.idoutlet, &visible.idcustomer]).await?;
@@ -85,7 +85,7 @@ enum Way {
     Refund,
 }
 
-/// Who gives back, and why.
+/// Who returns the money, and why.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'a> {
     pub principal: &'a str,

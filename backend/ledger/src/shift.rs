@@ -40,8 +40,8 @@ const NOT_OPEN: LedgerError = LedgerError::Conflict("shift belum dibuka");
 pub const NOT_ENOUGH: LedgerError = LedgerError::Unprocessable("uang di laci tidak cukup");
 pub const NO_ROOM: LedgerError = LedgerError::Unprocessable("laci tidak boleh berisi lebih dari Rp 1.000.000.000");
 
-/// How often in a shift a kasir is told, without a supervisor, whether the drawer holds an amount or has room for it. Each answer halves
-/// what the sum may be, and the count is blind.
+/// Maximum number of answers in a shift, without a supervisor, to whether the drawer holds an amount or has room for it. Each answer halves the
+/// possible sums, and the count is blind.
 pub const MAX_DRAWER_QUESTIONS: i16 = 3;
 
 const COLUMNS: &str = "s.id, s.dibuka_at, k.nama, s.modal, s.ditutup_at";
@@ -62,7 +62,7 @@ pub async fn open_at(client: &impl GenericClient, browser: i64) -> Result<Option
     Ok(client.query_opt(&stmt, &[&browser]).await?.as_ref().map(read))
 }
 
-/// The till's open shift, which nobody closes until this transaction ends: lock order is machine, purchase, shift, wallet.
+/// Locks the till's open shift, so that no one closes it until this transaction ends. Lock order: machine, purchase, shift, wallet.
 ///
 /// # Errors
 /// 409 `shift belum dibuka`.
@@ -80,7 +80,7 @@ pub async fn hold_if_open(tx: &Transaction<'_>, browser: i64) -> Result<Option<i
     Ok(tx.query_opt(&stmt, &[&browser]).await?.map(|row| row.get(0)))
 }
 
-/// As [`hold_open`], and nobody else moves cash of it meanwhile: for whoever takes some out, or counts it.
+/// As [`hold_open`], and no other transaction moves its cash: for taking cash out, and for the count.
 ///
 /// # Errors
 /// 409 `shift belum dibuka`.
@@ -101,7 +101,7 @@ pub async fn in_drawer(client: &impl GenericClient, shift: i64) -> Result<i64, D
     Ok(client.query_one(&stmt, &[&shift]).await?.get(0))
 }
 
-/// A till, and whoever stands at it.
+/// A till and the member of staff who uses it.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeper<'a> {
     pub browser: i64,
@@ -129,7 +129,7 @@ pub async fn open(tx: &Transaction<'_>, by: Keeper<'_>, float: i64, now: Timesta
     Ok(shift)
 }
 
-/// A count that stands.
+/// A final count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
     pub id: i64,
@@ -164,8 +164,8 @@ pub async fn close(
     Ok(Closed { id: shift, expected, questions: row.get(0), looks: row.get(1) })
 }
 
-/// Whether whoever counted has to count once more before the shift is closed, which this transaction holds alone: when nothing was
-/// counted, or the count is off by half. A shift is asked about once: a second answer would tell more of the sum.
+/// Whether the count has to be repeated before the shift is closed, which this transaction holds alone: when nothing was counted, or the
+/// count is off by half. This is asked once in a shift, because a second answer would reveal more of the sum.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -333,7 +333,7 @@ pub enum Noted {
     Now,
     /// It is there already, to the letter.
     Before,
-    /// Somebody else closed that shift.
+    /// Another member of staff closed that shift.
     NotTheirs,
 }
 

@@ -55,7 +55,7 @@ impl AccountKind {
         }
     }
 
-    /// What a sale gives by its package or outlet: good for so many days from now, or plain.
+    /// Kind and expiry that a package or an outlet gives: valid for `days` days from now, or plain.
     pub fn given(days: Option<i32>, now: Timestamp) -> Self {
         days.map_or(Self::Plain, |days| Self::Expiring { masa_aktif: after_days(now, days) })
     }
@@ -75,7 +75,7 @@ pub struct Account {
     pub idcustomer: i64,
     pub kind: i16,
     pub masa_aktif: Option<Timestamp>,
-    /// There is nothing in it, and no top-up stands: it takes the kind of the next one.
+    /// It is empty and has no top-up that is not reversed: it takes the kind of the next one.
     pub fresh: bool,
 }
 
@@ -109,7 +109,7 @@ pub async fn account(
     Ok(row.map(|row| Account { idcustomer: row.get(0), kind: row.get(1), masa_aktif: row.get(2), fresh: row.get(3) }))
 }
 
-/// The same, locked: a statement of its own, so that the next one sees what whoever had the lock before has committed.
+/// The same with a lock. It is a separate statement, so that the next one sees what the previous holder of the lock has committed.
 async fn locked_account(tx: &Transaction<'_>, wallet: WalletRef) -> Result<Option<Account>, LedgerError> {
     const LOCK: &str = "
         SELECT FROM quota_emoney q JOIN customer c USING (idcustomer)
@@ -142,7 +142,7 @@ impl Package {
 
 /// How long anybody but an owner may take a top-up back.
 pub const VOID_WITHIN_MS: i64 = 30 * 60 * 1000;
-/// The same customer, outlet and amount within this time is a slip of the hand, until somebody says that it is none.
+/// A sale of the same amount to the same customer at the same outlet within this time counts as a mistake until it is confirmed.
 const TWIN_WITHIN_MS: i64 = 60 * 1000;
 /// Sales of a kasir without a supervisor's yes count together for this long.
 const ALONE_WITHIN_MS: i64 = 60 * 60 * 1000;
@@ -252,9 +252,9 @@ const APPLY: &str = "
     )
     SELECT id, idcustomer, saldo_akhir, (SELECT count(*) FROM movement) FROM sale";
 
-/// Precedes [`topup`]. Until the transaction ends nobody else sells to this customer at this outlet, so that what the sales of both add up to
-/// is seen by the later one. Of a sale at a shift it refuses what is refused whatever a supervisor says: 409 for what was sold a moment ago,
-/// 422 for cash that the drawer has no room for. The lock comes after the shift's and before the wallet's.
+/// Precedes [`topup`]. Until the transaction ends no other sale to this customer at this outlet is made, so that the later one sees the sum of
+/// both. For a sale at a shift it makes the refusals that no approval changes: 409 for the same sale a moment ago, 422 for cash that the drawer has
+/// no room for. The lock comes after the shift's and before the wallet's.
 pub async fn prepare(
     tx: &Transaction<'_>,
     wallet: WalletRef,
@@ -282,7 +282,7 @@ pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: i64) -> Result
     Ok(())
 }
 
-/// Rupiah that a customer was sold at an outlet within an hour by any kasir without a supervisor's yes, and that stand.
+/// Rupiah of a customer's sales at an outlet within an hour by any cashier without approval, without reversed ones.
 pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp) -> Result<i64, LedgerError> {
     const SUM: &str = "
         SELECT COALESCE(SUM(harga_paket), 0)::BIGINT FROM pembelian_emoney
@@ -295,7 +295,7 @@ pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp)
 }
 
 /// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, or has expired and
-/// the sale moves its expiry nowhere; 400 when `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
+/// the sale gives no new expiry; 400 when `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
 pub async fn topup(
     tx: &Transaction<'_>,
     wallet: WalletRef,
@@ -312,7 +312,7 @@ pub async fn topup(
     Ok(done)
 }
 
-/// Whether any till sold the same a moment ago, and it stands.
+/// Whether any till made the same sale a moment ago, and it is not reversed.
 async fn has_twin(tx: &Transaction<'_>, wallet: WalletRef, nominal: i64, now: Timestamp) -> Result<bool, LedgerError> {
     const TWIN: &str = "
         SELECT EXISTS (SELECT FROM pembelian_emoney WHERE id_customer_global = $1 AND idoutlet = $2 AND harga_paket = $3

@@ -41,7 +41,7 @@ pub struct Voided {
     pub balance: i64,
 }
 
-/// Finds and locks a top-up; 404 when it is none of that owner's or that outlet's.
+/// Finds and locks a top-up; 404 when it belongs to another owner or outlet.
 pub async fn lock(
     tx: &Transaction<'_>,
     id: i64,
@@ -80,8 +80,8 @@ const VOID: &str = concat!(
     SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w"
 );
 
-/// The account's kind and expiry follow the top-ups that still stand: what those of before gave, what the others gave each, and money that
-/// came back. One in which none stands keeps them until the next. In a statement of its own, which sees the void. $1 account, $2 customer.
+/// Kind and expiry of the account follow the top-ups that are not reversed, those of earlier versions together, and returned money. Without such
+/// a top-up they stay until the next one. A separate statement, so that it sees the reversal. $1 account, $2 customer.
 const FOLLOW: &str = "
     WITH standing AS (
         SELECT count(*) AS many, bool_or(jenis_emoney IS NULL) AS older, bool_or(jenis_emoney = 1) AS dated, max(masa_aktif) AS until,

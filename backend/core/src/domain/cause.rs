@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// As phones are told of it (docs/contract.md §3).
+/// Name of the cause in messages to phones (docs/contract.md §3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Cause {
     #[serde(rename = "topup")]

@@ -3,12 +3,12 @@
 /// The zeros of the keyboards that have digits of their own: Arabic, Persian and Urdu, East Asian.
 const ZEROS: [char; 3] = ['\u{660}', '\u{6f0}', '\u{ff10}'];
 
-/// `text` without what came with it when it was copied or scanned: blanks, line ends, characters that nobody sees.
+/// `text` without the blanks, line ends and invisible characters around it that come from copying or scanning.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_blank)
 }
 
-/// The characters of a code that was typed: blanks, dashes and characters that nobody sees are none, and digits are those of ASCII.
+/// Characters of a typed code, without blanks, dashes and invisible characters. All digits become ASCII digits.
 pub fn characters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| !is_blank(*c) && !is_dash(*c)).map(ascii_digit)
 }

@@ -1,7 +1,7 @@
 //! How a clock that is corrected runs: on with the boot clock, and for a while a permille faster or slower. It never steps,
 //! because a countdown is a deadline on it (docs/decisions/0016-a-countdown-is-a-deadline.md), and never goes back.
 
-/// Of so many nanoseconds one is made up.
+/// One nanosecond is corrected in this many.
 const SLEW: i64 = 1_000;
 
 /// All in nanoseconds.

@@ -7,7 +7,7 @@
 
 use std::fmt::Write;
 
-/// The most transactions in progress that are told; more connections than any PostgreSQL is given.
+/// Maximum number of transactions in progress in a cursor; more than the connections of any PostgreSQL.
 pub const MAX_IN_PROGRESS: usize = 2048;
 
 /// The rows a series of pages is made of.

@@ -1,4 +1,4 @@
-//! What drives a machine: parsed once from the body that makes it, or from what is stored.
+//! The driver of a machine, parsed once from a request body or from the stored text.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What the door tells to whoever sent it; `http::error` knows the status of each.
+/// Reasons for refusing input, as its sender reads them; `http::error` knows the status of each.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DomainError {
     /// The text names the field and what would be right.

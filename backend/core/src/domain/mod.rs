@@ -1,4 +1,4 @@
-//! Values that are parsed once at the door and trusted afterwards.
+//! Values that are parsed once where they arrive and trusted afterwards.
 
 pub mod address;
 pub mod cause;

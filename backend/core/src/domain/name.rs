@@ -6,7 +6,7 @@ use crate::domain::error::DomainError;
 /// The longest name kept, in characters other than blanks.
 pub const MAX_LETTERS: usize = 99;
 
-/// A name of at least two words: the first is `nama_awal`, the rest `nama_akhir`.
+/// A customer's name in two parts, `nama_awal` and `nama_akhir`, split at the first blank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Name {
     pub first: String,
@@ -14,8 +14,8 @@ pub struct Name {
 }
 
 impl Name {
-    /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` below two words, 400 with more than [`MAX_LETTERS`] characters
-    /// that are no blanks, or where a word has nothing visible or something hidden (`text::is_readable_word`).
+    /// Trims and collapses blanks. 422 `Nama Akun Minimal 2 Kata` without a blank inside, 400 with more than [`MAX_LETTERS`]
+    /// characters besides blanks, or when a part is unreadable (`text::is_readable_word`).
     pub fn parse(text: &str) -> Result<Self, DomainError> {
         let mut words = text.split_whitespace();
         let first = words.next().ok_or(DomainError::NameTooShort)?.to_owned();
@@ -33,7 +33,7 @@ impl Name {
     }
 }
 
-/// A name as it is said at a counter: the first word, and the initial of the rest.
+/// Short form of a name for the counter: its first part, and the initial of the rest.
 pub fn short(first: &str, last: &str) -> String {
     last.chars().next().map_or_else(|| first.to_owned(), |initial| format!("{first} {initial}."))
 }

@@ -1,4 +1,4 @@
-//! The six digits of whoever stands at a till.
+//! The six-digit PIN of a member of staff.
 
 use rand::Rng;
 use serde::Deserialize;

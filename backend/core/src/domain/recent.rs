@@ -8,8 +8,8 @@ use crate::domain::timestamp::Timestamp;
 /// Fewer ended entries than this are not worth a look through all.
 const FEW: usize = 64;
 
-/// Events of the last `window_ms`, each with a value `V`. Past `most` of all keys together, without those that were taken back, the
-/// oldest are forgotten, which only lets somebody try again sooner.
+/// Events of the last `window_ms`, each with a value `V`. Past `most` events of all keys together, not
+/// counting refunded ones, the oldest are forgotten; that only permits an earlier retry.
 #[derive(Debug)]
 pub struct Recent<K, V> {
     window_ms: i64,

@@ -1,11 +1,11 @@
-//! Texts that nobody may read in a log.
+//! Texts that must not appear in a log.
 
 use std::ops::Deref;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-/// A secret text: never printed by `Debug` nor told by `Serialize`, so it cannot reach a log by accident.
+/// A secret text. `Debug` and `Serialize` never print it, so it cannot reach a log by accident.
 #[derive(Clone, Deserialize, Default, PartialEq, Eq)]
 #[serde(transparent)]
 pub struct Secret(String);

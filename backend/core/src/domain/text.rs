@@ -16,9 +16,9 @@ enum Look {
     Visible,
     /// It changes the visible character before it: a combining mark, or a variation selector.
     Mark,
-    /// It joins or parts the visible characters on both sides, as in Persian words and families of emoji.
+    /// Joins or separates the visible characters on both sides, as in Persian script and in emoji of families.
     Joiner,
-    /// Nothing that people read: it hides, turns what stands beside it, or is a private agreement.
+    /// Not readable: it hides, changes its neighbours, or has a private meaning.
     Hidden,
 }
 
@@ -59,8 +59,8 @@ fn look(c: char) -> Look {
     }
 }
 
-/// Whether a word without blanks can be read: it begins with something visible, joiners are between visible characters, and nothing in it
-/// is hidden.
+/// Whether a text without blanks is readable: it begins with a visible character, joiners are between visible characters, and no character is
+/// hidden.
 pub fn is_readable_word(word: &str) -> bool {
     let mut before = None;
     for c in word.chars() {
@@ -79,8 +79,8 @@ pub fn is_readable_word(word: &str) -> bool {
     matches!(before, Some(Look::Visible | Look::Mark))
 }
 
-/// `text` trimmed; a 400 that names `field` when nothing is left, when it is longer than `max_chars`, when a word of it has nothing
-/// visible or something hidden, or when it holds a control character (PostgreSQL keeps no NUL, and a line break would forge lines in what
+/// `text` trimmed; a 400 that names `field` when nothing is left, when it is longer than `max_chars`, when a part of it is not
+/// readable, or when it holds a control character (PostgreSQL keeps no NUL, and a line break would forge lines in what
 /// prints it).
 pub fn parse(field: &str, text: &str, max_chars: usize) -> Result<String, DomainError> {
     let text = text.trim();

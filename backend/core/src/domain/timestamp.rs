@@ -21,7 +21,7 @@ impl Timestamp {
         Self(ms)
     }
 
-    /// Epoch milliseconds, as `ends_at`, `server_time` and `masa_aktif` are told.
+    /// Epoch milliseconds, the form of `ends_at`, `server_time` and `masa_aktif` in messages.
     pub const fn ms(self) -> i64 {
         self.0
     }
@@ -49,13 +49,13 @@ impl Serialize for Timestamp {
     }
 }
 
-/// The clock: the kernel's boot clock, held to the database's by corrections that are no steps (`Course`). The boot clock never
-/// steps with the wall clock, so no countdown jumps, and it goes on while the machine is suspended. Cheap to clone; every clone
-/// tells the same time.
+/// The clock: the kernel's boot clock, held to the database's by gradual corrections (`Course`). The boot clock never
+/// steps with the wall clock, so no countdown jumps, and it counts on while the machine is suspended. Cheap to clone; all clones
+/// agree.
 #[derive(Debug, Clone)]
 pub struct Clock(Arc<ClockInner>);
 
-/// The course, in three parts that belong together: read again when `turn` was odd or has changed meanwhile.
+/// The course in three parts that belong together. A reader reads them again when `turn` was odd or has changed during the read.
 #[derive(Debug)]
 struct ClockInner {
     turn: AtomicU64,
@@ -74,7 +74,7 @@ impl Clock {
         Self::new(now, true)
     }
 
-    /// A clock that stands still until told otherwise.
+    /// A clock that stays at one moment until it is set or advanced.
     pub fn standing_at(now: Timestamp) -> Self {
         Self::new(now, false)
     }
@@ -90,7 +90,7 @@ impl Clock {
         Timestamp(self.now_ns() / NS_PER_MS)
     }
 
-    /// Epoch microseconds, for whoever compares clocks.
+    /// Epoch microseconds, for comparisons of clocks.
     pub fn now_us(&self) -> i64 {
         self.now_ns() / 1_000
     }
@@ -109,7 +109,7 @@ impl Clock {
         }
     }
 
-    /// Makes this moment `now` for everybody who holds the clock.
+    /// Sets the time of this clock and all its clones.
     pub fn set(&self, now: Timestamp) {
         self.0.change(|_, boot| Course::straight(now.ms() * NS_PER_MS, boot));
     }
@@ -122,7 +122,7 @@ impl Clock {
         self.0.change(|course, _| Course { base: course.base + us * 1_000, ..course });
     }
 
-    /// The clock that it follows is `us` ahead (negative: behind): made up by and by. A clock that stands is not corrected.
+    /// Corrects the clock gradually by `us` microseconds; negative when it is ahead. A stopped clock is not corrected.
     pub fn correct_us(&self, us: i64) {
         if self.0.runs {
             self.0.change(|course, boot| course.corrected(boot, us * 1_000));
@@ -140,7 +140,7 @@ impl ClockInner {
         let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = self.turn.load(Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::Relaxed);
-        // Whoever reads the boot clock after this does so with the new course.
+        // Readers of the boot clock use the new course from here on.
         fence(Ordering::SeqCst);
         let Course { base, since, left } = change(self.course(), self.boot_ns());
         self.base.store(base, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The open purchase: what happens to it goes through `step`, one change at a time, and is believed when it is committed.
+//! The open purchase. Every event goes through `step`, one change at a time, and a change counts once it is committed.
 
 use std::collections::VecDeque;
 
@@ -10,9 +10,9 @@ use crate::purchase::step::{self, Op, Purchase, PurchaseEvent};
 
 /// Events of the device that may wait behind a commit.
 const MAX_EVENTS: usize = 32;
-/// A run that is decided elsewhere is finished here so long after its end: its owner comes first.
+/// Delay after which a remote cycle is finished here, so that its owner comes first.
 const OVER_AFTER_MS: i64 = 150;
-/// After the database failed, how long until what is stored is read again.
+/// Time until the stored purchase is read again after the database failed.
 pub(super) const LOAD_AFTER_MS: i64 = 500;
 
 /// How far a purchase has come, so that an older reading of it is known as one: of the machine's purchases the later, of one purchase the
@@ -46,7 +46,7 @@ pub(super) struct Active<B, S> {
     pub(super) operators: Vec<S>,
     /// What holds once the change that is being committed is.
     pending: Option<Pending>,
-    /// A commit did not say what became of it: nothing is done until what is stored is read.
+    /// The result of a commit is unknown: nothing is done until the stored purchase is read.
     doubtful: bool,
     /// What waits behind either, and since when.
     events: VecDeque<(PurchaseEvent, Timestamp)>,
@@ -71,7 +71,7 @@ impl<B, S> Active<B, S> {
         if self.pending.is_some() || self.doubtful { None } else { step::wake_at(&self.p) }
     }
 
-    /// When a run that is decided elsewhere is to be finished here, because its owner may be gone.
+    /// When to finish a remote cycle here, because its owner may be dead.
     pub(super) fn over_at(&self) -> Option<Timestamp> {
         let runs = self.p.state == PurchaseState::Running && self.pending.is_none() && !self.doubtful;
         runs.then(|| self.p.ends_at.plus_ms(OVER_AFTER_MS))
@@ -159,14 +159,14 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.learned += 1;
         let before = std::mem::replace(&mut active.p, p);
         let before = (before.state, before.ends_at);
-        // Before the answer: a phone that hears that it has paid may look at the machine at once.
+        // The status comes before the answer: a phone that has just paid may look at the machine at once.
         self.announce(before, &active.p, now);
         if let Some(outcome) = outcome(active.p.state) {
             self.answer(std::mem::take(&mut active.buyers), outcome);
         }
         if !active.p.state.open() {
             let runs_on = active.p.state == PurchaseState::Finished && self.reports_run_after(active.p.cmd_id, now);
-            // The staff flag may be new, and a run that was paid for is none any more: the device's next word counts even when it is the old one.
+            // The staff flag may be new, and the purchase no longer explains the cycle: the device's next message counts even when it is unchanged.
             self.last_said = None;
             if runs_on {
                 self.ask_device(now);
@@ -198,7 +198,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// What is stored takes the place of what was known; whatever that decides is told.
+    /// Replaces the known purchase by the stored one, and notifies all who wait for a decision.
     pub(super) fn take_over(&mut self, stored: Option<Purchase>, now: Timestamp) {
         let Some(mut known) = self.active.take() else {
             let again = stored.as_ref().filter(|p| self.over.is_some_and(|over| over.runs_again(p))).cloned();
@@ -221,8 +221,8 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.drain(now);
             }
             other => {
-                // It has ended, and the facts tell its waiters how; for those who watch, the countdown is over: now, when it was
-                // stopped, and not when the owner's clock is a little ahead.
+                // It has ended; its waiters learn the outcome from the facts. For watchers the countdown is over now, even when the owner's clock is
+                // a little ahead.
                 if now.plus_ms(OVER_AFTER_MS) < known.p.ends_at {
                     known.p.ends_at = now;
                 }
@@ -237,12 +237,12 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// Puts what is known on the board.
+    /// Writes the known cycle to the machine's status.
     fn show(&mut self) {
         self.out.push(Effect::Show { cycle: self.running().map(Purchase::cycle), news: None });
     }
 
-    /// Puts what has just been learned on the board, and tells who watches when it is a new state (docs/contract.md §3).
+    /// Writes the new cycle to the machine's status, and notifies watchers of a new state (docs/contract.md §3).
     fn announce(&mut self, before: (PurchaseState, Timestamp), p: &Purchase, now: Timestamp) {
         let cycle = (p.state == PurchaseState::Running).then(|| p.cycle());
         let news = match p.state {

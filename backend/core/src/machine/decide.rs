@@ -1,4 +1,4 @@
-//! What comes to a machine from outside: starts, repeats, stops, and what became of its own statements.
+//! Inputs of a machine: starts, repeats, stops, and the results of its own statements.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ const MAX_EARLY: usize = 256;
 #[derive(Debug)]
 pub struct Machine<B, S> {
     pub(super) idmesin: i64,
-    /// Whether what is stored was read since this was made: it reads first and believes later.
+    /// Whether the stored purchase was read since this actor exists. It reads first and trusts events later.
     pub(super) loaded: bool,
     pub(super) active: Option<Active<B, S>>,
     /// The purchase whose hold is being committed, and when that began.
@@ -26,20 +26,20 @@ pub struct Machine<B, S> {
     queue: VecDeque<Start<B>>,
     /// What came before it could be judged, and when.
     early: VecDeque<(Input<B, S>, Timestamp)>,
-    /// What is stored is being read; what had been learned when that began.
+    /// The counter `learned` at the beginning of the running read.
     loading: Option<u64>,
-    /// When what is stored is to be read again.
+    /// When to read the stored purchase again.
     pub(super) load_at: Option<Timestamp>,
-    /// Something was told that may be newer than what is being read or committed: it is read after that.
+    /// A notification arrived while a query was in flight, so its result may be stale: reload when it completes.
     told_meanwhile: bool,
     /// Counts what was learned of the purchase, so that a slower reading of the database cannot put an older state back.
     pub(super) learned: u64,
     /// What the device last said of itself.
     pub(super) last_said: Option<DeviceWord>,
-    /// The word that is being stored: one at a time, so that an older one never lands on a newer one.
+    /// The state report that is being stored; one at a time, so that an older one never overwrites a newer one.
     pub(super) recording: Option<DeviceWord>,
     pub(super) unpaid_stop: Option<UnpaidStop<S>>,
-    /// Another server decides: here money is held for whoever asks, what is stored is shown and told, and a run that is over is finished.
+    /// Another server owns the machine. This one holds money for its customers, shows the stored cycle, and finishes one whose time is over.
     pub(super) is_remote: bool,
     /// The last purchase that is known to be over.
     pub(super) over: Option<Seen>,
@@ -91,7 +91,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.active.as_ref().map(|a| &a.p).filter(|p| p.state == PurchaseState::Running)
     }
 
-    /// Whether nothing would be lost with it. A purchase that another server decides about is read again when somebody asks for it.
+    /// Whether the actor can be dropped without a loss. A remote purchase is read again when a request needs it.
     pub fn is_idle(&self) -> bool {
         self.active.as_ref().is_none_or(|active| self.is_remote && !active.is_committing() && !active.is_awaited())
             && self.holding.is_none()
@@ -115,14 +115,14 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Input::Start(start) => self.start(start, now),
             Input::Await { purchase_id, buyer } => self.wait(purchase_id, buyer, now),
             Input::Stop { purchase_id, operator } => self.stop(purchase_id, operator, now),
-            // Dropped: that tells the operator to ask again. Its owner finds that it is to stop.
+            // Dropped, so that the caller asks the database instead. The owner finds the stored stop.
             Input::StopUnpaid { .. } if self.is_remote => {}
             Input::StopUnpaid { cmd_id, operator } => self.stop_unpaid(cmd_id, operator, now),
             Input::Held(result) => self.held(result, now),
             Input::Applied(result) => self.applied(result, now),
             Input::Loaded(result) => self.has_loaded(result, now),
             Input::Recorded(result) => self.recorded(result, now),
-            // Its owner is told of it; who has lost a machine in this instant loses a word, and a query brings it again.
+            // Device messages go to the owner. One that arrives while ownership moves is dropped; the next query recovers it.
             Input::Said(_) if self.is_remote => {}
             Input::Said(event) => self.said(event, now),
             Input::Alarm => self.alarm(now),
@@ -137,7 +137,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// Reads what is stored now: not what is being read or committed already, which may be older.
+    /// Reads the stored purchase after the running query or commit, whose result may be older.
     pub(super) fn read_newest(&mut self) {
         self.told_meanwhile = self.is_asking();
         self.load();
@@ -157,7 +157,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// Nothing was decided; what is dropped is asked again by whoever asked.
+    /// Answers an input without a decision. A dropped sender makes its caller ask again.
     fn turn_away(&mut self, input: Input<B, S>) {
         match input {
             Input::Start(start) => self.answer(start.buyers, Outcome::Busy),
@@ -182,7 +182,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.active.as_ref().is_some_and(Active::is_committing)
     }
 
-    // --- buying: one start at a time commits its hold; the rest wait their turn or hear that the machine is in use ---
+    // --- buying: one start at a time commits its hold; the others wait, or learn that the machine is in use ---
 
     fn start(&mut self, start: Start<B>, now: Timestamp) {
         // A receipt sent many times at once is one purchase: its repeats wait with the first.
@@ -201,13 +201,13 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
         self.queue.push_back(start);
         if self.is_remote && self.active.is_some() {
-            // What is known here of another server's purchase is old; the facts of this start are not.
+            // The known purchase of another server may be stale; the facts of this start were just read.
             self.read_newest();
         }
         self.next_start(now);
     }
 
-    /// Lets the next waiting start try, or tells everybody that the machine is in use.
+    /// Lets the next waiting start try, or refuses all because the machine is in use.
     pub(super) fn next_start(&mut self, now: Timestamp) {
         // What is about to be read may say that the machine is free.
         if self.is_asking() || self.told_meanwhile {
@@ -251,13 +251,13 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             Ok(Held::Lost(refusal)) => {
                 self.answer(start.buyers, Outcome::Refused(refusal));
                 if refusal == Refusal::MachineBusy {
-                    // Somebody holds it that is not known here.
+                    // Another purchase holds the machine and is not known here yet.
                     self.load();
                 }
             }
             Ok(Held::Changed) => self.answer(start.buyers, Outcome::ReadAgain),
             Err(Unanswered) => {
-                // The commit may have happened although its answer was lost; what is stored knows.
+                // The commit may have happened although its answer was lost; the stored purchase decides.
                 self.answer(start.buyers, Outcome::Busy);
                 self.load();
             }
@@ -297,12 +297,12 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                 self.feed(PurchaseEvent::StopRequested, now);
                 self.look_soon(now);
             }
-            // Dropped: that tells the operator to ask again.
+            // Dropped, so that the operator asks again.
             _ => self.load(),
         }
     }
 
-    // --- what is stored ---
+    // --- reading the stored purchase ---
 
     pub(super) fn load(&mut self) {
         if !self.is_asking() {
@@ -314,9 +314,9 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     fn has_loaded(&mut self, result: Result<Option<Purchase>, Unanswered>, now: Timestamp) {
         let Some(learned) = self.loading.take() else { return };
         match result {
-            // What is being committed is newer, and tells itself.
+            // The running commit is newer and notifies by itself.
             _ if self.is_committing() => {}
-            // Something newer was learned, or doubted, while it was read.
+            // The actor learned or invalidated something during the read.
             _ if learned != self.learned => self.load(),
             Ok(stored) => {
                 (self.loaded, self.load_at) = (true, None);

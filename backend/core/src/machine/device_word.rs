@@ -1,4 +1,4 @@
-//! What a machine's device says, and what is kept on record of it.
+//! State reports of a machine's device, and what is stored of them.
 
 use uuid::Uuid;
 
@@ -8,7 +8,7 @@ use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::step::{Op, PurchaseEvent};
 use crate::purchase::times::{MAX_WAITERS, PROMPT_MS};
 
-/// Whether a device is online, and what it runs, by its own word.
+/// A device's last state report: whether it is online, and what it runs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct DeviceWord {
     online: bool,
@@ -62,7 +62,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// The first word of the device on a command that this process sent.
+    /// Handles the device's first answer to a command of this process.
     fn measure_answer(&mut self, cmd_id: Uuid, now: Timestamp) {
         let asked = self.active.as_ref().filter(|a| a.p.cmd_id == cmd_id && a.p.state.undecided());
         if let Some(first_sent) = asked.and_then(|a| a.p.exchange.first_sent) {
@@ -94,7 +94,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         match result {
             Ok(false) => {}
             Ok(true) => self.read_newest(),
-            // The device's next word counts although it is the old one.
+            // The device's next report counts although it is unchanged.
             Err(Unanswered) => {
                 self.last_said = self.last_said.filter(is_newer);
                 if stored.is_some_and(|stored| stored.run.is_some()) {
@@ -119,7 +119,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.active.is_none() && self.last_said.is_some_and(|said| said.run.is_some())
     }
 
-    /// The device is told each time that this comes: it is stored, and found again until the run ends.
+    /// Sends `stop` at every call. The stop is stored, so recovery repeats it until the cycle ends.
     pub(super) fn stop_unpaid(&mut self, cmd_id: Uuid, operator: S, now: Timestamp) {
         let before = self.unpaid_stop.take().filter(|stop| stop.cmd_id == cmd_id);
         let mut operators = before.map(|stop| stop.operators).unwrap_or_default();

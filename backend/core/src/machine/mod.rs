@@ -19,13 +19,13 @@ use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::step::{Change, Cycle, Held, Purchase, PurchaseEvent};
 
-/// Somebody who waits for an answer.
+/// A caller who waits for an answer.
 pub trait Waiter {
-    /// Whether nobody hears the answer any more.
+    /// Whether the caller no longer waits.
     fn gone(&self) -> bool;
 }
 
-/// An order; the facts stood for it when they were read.
+/// A purchase order that was allowed by the facts when they were read.
 #[derive(Debug)]
 pub struct Start<B> {
     pub order: Order,
@@ -36,13 +36,13 @@ pub struct Start<B> {
 }
 
 impl<B: Waiter> Start<B> {
-    /// Whether anybody still waits: whoever was answered 504 or hung up has nothing bought in their name any more.
+    /// Whether a caller still waits. After a 504 or a closed connection nothing is bought for that caller any more.
     fn is_awaited(&self) -> bool {
         self.buyers.iter().any(|buyer| !buyer.gone())
     }
 }
 
-/// How a purchase turned out, for everybody who waits for it.
+/// Outcome of a purchase for all callers who wait for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// The machine runs, or has run.
@@ -61,7 +61,7 @@ pub enum Outcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unanswered;
 
-/// What a machine is told. `B` waits for a purchase, `S` for a stop.
+/// Input of a machine. `B` waits for a purchase, `S` for a stop.
 #[derive(Debug)]
 pub enum Input<B, S> {
     /// Buy.
@@ -84,13 +84,13 @@ pub enum Input<B, S> {
     Said(DeviceEvent),
     /// [`Machine::wake_at`] has come.
     Alarm,
-    /// Something may have been missed: look at what is stored.
+    /// Notifications may have been missed: read the stored purchase.
     LookAgain,
     /// The machine waits for staff: ask its device what it runs.
     AskDevice,
-    /// Whether this server decides about the machine. Until it is told otherwise, it does.
+    /// Whether this server owns the machine; at first it does.
     Owned(bool),
-    /// What is stored of the open purchase, read with that of many others: for a machine that is decided elsewhere.
+    /// The stored open purchase of a remote machine, read together with many others.
     Stored(Option<Purchase>),
 }
 
@@ -107,13 +107,13 @@ pub enum Effect<B, S> {
     Record { online: bool, run: Option<ReportedRun>, foreign: bool, at: Timestamp },
     /// Give it to the device.
     Command(Command),
-    /// The device answered the open purchase's command, so many milliseconds after it was first sent.
+    /// The device answered the open purchase's command, `after_ms` milliseconds after it was first sent.
     Answered { after_ms: i64 },
-    /// Put this on the notice board, then tell those who watch.
+    /// Write the cycle to the machine's status, then notify the watchers.
     Show { cycle: Option<Cycle>, news: Option<CycleNews> },
-    /// Tell the buyers.
+    /// Answer the waiting purchases.
     Answer { buyers: Vec<B>, outcome: Outcome },
-    /// Tell the operators that the run has ended.
+    /// Answer the operators who wait for the end of the cycle.
     Ended(Vec<S>),
 }
 
@@ -124,6 +124,6 @@ pub enum CycleNews {
     Over {
         ends_at: Timestamp,
     },
-    /// A hold was given back.
+    /// A hold was voided.
     GivenBack,
 }

@@ -1,4 +1,4 @@
-//! A machine that another server decides about: what is stored of it is shown, and told to those who wait here.
+//! A machine that another server owns. Its stored state is shown, and answers the callers who wait here.
 
 use super::active::{Active, Seen};
 use super::{Machine, Waiter};
@@ -12,7 +12,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
             return;
         }
         self.is_remote = !owned;
-        // What was said to the device and heard of it is of before: others may have spoken with it since, or will.
+        // The exchange with the device is outdated: other servers may have sent commands since.
         self.forget_exchange();
         (self.last_said, self.loaded, self.unpaid_stop) = (None, false, None);
         self.learned += 1;
@@ -29,7 +29,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    /// While somebody waits here for what is decided elsewhere, what is stored is read.
+    /// Schedules a read of the stored purchase while a caller waits here for the owner's decision.
     pub(super) fn look_soon(&mut self, now: Timestamp) {
         if self.is_remote && self.load_at.is_none() && self.active.as_ref().is_some_and(Active::is_awaited) {
             self.load_at = Some(now.plus_ms(LOOK_EVERY_MS));

@@ -1,4 +1,4 @@
-//! Moments that are easier to tell one by one than to wait for in the simulation.
+//! Cases that are easier to construct one by one than to wait for in the simulation.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -89,7 +89,7 @@ fn holds(effects: &Effects) -> bool {
 fn a_repeat_between_the_holds_commit_and_its_answer_waits_like_the_first() {
     let mut machine = free();
     assert!(holds(&machine.on(start(1, phone(1)), T0)));
-    // Its facts say that purchase 5 is there; the machine has not heard of it yet.
+    // The facts contain purchase 5; the machine does not know it yet.
     assert_eq!(answers(&machine.on(wait(5, phone(2)), T0)), []);
     let effects = machine.on(won(5), T0);
     assert_eq!(answers(&effects), [], "both wait for the device");
@@ -328,7 +328,7 @@ fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
 fn a_start_that_meets_an_older_reading_waits_for_a_newer_one() {
     let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
     machine.on(Input::Owned(false), T0);
-    // That is being read while the run ends elsewhere, and somebody presses pay.
+    // The cycle ends at another server during this read, and a customer pays.
     assert!(machine.on(start(1, phone(1)), T0).is_empty());
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert!(answers(&effects).is_empty() && matches!(effects[..], [.., Effect::Load]), "{effects:?}");

@@ -1,4 +1,4 @@
-//! What is said to a device, and what it says (docs/contract.md §6).
+//! Commands to a device and its messages (docs/contract.md §6).
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -33,21 +33,21 @@ pub enum DeviceEvent {
     State { online: bool, run: Option<DeviceRun> },
 }
 
-/// What a device runs, by its own word.
+/// A cycle that a device reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceRun {
     pub cmd_id: Uuid,
     pub left_ms: i64,
-    /// What tells the device's boots apart; `None`: it does not say.
+    /// Key of the device's boot; `None` when it reports none.
     #[serde(default)]
     pub boot: Option<i64>,
-    /// The last message before this boot, when it was heard here.
+    /// When the last message before this boot was received here.
     #[serde(default, with = "in_ms")]
     pub before_boot: Option<Timestamp>,
 }
 
 impl DeviceRun {
-    /// One of a device that does not tell its boots apart.
+    /// A cycle of a device that reports no boot.
     pub const fn new(cmd_id: Uuid, left_ms: i64) -> Self {
         Self { cmd_id, left_ms, boot: None, before_boot: None }
     }

@@ -1,5 +1,5 @@
 //! The purchase, pure: its states, one `step` (docs/decisions/0002-the-purchase-is-one-pure-function.md), the rules of refusal, its
-//! times, and what is said to a device.
+//! times, and the commands to a device.
 
 pub mod device;
 pub mod edge;

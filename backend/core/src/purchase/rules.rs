@@ -4,7 +4,7 @@ use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
 use super::state::PurchaseState;
 use crate::domain::timestamp::Timestamp;
 
-/// A refusal that a repeat of the same receipt hears again (docs/contract.md §2).
+/// A refusal that a repeat of the same receipt gets again (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     EpayNotFound,
@@ -48,11 +48,11 @@ impl Refusal {
 /// What the facts say about an order.
 #[derive(Debug)]
 pub enum Decision {
-    /// Nothing stands against it: hold the money.
+    /// Allowed: hold the money.
     Allowed { machine: MachineFacts, service: ServiceFacts },
     /// Refused now; to be remembered.
     Refused(Refusal),
-    /// Refused before with the same words.
+    /// Refused before, with the same text.
     RefusedBefore(Refusal),
     /// The receipt number belongs to another body.
     ReceiptTaken,

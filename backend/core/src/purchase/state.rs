@@ -1,13 +1,13 @@
-//! Where a purchase stands: as it is stored, and as the customer's app is told.
+//! State of a purchase, as it is stored and as the customer's app receives it.
 
-/// Where a purchase stands. Everything up to `Running` holds its machine.
+/// State of a purchase. Every state up to `Running` occupies its machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PurchaseState {
     /// Money held, command decided.
     Held,
     /// Command given to the device, no answer for a while.
     Sent,
-    /// The command is past its `exp` without a word: the device's first word decides.
+    /// The command has expired without an answer: the device's first message decides.
     Unsure,
     Running,
     Finished,
@@ -41,7 +41,7 @@ impl PurchaseState {
         Self::ALL.into_iter().find(|k| k.as_str() == text)
     }
 
-    /// Whether money is held and nobody knows yet how it ends.
+    /// Whether money is held and the outcome is still unknown.
     pub const fn undecided(self) -> bool {
         matches!(self, Self::Held | Self::Sent | Self::Unsure)
     }
@@ -79,7 +79,7 @@ macro_rules! __open_states {
 }
 pub use __open_states as open_states;
 
-/// Those of which nobody knows yet how they end ([`PurchaseState::undecided`]), as SQL writes them after `IN`.
+/// States whose outcome is unknown ([`PurchaseState::undecided`]), as SQL writes them after `IN`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __undecided_states {

@@ -1,6 +1,6 @@
 //! The purchase as one pure function (docs/decisions/0002-the-purchase-is-one-pure-function.md,
-//! docs/decisions/0008-recovery-at-each-edge.md). No clock, no database, no device: `step` says what the next state is, what must
-//! be committed for it, and what to tell the device once that is done.
+//! docs/decisions/0008-recovery-at-each-edge.md). No clock, no database, no device: `step` returns the next state, the change to
+//! commit for it, and the command to send once that is done.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ pub struct Purchase {
     pub ends_at: Timestamp,
     /// How often that was moved to a later time.
     pub moved: i32,
-    /// The boot in which the device was last heard to run; `None`: it is not known.
+    /// Boot in which the device last reported the cycle; `None` when unknown.
     pub boot: Option<i64>,
     pub exchange: Exchange,
 }
@@ -39,7 +39,7 @@ pub struct Exchange {
     pub last_sent: Option<Timestamp>,
     pub first_query: Option<Timestamp>,
     pub last_query: Option<Timestamp>,
-    /// A late `started` was heard; the time left is being asked for, and the countdown is a guess until it is told.
+    /// A late `started` arrived. The time left is being queried; until the answer the countdown is an estimate.
     pub started_heard: Option<Timestamp>,
     pub stop_requested: bool,
     pub last_stop: Option<Timestamp>,
@@ -92,8 +92,8 @@ impl Purchase {
         self
     }
 
-    /// When the money goes back although nobody knows: after the fifteen minutes, but never before this process has asked and
-    /// waited, and not while the time left of a run is being asked for.
+    /// When the money is returned although the outcome is unknown: after fifteen minutes, but never before this process has queried and
+    /// waited, and not while the time left of a cycle is being queried.
     fn give_up_at(&self) -> Option<Timestamp> {
         let asked = self.exchange.first_query.filter(|_| self.exchange.started_heard.is_none())?;
         Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
@@ -134,7 +134,7 @@ impl PurchaseEvent {
     }
 }
 
-/// Told to the device, after the commit.
+/// Command to the device, sent after the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Op {
     Start,
@@ -162,7 +162,7 @@ pub enum Change {
         started_at: Timestamp,
         ends_at: Timestamp,
     },
-    /// A run ends later than was thought: the device has lost power meanwhile.
+    /// A cycle ends later than expected because the device had no power.
     Later {
         ends_at: Timestamp,
     },
@@ -185,13 +185,13 @@ pub enum Held {
         cmd_id: Uuid,
         epoch: i64,
     },
-    /// A constraint refused it: somebody else has the machine, or the wallet has less than it seemed.
+    /// A constraint refused it: another purchase has the machine, or the wallet has less than expected.
     Lost(Refusal),
     /// The facts changed under it (receipt claimed, machine went offline, account expired): read them again.
     Changed,
 }
 
-/// One step: `next` holds once `change` is committed (at once when there is none), then `op` goes out.
+/// One step: `next` is valid once `change` is committed (at once without a change), then `op` is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     pub next: Purchase,
@@ -280,7 +280,7 @@ fn run(p: &Purchase, ends_at: Timestamp) -> Step {
     s
 }
 
-/// The device's word on a run that is known: the way it took makes an end later, never sooner, so the soonest is the truest.
+/// A report of a known cycle. Delays on the way make its end look later, never sooner, so the soonest end is the most accurate.
 fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
     let mut s = stay(p);
     if ends_at.ms_until(p.ends_at) > PROMPT_MS {
@@ -291,7 +291,7 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
     s
 }
 
-/// The device's first word of a run in a new boot: without power it did not run, and the time left is what it had saved.
+/// The first report of a cycle in a new boot. Without power it did not run, and the time left is what the device had saved.
 fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: Timestamp) -> Step {
     let left_ms = last_word.unwrap_or_else(|| p.cycle().started_at).ms_until(p.ends_at).max(0);
     let ends_at = ends_at.min(now.plus_ms(left_ms + SAVED_MS));
@@ -320,8 +320,8 @@ fn wake_running(p: &Purchase, now: Timestamp) -> Step {
 
 fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let o = &p.exchange;
-    // The device did start, but does not say the time left: the whole duration from its word on is the safe side, because the
-    // machine is then never sold while it still runs. It is asked on.
+    // The device started but does not report the time left. The whole duration from its message on is safe: the machine is never sold while it
+    // still runs. The query is repeated.
     if let Some(heard) = o.started_heard
         && now >= heard.plus_ms(LEFT_WAIT_MS)
     {

@@ -17,13 +17,13 @@ pub const QUERY_EVERY_MS: i64 = 5_000;
 pub const LEFT_WAIT_MS: i64 = 3_000;
 /// After this long unsure, the customer has the money back and the machine waits for staff.
 pub const GIVE_UP_MS: i64 = 15 * 60_000;
-/// A process that comes back after those minutes asks the device once more, and waits this long for its word.
+/// Time that a process which restarts after those minutes waits for the device's answer to one more query.
 pub const LAST_WORD_MS: i64 = 5_000;
-/// Starts that may wait at one machine; after a winner the rest are told that it is in use.
+/// Starts that may wait at one machine; once one has won, the others are refused.
 pub const MAX_WAITING_STARTS: usize = 64;
 /// Repeats of one receipt that may wait for its outcome.
 pub const MAX_WAITERS: usize = 256;
 /// So much a device may have run since it last saved the time left: after a power cut it runs that again.
 pub const SAVED_MS: i64 = 60_000;
-/// How often what another server decides is read while somebody waits for it.
+/// Interval of reads of a remote purchase while a caller waits for it.
 pub const LOOK_EVERY_MS: i64 = 250;
