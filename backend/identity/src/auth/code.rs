@@ -19,7 +19,7 @@ use super::error::AuthError;
 use super::sent_codes::{self, DAY_MS, HOUR_MS, Remembered, SentLimit};
 use crate::whatsapp::CodeMessage;
 
-const LIFE_MS: i64 = 5 * 60 * 1000;
+const VALID_MS: i64 = 5 * 60 * 1000;
 const COOLDOWN_MS: i64 = 60 * 1000;
 /// How long an undecided code (neither accepted nor refused) counts for its number as if it were sent. After the sender's own limit it
 /// is never sent. In the pots it counts until its window is over.
@@ -150,7 +150,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
         )
         .await?;
     let hmac = hmac(auth, purpose, telp, message.code.as_str());
-    let (life, past) = (now.plus_ms(LIFE_MS), now.plus_ms(-DAY_MS - HOUR_MS));
+    let (life, past) = (now.plus_ms(VALID_MS), now.plus_ms(-DAY_MS - HOUR_MS));
     let row = tx
         .query_one(&insert, &[&telp.as_str(), &purpose.as_str(), &hmac.as_slice(), &by.to_string(), &now, &life, &past])
         .await?;

@@ -10,7 +10,7 @@ use super::error::StaffError;
 use super::key::{self, KeyKind};
 use super::operator::AtTill;
 
-const LIFE_MS: i64 = 2 * 60 * 1000;
+const VALID_MS: i64 = 2 * 60 * 1000;
 const MAX_OBJECT_BYTES: usize = 64;
 
 /// The approved act: `aksi` and `objek` of the contract.
@@ -92,7 +92,7 @@ impl Staff {
         const GIVE: &str = "
             INSERT INTO izin (hash, id_kunci, id_sesi, aksi, objek, created_at, sampai) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
         let (secret, hash) = key::generate();
-        let until = now.plus_ms(LIFE_MS);
+        let until = now.plus_ms(VALID_MS);
         let row = tx.query_one(GIVE, &[&hash, &approver, &till.session, &act.kind.as_str(), &act.object, &now, &until]).await?;
         Ok(KeyKind::Approval.text(row.get(0), &secret))
     }

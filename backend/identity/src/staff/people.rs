@@ -12,7 +12,7 @@ use super::key;
 use super::pin_hash::PinHash;
 
 /// Validity of a first PIN.
-const FIRST_PIN_LIFE_MS: i64 = 24 * 60 * 60 * 1000;
+const FIRST_PIN_VALID_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Workplace of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub async fn hire(
     // The secret is dropped here, so no call can use it.
     let (_, hash) = key::generate();
     tx.execute(KEY, &[&pin.person, &role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?;
-    let first_until = (!is_own).then(|| now.plus_ms(FIRST_PIN_LIFE_MS));
+    let first_until = (!is_own).then(|| now.plus_ms(FIRST_PIN_VALID_MS));
     tx.execute(PERSON, &[&pin.person, &pin.hash, &first_until, &now]).await?;
     Ok(())
 }
@@ -63,7 +63,7 @@ pub async fn hire(
 pub async fn reset_pin(tx: &Transaction<'_>, pin: &PinHash, now: Timestamp) -> Result<(), StaffError> {
     const RESET: &str = "
         UPDATE petugas SET pin_hash = $2, pin_awal_sampai = $3, dikunci_at = NULL, dihitung_sejak = $4 WHERE id_kunci = $1";
-    let until = now.plus_ms(FIRST_PIN_LIFE_MS);
+    let until = now.plus_ms(FIRST_PIN_VALID_MS);
     if tx.execute(RESET, &[&pin.person, &pin.hash, &until, &now]).await? == 0 {
         return Err(StaffError::Unknown);
     }

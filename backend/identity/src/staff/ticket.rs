@@ -12,7 +12,7 @@ use nyala_store::secrets::{Key, Secrets};
 
 use super::operator::AtTill;
 
-const LIFE_MS: i64 = 60 * 1000;
+const VALID_MS: i64 = 60 * 1000;
 /// Used tickets per session that are remembered, each for its minute. When this many are remembered, that session's further tickets are
 /// refused.
 const MAX_USED: usize = 64;
@@ -46,7 +46,7 @@ impl Tickets {
         let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
         // No outlet has the number 0.
-        for number in [now.plus_ms(LIFE_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
+        for number in [now.plus_ms(VALID_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
         bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
@@ -97,14 +97,14 @@ mod tests {
         assert_eq!(tickets.take(&ticket, NOW), Some(OF));
         assert_eq!(tickets.take(&ticket, NOW), None);
         let late = tickets.issue(OF, NOW);
-        assert_eq!(tickets.take(&late, NOW.plus_ms(LIFE_MS)), None);
+        assert_eq!(tickets.take(&late, NOW.plus_ms(VALID_MS)), None);
         for _ in 0..MAX_USED {
             tickets.take(&tickets.issue(OF, NOW), NOW);
         }
         assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
         let other = TicketOf { till: AtTill { session: 4, ..OF.till }, ..OF };
         assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
-        let later = NOW.plus_ms(LIFE_MS);
+        let later = NOW.plus_ms(VALID_MS);
         assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
         assert_eq!(tickets.used.lock().unwrap().len(), 1, "nothing is kept of what is over");
     }
