@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn each_pattern_accepts_what_its_parser_accepts() {
+    fn each_pattern_takes_what_its_parser_takes() {
         same_as::<Id>(reads::<Id>);
         same_as::<Filter>(reads::<Filter>);
         same_as::<ReceiptNumber>(reads::<ReceiptNumber>);

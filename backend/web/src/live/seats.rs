@@ -1,4 +1,5 @@
-//! Seats: a customer has at most so many sockets (docs/contract.md §3), and all of them end with the token they came with.
+//! Registry of the customers' sockets. A customer has a limited number of them (docs/contract.md §3), and each ends with the token that
+//! opened it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,11 +17,11 @@ use tokio::time::MissedTickBehavior;
 use super::LOOK_EVERY;
 use super::elsewhere::Elsewhere;
 
-/// Customers that are read by one statement.
+/// Customers that one statement reads.
 const READ_AT_ONCE: usize = 1_000;
 
 #[derive(Debug)]
-struct Seat {
+struct Slot {
     number: u64,
     version: i32,
     token: TokenId,
@@ -32,13 +33,13 @@ struct Seat {
 /// Every open socket, by customer.
 #[derive(Debug, Default)]
 pub struct Seats {
-    seats: DashMap<i64, Vec<Seat>>,
+    seats: DashMap<i64, Vec<Slot>>,
     next: AtomicU64,
-    /// How many there are at the other servers.
+    /// Number of sockets at the other servers.
     pub(super) elsewhere: Elsewhere,
 }
 
-/// A taken seat; dropping it frees it.
+/// A taken slot; dropping it releases the slot.
 #[derive(Debug)]
 pub struct Seated {
     seats: Arc<Seats>,
@@ -47,21 +48,21 @@ pub struct Seated {
 }
 
 impl Seats {
-    /// A seat for one more socket of the customer; `None` when `max` are taken, here and at the other servers as far as they have told.
+    /// Takes a slot for one more socket of the customer. `None` when `max` are taken here and, as far as reported, at the other servers.
     pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut seats = self.seats.entry(session.id).or_default();
         if seats.len() + self.elsewhere.of(session.id) >= max {
-            let nobody = seats.is_empty();
+            let unused = seats.is_empty();
             drop(seats);
-            if nobody {
+            if unused {
                 self.seats.remove_if(&session.id, |_, seats| seats.is_empty());
             }
             return None;
         }
         seats.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
-        seats.push(Seat { number, version, token, socket: socket.id(), closer: socket.closer() });
+        seats.push(Slot { number, version, token, socket: socket.id(), closer: socket.closer() });
         self.elsewhere.changed(session.id);
         Some(Seated { seats: self.clone(), id: session.id, number })
     }
@@ -72,10 +73,10 @@ impl Seats {
         seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
 
-    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too. Tells the others of those
-    /// that end here.
+    /// Closes the sockets whose token has ended, until the server stops. `among_others`: also tokens that other servers have ended.
+    /// Notifies the other servers of tokens that end here.
     pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &News) {
-        let (mut ended, mut told) = (auth.versions.subscribe(), news.listen());
+        let (mut ended, mut changes) = (auth.versions.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -86,7 +87,7 @@ impl Seats {
                         self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
                         Ok(())
                     }
-                    // Whose tokens ended is not known any more; clients come back and show theirs again.
+                    // Which tokens ended is unknown now. Clients reconnect and present theirs again.
                     Err(RecvError::Lagged(_)) => {
                         self.close_all();
                         Ok(())
@@ -94,7 +95,7 @@ impl Seats {
                     Err(RecvError::Closed) => return,
                 },
                 _ = look.tick(), if among_others => self.look(auth).await,
-                heard = told.next() => match heard {
+                change = changes.next() => match change {
                     Heard::Hint { hint: Hint::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
                     Heard::Missed => self.look(auth).await,
                     Heard::Hint { .. } | Heard::Own(_) => Ok(()),
@@ -112,12 +113,12 @@ impl Seats {
         self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
     }
 
-    /// Who has a socket here.
+    /// Customers that have a socket here.
     pub(super) fn seated(&self) -> Vec<i64> {
         self.seats.iter().map(|seats| *seats.key()).collect()
     }
 
-    /// Asks which tokens have ended by now.
+    /// Reads which tokens have ended by now, and closes their sockets.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -129,22 +130,22 @@ impl Seats {
         for some in seated.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {
-                let is_over = |seat: &&Seat| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
+                let is_over = |seat: &&Slot| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
                 self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
             }
         }
         Ok(())
     }
 
-    /// Closes every socket; clients come back.
+    /// Closes every socket; clients reconnect.
     pub fn close_all(&self) {
         self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX)));
     }
 }
 
 /// Closes the sockets whose token is among the ended ones.
-fn close(seats: &[Seat], ended: Ended) {
-    let has_ended = |seats: &&Seat| match ended {
+fn close(seats: &[Slot], ended: Ended) {
+    let has_ended = |seats: &&Slot| match ended {
         Ended::Older(version) => seats.version < version,
         Ended::One(token) => seats.token == token,
     };
