@@ -1,4 +1,4 @@
-//! Who a customer, a member of staff, a program or a browser at a till is.
+//! Identity of customers, members of staff, programs and tills' browsers.
 
 pub mod auth;
 pub mod push;

@@ -1,4 +1,4 @@
-//! Who has an account.
+//! Which numbers have an account.
 
 use nyala_core::domain::address::Address;
 use nyala_core::domain::telp::Telp;
@@ -6,11 +6,11 @@ use nyala_core::domain::telp::Telp;
 use super::Auth;
 use super::error::AuthError;
 
-/// Whether `telp` has an account, asked by `address`: an answer that `reveals` it costs a try, which is taken before the number is looked
-/// up, so that many at once learn no more than one after the other.
+/// Returns whether `telp` has an account. An answer that `reveals` it costs `address` one attempt. The attempt is taken before the
+/// lookup, so that parallel requests learn no more than sequential ones.
 ///
 /// # Errors
-/// `TooMany` when the address has no try left; when the database does not answer.
+/// `TooMany` when the address has no attempt left; an error when the database does not answer.
 pub async fn registered(auth: &Auth, telp: &Telp, address: Address, reveals: bool) -> Result<bool, AuthError> {
     let limits = &auth.login_limits;
     limits.take(address, auth.store.now())?;

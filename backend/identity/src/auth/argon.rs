@@ -1,4 +1,4 @@
-//! Argon2id (RFC 9106) with memory that is kept from one password to the next.
+//! Argon2id (RFC 9106) that reuses its memory from one password to the next.
 
 use argon2::password_hash::{Error, Output, PasswordHash, Salt, SaltString};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
@@ -8,10 +8,10 @@ const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
 
-/// The hash of `password` as a PHC string, for a program without a server: works on the calling thread.
+/// The hash of `password` as a PHC string, for a program without a server. It is computed on the calling thread.
 ///
 /// # Errors
-/// What the library refuses, which no password makes it do.
+/// An error of the library; no password causes one.
 pub fn hash_here(password: &str) -> Result<String, Error> {
     Argon::default().hash(password)
 }
@@ -40,7 +40,7 @@ impl Argon {
         Ok(made.to_string())
     }
 
-    /// With the parameters that the hash itself names; compares in constant time.
+    /// Uses the parameters that the hash itself names, and compares in constant time.
     pub fn verify(&mut self, password: &str, hash: &str) -> Result<bool, Error> {
         let stored = PasswordHash::new(hash)?;
         let (Some(salt), Some(expected)) = (stored.salt, stored.hash) else {

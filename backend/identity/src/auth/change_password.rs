@@ -1,4 +1,4 @@
-//! A new password: it ends every older token (docs/contract.md §1).
+//! Password change; it ends every older token (docs/contract.md §1).
 
 use nyala_core::domain::telp::Telp;
 
@@ -13,14 +13,14 @@ pub struct PasswordChange {
     pub telp: Telp,
     /// The new password's hash.
     pub hash: String,
-    /// The hash that must still be the present one, when the old password was asked for.
+    /// The hash that must still be the current one, when the old password was asked for.
     pub old_hash: Option<String>,
 }
 
-/// The customer's id and new token version, once the code is used up and the password is the new one, both or neither.
-/// `Ok(None)` when there is no such number or the old password is not the present one any more: then nothing was changed.
+/// Uses up the code and stores the new password, both or neither. Returns the customer's id and new token version. `Ok(None)`: the
+/// number does not exist, or the old password is no longer the current one; nothing was changed.
 ///
-/// Runs to its end even when the caller goes away, so that a committed change is always told to the open sessions.
+/// Runs to its end even when the caller disconnects, so that open sessions are always notified of a committed change.
 ///
 /// # Errors
 /// `OtpInvalid` when another request used the code first.

@@ -1,7 +1,7 @@
-//! One-time codes: asking for one (docs/contract.md §1, below the table; docs/limits.md). Using it is in `code_try`.
+//! One-time codes: requesting one (docs/contract.md §1, below the table; docs/limits.md). Using one is in `code_try`.
 //!
-//! Only an HMAC over purpose, number and code is kept, so a code is good for what it was sent for and nothing else. The
-//! newest code that WhatsApp took is the one that counts.
+//! Only an HMAC over purpose, number and code is stored, so a code is valid only for the purpose it was sent for. The newest code that
+//! WhatsApp accepted is the valid one.
 
 use std::fmt;
 
@@ -19,12 +19,12 @@ use super::error::AuthError;
 use super::sent_codes::{self, DAY_MS, HOUR_MS, Remembered, SentLimit};
 use crate::whatsapp::CodeMessage;
 
-const TTL_MS: i64 = 5 * 60 * 1000;
+const VALID_MS: i64 = 5 * 60 * 1000;
 const COOLDOWN_MS: i64 = 60 * 1000;
-/// How long a code that is neither taken nor refused counts for its number as if it were sent: past the sender's own limit it never
-/// will be. In the pots it counts until its window is over.
+/// How long an undecided code (neither accepted nor refused) counts for its number as if it were sent. After the sender's own limit it
+/// is never sent. In the pots it counts until its window is over.
 const UNDECIDED_MS: i64 = 10 * 1000;
-/// Serialises "how many were sent" with "one more", over every process.
+/// Serialises "how many were sent" and "one more", across all processes.
 const LIMIT_LOCK: i64 = 0x4e59_414c_4f01;
 
 /// What a code allows.
@@ -45,11 +45,11 @@ impl CodePurpose {
     }
 }
 
-/// Who asks for a code. It is written down with the code, so that each has a share of its own.
+/// Who requests a code. It is stored with the code, so that each requester has a separate limit.
 #[derive(Debug, Clone, Copy)]
 pub enum Asker {
     Address(Address),
-    /// A phone that is known as this customer's (`id_customer_global`), for the customer's own number: what strangers have asked for
+    /// A phone that is known as this customer's (`id_customer_global`), for the customer's own number. What strangers have requested
     /// does not count for it.
     Customer(i64),
 }
@@ -64,28 +64,29 @@ impl fmt::Display for Asker {
     }
 }
 
-/// Codes given to WhatsApp.
+/// Codes passed to WhatsApp.
 pub type Codes = Family<ResultLabel, Counter>;
 
-/// Whether WhatsApp took it.
+/// Whether WhatsApp accepted the code.
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub struct ResultLabel {
     result: &'static str,
 }
 
-/// A code that is asked for.
+/// A request for a code.
 #[derive(Debug, Clone, Copy)]
 pub struct CodeRequest {
     pub purpose: CodePurpose,
     pub by: Asker,
-    /// Since when reset codes are guessed; `None` for whom that is no matter.
+    /// Since when reset codes are guessed; `None` for requesters that the alarm does not affect.
     pub alarm_since: Option<Timestamp>,
 }
 
-/// Whether an address may be sent a code at all: asked before its number is looked up, so that the answer is the same for every number.
+/// Checks whether any code may be sent to an address. It runs before the lookup of the number, so the answer is the same for every
+/// number.
 ///
 /// # Errors
-/// `TooMany` over a limit of addresses or of all strangers.
+/// `TooMany` over a limit of addresses or of all strangers together.
 pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
     let now = auth.store.now();
     let CodeRequest { purpose, by, alarm_since } = request;
@@ -99,12 +100,12 @@ pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
 /// Sends a new code.
 ///
 /// # Errors
-/// `TooMany` within the cooldown or over a limit, `CodeNotSent` when it could not be sent, which counts against nothing.
+/// `TooMany` within the cooldown or over a limit; `CodeNotSent` when it could not be sent, which counts against no limit.
 pub async fn send(auth: &Auth, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
     let message = CodeMessage { telp, code: Otp::random(), at: auth.store.now() };
     let counted = reserve(auth, request, &message).await?;
     let auth = auth.clone();
-    // On its own, because a caller who goes away must not leave a code that was sent and not counted.
+    // A separate task: a caller that disconnects must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
         let sent = auth.whatsapp.send(&message).await;
         auth.codes.get_or_create(&ResultLabel { result: if sent.is_ok() { "sent" } else { "failed" } }).inc();
@@ -117,21 +118,21 @@ pub async fn send(auth: &Auth, request: CodeRequest, telp: Telp) -> Result<(), A
     sent.await.map_err(AuthError::broken)?
 }
 
-/// A code that is on its way.
+/// A code that is counted and not sent yet.
 struct Counted {
     id: i64,
     limits: Vec<SentLimit>,
     remembered: Remembered,
 }
 
-/// Writes the code down as undecided and counts it, when no limit forbids it.
+/// Stores the code as undecided and counts it, unless a limit forbids it.
 async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Result<Counted, AuthError> {
     let CodeRequest { purpose, by, alarm_since } = request;
     let telp = &message.telp;
     if let Asker::Address(address) = by {
         auth.sent_codes.admit(address, message.at)?;
     }
-    // What is refused asks without the lock and keeps nobody waiting.
+    // Requests that will be refused are checked without the lock, so that they delay no other request.
     refuse_full(auth, &auth.store.get().await?, request, telp, message.at).await?;
     let _place = auth.sent_codes.place_in_lock().await?;
     let mut client = auth.store.get().await?;
@@ -141,7 +142,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
     refuse_full(auth, &tx, request, telp, now).await?;
     let limits = auth.sent_codes.limits(purpose, by, alarm_since, now);
     sent_codes::count(&tx, &limits, now).await?;
-    // Older codes of this number and purpose are of no more use: the new one is the newest, and past a day none is counted.
+    // Older codes of this number and purpose are useless now: the new one is the newest, and no limit looks back further than a day.
     let insert = tx
         .prepare_cached(
             "WITH old AS (DELETE FROM kode_otp WHERE telp = $1 AND tujuan = $2 AND created_at <= $7)
@@ -149,7 +150,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
         )
         .await?;
     let hmac = hmac(auth, purpose, telp, message.code.as_str());
-    let (life, past) = (now.plus_ms(TTL_MS), now.plus_ms(-DAY_MS - HOUR_MS));
+    let (life, past) = (now.plus_ms(VALID_MS), now.plus_ms(-DAY_MS - HOUR_MS));
     let row = tx
         .query_one(&insert, &[&telp.as_str(), &purpose.as_str(), &hmac.as_slice(), &by.to_string(), &now, &life, &past])
         .await?;
@@ -159,8 +160,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
 }
 
 /// # Errors
-/// `TooMany` with the seconds until the next code may be sent, when that is not now: the longest of the cooldown and the limits that are
-/// full.
+/// `TooMany` with the seconds until the next code may be sent: the longest of the cooldown and the limits that are full.
 async fn refuse_full(
     auth: &Auth,
     client: &impl GenericClient,
@@ -174,7 +174,8 @@ async fn refuse_full(
     sent_codes::refuse(of_number.max(sent_codes::wait_ms(client, &limits, now).await?))
 }
 
-/// Milliseconds until the number may be sent another code for this purpose. For a known phone only those count that it asked for.
+/// Milliseconds until the next code for this purpose may be sent to the number. For a known phone, only the codes that it requested
+/// itself count.
 async fn number_wait_ms(
     auth: &Auth,
     client: &impl GenericClient,
@@ -182,7 +183,7 @@ async fn number_wait_ms(
     telp: &Telp,
     now: Timestamp,
 ) -> Result<i64, AuthError> {
-    // Each column is when the last code was sent that must have left its window before the next one may go.
+    // Each column: when the code was sent that must leave its window before the next one may be sent.
     let stmt = client
         .prepare_cached(
             "WITH terhitung AS NOT MATERIALIZED (
@@ -201,14 +202,14 @@ async fn number_wait_ms(
     let mut wait_ms = 0;
     for (i, window_ms) in [COOLDOWN_MS, DAY_MS].into_iter().enumerate() {
         if let Some(at) = row.try_get::<_, Option<Timestamp>>(i)? {
-            // Never longer than the window, whatever the clock said when that code was sent.
+            // At most the window, even if the clock was ahead when that code was sent.
             wait_ms = wait_ms.max(now.ms_until(at.plus_ms(window_ms)).min(window_ms));
         }
     }
     Ok(wait_ms)
 }
 
-/// A code that was sent is the number's newest; one that was not is forgotten and counts no more.
+/// A code that was sent becomes the number's newest. One that was not sent is deleted and no longer counts.
 async fn settle(auth: &Auth, counted: Counted, sent: bool) -> Result<(), AuthError> {
     if sent {
         let client = auth.store.get().await?;
@@ -231,7 +232,7 @@ fn hmac(auth: &Auth, purpose: CodePurpose, telp: &Telp, code: &str) -> [u8; 32] 
     auth.otp_key.mac(&message(purpose, telp, code))
 }
 
-/// What the HMAC is over. A number has digits only, so the last separator is unambiguous whatever was typed as the code.
+/// The input of the HMAC. A number has digits only, so the last separator is unambiguous for any text typed as the code.
 pub fn message(purpose: CodePurpose, telp: &Telp, code: &str) -> Vec<u8> {
     format!("{}:{telp}:{code}", purpose.as_str()).into_bytes()
 }

@@ -1,4 +1,4 @@
-//! Failed tries of codes by address and by /48 (docs/limits.md).
+//! Failed attempts at codes, by address and by /48 (docs/limits.md).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,10 +10,10 @@ use nyala_store::config;
 use super::error::AuthError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
-/// Failed tries that are remembered, about 15 MiB: 70 a second.
-const MOST: usize = 1 << 18;
+/// Failed attempts that are remembered, about 15 MiB: 70 a second.
+const MAX_FAILED: usize = 1 << 18;
 
-/// One for the whole process; a restart forgets.
+/// One instance for the whole process; a restart clears it.
 #[derive(Debug)]
 pub struct CodeLimits {
     per_address: usize,
@@ -27,7 +27,7 @@ struct Failed {
     sites: Recent<u64, ()>,
 }
 
-/// A try that counts as failed until it is given back.
+/// An attempt that counts as failed until it is released.
 #[derive(Debug)]
 #[must_use = "the try of a right code is given back"]
 pub struct CodeTry {
@@ -42,14 +42,14 @@ impl CodeLimits {
     }
 
     fn with(per_address: usize, per_site: usize) -> Self {
-        let failed = Failed { addresses: Recent::new(HOUR_MS, MOST), sites: Recent::new(HOUR_MS, MOST) };
+        let failed = Failed { addresses: Recent::new(HOUR_MS, MAX_FAILED), sites: Recent::new(HOUR_MS, MAX_FAILED) };
         Self { per_address, per_site, failed: Mutex::new(failed) }
     }
 
-    /// Counts a try as failed, so that many at once learn no more than one after the other.
+    /// Counts an attempt as failed in advance, so that parallel attempts learn no more than sequential ones.
     ///
     /// # Errors
-    /// `TooMany` with the seconds until the next one may be made.
+    /// `TooMany` with the seconds until the next attempt.
     pub fn reserve(&self, address: Address, now: Timestamp) -> Result<CodeTry, AuthError> {
         let mut failed = self.lock();
         let mut wait_ms = failed.addresses.wait_ms(&address, self.per_address, now, |()| true);
@@ -63,7 +63,7 @@ impl CodeLimits {
         Ok(CodeTry { address, id: failed.addresses.add(address, (), now), site })
     }
 
-    /// The code was right, or was not looked at.
+    /// Releases the attempt: the code was right, or was not compared.
     pub fn give_back(&self, tried: &CodeTry) {
         let mut failed = self.lock();
         failed.addresses.take_back(&tried.address, tried.id);
@@ -85,7 +85,7 @@ mod tests {
         Timestamp::from_ms(1_795_000_000_000 + ms)
     }
 
-    /// Seconds to wait; 0 when the try was taken.
+    /// Seconds to wait; 0 when the attempt was allowed.
     fn failed(limits: &CodeLimits, address: Address, ms: i64) -> u32 {
         match limits.reserve(address, at(ms)) {
             Ok(_) => 0,

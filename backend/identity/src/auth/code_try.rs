@@ -1,5 +1,5 @@
-//! Using a one-time code takes two steps: `take_try` claims one of its tries before anything is compared, and `consume` marks it used
-//! in the transaction of what it allows; whatever is refused between the two leaves it unused with one try less.
+//! Using a one-time code takes two steps: `take_try` claims one of its attempts before anything is compared. `consume` marks it used in
+//! the transaction that it allows. A refusal between the two leaves it unused, with one attempt less.
 
 use nyala_core::domain::code::characters;
 use nyala_core::domain::telp::Telp;
@@ -13,9 +13,9 @@ use super::known_phone::KnownPhone;
 use super::requester::Requester;
 
 const MAX_TRIES: i16 = 5;
-/// Characters of a typed code that are looked at: one more than a code has.
+/// Characters of a typed code that are examined: one more than a code has.
 const MAX_CODE_CHARS: usize = 7;
-/// While reset codes are guessed.
+/// Attempts per code while reset codes are guessed.
 const TRIES_IN_ALARM: i16 = 1;
 
 /// The right code, not used yet.
@@ -24,21 +24,21 @@ pub struct RightCode {
     id: i64,
 }
 
-/// What came of a try.
+/// The result of an attempt.
 enum Tried {
     /// No code was ever sent.
     NoCode,
-    /// Used, expired or without tries: nothing was compared.
+    /// Used, expired or without attempts left: nothing was compared.
     Dead,
     Wrong,
     Right(RightCode),
 }
 
-/// Claims one try of the newest code of `purpose` and `telp`, then compares; `Ok(None)` when none was ever sent.
+/// Claims one attempt at the newest code of `purpose` and `telp`, then compares. `Ok(None)`: no code was ever sent.
 ///
 /// # Errors
-/// `OtpInvalid` for a wrong, used or expired code and past its tries; `TooMany` when too many failed at the requester's address, of
-/// whom who is `known_as` the number's customer is none.
+/// `OtpInvalid` for a wrong, used or expired code and one without attempts left. `TooMany` when too many attempts failed at the
+/// requester's address; this limit does not apply to a phone that is `known_as` the number's customer.
 pub async fn take_try(
     auth: &Auth,
     requester: &Requester,
@@ -60,7 +60,7 @@ pub async fn take_try(
     }
 }
 
-/// A try that counts against the address, and of a reset over all.
+/// An attempt that counts against the address and, for a reset, against the limit of all strangers.
 async fn strangers_try(
     auth: &Auth,
     requester: &Requester,
@@ -81,7 +81,7 @@ async fn strangers_try(
     tried
 }
 
-/// `alarm_since`: codes from before are worth nothing, and later ones one try.
+/// `alarm_since`: codes from before it are refused, and later ones allow one attempt.
 async fn look(
     auth: &Auth,
     purpose: CodePurpose,
@@ -111,10 +111,10 @@ async fn look(
     })
 }
 
-/// Marks the code used in the transaction of what it allows.
+/// Marks the code used, in the transaction that it allows.
 ///
 /// # Errors
-/// `OtpInvalid` when another request was first.
+/// `OtpInvalid` when another request used it first.
 pub async fn consume(tx: &Transaction<'_>, code: &RightCode, now: Timestamp) -> Result<(), AuthError> {
     let used = tx.execute("UPDATE kode_otp SET used_at = $2 WHERE id = $1 AND used_at IS NULL", &[&code.id, &now]).await?;
     if used == 1 { Ok(()) } else { Err(AuthError::OtpInvalid) }

@@ -1,24 +1,24 @@
-//! Why somebody is not let in, or gets no code.
+//! Why a login or a code is refused.
 
 use nyala_store::db::error::DbError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AuthError {
-    /// The token is not ours, has run out, is older than the password, or was logged out with.
+    /// The token is not ours, has expired, is older than the password, or was logged out.
     #[error("the session is no good")]
     Unauthorized,
-    /// Over a limit, or too many wait.
+    /// A limit is reached, or too many requests wait.
     #[error("too many tries, the next one in {retry_s} s")]
     TooMany { retry_s: u32 },
-    /// WhatsApp did not take it.
+    /// WhatsApp did not accept the message.
     #[error("the code was not sent")]
     CodeNotSent,
-    /// Wrong, used, expired or past its tries.
+    /// Wrong, used, expired or without attempts left.
     #[error("the code is no good")]
     OtpInvalid,
     #[error(transparent)]
     Db(#[from] DbError),
-    /// A defect of ours.
+    /// A defect in the server.
     #[error(transparent)]
     Broken(Box<dyn std::error::Error + Send + Sync>),
 }

@@ -1,27 +1,26 @@
-//! Whose password is hashed next. Everybody stands in a line of their own, and the lines of one place in the network together in a
-//! group (`line`); groups are served in turn, and in each its lines. Whoever sends many waits for them; everybody else waits for one
-//! of each. How many may wait is a matter of the group too, so that lines are worth no more than the addresses they come from.
+//! Order in which passwords are hashed. Each requester has its own lane (`Line`), and the lanes of one place in the network form a group
+//! (`line`). Groups take turns, and in each group its lanes do. A requester that sends many passwords waits for its own; the others wait
+//! for one job of each. Places are limited per group too, so more lanes bring no more places than their addresses have.
 
 use std::collections::{HashMap, VecDeque};
 
 use super::line::{Group, Line};
 
-/// How much may wait.
+/// How many jobs may wait.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Places of all together.
+    /// Places of all groups together.
     pub total: usize,
-    /// Places of which known phones always have the rest.
+    /// Places that strangers may take; the rest is reserved for known phones.
     pub strangers: usize,
     pub per_group: usize,
 }
 
-/// No place is left: the group has its share, or as many others as there are places have one each.
+/// No place is left: the group has its full share, or every place belongs to another lane that has only one.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Jobs `T` in lines. A place is taken before the job is there, so that whoever has one is never refused afterwards unless somebody
-/// with fewer needs it.
+/// Jobs `T` in lanes. A place is taken before the job exists. A place that was taken is lost only to a lane with fewer places.
 #[derive(Debug)]
 pub struct FairQueue<T> {
     bounds: Bounds,
@@ -32,12 +31,12 @@ pub struct FairQueue<T> {
     strangers: usize,
 }
 
-/// Places are those of jobs that wait, those whose job is being done, and those whose job is not there yet.
+/// Counted places: jobs that wait, jobs that are being done, and jobs that do not exist yet.
 #[derive(Debug)]
 struct Members<T> {
     places: usize,
     lines: HashMap<Line, Waiting<T>>,
-    /// Lines that have a job, in the order in which they are served.
+    /// Lanes that have a job, in the order in which they are served.
     turns: VecDeque<Line>,
 }
 
@@ -52,11 +51,11 @@ impl<T> FairQueue<T> {
         Self { bounds, groups: HashMap::new(), turns: VecDeque::new(), places: 0, strangers: 0 }
     }
 
-    /// A place for one job. When none is free, the newest job of whoever has most loses its own, and is returned; its place is given
-    /// up by whoever holds it.
+    /// Takes a place for one job. When none is free, the newest job of the largest lane loses its place and is returned; its holder must
+    /// then call `give_up_place`.
     ///
     /// # Errors
-    /// When nobody who could make room has more than this line, or its group, by more than one.
+    /// When no group or lane that could make room has at least two places more than this one.
     pub fn take_place(&mut self, line: Line) -> Result<Option<T>, Full> {
         let group = line.group();
         let own = self.groups.get(&group).map_or(0, |g| g.places);
@@ -77,7 +76,7 @@ impl<T> FairQueue<T> {
         Ok(lost)
     }
 
-    /// Gives up a place that was taken; its job is done or not there.
+    /// Releases a place that was taken; its job is done or was never pushed.
     pub fn give_up_place(&mut self, line: Line) {
         let group = line.group();
         let Some(members) = self.groups.get_mut(&group) else { return };
@@ -94,7 +93,7 @@ impl<T> FairQueue<T> {
         self.strangers -= usize::from(!group.known);
     }
 
-    /// The job of a place that was taken.
+    /// Adds the job of a place that was taken.
     pub fn push(&mut self, line: Line, job: T) {
         let group = line.group();
         let Some(members) = self.groups.get_mut(&group) else { return };
@@ -108,7 +107,7 @@ impl<T> FairQueue<T> {
         own.jobs.push_back(job);
     }
 
-    /// The next job; its place stays taken until it is given up.
+    /// The next job; its place stays taken until it is released.
     pub fn pop(&mut self) -> Option<T> {
         let group = self.turns.pop_front()?;
         let members = self.groups.get_mut(&group)?;
@@ -124,21 +123,21 @@ impl<T> FairQueue<T> {
         job
     }
 
-    /// The newest job of the longest line of the largest of `groups` that has more than one place more than `own`.
+    /// The newest job of the longest lane of the largest of `groups` that has at least two places more than `own`.
     fn shorten_group(&mut self, own: usize, groups: impl Fn(&Group) -> bool) -> Option<T> {
         let larger = self.groups.iter().filter(|(group, g)| groups(group) && g.places > own + 1 && !g.turns.is_empty());
         let (group, _) = larger.max_by_key(|(_, g)| g.places)?;
         self.take_newest(*group, 0)
     }
 
-    /// The newest job of the longest line of `line`'s group that has more than one place more than it.
+    /// The newest job of the longest lane in `line`'s group that has at least two places more than `line`.
     fn shorten_line(&mut self, line: Line) -> Option<T> {
         let group = line.group();
         let own = self.groups.get(&group)?.lines.get(&line).map_or(0, |l| l.places);
         self.take_newest(group, own + 1)
     }
 
-    /// The newest job of the group's longest line with more than `places`.
+    /// The newest job of the group's longest lane with more than `places`.
     fn take_newest(&mut self, group: Group, places: usize) -> Option<T> {
         let members = self.groups.get_mut(&group)?;
         let longer = members.lines.iter_mut().filter(|(_, l)| l.places > places && !l.jobs.is_empty());
@@ -172,7 +171,7 @@ mod tests {
     use super::*;
     use nyala_core::domain::address::Address;
 
-    /// A job that knows its line, as the real ones do.
+    /// A job that knows its lane, as the real ones do.
     type Job = (Line, u32);
 
     fn queue(total: usize, strangers: usize, per_group: usize) -> FairQueue<Job> {
@@ -186,7 +185,7 @@ mod tests {
     fn push(queue: &mut FairQueue<Job>, line: Line, job: u32) -> Result<Option<u32>, Full> {
         let lost = queue.take_place(line)?;
         if let Some((line, _)) = lost {
-            queue.give_up_place(line); // as the holder of the lost one does
+            queue.give_up_place(line); // as the holder of the lost place does
         }
         queue.push(line, (line, job));
         Ok(lost.map(|(_, job)| job))
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_or_48_with_any_number_of_accounts_leaves_room_for_everybody_else() {
+    fn one_address_or_48_with_many_accounts_leaves_room_for_others() {
         for hostile in [
             |n: u64| Line::Address(Address::V6(0x2001_0db8_0001_0000 | n)),
             |n: u64| Line::Customer(n.cast_signed(), Address::V6(0x2001_0db8_0001_0000 | n)),
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_shares_an_address_with_a_longer_line_gets_a_place_of_its() {
+    fn a_line_takes_a_place_from_a_longer_line_of_the_same_address() {
         let mut queue = queue(128, 96, 3);
         let customer = |id| Line::Customer(id, Address::V4(7));
         for job in [11, 12, 13] {

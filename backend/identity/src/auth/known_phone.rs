@@ -1,8 +1,8 @@
-//! Phones that logged in before are known again by a cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"), so
-//! that neither strangers who guess at a number nor neighbours behind the same address lock their owner out.
+//! Phones that logged in before are recognised by a cookie (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). Strangers
+//! that guess at a number, or neighbours behind the same address, therefore cannot lock out its owner.
 //!
-//! The cookie opens nothing. It says which customer logged in here last, and is signed, so that nobody can make one without
-//! the password or a code that was sent to the number. It stays when the customer logs out.
+//! The cookie grants no access. It names the customer who logged in here last. It is signed, so that it cannot be made without the
+//! password or a code that was sent to the number. It stays when the customer logs out.
 
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
@@ -14,10 +14,10 @@ use rand::RngCore;
 
 use super::error::AuthError;
 
-/// The cookie's name, before the installation's.
+/// The first part of the cookie's name; the installation's name follows.
 const NAME: &str = "nyala_phone";
-/// The longest that browsers keep a cookie (RFC 6265bis §5.5: 400 days). Each login begins it anew.
-const LIFE_S: i64 = 400 * 24 * 60 * 60;
+/// The longest that browsers keep a cookie (RFC 6265bis §5.5: 400 days). Each login renews it.
+const MAX_AGE_S: i64 = 400 * 24 * 60 * 60;
 
 const FORMAT: u8 = 1;
 const DEVICE_BYTES: usize = 16;
@@ -27,11 +27,11 @@ const TAG_BYTES: usize = 16;
 /// A phone on which a customer has logged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KnownPhone {
-    /// `id_customer_global` of who logged in last.
+    /// `id_customer_global` of the customer who logged in last.
     pub customer: i64,
-    /// `token_version` at that time: a phone from before the present password may be the one that the customer wants out.
+    /// `token_version` at that time. A phone from before the current password may be one that the customer wants to exclude.
     pub version: i32,
-    /// Names the phone; every login gets a new one.
+    /// Identifies the phone; every login gets a new one.
     pub device: [u8; DEVICE_BYTES],
 }
 
@@ -39,37 +39,37 @@ pub struct KnownPhone {
 #[derive(Debug)]
 pub struct KnownPhones {
     key: Key,
-    /// The cookie's whole name: another installation on the same host has another one.
+    /// The cookie's full name. Another installation on the same host has a different one.
     name: String,
-    /// `Secure` on every cookie, whatever the request came over.
+    /// `Secure` on every cookie, also over a plain connection.
     always_secure: bool,
 }
 
 impl KnownPhones {
-    /// `always_secure` in production, where everything comes over TLS.
+    /// `always_secure` in production, where every request comes over TLS.
     pub fn new(secrets: &Secrets, always_secure: bool) -> Self {
         let name = cookie::name_of(NAME, &secrets.installation());
         Self { key: secrets.token.derive("known phone"), name, always_secure }
     }
 
-    /// The phone of the request with these headers, when it carries a good cookie. Cheap: asks no database, so whether
-    /// `version` is still the customer's is not known. As many cookies are looked at as fit into a request's head.
+    /// The phone of a request with these headers, when it carries a valid cookie. Makes no database query, so it does not check that
+    /// `version` is still the customer's. All cookies that fit into a request's head are examined.
     pub fn of_headers(&self, headers: &HeaderMap, now: Timestamp) -> Option<KnownPhone> {
         self.shown(headers, now, false).or_else(|| self.shown(headers, now, true))
     }
 
-    /// The same by cookies with an old name, or with the others.
+    /// The same, by cookies with an old name (`old`) or with the current one.
     fn shown(&self, headers: &HeaderMap, now: Timestamp, old: bool) -> Option<KnownPhone> {
         let cookies = headers.get_all(COOKIE).flat_map(|line| cookie::named(line.as_bytes(), NAME));
         cookies.filter(|cookie| cookie.is_old == old).find_map(|cookie| self.read(cookie.value, now))
     }
 
-    /// The `Set-Cookie`s that make the phone which gets them known as one on which `customer` logged in with token version `version`.
-    /// `over_tls` tells whether the request came encrypted. A cookie of ours with an old name, among `headers`, is replaced; another
-    /// installation's is left alone.
+    /// The `Set-Cookie` headers that make a phone known as one of `customer`, who logged in there with token version `version`.
+    /// `over_tls`: the request came encrypted. One of our cookies with an old name among `headers` is replaced; another installation's
+    /// is kept.
     ///
     /// # Errors
-    /// When it is no header, which nothing in it makes it.
+    /// When it is not a valid header value; its content never causes this.
     pub fn cookies(
         &self,
         customer: i64,
@@ -83,7 +83,7 @@ impl KnownPhones {
             let text = format!("{name}={value}; Path=/; Max-Age={life_s}; HttpOnly; SameSite=Strict{secure}");
             HeaderValue::from_str(&text).map_err(AuthError::broken)
         };
-        let mut cookies = vec![cookie(&self.name, &self.value(customer, version, now), LIFE_S)?];
+        let mut cookies = vec![cookie(&self.name, &self.value(customer, version, now), MAX_AGE_S)?];
         if self.shown(headers, now, true).is_some() {
             cookies.push(cookie(NAME, "", 0)?);
         }
@@ -95,7 +95,7 @@ impl KnownPhones {
         bytes.push(FORMAT);
         bytes.extend_from_slice(&customer.to_be_bytes());
         bytes.extend_from_slice(&version.to_be_bytes());
-        bytes.extend_from_slice(&(now.ms().div_euclid(1000) + LIFE_S).to_be_bytes());
+        bytes.extend_from_slice(&(now.ms().div_euclid(1000) + MAX_AGE_S).to_be_bytes());
         let mut device = [0; DEVICE_BYTES];
         rand::rng().fill_bytes(&mut device);
         bytes.extend_from_slice(&device);
@@ -142,8 +142,8 @@ mod tests {
             assert_eq!((known.customer, known.version), (7, 3));
         }
         let line = [format!("{NAME}={value}")];
-        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000 - 1)).is_some());
-        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(LIFE_S * 1000)).is_none());
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(MAX_AGE_S * 1000 - 1)).is_some());
+        assert!(phones.of_headers(&headers(&line), NOW.plus_ms(MAX_AGE_S * 1000)).is_none());
         assert!(phones.of_headers(&headers(&[]), NOW).is_none());
     }
 

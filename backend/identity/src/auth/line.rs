@@ -1,18 +1,18 @@
-//! Who stands together while passwords wait to be hashed (docs/limits.md).
+//! Which requesters share a lane while passwords wait to be hashed (docs/limits.md).
 
 use nyala_core::domain::address::Address;
 
-/// A line, of which nobody else makes a longer one.
+/// A lane. No requester can make another one longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// The phones at an address that are known as this customer's by the present password; the number is `id_customer_global`.
+    /// The phones at an address that are known as this customer's by the current password; the number is `id_customer_global`.
     Customer(i64, Address),
-    /// Everybody else there.
+    /// All other requesters at an address.
     Address(Address),
 }
 
-/// Lines that share what one place in the network may have. Accounts and cookies cost an attacker little, so that a customer's line is
-/// worth no more than the address it comes from; known phones and strangers are apart, so that neither takes the other's share.
+/// Lanes that share the places of one location in the network. An attacker gets accounts and cookies cheaply, so a customer's lane
+/// counts for no more than its address. Known phones and strangers have separate groups, so that neither takes the other's share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Group {
     pub known: bool,
@@ -28,7 +28,7 @@ impl Line {
     }
 }
 
-/// IPv6 by its /48: one customer of a provider may have that much, which is 65,536 addresses as limits count them.
+/// IPv6 by its /48: a provider may give one customer that much, which is 65,536 addresses as limits count them.
 const fn whole(address: Address) -> Address {
     match address {
         Address::V4(_) => address,

@@ -1,5 +1,5 @@
-//! Wrong passwords, counted before they are hashed (docs/limits.md; `auth.wrong_logins_*` in config/default.toml). Ten a quarter of an
-//! hour are a customer's own mistakes; what is beyond the limits is a guess, and costs neither a hash nor the number's owner the login.
+//! Wrong passwords, counted before they are hashed (docs/limits.md; `auth.wrong_logins_*` in config/default.toml). Ten in a quarter of
+//! an hour are a customer's own mistakes. More are guesses: they cost no hash, and they do not lock out the number's owner.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -17,16 +17,16 @@ use super::error::AuthError;
 use super::known_phone::KnownPhone;
 
 const WINDOW_MS: i64 = 15 * 60 * 1000;
-/// Wrong passwords that are remembered, about 60 MiB with as many that turned out to be right or were not looked at, which push none
-/// out: 290 a second for a quarter of an hour, more than most servers hash.
-const MOST: usize = 1 << 18;
-/// Addresses, and sites, with a bucket that is not empty, about 2 MiB each.
+/// Wrong passwords that are remembered, about 60 MiB: 290 a second for a quarter of an hour, more than most servers hash. The memory
+/// includes as many attempts that were released; those evict no wrong one.
+const MAX_FAILED: usize = 1 << 18;
+/// Addresses, and sites, with a bucket that is not empty; about 2 MiB each.
 const MAX_ADDRESSES: usize = 1 << 16;
 
-/// Who tries a password.
+/// Who enters a password.
 #[derive(Debug, Clone)]
 pub enum Who {
-    /// A phone on which this customer has logged in since the password was last changed: nobody else's tries touch it.
+    /// A phone on which this customer has logged in since the last password change. Attempts of others do not count against it.
     Phone(KnownPhone),
     Stranger {
         number: Telp,
@@ -34,7 +34,7 @@ pub enum Who {
     },
 }
 
-/// A try that counts as wrong until it is given back.
+/// An attempt that counts as wrong until it is released.
 #[derive(Debug)]
 #[must_use = "a right password is given back"]
 pub struct Attempt {
@@ -42,8 +42,8 @@ pub struct Attempt {
     id: u64,
 }
 
-/// One for the whole process; a restart forgets. Among several servers each allows its share of a number's, so that whoever guesses at all of
-/// them has no more; what an address and a known phone may is each server's own.
+/// One instance for the whole process; a restart clears it. Each of several servers allows only its share of a number's attempts, so
+/// guessing at all of them brings no more attempts. The limits of an address and of a known phone apply per server.
 #[derive(Debug)]
 pub struct LoginLimits {
     per_phone: usize,
@@ -67,7 +67,7 @@ impl LoginLimits {
     }
 
     fn with(per_phone: usize, per_number: usize, addresses: AddressTries, servers: Ownership) -> Self {
-        let (numbers, phones) = (Recent::new(WINDOW_MS, MOST), Recent::new(WINDOW_MS, MOST));
+        let (numbers, phones) = (Recent::new(WINDOW_MS, MAX_FAILED), Recent::new(WINDOW_MS, MAX_FAILED));
         Self {
             per_phone,
             per_number,
@@ -77,7 +77,7 @@ impl LoginLimits {
         }
     }
 
-    /// Whether the address may try at all, told before anything else is looked at.
+    /// Checks whether the address may make an attempt. It runs before anything else is examined.
     ///
     /// # Errors
     /// `TooMany` with the seconds until it may.
@@ -85,10 +85,10 @@ impl LoginLimits {
         self.refuse(self.lock().addresses.wait_ms(address, now))
     }
 
-    /// Counts a try as wrong, so that many at once learn no more than one after the other.
+    /// Counts an attempt as wrong in advance, so that parallel attempts learn no more than sequential ones.
     ///
     /// # Errors
-    /// `TooMany` with the seconds until the next one may be made.
+    /// `TooMany` with the seconds until the next attempt.
     pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AuthError> {
         let mut failed = self.lock();
         let id = match &who {
@@ -107,7 +107,7 @@ impl LoginLimits {
         Ok(Attempt { who, id })
     }
 
-    /// The password was right, or was not looked at.
+    /// Releases the attempt: the password was right, or was not compared.
     pub fn give_back(&self, attempt: &Attempt) {
         let mut failed = self.lock();
         match &attempt.who {
@@ -119,7 +119,7 @@ impl LoginLimits {
         }
     }
 
-    /// Takes a try of the address for an answer that says which numbers are customers: it costs no hash.
+    /// Takes an attempt of the address for an answer that reveals which numbers are customers; such an answer costs no hash.
     ///
     /// # Errors
     /// As [`LoginLimits::admit`].
@@ -130,17 +130,17 @@ impl LoginLimits {
         Ok(())
     }
 
-    /// The answer said nothing.
+    /// Releases it: the answer revealed nothing.
     pub fn give_back_try(&self, address: Address) {
         self.lock().addresses.give_back(address);
     }
 
-    /// The number has a new password: what was wrong before says nothing about it.
+    /// Removes the wrong attempts at a number that has a new password: they no longer matter.
     pub fn forget(&self, number: &Telp) {
         self.lock().numbers.forget(number);
     }
 
-    /// How many were refused, for the metrics.
+    /// Number of refused attempts, for the metrics.
     pub fn refused(&self) -> &Counter {
         &self.refused
     }
@@ -158,10 +158,10 @@ impl LoginLimits {
     }
 }
 
-/// How many times as many tries a /48 has as each /64 in it.
+/// A /48 has this many times as many attempts as each /64 in it.
 const SITE_FACTOR: usize = 4;
 
-/// The tries of addresses, and of the /48 around them.
+/// Attempts of addresses, and of the /48 around them.
 #[derive(Debug)]
 struct AddressTries {
     addresses: Buckets<Address>,
@@ -195,8 +195,8 @@ impl AddressTries {
     }
 }
 
-/// A bucket of tries for each key, into which one comes back every so often (the generic cell rate algorithm: all that is kept is
-/// when the bucket will be full again).
+/// A bucket of attempts per key, refilled by one per interval (the generic cell rate algorithm). It stores only when the bucket will be
+/// full again.
 #[derive(Debug)]
 struct Buckets<K> {
     refill_ms: i64,
@@ -210,7 +210,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
         Self { refill_ms, size_ms, full_at: HashMap::new() }
     }
 
-    /// Milliseconds until there is a try.
+    /// Milliseconds until an attempt is available.
     fn wait_ms(&self, key: K, now: Timestamp) -> i64 {
         let missing_ms = self.full_at.get(&key).map_or(0, |full_at| now.ms_until(*full_at).max(0));
         (missing_ms + self.refill_ms - self.size_ms).max(0)
@@ -230,7 +230,8 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
         }
     }
 
-    /// Full ones say nothing. When none is, all are forgotten, which only lets their addresses try again sooner.
+    /// Removes full buckets, which carry no information. When none is full, it removes all, so their addresses may only try again
+    /// sooner.
     fn make_room(&mut self, now: Timestamp) {
         self.full_at.retain(|_, full_at| *full_at > now);
         if self.full_at.len() >= MAX_ADDRESSES {
@@ -261,7 +262,7 @@ mod tests {
         Who::Phone(KnownPhone { customer: 7, version: 1, device: [device; 16] })
     }
 
-    /// Seconds to wait; 0 when the try was taken.
+    /// Seconds to wait; 0 when the attempt was allowed.
     fn wrong(limits: &LoginLimits, who: Who, ms: i64) -> u32 {
         match limits.reserve(who, at(ms)) {
             Ok(_) => 0,
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_waits_at_the_address_that_guessed_and_nowhere_else() {
+    fn a_number_waits_only_at_the_address_that_guessed() {
         let limits = limits(2, 50, 1000);
         assert_eq!((wrong(&limits, stranger("811", 1), 0), wrong(&limits, stranger("811", 1), 1000)), (0, 0));
         assert_eq!(wrong(&limits, stranger("811", 1), 60_000), 840);
@@ -324,11 +325,11 @@ mod tests {
     }
 
     #[test]
-    fn right_passwords_push_no_wrong_one_out() {
+    fn right_passwords_evict_no_wrong_ones() {
         let limits = limits(2, 50, usize::MAX >> 32);
         assert_eq!((wrong(&limits, stranger("811", 1), 0), wrong(&limits, stranger("811", 1), 0)), (0, 0));
         let own = stranger("812", 1);
-        for _ in 0..MOST {
+        for _ in 0..MAX_FAILED {
             let attempt = limits.reserve(own.clone(), at(1)).unwrap();
             limits.give_back(&attempt);
         }

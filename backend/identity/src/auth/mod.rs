@@ -1,4 +1,4 @@
-//! Who somebody is: numbers, passwords, one-time codes, tokens and the limits before them
+//! Authentication of customers: numbers, passwords, one-time codes, tokens and the limits before them
 //! (docs/decisions/0018-a-guess-is-refused-before-it-is-hashed.md).
 
 pub mod account;
@@ -33,7 +33,7 @@ use crate::whatsapp::WhatsApp;
 use error::AuthError;
 use requester::Requester;
 
-/// Cheap to clone; one for the whole process.
+/// Cheap to clone; one instance for the whole process.
 #[derive(Clone)]
 pub struct Auth(Arc<AuthParts>);
 
@@ -48,7 +48,7 @@ pub struct AuthParts {
     passwords: password::Workers,
     store: Store,
     whatsapp: WhatsApp,
-    /// What codes are kept under.
+    /// The key of the codes' HMAC.
     otp_key: Key,
     settings: AuthSettings,
     codes: code::Codes,
@@ -65,7 +65,7 @@ impl Auth {
     /// Starts the password threads.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub fn new(
         secrets: &Secrets,
         config: &ServerSettings,
@@ -91,12 +91,12 @@ impl Auth {
         })))
     }
 
-    /// Who asks from `address` with these headers.
+    /// The requester behind `address` and these headers.
     pub fn requester(&self, address: Address, headers: &HeaderMap) -> Requester {
         Requester { address, phone: self.known_phones.of_headers(headers, self.store.now()) }
     }
 
-    /// A token of version `version` for customer `id`, good from now on.
+    /// A token of version `version` for customer `id`, valid from now.
     ///
     /// # Errors
     /// As [`token::Tokens::mint`].
@@ -104,7 +104,7 @@ impl Auth {
         self.tokens.mint(id, version, self.store.now())
     }
 
-    /// The cookies by which a phone that sent `headers` is known from now on.
+    /// The cookies that make a phone known from now on; `headers` are those of its request.
     ///
     /// # Errors
     /// As [`known_phone::KnownPhones::cookies`].
@@ -118,12 +118,12 @@ impl Auth {
         self.known_phones.cookies(id, version, over_tls, headers, self.store.now())
     }
 
-    /// Codes given to WhatsApp, by result, for the metrics.
+    /// Codes passed to WhatsApp, by result, for the metrics.
     pub fn codes(&self) -> &code::Codes {
         &self.codes
     }
 
-    /// How many passwords wait to be hashed, for the metrics.
+    /// Number of passwords that wait to be hashed, for the metrics.
     pub fn waiting_passwords(&self) -> &Gauge {
         self.passwords.waiting()
     }

@@ -1,5 +1,5 @@
-//! Passwords are hashed on threads of their own, a bounded share of the cores below everything else, so that neither ticks nor
-//! other requests wait for them. Who is hashed next is fair (`fair_queue`); a flood is refused and not queued.
+//! Passwords are hashed on dedicated threads. They use a bounded share of the cores at a lower priority, so that neither ticks nor other
+//! requests wait for them. The order is fair (`fair_queue`). A flood is refused, not queued.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -17,43 +17,43 @@ use super::error::AuthError;
 use super::fair_queue::{Bounds, FairQueue};
 use super::line::Line;
 
-/// Some three seconds of one thread's work, of which one group has a quarter and known phones the last quarter.
+/// About three seconds of one thread's work. One group may take a quarter; the last quarter is reserved for known phones.
 const BOUNDS: Bounds = Bounds { total: 128, strangers: 96, per_group: 32 };
-/// A full group is worked off in about this time.
+/// About the time in which a full group is processed.
 const RETRY_S: u32 = 2;
 /// Cores for each hashing thread.
 const CORES_PER_THREAD: usize = 4;
-/// How much less than others the threads get of a core that somebody else wants too (nice(2)).
+/// How much lower than others the threads' priority is (nice(2)).
 const NICE: i32 = 10;
 
-/// A place in the queue, before anything is given away that a refusal would waste.
+/// Reserves a place in the queue. Call it before spending anything that a refusal would waste.
 ///
 /// # Errors
-/// `TooMany` when the line's group has its share or too many wait.
+/// `TooMany` when the lane's group has its share or too many requests wait.
 pub fn reserve(auth: &Auth, line: Line) -> Result<QueuePlace, AuthError> {
     let shared = &auth.passwords.shared;
     let lost = shared.lock().queue.take_place(line).map_err(|_| shared.refuse())?;
     if lost.is_some() {
         shared.waiting.dec();
     }
-    // Not under the lock: with the job its place goes.
+    // Dropped after the lock is released: dropping the job releases its place.
     drop(lost);
     Ok(QueuePlace(Arc::new(Held { shared: shared.clone(), line })))
 }
 
-/// A reserved place, for one password after the other.
+/// A reserved place; it may hash several passwords, one after the other.
 pub struct QueuePlace(Arc<Held>);
 
 impl QueuePlace {
     /// The hash of `password` as a PHC string.
     ///
     /// # Errors
-    /// `TooMany` when the place was lost to somebody with fewer.
+    /// `TooMany` when the place was lost to a lane with fewer places.
     pub async fn hash(&self, password: &str) -> Result<String, AuthError> {
         self.ask(|reply| Work::Hash { password: Secret::new(password), reply }).await
     }
 
-    /// Whether `hash` is of `password`.
+    /// Returns whether `hash` belongs to `password`.
     ///
     /// # Errors
     /// As [`QueuePlace::hash`].
@@ -61,7 +61,7 @@ impl QueuePlace {
         self.ask(|reply| Work::Verify { password: Secret::new(password), hash: hash.to_owned(), reply }).await
     }
 
-    /// What `typed` is to `hash`. Hashed again is only what has another form than the composed one.
+    /// Compares `typed` with `hash`. A second hash is computed only for a text that is not in composed form.
     ///
     /// # Errors
     /// As [`QueuePlace::hash`].
@@ -83,16 +83,16 @@ impl QueuePlace {
     }
 }
 
-/// A typed password beside a stored hash.
+/// Result of comparing a typed password with a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
     Wrong,
     Right,
-    /// Right, and the hash is of the form in which it was typed, as hashes once were.
+    /// Right; but the hash is of the text as it was typed, as older hashes are.
     Older,
 }
 
-/// The place itself; a job holds it until it is done, though its caller may have gone.
+/// The place itself; a job holds it until it is done, even when its caller has disconnected.
 struct Held {
     shared: Arc<Shared>,
     line: Line,
@@ -125,7 +125,7 @@ struct Shared {
 
 struct State {
     queue: FairQueue<Job>,
-    /// The server goes, or a thread is gone.
+    /// The server stops, or a thread has ended.
     closed: bool,
 }
 
@@ -142,7 +142,7 @@ impl Shared {
     fn push(&self, line: Line, job: Job) -> Result<(), AuthError> {
         let mut state = self.lock();
         if state.closed {
-            drop(state); // before the job, whose place it guards
+            drop(state); // before the job: dropping the job takes this lock
             return Err(AuthError::broken("the password threads are gone"));
         }
         self.waiting.inc();
@@ -152,7 +152,7 @@ impl Shared {
         Ok(())
     }
 
-    /// The next job, waited for; `None` when there will be no more.
+    /// Waits for the next job; `None` when no more will come.
     fn next(&self) -> Option<Job> {
         let mut state = self.lock();
         while !state.closed {
@@ -175,16 +175,16 @@ impl Shared {
     }
 }
 
-/// The threads, which end with it.
+/// The hashing threads; they end when this is dropped.
 pub struct Workers {
     shared: Arc<Shared>,
 }
 
 impl Workers {
-    /// One thread for each four cores, at least one. `refused` counts whoever got no place or lost it.
+    /// Starts one thread for each four cores, at least one. `refused` counts the requests that got no place or lost it.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub fn start(refused: Counter) -> std::io::Result<Self> {
         let state = Mutex::new(State { queue: FairQueue::new(BOUNDS), closed: false });
         let shared = Shared { state, changed: Condvar::new(), waiting: Gauge::default(), refused };
@@ -199,7 +199,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// How many passwords wait, for the metrics.
+    /// Number of passwords that wait, for the metrics.
     pub fn waiting(&self) -> &Gauge {
         &self.shared.waiting
     }
@@ -211,7 +211,7 @@ impl Drop for Workers {
     }
 }
 
-/// A thread that ends, however it does, leaves nobody waiting.
+/// Ensures that a thread that ends for any reason leaves no caller waiting.
 struct Ends(Arc<Shared>);
 
 impl Drop for Ends {
@@ -220,18 +220,18 @@ impl Drop for Ends {
     }
 }
 
-/// The place is free before its answer is out: whoever has that may ask for the next one.
+/// The place is released before the answer is sent: the receiver may ask for the next one at once.
 fn answer<T>(reply: Reply<T>, result: Result<T, HashError>, place: Arc<Held>) {
     drop(place);
     let _ = reply.send(result);
 }
 
 fn work(of: &Ends) {
-    // Linux keeps it per thread. A kernel that refuses it hashes all the same.
+    // Linux keeps the priority per thread. If the kernel refuses the call, hashing works all the same.
     let _ = rustix::process::nice(NICE);
     let mut argon = Argon::default();
     while let Some(Job { work, place }) = of.0.next() {
-        // A caller who has gone needs no answer; nor does one who goes while it is made.
+        // A caller that has disconnected needs no answer, also when it disconnects during the hash.
         match work {
             Work::Hash { password, reply } if !reply.is_closed() => answer(reply, argon.hash(&password), place),
             Work::Verify { password, hash, reply } if !reply.is_closed() => answer(reply, argon.verify(&password, &hash), place),

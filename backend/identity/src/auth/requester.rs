@@ -1,4 +1,4 @@
-//! Who asks, as far as limits care.
+//! Requester of a call, as the limits see it.
 
 use nyala_core::domain::address::Address;
 use nyala_core::domain::telp::Telp;
@@ -12,7 +12,7 @@ use super::line::Line;
 #[derive(Debug, Clone, Copy)]
 pub struct Requester {
     pub address: Address,
-    /// The phone is known by its cookie; of which customer's present password is for `known_as` to say.
+    /// The phone, known by its cookie. `known_as` checks whether the cookie matches the current password.
     pub phone: Option<KnownPhone>,
 }
 
@@ -22,8 +22,8 @@ impl Requester {
         self.phone.filter(|phone| phone.customer == id && phone.version == version)
     }
 
-    /// As [`Requester::known_as`], of the account that `telp` has, if any. Looks up the phone's customer and never the number, so that it
-    /// tells nobody whether another number has an account.
+    /// As [`Requester::known_as`], for the account of `telp`, if it has one. Looks up the phone's customer and never the number, so that
+    /// it does not reveal whether another number has an account.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -36,8 +36,8 @@ impl Requester {
         Ok(self.known_as(phone.customer, row.try_get(1)?).filter(|_| own))
     }
 
-    /// The line in which the requester's passwords wait: neighbours behind one address do not keep a known phone waiting. `known_as`
-    /// is what [`Requester::known_as`] said; a cookie alone may be of any account, or of a phone that the customer wants out.
+    /// The lane in which the requester's passwords wait: neighbours behind one address do not delay a known phone. `known_as` is the
+    /// result of [`Requester::known_as`]. A cookie alone may be of any account, or of a phone that the customer wants to exclude.
     pub fn line(&self, known_as: Option<KnownPhone>) -> Line {
         known_as.map_or(Line::Address(self.address), |phone| Line::Customer(phone.customer, self.address))
     }

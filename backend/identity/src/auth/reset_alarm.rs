@@ -1,6 +1,6 @@
-//! The alarm over guessed reset codes (docs/limits.md). Only a reset takes an account over, and a guesser has as many numbers and
-//! addresses as there are; so wrong reset codes are counted over all, and past a number an hour a code is good for one try and
-//! few are sent, until the guessing has stopped for a while.
+//! Alarm over guessed reset codes (docs/limits.md). Only a reset takes over an account, and an attacker may use any number of phone
+//! numbers and addresses. Wrong reset codes are therefore counted over all of them. Above a limit per hour, each code allows one attempt
+//! and few codes are sent, until the guessing has stopped for a while.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +14,13 @@ use prometheus_client::metrics::gauge::Gauge;
 use super::error::AuthError;
 
 const HOUR_MS: i64 = 60 * 60 * 1000;
-/// Wrong codes that are remembered. Far more than the alarm lets happen in an hour.
-const MOST: usize = 1 << 16;
-/// While the last tries before the alarm are decided; that takes milliseconds.
+/// Wrong codes that are remembered: far more than the alarm allows in an hour.
+const MAX_WRONG: usize = 1 << 16;
+/// The time until the last attempts before the alarm are decided; in fact milliseconds.
 const RETRY_S: u32 = 1;
 
-/// One for the whole process; a restart forgets. Each of several servers has an alarm of its own, after its share of wrong codes.
+/// One instance for the whole process; a restart clears it. Each of several servers has a separate alarm, raised by its share of wrong
+/// codes.
 #[derive(Debug)]
 pub struct ResetAlarm {
     wrong_per_hour: usize,
@@ -33,7 +34,7 @@ pub struct ResetAlarm {
 #[derive(Debug)]
 struct State {
     wrong: Recent<(), ()>,
-    /// Tries that are not decided yet.
+    /// Attempts that are not decided yet.
     open: usize,
     alarm: Option<Alarm>,
 }
@@ -44,11 +45,11 @@ struct Alarm {
     until: Timestamp,
 }
 
-/// A try that is not decided yet.
+/// An attempt that is not decided yet.
 #[derive(Debug)]
 pub struct ResetTry<'a> {
     of: &'a ResetAlarm,
-    /// Since when there is alarm: a code that was sent before is worth nothing, one that was sent since then one try.
+    /// Start of the alarm. A code that was sent before it is refused; one sent since then allows one attempt.
     pub alarm_since: Option<Timestamp>,
 }
 
@@ -58,14 +59,15 @@ impl ResetAlarm {
     }
 
     fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
-        let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MOST), open: 0, alarm: None });
+        let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
         Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
     }
 
-    /// Begins a try with a stranger's code.
+    /// Begins an attempt with a stranger's code.
     ///
     /// # Errors
-    /// `TooMany` when those that are not decided yet may raise the alarm: none of many at once is judged as if there were none.
+    /// `TooMany` when the attempts that are not decided yet could raise the alarm. Otherwise many parallel attempts would be judged
+    /// as if there were no alarm.
     pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AuthError> {
         let mut state = self.lock();
         let alarm_since = self.since_in(&mut state, now);
@@ -76,12 +78,12 @@ impl ResetAlarm {
         Ok(ResetTry { of: self, alarm_since })
     }
 
-    /// Since when there is alarm.
+    /// Start of the alarm, if it is on.
     pub fn since(&self, now: Timestamp) -> Option<Timestamp> {
         self.since_in(&mut self.lock(), now)
     }
 
-    /// 1 while there is alarm, for the metrics.
+    /// 1 while the alarm is on, for the metrics.
     pub fn on(&self) -> &Gauge {
         &self.on
     }
@@ -165,7 +167,7 @@ mod tests {
         assert_eq!(alarm.since(at(100)), None);
         guess(&alarm, 100);
         assert_eq!(alarm.since(at(100)), Some(at(100)));
-        // Still more than allowed an hour, so that the day begins anew.
+        // Still more than allowed in an hour, so the alarm's day starts again.
         guess(&alarm, HOUR_MS - 1);
         assert_eq!(alarm.since(at(HOUR_MS - 1 + DAY_MS - 1)), Some(at(100)));
         assert_eq!((alarm.on().get(), alarm.wrong().get()), (1, 102));
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_do_not_however_long_it_goes_on() {
+    fn fewer_wrong_codes_never_raise_it() {
         let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
         for n in 0..10_000 {
             guess(&alarm, n * HOUR_MS / 100);
@@ -183,11 +185,11 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_do_not_get_past_it() {
+    fn many_parallel_attempts_do_not_get_past_it() {
         let alarm = ResetAlarm::with(3, DAY_MS, Ownership::default());
         let mut open: Vec<_> = (0..4).map(|_| alarm.begin(at(0)).unwrap()).collect();
         assert!(alarm.begin(at(0)).is_err());
-        drop(open.pop()); // right, or its caller went away
+        drop(open.pop()); // right, or its caller disconnected
         open.push(alarm.begin(at(0)).unwrap());
         open.into_iter().for_each(|tried| tried.wrong(at(1)));
         assert_eq!(alarm.begin(at(2)).unwrap().alarm_since, Some(at(1)));

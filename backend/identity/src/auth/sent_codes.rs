@@ -1,7 +1,7 @@
-//! How many codes were sent (docs/limits.md): a code counts in the pot of its address, in those of the blocks around that, and in the
-//! pot of all strangers, or of all known phones. PostgreSQL counts for all servers: each code takes the next number of its pots
-//! (`kode_terkirim`), so that whether the last `max` of them fill a window is one look at one row, however many were sent. Each server
-//! also remembers what it has sent to addresses itself, and refuses a flood from one of them without asking the database.
+//! Number of codes that were sent (docs/limits.md). A code counts in the pot of its address, in those of the blocks around it, and in
+//! the pot of all strangers or of all known phones. PostgreSQL counts for all servers: each code takes the next number of its pots
+//! (`kode_terkirim`). Whether the last `max` codes fill a window is therefore one read of one row. Each server also remembers what it
+//! has sent to addresses itself, and refuses a flood from one of them without a query.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -23,27 +23,27 @@ use super::error::AuthError;
 
 pub const HOUR_MS: i64 = 60 * 60 * 1000;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
-/// Codes that a server remembers, once for each pot of an address: about 8 MiB. Past that the rows alone decide.
+/// Codes that a server remembers, once for each pot of an address: about 8 MiB. Beyond that, only the rows decide.
 const MAX_REMEMBERED: usize = 1 << 16;
-/// Requests of a server that hold or wait for the lock of the counts, each with a connection.
+/// Requests of a server that hold or wait for the lock of the counts; each uses a connection.
 const MAX_IN_LOCK: usize = 2;
-/// Requests of a server that wait to be among those, without a connection, and for how long.
+/// Requests of a server that wait to be among those, without a connection, and their longest wait.
 const MAX_WAITING: usize = 128;
 const MAX_WAIT: Duration = Duration::from_secs(10);
 const RETRY_S: u32 = 1;
 
 const STRANGERS: &str = "strangers";
 const KNOWN: &str = "known";
-/// Reset codes that strangers asked for: few are sent while codes are guessed.
+/// Reset codes that strangers requested: few are sent while codes are guessed.
 const RESETS: &str = "resets";
 
-/// At most `max` codes of the pot `name` in a window that slides.
+/// At most `max` codes of the pot `name` in a sliding window.
 #[derive(Debug)]
 pub struct SentLimit {
     name: String,
     max: i64,
     window_ms: i64,
-    /// Codes of before count for nothing.
+    /// Codes from before this time do not count.
     since: Timestamp,
 }
 
@@ -57,7 +57,7 @@ impl SentLimit {
 #[derive(Debug)]
 pub struct Remembered(Vec<(String, u64)>);
 
-/// How much of a limit of all is used.
+/// Used part of the limits over all requesters.
 pub type UsedRatio = Family<PotLabel, Ahead>;
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -65,7 +65,7 @@ pub struct PotLabel {
     pot: &'static str,
 }
 
-/// One for the whole process.
+/// One instance for the whole process.
 #[derive(Debug)]
 pub struct SentCodes {
     settings: AuthSettings,
@@ -86,14 +86,14 @@ impl SentCodes {
         }
     }
 
-    /// The limits that a code for `purpose` counts against. `alarm_since`: since when reset codes are guessed.
+    /// The limits that a code for `purpose` counts against. `alarm_since`: start of the alarm over guessed reset codes.
     pub fn limits(&self, purpose: CodePurpose, by: Asker, alarm_since: Option<Timestamp>, now: Timestamp) -> Vec<SentLimit> {
         let Asker::Address(address) = by else { return vec![self.known_limit(now)] };
         let mut limits = self.address_limits(address, now);
         limits.extend(self.strangers_limits(now));
         if purpose == CodePurpose::ForgotPassword {
             let hour = SentLimit::new(RESETS, self.settings.reset_alarm_codes_per_hour, HOUR_MS, now);
-            // Without an alarm they are counted and not limited: one may come within the hour.
+            // Without an alarm they are counted and not limited: an alarm may start within the hour.
             let since = alarm_since.map_or(now, |since| since.max(hour.since));
             limits.push(SentLimit { since, ..hour });
         }
@@ -122,7 +122,7 @@ impl SentCodes {
         SentLimit::new(KNOWN, self.settings.otp_known_per_hour, HOUR_MS, now)
     }
 
-    /// Whether this server itself has sent to `address` and the blocks around it what they may have.
+    /// Checks the codes that this server itself has sent to `address` and the blocks around it.
     ///
     /// # Errors
     /// `TooMany` with the seconds until the next one may be sent.
@@ -136,7 +136,7 @@ impl SentCodes {
         refuse(wait_ms.max().unwrap_or(0))
     }
 
-    /// A code was counted.
+    /// Remembers a code that was counted.
     pub fn remember(&self, by: Asker, now: Timestamp) -> Remembered {
         let Asker::Address(address) = by else { return Remembered(Vec::new()) };
         let mut sent = self.lock();
@@ -147,23 +147,23 @@ impl SentCodes {
         Remembered(pots.collect())
     }
 
-    /// It was not sent after all.
+    /// Removes a code that was not sent after all.
     pub fn forget(&self, code: &Remembered) {
         let mut sent = self.lock();
         code.0.iter().for_each(|(pot, id)| sent.take_back(pot, *id));
     }
 
-    /// A place among the few that hold or wait for the lock of the counts. Whoever has none yet holds no connection.
+    /// A slot among the few requests that hold or wait for the lock of the counts. A request without a slot holds no connection.
     ///
     /// # Errors
-    /// `TooMany` when too many wait, or for too long.
+    /// `TooMany` when too many requests wait, or the wait is too long.
     pub async fn place_in_lock(&self) -> Result<SemaphorePermit<'_>, AuthError> {
         let busy = || AuthError::TooMany { retry_s: RETRY_S };
         let _waiting = self.waiting.try_acquire().map_err(|_| busy())?;
         tokio::time::timeout(MAX_WAIT, self.in_lock.acquire()).await.map_err(|_| busy())?.map_err(AuthError::broken)
     }
 
-    /// The same for a code that was not sent, whose request has been let in before.
+    /// The same, for a code that was not sent: its request was admitted before.
     ///
     /// # Errors
     /// None while the process runs.
@@ -171,12 +171,12 @@ impl SentCodes {
         self.in_lock.acquire().await.map_err(AuthError::broken)
     }
 
-    /// How much of the limits of all is used, for the metrics.
+    /// Used part of the limits over all requesters, for the metrics.
     pub fn used(&self) -> &UsedRatio {
         &self.used
     }
 
-    /// Reads how much of the limits of all is used.
+    /// Reads the used part of the limits over all requesters.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -202,7 +202,7 @@ impl SentCodes {
     }
 }
 
-/// `Err` with the seconds when somebody has to wait.
+/// `Err` with the seconds when the requester has to wait.
 ///
 /// # Errors
 /// `TooMany`.
@@ -215,7 +215,7 @@ pub fn refuse(wait_ms: i64) -> Result<(), AuthError> {
 /// # Errors
 /// When the database does not answer.
 pub async fn wait_ms(client: &impl GenericClient, limits: &[SentLimit], now: Timestamp) -> Result<i64, AuthError> {
-    // Of a limit that is full: when the code was sent that must leave its window first.
+    // For each full limit: when the code was sent that must leave its window first.
     let stmt = client
         .prepare_cached(
             "SELECT l.i, k.created_at FROM unnest($1::TEXT[], $2::BIGINT[], $3::TIMESTAMPTZ[]) WITH ORDINALITY AS l (pot, max, since, i)
@@ -231,13 +231,13 @@ pub async fn wait_ms(client: &impl GenericClient, limits: &[SentLimit], now: Tim
         let at = row.try_get::<_, i64>(0)?;
         let full = usize::try_from(at - 1).ok().and_then(|i| limits.get(i));
         let window_ms = full.map_or(0, |limit| limit.window_ms);
-        // Never longer than the window, whatever the clock said when that code was sent.
+        // At most the window, even if the clock was ahead when that code was sent.
         longest = longest.max(now.ms_until(row.try_get::<_, Timestamp>(1)?.plus_ms(window_ms)).min(window_ms));
     }
     Ok(longest)
 }
 
-/// One more code in the pots of `limits`. Under the lock of the counts.
+/// Counts one more code in the pots of `limits`. Requires the lock of the counts.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -252,7 +252,7 @@ pub async fn count(client: &impl GenericClient, limits: &[SentLimit], now: Times
     Ok(())
 }
 
-/// One code less in the pots of `limits`: their newest number is given back, so that numbers stay without gaps. Under the lock.
+/// Counts one code less in the pots of `limits`. It deletes their newest number, so the numbers stay without gaps. Requires the lock.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -267,7 +267,7 @@ pub async fn uncount(client: &impl GenericClient, limits: &[SentLimit]) -> Resul
     Ok(())
 }
 
-/// Each pot once: that of the strangers has two limits.
+/// Each pot once: the pot of all strangers has two limits.
 fn pots(limits: &[SentLimit]) -> Vec<&str> {
     let mut pots: Vec<&str> = limits.iter().map(|limit| limit.name.as_str()).collect();
     pots.sort_unstable();

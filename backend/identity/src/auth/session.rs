@@ -1,5 +1,5 @@
-//! Who is logged in: a token's signature, its expiry, its version against the customer's present one, and whether the customer has
-//! logged out with it.
+//! Customer sessions. A token is valid by its signature, its expiry and its version against the customer's current one, until the
+//! customer logs out with it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use super::Auth;
 use super::error::AuthError;
 use super::token::{Claims, TokenId};
 
-/// Customers of whom it is remembered which tokens are good. Full: everything is forgotten and read again.
+/// Customers whose token state is cached. When the cache is full, it is emptied and filled again by reads.
 const MAX_CACHED: usize = 200_000;
-/// How long that is believed. A change in this process is known at once; this bounds one by another process.
+/// How long a cached state is trusted. A change in this process takes effect at once; this bounds the delay of one by another process.
 const MAX_AGE_MS: i64 = 30_000;
-/// Ends that a slow listener may fall behind; past that it hears `Lagged` and must ask again for every session it holds.
+/// Ended tokens that a slow subscriber may fall behind. Beyond that it receives `Lagged` and must check every session that it holds.
 const ENDED_BACKLOG: usize = 1024;
 
 /// A logged-in customer.
@@ -26,33 +26,33 @@ const ENDED_BACKLOG: usize = 1024;
 pub struct Session {
     /// `id_customer_global`.
     pub id: i64,
-    /// When the token runs out.
+    /// Expiry of the token.
     pub exp: Timestamp,
     /// The token's version.
     pub version: i32,
     pub token: TokenId,
 }
 
-/// Tokens of customer `id` are dead.
+/// Tokens of customer `id` have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenEnded {
     pub id: i64,
     pub which: Ended,
 }
 
-/// Which ones.
+/// Which tokens have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// All of a version below this one.
+    /// All tokens of a version below this one.
     Older(i32),
     One(TokenId),
 }
 
-/// What is known of a customer's tokens.
+/// Cached state of a customer's tokens.
 #[derive(Debug, Clone)]
 pub struct Known {
     version: i32,
-    /// Logged out with, and when each would have run out anyway.
+    /// Tokens that were logged out, with the expiry of each.
     ended: Arc<[(TokenId, Timestamp)]>,
     read_at: Timestamp,
 }
@@ -62,13 +62,13 @@ impl Known {
         claims.ver == self.version && !self.ends(claims.ver, claims.token_id())
     }
 
-    /// Whether a token is over; a newer one than what was read is not.
+    /// Whether a token has ended; one that is newer than the cached state has not.
     pub fn ends(&self, version: i32, token: TokenId) -> bool {
         version < self.version || self.ended.iter().any(|(ended, _)| *ended == token)
     }
 
-    /// What two readers know together: versions only rise, and an ended token stays ended, so that a slow one cannot put what was
-    /// before back.
+    /// Merges the states of two readers. Versions only rise and an ended token stays ended, so a slow reader cannot restore an older
+    /// state.
     fn and(self, other: &Self) -> Self {
         if self.version != other.version {
             return if self.version > other.version { self } else { other.clone() };
@@ -82,8 +82,8 @@ impl Known {
     }
 }
 
-/// Which tokens are good by customer, and the news of those that ended. Whoever learns of an end says it here, by `changed` or `ended`: what
-/// is believed and the sockets of this server end with it. What other servers have ended is found by [`read_again`].
+/// Token state by customer, and the notifications of tokens that ended. Code that ends tokens must call `changed` or `ended`: this
+/// updates the cache and closes the sockets of this server. Tokens ended by other servers are found by [`read_again`].
 pub struct Versions {
     known: DashMap<i64, Known>,
     ended: broadcast::Sender<TokenEnded>,
@@ -96,7 +96,7 @@ impl Default for Versions {
 }
 
 impl Versions {
-    /// The news of ended tokens from now on, for those who hold sessions open (the socket).
+    /// Receives each token that ends from now on; for code that holds sessions open (the socket).
     pub fn subscribe(&self) -> broadcast::Receiver<TokenEnded> {
         self.ended.subscribe()
     }
@@ -104,28 +104,28 @@ impl Versions {
     /// A new version was committed: older tokens of `id` end at once in this process.
     pub fn changed(&self, id: i64, version: i32, now: Timestamp) {
         self.remember(id, Known { version, ended: Arc::default(), read_at: now });
-        self.tell(id, Ended::Older(version));
+        self.notify(id, Ended::Older(version));
     }
 
-    /// A logout in `session` was committed: its token ends at once in this process, without a question that could fail.
+    /// A logout in `session` was committed: its token ends at once in this process, without a query that could fail.
     pub fn ended(&self, session: &Session) {
-        // Of the customer's other tokens nothing is learned by it: what was read stays as old as it is, or too old to be believed.
+        // This reveals nothing about the customer's other tokens: the cached state keeps its age, or counts as too old to be trusted.
         let read_at = self.known.get(&session.id).map_or(Timestamp::from_ms(0), |known| known.read_at);
         self.remember(session.id, Known { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at });
-        self.tell(session.id, Ended::One(session.token));
+        self.notify(session.id, Ended::One(session.token));
     }
 
-    fn tell(&self, id: i64, which: Ended) {
-        // Nobody listening is no error.
+    fn notify(&self, id: i64, which: Ended) {
+        // Having no subscriber is not an error.
         let _ = self.ended.send(TokenEnded { id, which });
     }
 
-    /// Whether a token that says this is good.
+    /// Whether a token with these claims is valid.
     async fn lets(&self, db: &Db, claims: &Claims, now: Timestamp) -> Result<bool, AuthError> {
         let id = claims.id_customer_global;
         if let Some(known) = self.known.get(&id)
             && (0..MAX_AGE_MS).contains(&known.read_at.ms_until(now))
-            // a newer token than ours: another process changed the password
+            // a newer token than the cached state: another process changed the password
             && claims.ver <= known.version
         {
             return Ok(known.lets(claims));
@@ -154,11 +154,11 @@ macro_rules! stored {
     };
 }
 
-/// A statement of its own: one for many would be planned anew at each purchase.
+/// A separate statement: one for many customers would be planned again at each purchase.
 const OF_ONE: &str = stored!("= $1");
 const OF_MANY: &str = stored!("= ANY($1) ORDER BY c.id");
 
-/// What is stored of the customers of these rows, which follow each other.
+/// The stored state of the customers of these rows; the rows of one customer are consecutive.
 fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
     let mut read = HashMap::new();
     for of_one in rows.chunk_by(|row, next| row.get::<_, i64>(0) == next.get::<_, i64>(0)) {
@@ -174,7 +174,7 @@ fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, Auth
     Ok(read)
 }
 
-/// Reads which tokens of these customers have ended, whichever server ended them, and believes it from now on.
+/// Reads which tokens of these customers have ended, at any server, and updates the cache.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -186,10 +186,10 @@ pub async fn read_again(auth: &Auth, ids: &[i64]) -> Result<HashMap<i64, Known>,
     Ok(read.into_iter().map(|(id, known)| (id, auth.versions.remember(id, known))).collect())
 }
 
-/// The session of `token`, for requests and for the socket alike.
+/// The session of `token`, for requests and sockets alike.
 ///
 /// # Errors
-/// `Unauthorized` when the token is not ours, has run out, is older than the password, or was logged out with.
+/// `Unauthorized` when the token is not ours, has expired, is older than the password, or was logged out.
 pub async fn authenticate(auth: &Auth, token: &str) -> Result<Session, AuthError> {
     let now = auth.store.now();
     let claims = auth.tokens.read(token, now)?;
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_reader_puts_nothing_back() {
+    fn a_slow_reader_restores_no_older_state() {
         let newer = known(2, &[(1, 100), (2, 100)], 10);
         assert_eq!(ended(&known(2, &[(1, 100)], 9).and(&newer)), [1, 2]);
         assert_eq!(known(1, &[], 9).and(&newer).version, 2);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_run_out_is_forgotten() {
+    fn expired_tokens_are_removed_from_the_cache() {
         let older = known(2, &[(1, 50), (2, 100)], 10);
         assert_eq!(ended(&known(2, &[(2, 100)], 50).and(&older)), [2]);
     }

@@ -1,5 +1,4 @@
-//! Customers' tokens: JWT, HS256 and nothing else, with `kid` and `aud` (docs/decisions/0019-tokens-carry-a-version.md; RFC 7519,
-//! RFC 8725).
+//! Customer tokens: JWT, HS256 only, with `kid` and `aud` (docs/decisions/0019-tokens-carry-a-version.md; RFC 7519, RFC 8725).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -12,32 +11,33 @@ use sha2::{Digest, Sha256};
 
 use super::error::AuthError;
 
-/// For whom the tokens are meant; no other program's token passes.
+/// Audience of the tokens; a token for another program is refused.
 const AUDIENCE: &str = "nyala-pelanggan";
-/// Longer texts are not looked at: a token made here has about 300 bytes.
+/// Longer texts are not parsed: a token made here has about 300 bytes.
 const MAX_TOKEN_BYTES: usize = 1024;
 const DAY_S: i64 = 24 * 60 * 60;
 
-/// Tells a token from every other one of its customer.
+/// Identifies a token among all tokens of its customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TokenId(pub [u8; 16]);
 
-/// What a token says; `exp` and `iat` are epoch seconds.
+/// Claims of a token; `exp` and `iat` are epoch seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     pub id_customer_global: i64,
-    /// `customer_global.token_version` when it was made: an older one is dead (docs/contract.md §1).
+    /// `customer_global.token_version` when the token was made; an older one is invalid (docs/contract.md §1).
     pub ver: i32,
     pub aud: String,
     pub iat: i64,
     pub exp: i64,
-    /// Random (RFC 7519 §4.1.7); tokens from before there was logging out on the server have none.
+    /// Random (RFC 7519 §4.1.7). Tokens from before logout existed on the server have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jti: Option<String>,
 }
 
 impl Claims {
-    /// Of `jti`; without one of the other claims, which two logins of a customer share only within one second.
+    /// Derived from `jti`. Without one, it is derived from the other claims, which two logins of a customer share only within one
+    /// second.
     pub fn token_id(&self) -> TokenId {
         let digest = match &self.jti {
             Some(jti) => Sha256::digest(jti),
@@ -59,14 +59,14 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// `days` is how long a token lives.
+    /// `days`: validity of a token.
     pub fn new(secrets: &Secrets, days: i64) -> Self {
         let mut header = Header::new(Algorithm::HS256);
         header.kid = Some(secrets.kid.clone());
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_audience(&[AUDIENCE]);
         validation.set_required_spec_claims(&["exp", "aud"]);
-        // The expiry is held against the server's clock in `read`, not against the library's.
+        // `read` checks the expiry against the server's clock instead of the library's.
         validation.validate_exp = false;
         Self {
             header,
@@ -77,10 +77,10 @@ impl Tokens {
         }
     }
 
-    /// A token of version `ver` for the customer `id`, good from `now` on.
+    /// A token of version `ver` for the customer `id`, valid from `now`.
     ///
     /// # Errors
-    /// When the library cannot sign it, which no claims make it do.
+    /// When the library cannot sign it; no claims cause this.
     pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AuthError> {
         let iat = now.ms().div_euclid(1000);
         let mut random = [0; 16];
@@ -90,7 +90,7 @@ impl Tokens {
         jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AuthError::broken)
     }
 
-    /// The claims of a token that was made here and has not run out. Its version is not looked at.
+    /// The claims of a token that was made here and has not expired. Does not check its version.
     ///
     /// # Errors
     /// `Unauthorized` for any other.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_lives_its_days_and_not_longer() {
+    fn a_token_is_valid_for_its_days_and_no_longer() {
         let tokens = Tokens::new(&Secrets::random(), 30);
         let token = tokens.mint(7, 3, NOW).unwrap();
         let claims = tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000 - 1)).unwrap();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn each_login_has_a_token_of_its_own_and_an_older_one_is_told_by_its_claims() {
+    fn each_login_has_its_own_token_id_and_an_older_token_is_identified_by_its_claims() {
         let secrets = Secrets::random();
         let tokens = Tokens::new(&secrets, 30);
         let id = |token: &str| tokens.read(token, NOW).unwrap().token_id();

@@ -1,28 +1,28 @@
-//! Where a browser's push service takes messages for it. The address comes from the browser, so only those of known services are
-//! taken: nobody has the server call others.
+//! Address at which a browser's push service receives messages. It comes from the browser, so only addresses of known services are
+//! accepted: otherwise a client could make the server call any host.
 
 use std::net::IpAddr;
 
-/// The longest endpoint; those of the services have some 200 characters.
+/// The longest endpoint; those of the services have about 200 characters.
 pub const MAX_BYTES: usize = 1024;
-/// Google's services have a host each, …
+/// Each of Google's services has one host, …
 pub const HOSTS: [&str; 2] = ["fcm.googleapis.com", "jmt17.google.com"];
-/// … Mozilla, Apple and Microsoft have several below these.
+/// … Mozilla, Apple and Microsoft have several below these domains.
 pub const DOMAINS: [&str; 3] = ["push.services.mozilla.com", "push.apple.com", "notify.windows.com"];
-/// What may stand in an endpoint's path beside letters and digits (RFC 3986 §3.3, and a query).
+/// Characters beside letters and digits that an endpoint's path may contain (RFC 3986 §3.3, and a query).
 pub const PATH_MARKS: &str = "-._~!$&'()*+,;=:@%/?";
 
-/// The address of one browser at its push service: a secret of theirs, so it is not logged.
+/// The address of one browser at its push service. It is a secret of the customer, so it is not logged.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
     url: String,
-    /// How much of it is the origin.
+    /// Length of the origin within `url`.
     origin: usize,
 }
 
 impl Endpoint {
-    /// `None` for one at another service than the known ones and those at `more` hosts, which may be called in the clear on this
-    /// machine.
+    /// `None` unless the host belongs to a known service or is one of `more`. A host of `more` on this machine may be called without
+    /// TLS.
     pub fn parse(url: &str, more: &[String]) -> Option<Self> {
         let (secure, rest) = match url.strip_prefix("https://") {
             Some(rest) => (true, rest),
@@ -39,7 +39,7 @@ impl Endpoint {
         &self.url
     }
 
-    /// Scheme and authority: whom a signature is for (RFC 8292 §2).
+    /// Scheme and authority: the audience of a signature (RFC 8292 §2).
     pub fn origin(&self) -> &str {
         &self.url[..self.origin]
     }

@@ -1,4 +1,4 @@
-//! Whose browser a push goes to (docs/contract.md §8).
+//! Push subscriptions of browsers and their customers (docs/contract.md §8).
 
 pub mod endpoint;
 pub mod subscription;

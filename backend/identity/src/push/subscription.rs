@@ -1,4 +1,4 @@
-//! Browsers that take pushes: whose they are, and until when.
+//! Browsers that receive pushes: owner and expiry.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -11,24 +11,24 @@ use web_push_native::Auth;
 
 use super::endpoint::Endpoint;
 
-/// Browsers of a customer; one more takes the place of the one that was subscribed longest ago.
+/// Browsers per customer; one more replaces the one with the oldest subscription.
 pub const MAX_PER_CUSTOMER: i64 = 10;
-/// An uncompressed point of P-256, and the secret that a browser shares with whoever may write to it (RFC 8291 §3).
+/// An uncompressed point of P-256, and the secret that a browser shares with servers that push to it (RFC 8291 §3).
 const KEY_BYTES: usize = 65;
 const AUTH_BYTES: usize = 16;
 
-/// What is wrong with a subscription.
+/// Reason for refusing a subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
     Endpoint,
-    /// No 65 bytes in base64url that begin as a point does.
+    /// Not 65 bytes in base64url that begin as a point does.
     Key,
-    /// Such bytes, and no point of the curve.
+    /// 65 such bytes that are not a point of the curve.
     Point,
     Auth,
 }
 
-/// A browser, as it describes itself.
+/// A browser's description of itself.
 pub struct Subscription {
     endpoint: Endpoint,
     p256dh: [u8; KEY_BYTES],
@@ -37,7 +37,7 @@ pub struct Subscription {
 
 impl Subscription {
     /// # Errors
-    /// What is wrong with it; `more` as in [`Endpoint::parse`].
+    /// The first fault found; `more` as in [`Endpoint::parse`].
     pub fn parse(endpoint: &str, p256dh: &str, auth: &str, more: &[String]) -> Result<Self, Wrong> {
         let endpoint = Endpoint::parse(endpoint, more).ok_or(Wrong::Endpoint)?;
         let (p256dh, auth) = (key(p256dh).ok_or(Wrong::Key)?, secret(auth).ok_or(Wrong::Auth)?);
@@ -45,7 +45,7 @@ impl Subscription {
         Ok(Self { endpoint, p256dh, auth })
     }
 
-    /// One as it is stored; `None` when it would not be taken any more.
+    /// A stored subscription; `None` when it would no longer be accepted.
     pub fn stored(endpoint: &str, p256dh: &[u8], auth: &[u8], more: &[String]) -> Option<(Endpoint, PublicKey, Auth)> {
         let auth: [u8; AUTH_BYTES] = auth.try_into().ok()?;
         Some((Endpoint::parse(endpoint, more)?, PublicKey::from_sec1_bytes(p256dh).ok()?, auth.into()))
@@ -63,22 +63,23 @@ pub fn secret(text: &str) -> Option<[u8; AUTH_BYTES]> {
     B64.decode(text).ok()?.try_into().ok()
 }
 
-/// Who subscribes: a customer, by one login.
+/// The subscriber: a customer, by one login.
 #[derive(Debug, Clone, Copy)]
 pub struct Subscriber {
     pub id_customer_global: i64,
     pub token_version: i32,
-    /// Which token, as in `ended_token`, and when it runs out.
+    /// Identifies the token, as in `ended_token`, and its expiry.
     pub token: [u8; 16],
     pub expires_at: Timestamp,
 }
 
-/// Whoever logs out or changes the password meanwhile waits, or is seen. Purchases do not wait: what they lock is the row's key.
+/// A concurrent logout or password change waits for this lock, or its result is seen. Purchases do not wait: they lock only the row's
+/// key.
 const LOCK: &str = "SELECT FROM customer_global WHERE id = $1 FOR NO KEY UPDATE";
 const IS_IN: &str = "
 SELECT FROM customer_global WHERE id = $1 AND token_version = $2
     AND NOT EXISTS (SELECT FROM ended_token WHERE id_customer_global = $1 AND token = $3)";
-/// It may have been another customer's: then what waits for that one is not sent to it (`queue::CLAIM`).
+/// The row may have belonged to another customer. What is queued for that one is then not sent to this browser (`queue::CLAIM`).
 const ADD: &str = "
 INSERT INTO langganan_push (id_customer_global, endpoint, p256dh, auth, token, expires_at, subscribed_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (endpoint) DO UPDATE SET id_customer_global = EXCLUDED.id_customer_global, p256dh = EXCLUDED.p256dh, auth = EXCLUDED.auth,
@@ -87,10 +88,10 @@ const TRIM: &str = "
 DELETE FROM langganan_push WHERE id IN (
     SELECT id FROM langganan_push WHERE id_customer_global = $1 ORDER BY subscribed_at DESC, id DESC OFFSET $2)";
 
-/// Subscribes a browser, whoever had it before. `false` when that login has ended.
+/// Subscribes a browser, also when it had another owner. `false` when the login has ended.
 ///
 /// # Errors
-/// The database's.
+/// When the database does not answer.
 pub async fn add(client: &mut DbClient, by: Subscriber, new: &Subscription, now: Timestamp) -> Result<bool, DbError> {
     let tx = client.transaction().await?;
     let (id, token) = (by.id_customer_global, by.token.as_slice());
@@ -106,20 +107,20 @@ pub async fn add(client: &mut DbClient, by: Subscriber, new: &Subscription, now:
     Ok(true)
 }
 
-/// Ends a customer's own subscription; one of somebody else, or none, stays as it is.
+/// Ends a customer's own subscription. Another customer's subscription, or a missing one, changes nothing.
 ///
 /// # Errors
-/// The database's.
+/// When the database does not answer.
 pub async fn remove(client: &DbClient, id_customer_global: i64, endpoint: &Endpoint) -> Result<(), DbError> {
     let stmt = client.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1 AND endpoint = $2").await?;
     client.execute(&stmt, &[&id_customer_global, &endpoint.as_str()]).await?;
     Ok(())
 }
 
-/// Ends what one login has subscribed, in the transaction that ends it.
+/// Ends the subscriptions of one login, in the transaction that ends the login.
 ///
 /// # Errors
-/// The database's.
+/// When the database does not answer.
 pub async fn end_login(tx: &Transaction<'_>, id_customer_global: i64, token: &[u8]) -> Result<(), DbError> {
     tx.execute(&tx.prepare_cached(LOCK).await?, &[&id_customer_global]).await?;
     let stmt = tx.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1 AND token = $2").await?;
@@ -127,10 +128,10 @@ pub async fn end_login(tx: &Transaction<'_>, id_customer_global: i64, token: &[u
     Ok(())
 }
 
-/// Ends all of a customer's subscriptions, in a transaction that has raised the version of their tokens.
+/// Ends all of a customer's subscriptions, in a transaction that has raised the version of the customer's tokens.
 ///
 /// # Errors
-/// The database's.
+/// When the database does not answer.
 pub async fn end_all(tx: &Transaction<'_>, id_customer_global: i64) -> Result<(), DbError> {
     let stmt = tx.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1").await?;
     tx.execute(&stmt, &[&id_customer_global]).await?;

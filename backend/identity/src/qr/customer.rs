@@ -1,5 +1,4 @@
-//! The customer's code, shown to the cashier for a top-up: `NYC1.<kid>.<payload>.<mac>`, good for 5 minutes
-//! (docs/contract.md §2).
+//! Customer's QR code, shown to the cashier for a top-up: `NYC1.<kid>.<payload>.<mac>`, valid for 5 minutes (docs/contract.md §2).
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,18 +10,18 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::Secrets;
 
 const PREFIX: &str = "NYC1";
-/// How long a code is good, in milliseconds (docs/contract.md §2).
+/// Validity of a code, in milliseconds (docs/contract.md §2).
 pub const TTL_MS: i64 = 5 * 60 * 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QrError {
-    /// Not a customer's code of ours.
+    /// Not a customer's code of this installation.
     Foreign,
-    /// It was one, more than [`TTL_MS`] ago.
+    /// Expired: older than [`LIFE_MS`].
     Expired,
 }
 
-/// The text inside the code of customer `id_customer_global`, good until `now` + [`TTL_MS`].
+/// The text inside the code of customer `id_customer_global`, valid until `now` + [`LIFE_MS`].
 pub fn make(secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> String {
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
@@ -30,11 +29,11 @@ pub fn make(secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> Strin
     super::seal(PREFIX, &secrets.kid, &secrets.qr_pelanggan, &payload)
 }
 
-/// Customers whose pictures are kept in a minute, some 1 KiB each; of more each is drawn anew.
+/// Customers whose pictures are kept in a minute, about 1 KiB each; beyond that each picture is drawn for its request.
 const MAX_KEPT: usize = 10_000;
 const MINUTE_MS: i64 = 60_000;
 
-/// Pictures of codes, each kept for its minute: whoever asks again gets the same one, and drawing costs a worker thread nothing more.
+/// Pictures of codes, each kept for its minute. A repeated request gets the same picture, so a worker thread does not draw it again.
 #[derive(Debug, Clone, Default)]
 pub struct Pictures(Arc<Mutex<Minute>>);
 
@@ -45,8 +44,8 @@ struct Minute {
 }
 
 impl Pictures {
-    /// The code of a customer as a PNG in base64. It is good for five minutes from the end of the minute in which it is kept, so for
-    /// five at least from any answer.
+    /// The code of a customer as a PNG in base64. It is valid for five minutes from the end of the minute in which it is kept, so at
+    /// least for five minutes from any response.
     ///
     /// # Errors
     /// When it cannot be drawn.
@@ -72,7 +71,7 @@ impl Pictures {
     }
 }
 
-/// Whose code it is.
+/// Returns the customer whose code it is.
 pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<i64, QrError> {
     let payload: [u8; 16] = super::open(PREFIX, &secrets.kid, &secrets.qr_pelanggan, text).ok_or(QrError::Foreign)?;
     let id = payload.first_chunk().copied().map(i64::from_be_bytes).ok_or(QrError::Foreign)?;
@@ -85,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_lives_five_minutes() {
+    fn a_code_is_valid_for_five_minutes() {
         let (secrets, now) = (Secrets::random(), Timestamp::from_ms(1_795_000_000_000));
         let text = make(&secrets, 42, now);
         assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(42));
@@ -104,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machines_sticker_is_no_customer() {
+    fn a_machines_sticker_is_not_accepted_as_a_customer() {
         let secrets = Secrets::random();
         assert_eq!(parse(&crate::qr::machine::make(&secrets, 1, 1), &secrets, Timestamp::from_ms(0)), Err(QrError::Foreign));
     }

@@ -1,4 +1,4 @@
-//! The sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It lives as long as its version (`mesin.qr_versi`).
+//! Sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It is valid as long as its version (`mesin.qr_versi`) is current.
 
 use nyala_store::secrets::Secrets;
 
@@ -12,8 +12,8 @@ pub fn make(secrets: &Secrets, idmesin: i64, versions: i32) -> String {
     super::seal(PREFIX, &secrets.kid, &secrets.qr_mesin, &payload)
 }
 
-/// The machine's id and the sticker's version, which is revoked when the machine has a newer one. `None` when the text is
-/// not a sticker of ours.
+/// The machine's id and the sticker's version; the sticker is revoked when the machine has a newer version. `None` when the text is not
+/// a sticker of this installation.
 pub fn parse(text: &str, secrets: &Secrets) -> Option<(i64, i32)> {
     let payload: [u8; 12] = super::open(PREFIX, &secrets.kid, &secrets.qr_mesin, text)?;
     let idmesin = payload.first_chunk().copied().map(i64::from_be_bytes)?;
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sticker_tells_its_machine_and_version() {
+    fn a_sticker_contains_its_machine_and_version() {
         let secrets = Secrets::random();
         assert_eq!(parse(&make(&secrets, i64::MAX, 3), &secrets), Some((i64::MAX, 3)));
         assert_eq!(parse(&make(&secrets, 1, 1), &Secrets::random()), None);

@@ -1,4 +1,4 @@
-//! QR texts, `<prefix>.<kid>.<payload>.<mac>`: what the app scans (machines) and what the cashier scans (customers).
+//! QR texts, `<prefix>.<kid>.<payload>.<mac>`: the app scans machines' codes, and the cashier scans customers'.
 
 pub mod customer;
 pub mod machine;
@@ -10,9 +10,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala_core::domain::code;
 use nyala_store::secrets::Key;
 
-/// Bytes of the HMAC kept: 128 bits cannot be guessed, and a smaller QR is easier to scan.
+/// Bytes kept of the HMAC: 128 bits cannot be guessed, and a smaller QR is easier to scan.
 const MAC_BYTES: usize = 16;
-/// No QR of ours is longer, in bytes; what is longer is not even decoded.
+/// Longest QR text, in bytes; a longer one is not even decoded.
 const MAX_TEXT_BYTES: usize = 200;
 
 /// `payload` under `key`, readable back by [`open`] with the same `prefix`, `kid` and `key`.
@@ -23,7 +23,7 @@ fn seal(prefix: &str, kid: &str, key: &Key, payload: &[u8]) -> String {
     format!("{body}.{}", B64.encode(kept))
 }
 
-/// The payload of `text`; `None` when it is not ours, was made with other keys, or was altered.
+/// The payload of `text`; `None` when it is not a text of ours, was made with other keys, or was altered.
 fn open<const N: usize>(prefix: &str, kid: &str, key: &Key, text: &str) -> Option<[u8; N]> {
     let text = code::trim(text);
     if text.len() > MAX_TEXT_BYTES {
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_never_opens() {
+    fn a_foreign_text_never_opens() {
         let keys = Secrets::random();
         let text = seal("NYX1", "1", &keys.qr_mesin, &[7; 4]);
         assert_eq!(open::<4>("NYX1", "1", &keys.qr_pelanggan, &text), None, "another key");

@@ -20,8 +20,8 @@ const QUIET_MODULES: usize = 4;
 const LIGHT: u8 = 0xFF;
 const DARK: u8 = 0x00;
 
-/// A 1-bit greyscale PNG with error correction M (a scratched sticker or a cracked screen still reads). One bit a pixel,
-/// because a worker thread that draws does not tick.
+/// A 1-bit greyscale PNG with error correction M (a scratched sticker or a cracked screen is still readable). It has one bit per pixel,
+/// because a worker thread sends no ticks while it draws.
 pub fn render(text: &str) -> Result<Vec<u8>, PictureError> {
     let code = QrCode::with_error_correction_level(text, EcLevel::M)?;
     let modules = code.width();

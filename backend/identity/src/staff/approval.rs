@@ -1,4 +1,4 @@
-//! A supervisor's yes at a kasir's till: to one action on one object, once, within two minutes.
+//! Approval by a supervisor at a kasir's till: of one action on one object, once, within two minutes.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::error::StaffError;
 use super::key::{self, KeyKind};
 use super::operator::AtTill;
 
-const TTL_MS: i64 = 2 * 60 * 1000;
+const VALID_MS: i64 = 2 * 60 * 1000;
 const MAX_OBJECT_BYTES: usize = 64;
 
-/// What is allowed: `aksi` and `objek` of the contract.
+/// The approved act: `aksi` and `objek` of the contract.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Act {
     kind: ActKind,
@@ -68,7 +68,7 @@ impl Act {
         Self::new(ActKind::Cash, format_args!("{kind}:{nominal}"))
     }
 
-    /// As it is asked for. `None` for an unknown action or an object that none has.
+    /// Parses a request. `None` for an unknown action, or an object that no action can have.
     pub fn read(kind: &str, object: &str) -> Option<Self> {
         let kind = ActKind::ALL.into_iter().find(|k| k.as_str() == kind)?;
         let plain = object.bytes().all(|b| b.is_ascii_alphanumeric() || b == b':');
@@ -77,7 +77,7 @@ impl Act {
 }
 
 impl Staff {
-    /// An approval by `approver` for the session at `till`; its text is told once.
+    /// Records an approval by `approver` for the session at `till`. Its text is returned only here.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -92,16 +92,16 @@ impl Staff {
         const GIVE: &str = "
             INSERT INTO izin (hash, id_kunci, id_sesi, aksi, objek, created_at, sampai) VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id";
         let (secret, hash) = key::generate();
-        let until = now.plus_ms(TTL_MS);
+        let until = now.plus_ms(VALID_MS);
         let row = tx.query_one(GIVE, &[&hash, &approver, &till.session, &act.kind.as_str(), &act.object, &now, &until]).await?;
         Ok(KeyKind::Approval.text(row.get(0), &secret))
     }
 }
 
-/// Uses an approval up, in the transaction that it allows. Returns who gave it.
+/// Uses up an approval in the transaction that it allows. Returns the approver.
 ///
 /// # Errors
-/// `NotApproved` when it is for another action, object or session, used, or late.
+/// `NotApproved` when it is for another action, object or session, or is used or expired.
 pub async fn use_up(tx: &Transaction<'_>, text: &str, till: AtTill, act: &Act, now: Timestamp) -> Result<i64, StaffError> {
     const USE: &str = "
         UPDATE izin i SET dipakai_at = $6 FROM kunci_operator k
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_asked_for_is_what_is_done() {
+    fn a_requested_act_equals_the_performed_one() {
         assert_eq!(Act::read("topup", "7:1500000"), Some(Act::top_up(7, 1_500_000)));
         assert_eq!(Act::read("batal", "12"), Some(Act::void(12)));
         assert_eq!(Act::read("refund", "SLF261120180530123:4:5000"), Some(Act::refund("SLF261120180530123", 4, 5_000)));

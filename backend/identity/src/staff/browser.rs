@@ -1,4 +1,5 @@
-//! Paired browsers: a tablet of an outlet, or one person's phone. A code is traded for a cookie; the cookie alone only lists names.
+//! Paired browsers: an outlet's tablet, or one person's phone. A pairing code is exchanged for a cookie; the cookie alone only lists
+//! names.
 
 use std::sync::PoisonError;
 
@@ -15,15 +16,15 @@ use super::error::StaffError;
 use super::operator::role;
 use super::{Staff, WRONG_CODES, admit, key, may_try, wrong_pins};
 
-/// The cookie's name, before the installation's (`Staff::cookie`).
+/// First part of the cookie's name; the installation's name follows (`Staff::cookie`).
 pub const COOKIE_NAME: &str = "nyala_till";
-/// Browsers keep none longer (RFC 6265bis §5.5); each login begins it anew.
+/// Browsers keep no cookie longer (RFC 6265bis §5.5); each login renews it.
 pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
 
-/// How long a pairing code is good.
+/// Validity of a pairing code.
 pub const CODE_TTL_MS: i64 = 10 * 60 * 1000;
 
-/// Whose a browser is.
+/// Owner of a browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrowserOf {
     Outlet(i64),
@@ -37,7 +38,7 @@ pub struct Browser {
     pub id: i64,
     pub name: String,
     pub outlet: Option<OutletName>,
-    /// Whose own it is.
+    /// The person whose own browser it is.
     pub person: Option<i64>,
     cookie_hash: Option<Vec<u8>>,
 }
@@ -49,19 +50,19 @@ pub struct OutletName {
     pub city: String,
 }
 
-/// Somebody who may log in at a browser.
+/// A member of staff who may log in at a browser.
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub id: i64,
     pub name: String,
     pub role: Role,
-    /// Milliseconds until the next try, 0 for none.
+    /// Milliseconds until the next attempt; 0: it may be made now.
     pub wait_ms: i64,
-    /// Until a supervisor opens it.
+    /// Locked until a supervisor unlocks it.
     pub locked: bool,
 }
 
-/// A code that pairs one browser, as it is typed, and until when.
+/// A code that pairs one browser, in its typed form, with its expiry.
 #[derive(Debug)]
 pub struct Pairing {
     pub id: i64,
@@ -69,7 +70,7 @@ pub struct Pairing {
     pub until: Timestamp,
 }
 
-/// A browser to be paired within `life_ms`. Its code is told once.
+/// Creates a browser that can be paired within `life_ms`. Its code is returned only here.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -91,8 +92,8 @@ pub async fn invite(
     Ok(Pairing { id: row.get(0), code: code.as_str().to_owned(), until })
 }
 
-/// A code for a browser that takes the place of `id`, which was lost or forgot its cookie: the till with its shift goes on in it. `id` itself
-/// may be ended; if it is not, it is good until the code is used. `None` when there is no such browser.
+/// Creates a code for a browser that replaces `id`, which was lost or has lost its cookie. The till keeps its shift. `id` may have
+/// ended; if not, it stays valid until the code is used. `None`: there is no such browser.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -104,10 +105,10 @@ pub async fn invite_again(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Resu
 }
 
 impl Staff {
-    /// Trades a code for a cookie's value, once; what that browser had before is over.
+    /// Exchanges a code for a cookie's value, once. The browser's former cookie becomes invalid.
     ///
     /// # Errors
-    /// `CodeWrong`, also for one that was used or has run out; `TooMany` when an address has tried too many wrong ones.
+    /// `CodeWrong`, also for a used or expired code; `TooMany` when an address has tried too many wrong ones.
     pub async fn pair(
         &self,
         tx: &Transaction<'_>,
@@ -136,15 +137,15 @@ impl Staff {
         Err(StaffError::CodeWrong)
     }
 
-    /// The cookie with this value. Another installation on the same host has one of another name.
+    /// The cookie with this value. Another installation on the same host uses another name.
     ///
     /// # Errors
-    /// None that happens: a secret is plain text.
+    /// Never in practice: a secret is plain text.
     pub fn cookie(&self, secret: &str, over_tls: bool) -> Result<HeaderValue, StaffError> {
         self.set_cookie(&cookie::name_of(COOKIE_NAME, &self.installation), secret, COOKIE_LIFE_S, over_tls)
     }
 
-    /// The browser's cookie anew, when `headers` have it; one with an old name is replaced.
+    /// The renewed cookie of the browser, when `headers` contain one; a cookie with an old name is replaced.
     ///
     /// # Errors
     /// As [`Staff::cookie`].
@@ -173,7 +174,8 @@ impl Staff {
     }
 }
 
-/// The cookies in a request that may be a browser's: as many as fit into its head, since junk that others set must not hide the one that counts.
+/// The cookies of a request that may be a browser's. All that fit into its head are examined, because junk set by others must not hide
+/// the right one.
 fn cookies(headers: &HeaderMap) -> impl Iterator<Item = Cookie<'_>> {
     headers
         .get_all(COOKIE)
@@ -181,15 +183,15 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = Cookie<'_>> {
         .filter(|cookie| key::is_secret(cookie.value))
 }
 
-/// What is stored of the cookies of a request.
+/// Stored form of the cookies of a request.
 pub fn cookie_hashes(headers: &HeaderMap) -> Vec<Vec<u8>> {
     cookies(headers).map(|cookie| key::hash(cookie.value)).collect()
 }
 
-/// The browser that a request comes from.
+/// The browser that sent a request.
 ///
 /// # Errors
-/// `NotPaired` when it has no cookie of a browser that is paired.
+/// `NotPaired` when the request has no cookie of a paired browser.
 pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: Timestamp) -> Result<Browser, StaffError> {
     let find = format!("{BROWSER} WHERE p.token_hash = ANY($1) AND p.token_sampai > $2 AND p.dicabut_at IS NULL LIMIT 1");
     let stmt = client.prepare_cached(&find).await?;
@@ -197,7 +199,7 @@ pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: T
     row.as_ref().map(read).ok_or(StaffError::NotPaired)
 }
 
-/// A browser that is paired.
+/// The paired browser with this id.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -213,8 +215,8 @@ fn read(row: &Row) -> Browser {
     Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet, cookie_hash: row.get(6) }
 }
 
-/// Who may log in at a browser: on an outlet's those who work there and its owners, on a person's own that person. With each their newest
-/// wrong PINs. $1 browser, $2 what wrong PINs are newer than, $3 one person, or everybody.
+/// Staff who may log in at a browser, each with their newest wrong PINs. At an outlet's browser: those who work there and its owners. At
+/// a person's own: that person. $1 browser, $2 time after which wrong PINs count, $3 one person, or all.
 const LISTED: &str = "
     SELECT k.id, k.nama, k.role, w.dikunci_at IS NOT NULL, ARRAY(
         SELECT f.created_at FROM pin_gagal f WHERE f.id_kunci = k.id AND f.created_at > $2 AND f.created_at >= w.dihitung_sejak
@@ -247,10 +249,10 @@ pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timesta
     list(client, browser, None, now).await
 }
 
-/// One of those who are listed.
+/// One of the listed people.
 ///
 /// # Errors
-/// `Unknown` for everybody else.
+/// `Unknown` for any other person.
 pub async fn find_listed(client: &impl GenericClient, browser: &Browser, id: i64, now: Timestamp) -> Result<Listed, StaffError> {
     list(client, browser, Some(id), now).await?.pop().ok_or(StaffError::Unknown)
 }

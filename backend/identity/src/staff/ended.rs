@@ -1,11 +1,11 @@
-//! The news that sessions are over, for those who hold sockets open.
+//! Notification that till sessions have ended, for code that holds sockets open.
 
-/// Sessions are over, and their sockets with them.
+/// Sessions that have ended; their sockets must close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionEnded {
     One(i64),
-    /// All of a person.
+    /// All sessions of a person.
     Person(i64),
-    /// All in a browser.
+    /// All sessions in a browser.
     Browser(i64),
 }

@@ -1,4 +1,4 @@
-//! Why somebody may not work at a till.
+//! Why a call at a till is refused.
 
 use nyala_store::db::error::DbError;
 
@@ -6,13 +6,13 @@ use crate::auth::error::AuthError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StaffError {
-    /// No key, a bad or a revoked one.
+    /// The key is missing, wrong or revoked.
     #[error("the operator's key is no good")]
     KeyUnauthorized,
-    /// No cookie, or one of a browser that is paired no more.
+    /// No cookie, or the cookie of a browser that is no longer paired.
     #[error("perangkat belum dipasang")]
     NotPaired,
-    /// Idle for half an hour, older than twelve, ended, or another browser's.
+    /// Idle for half an hour, older than twelve hours, ended, or of another browser.
     #[error("sesi berakhir")]
     SessionOver,
     #[error("kode pasang salah atau kedaluwarsa")]

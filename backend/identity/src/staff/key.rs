@@ -1,16 +1,16 @@
-//! Secrets with a number before them, `nyk_<id>_<random>`: of an operator's key, a session, an approval. Only their SHA-256 is kept.
+//! Secrets with a number in front, `nyk_<id>_<random>`: of an operator's key, a session or an approval. Only their SHA-256 is stored.
 
 use rand::RngCore;
 use sha2::{Digest, Sha256};
 
 const SECRET_BYTES: usize = 32;
 
-/// What a secret is for, which is what its text begins with.
+/// What a secret is for; its text begins with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyKind {
     /// An API key.
     Api,
-    /// A session of somebody at a till.
+    /// A till session.
     Session,
     /// An approval.
     Approval,
@@ -30,24 +30,24 @@ impl KeyKind {
         format!("{}{id}_{secret}", self.prefix())
     }
 
-    /// The number and the hash of the secret of a key of this kind.
+    /// The number, and the hash of the secret, of a key of this kind.
     pub fn read(self, text: &str) -> Option<(i64, Vec<u8>)> {
         let (id, secret) = text.strip_prefix(self.prefix())?.split_once('_')?;
         id.parse().ok().filter(|_| is_secret(secret)).map(|id| (id, hash(secret)))
     }
 }
 
-/// Whether it looks like the random part of a key.
+/// Whether the text looks like the random part of a key.
 pub fn is_secret(text: &str) -> bool {
     text.len() == SECRET_BYTES * 2 && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// What is stored of a secret.
+/// The stored form of a secret.
 pub fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret.as_bytes()).to_vec()
 }
 
-/// The random part of a new key and what is stored of it.
+/// The random part of a new key and its stored form.
 pub fn generate() -> (String, Vec<u8>) {
     let mut bytes = [0; SECRET_BYTES];
     rand::rng().fill_bytes(&mut bytes);

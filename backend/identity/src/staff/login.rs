@@ -1,5 +1,6 @@
-//! PINs: tried at a browser, counted before they are looked at (docs/till.md). Five wrong ones in a quarter of an hour wait as long, ten
-//! in a day wait for a supervisor; twenty at one browser in a quarter of an hour wait there.
+//! PINs, entered at a browser and counted before they are compared (docs/till.md). Five wrong PINs in a quarter of an hour cause a wait
+//! of the same length; ten in a day lock the person until a supervisor unlocks. Twenty at one browser in a quarter of an hour make that
+//! browser wait.
 
 use actix_web::http::header::HeaderMap;
 use nyala_core::domain::address::Address;
@@ -22,21 +23,21 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const PER_DAY: i64 = 10;
 const PER_BROWSER: i64 = 20;
 
-/// Somebody whose PIN was right.
+/// A member of staff whose PIN was right.
 #[derive(Debug)]
 pub struct Known {
     pub browser: Browser,
     pub person: Listed,
-    /// Of the PIN that was right, or was made just now: no session begins once there is another.
+    /// Hash of the PIN that was right, or that was set just now. No session begins if the stored one differs by then.
     pub(super) pin_hash: String,
 }
 
 impl Staff {
-    /// The person, when the PIN is right and their own. With `new_pin` it becomes theirs first.
+    /// Returns the person, when the PIN is right and their own. `new_pin`, if given, then replaces the PIN.
     ///
     /// # Errors
-    /// Each of [`StaffError`]'s: an unpaired browser, an unknown person, a wrong PIN, a lock, a first PIN without a new one, a new one
-    /// that is too easy.
+    /// Any [`StaffError`]: an unpaired browser, an unknown person, a wrong PIN, a lock, a first PIN without a new one, a new one that is
+    /// too easy.
     pub async fn check_pin(
         &self,
         headers: &HeaderMap,
@@ -49,7 +50,7 @@ impl Staff {
         let mut client = self.store.get().await?;
         let browser = browser::of_headers(&client, headers, self.store.now()).await?;
         let listed = browser::find_listed(&client, &browser, person, self.store.now()).await?;
-        // Before it costs a try: whoever makes a PIN may choose again.
+        // Checked before an attempt is counted, so that choosing a new PIN again costs nothing.
         if new_pin.is_some_and(Pin::is_too_easy) {
             return Err(StaffError::PinTooEasy);
         }
@@ -83,16 +84,16 @@ impl Staff {
         }
     }
 
-    /// A PIN as it is stored, made where passwords are: neither ticks nor other requests wait for it.
+    /// A PIN in its stored form. It is hashed on the password threads, so that neither ticks nor other requests wait for it.
     ///
     /// # Errors
-    /// `TooMany` when too many wait there.
+    /// `TooMany` when too many requests wait there.
     pub async fn hash_pin(&self, address: Address, person: i64, pin: &Pin) -> Result<PinHash, StaffError> {
         let place = password::reserve(&self.auth, Line::Address(address))?;
         Ok(PinHash { person, hash: place.hash(&mixed(&self.pin_key, person, pin)).await? })
     }
 
-    /// Counts a try as wrong, unless there were too many.
+    /// Counts an attempt as wrong, unless there were too many.
     async fn count(&self, client: &mut DbClient, browser: i64, person: i64) -> Result<Attempt, StaffError> {
         const LOCK: &str = "SELECT dikunci_at IS NOT NULL, dihitung_sejak FROM petugas WHERE id_kunci = $1 FOR NO KEY UPDATE";
         const LOCK_BROWSER: &str = "SELECT FROM perangkat WHERE id = $1 FOR NO KEY UPDATE";
@@ -111,7 +112,8 @@ impl Staff {
         if row.get(0) {
             return Err(StaffError::Locked);
         }
-        // Tries of other people there wait, too: of many at once the twentieth is known.
+        // Attempts of other people at this browser wait for this lock, too: otherwise parallel attempts would exceed the limit of
+        // twenty.
         tx.query(LOCK_BROWSER, &[&browser]).await?;
         let (since, now): (Timestamp, _) = (row.get(1), self.store.now());
         let newest = tx.query(NEWEST, &[&person, &counts_since(now), &since]).await?;
@@ -129,7 +131,7 @@ impl Staff {
         let row = tx.query_one(COUNT, &[&person, &now.plus_ms(-WINDOW_MS), &now.plus_ms(-DAY_MS), &since]).await?;
         let (in_window, in_day): (i64, i64) = (row.get(0), row.get(1));
         if in_day >= PER_DAY {
-            // Taken back with the try, if it is right.
+            // Removed together with the attempt, if the PIN is right.
             tx.execute(KEEP_OUT, &[&person, &now]).await?;
         }
         tx.commit().await?;
@@ -144,7 +146,7 @@ impl Staff {
         Ok(())
     }
 
-    /// Makes it theirs, unless it was made anew meanwhile, and ends what was begun with the one before.
+    /// Stores the new PIN, unless the PIN was changed in the meantime, and ends the sessions that began with the old one.
     async fn change_pin(&self, person: i64, before: &str, new: &str) -> Result<(), StaffError> {
         const CHANGE: &str = "UPDATE petugas SET pin_hash = $3, pin_awal_sampai = NULL WHERE id_kunci = $1 AND pin_hash = $2";
         let now = self.store.now();
@@ -160,7 +162,7 @@ impl Staff {
         Ok(())
     }
 
-    /// Somebody's tenth wrong PIN of a day, in the audit log.
+    /// Records a person's tenth wrong PIN of a day in the audit log.
     async fn record_lock(&self, browser: i64, person: i64) -> Result<(), StaffError> {
         let mut client = self.store.get().await?;
         let tx = client.transaction().await?;
@@ -169,10 +171,10 @@ impl Staff {
     }
 }
 
-/// A try that counts as wrong until it is taken back.
+/// An attempt that counts as wrong until it is taken back.
 struct Attempt {
     id: i64,
-    /// With it, in the last quarter of an hour.
+    /// Wrong PINs in the last quarter of an hour, this one included.
     in_window: i64,
     locks: bool,
 }

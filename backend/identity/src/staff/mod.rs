@@ -1,4 +1,4 @@
-//! Who works at the outlets: operators' keys, and the people at the tills with their paired browsers, PINs, sessions and approvals
+//! Staff of the outlets: operators' keys, and the people at the tills with their paired browsers, PINs, sessions and approvals
 //! (docs/till.md).
 
 pub mod approval;
@@ -27,18 +27,18 @@ use crate::auth::Auth;
 use ended::SessionEnded;
 use error::StaffError;
 
-/// Wrong pairing codes of one address in a quarter of an hour; with 35 random bits in each that is nothing.
+/// Wrong pairing codes per address in a quarter of an hour; against 35 random bits in each code that is negligible.
 const WRONG_CODES: usize = 20;
 const WRONG_CODES_WINDOW_MS: i64 = 15 * 60 * 1000;
-/// Numbers that one browser may look up in an hour: a till is no telephone directory.
+/// Numbers that one browser may look up in an hour, so that a till does not serve as a telephone directory.
 const LOOKUPS: usize = 60;
 const LOOKUPS_WINDOW_MS: i64 = 60 * 60 * 1000;
-/// Of either, remembered of all together.
-const MOST: usize = 1 << 16;
-/// Ends that a slow listener may fall behind; past that it asks again for every session.
+/// Entries of either kind that are remembered, over all addresses and browsers.
+const MAX_RECENT: usize = 1 << 16;
+/// Ended sessions that a slow subscriber may fall behind; beyond that it must check every session.
 const ENDED_BACKLOG: usize = 1024;
 
-/// Cheap to clone; one for the whole process.
+/// Cheap to clone; one instance for the whole process.
 #[derive(Clone)]
 pub struct Staff(Arc<StaffParts>);
 
@@ -72,27 +72,27 @@ impl Staff {
             pin_key: pin_hash::pin_key(secrets),
             always_secure,
             installation: secrets.installation(),
-            wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MOST)),
-            lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MOST)),
+            wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
+            lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
             ended: broadcast::channel(ENDED_BACKLOG).0,
         }))
     }
 
-    /// The news of ended sessions from now on, for those who hold sockets open.
+    /// Receives each session that ends from now on; for code that holds sockets open.
     pub fn subscribe(&self) -> broadcast::Receiver<SessionEnded> {
         self.ended.subscribe()
     }
 
-    /// One more number is looked up at a browser.
+    /// Counts one more look-up of a number at a browser.
     ///
     /// # Errors
-    /// `TooMany` past 60 an hour.
+    /// `TooMany` beyond 60 an hour.
     pub fn look_up(&self, browser: i64) -> Result<(), StaffError> {
         admit(&self.lookups, browser, LOOKUPS, self.store.now())
     }
 }
 
-/// Counts one more, unless there were `limit` in the window.
+/// Counts one more, unless there were already `limit` in the window.
 fn admit<K: Clone + Eq + std::hash::Hash>(
     recent: &Mutex<Recent<K, ()>>,
     key: K,

@@ -1,4 +1,4 @@
-//! Who calls the operators' side, and what that caller may do and see (docs/contract.md §4).
+//! Caller of the operators' API, with its rights and its scope (docs/contract.md §4).
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::role::Role;
@@ -6,43 +6,43 @@ use nyala_core::domain::role::Role;
 use super::error::StaffError;
 use super::key::KeyKind;
 
-/// Who calls, with the limits of what it sees; `None` is no limit.
+/// The caller, with its scope; `None` is unlimited.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator {
-    /// The key's; a person at a till has one, too.
+    /// Id of the key; a person at a till has one, too.
     pub id: i64,
     pub role: Role,
     pub idowner: Option<i64>,
     pub idoutlet: Option<i64>,
-    /// Somebody who logged in with a PIN, and where.
+    /// The till session, for a person who logged in with a PIN.
     pub at: Option<AtTill>,
 }
 
-/// A session in a paired browser.
+/// A till session in a paired browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtTill {
     pub session: i64,
     pub browser: i64,
-    /// The browser's outlet; `None` when it is a person's own.
+    /// The browser's outlet; `None` for a person's own browser.
     pub idoutlet: Option<i64>,
 }
 
 impl Operator {
-    /// How the ledger and the audit log name this key.
+    /// Name of this key in the ledger and the audit log.
     pub fn principal(&self) -> String {
         principal(self.id)
     }
 }
 
-/// How the ledger and the audit log name a key.
+/// Name of a key in the ledger and the audit log.
 pub fn principal(id: i64) -> String {
     format!("operator:{id}")
 }
 
-/// Whose API key it is.
+/// The operator of an API key.
 ///
 /// # Errors
-/// `KeyUnauthorized` when it is none, a wrong one or a revoked one.
+/// `KeyUnauthorized` when the text is not a key, or the key is wrong or revoked.
 pub async fn by_key(client: &impl GenericClient, text: &str) -> Result<Operator, StaffError> {
     const FIND: &str = "SELECT role, idowner, idoutlet FROM kunci_operator WHERE id = $1 AND hash = $2 AND revoked_at IS NULL";
     let (id, hash) = KeyKind::Api.read(text).ok_or(StaffError::KeyUnauthorized)?;

@@ -1,5 +1,5 @@
-//! The people themselves: made with a first PIN, locked, opened, sent away. Each is an operator's key whose secret nobody has, so that
-//! roles, scope, ledger and audit know them as they know a key.
+//! Staff records: created with a first PIN, locked, unlocked, dismissed. Each person has an operator's key whose secret is unknown, so
+//! that roles, scope, ledger and audit treat people like keys.
 
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::role::Role;
@@ -11,17 +11,17 @@ use super::error::StaffError;
 use super::key;
 use super::pin_hash::PinHash;
 
-/// How long a first PIN is good.
-const FIRST_PIN_TTL_MS: i64 = 24 * 60 * 60 * 1000;
+/// Validity of a first PIN.
+const FIRST_PIN_VALID_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Where somebody works.
+/// Workplace of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorksFor {
     Outlet(i64),
     Owner(i64),
 }
 
-/// The id of somebody who is not made yet: a PIN is hashed with it.
+/// The id of a person who is created later: their PIN is hashed with it.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -29,7 +29,7 @@ pub async fn next_id(client: &impl GenericClient) -> Result<i64, StaffError> {
     Ok(client.query_one("SELECT nextval(pg_get_serial_sequence('kunci_operator', 'id'))", &[]).await?.get(0))
 }
 
-/// Makes a person with a PIN that has to be changed at the first login unless `is_own`.
+/// Creates a person with a PIN. Unless `is_own`, it has to be changed at the first login.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -48,29 +48,29 @@ pub async fn hire(
         WorksFor::Owner(id) => (Some(id), None),
         WorksFor::Outlet(id) => (None, Some(id)),
     };
-    // Its secret is forgotten here: nobody calls with it.
+    // The secret is dropped here, so no call can use it.
     let (_, hash) = key::generate();
     tx.execute(KEY, &[&pin.person, &role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?;
-    let first_until = (!is_own).then(|| now.plus_ms(FIRST_PIN_TTL_MS));
+    let first_until = (!is_own).then(|| now.plus_ms(FIRST_PIN_VALID_MS));
     tx.execute(PERSON, &[&pin.person, &pin.hash, &first_until, &now]).await?;
     Ok(())
 }
 
-/// Gives a person a first PIN anew, opens the lock, and ends every session.
+/// Sets a new first PIN for a person, unlocks them, and ends all their sessions.
 ///
 /// # Errors
 /// `Unknown` when there is no such person.
 pub async fn reset_pin(tx: &Transaction<'_>, pin: &PinHash, now: Timestamp) -> Result<(), StaffError> {
     const RESET: &str = "
         UPDATE petugas SET pin_hash = $2, pin_awal_sampai = $3, dikunci_at = NULL, dihitung_sejak = $4 WHERE id_kunci = $1";
-    let until = now.plus_ms(FIRST_PIN_TTL_MS);
+    let until = now.plus_ms(FIRST_PIN_VALID_MS);
     if tx.execute(RESET, &[&pin.person, &pin.hash, &until, &now]).await? == 0 {
         return Err(StaffError::Unknown);
     }
     end_sessions(tx, pin.person, now).await
 }
 
-/// Lets a person try again whose PIN was wrong too often.
+/// Unlocks a person who entered too many wrong PINs.
 ///
 /// # Errors
 /// `Unknown` when there is no such person.
@@ -89,7 +89,7 @@ pub async fn end_sessions(client: &impl GenericClient, id: i64, now: Timestamp) 
     Ok(())
 }
 
-/// The line in the audit log about a person.
+/// Writes the audit log's entry about a person.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -1,4 +1,4 @@
-//! Sessions of people at tills: `nys_<id>_<random>`, good only together with the cookie of the browser in which it began.
+//! Till sessions: `nys_<id>_<random>`, valid only together with the cookie of the browser in which they began.
 
 use actix_web::http::header::HeaderMap;
 use deadpool_postgres::GenericClient;
@@ -12,28 +12,28 @@ use super::key::{self, KeyKind};
 use super::login::Known;
 use super::operator::{AtTill, Operator, role};
 
-/// Unused for so long it is over.
+/// A session that is not used for this time has ended.
 pub const IDLE_MS: i64 = 30 * 60 * 1000;
-/// Over, however much it is used.
+/// The longest session, in any case.
 pub const TTL_MS: i64 = 12 * 60 * 60 * 1000;
-/// How exactly it is known when it was last used.
+/// Precision of the stored time of the last use.
 const TOUCH_MS: i64 = 60 * 1000;
 
-/// A session that began.
+/// A session that has just begun.
 #[derive(Debug)]
 pub struct Begun {
     pub token: String,
     pub until: Timestamp,
 }
 
-/// $1 now, $2 what was last used after is not idle. Of `s` a session, `k` its key, `p` its browser.
+/// $1 now, $2 the time after which a used session is not idle. `s` is the session, `k` its key, `p` its browser.
 const IS_GOOD: &str = "s.keluar_at IS NULL AND s.sampai > $1 AND s.dipakai_at > $2 AND k.revoked_at IS NULL
     AND p.dicabut_at IS NULL AND p.token_sampai > $1";
 
-/// Whose session it is.
+/// The operator of a session.
 ///
 /// # Errors
-/// `NotPaired` without the cookie of a paired browser, `SessionOver` when the session is not a good one of that browser.
+/// `NotPaired` without the cookie of a paired browser; `SessionOver` when the session is not a valid one of that browser.
 pub async fn by_token(
     client: &impl GenericClient,
     text: &str,
@@ -63,13 +63,13 @@ pub async fn by_token(
         id: row.get(2),
         role: role(row.get(3))?,
         idowner: row.get(4),
-        // On an outlet's tablet its owner sees that outlet only.
+        // On an outlet's tablet its owner sees only that outlet.
         idoutlet: row.get::<_, Option<i64>>(5).or(of_browser),
         at: Some(AtTill { session, browser: row.get(6), idoutlet: of_browser }),
     })
 }
 
-/// Which of these sessions are good now.
+/// Filters these sessions to those that are valid now.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -84,10 +84,10 @@ pub async fn good(client: &impl GenericClient, sessions: &[i64], now: Timestamp)
 }
 
 impl Staff {
-    /// Begins a session of somebody whose PIN was right, and the cookie's life anew.
+    /// Begins a session of a person whose PIN was right, and renews the cookie.
     ///
     /// # Errors
-    /// `SessionOver` when the PIN was made anew meanwhile.
+    /// `SessionOver` when the PIN was changed in the meantime.
     pub async fn begin(&self, known: &Known) -> Result<Begun, StaffError> {
         begin(&self.store.get().await?, known, self.store.now()).await
     }
@@ -103,17 +103,17 @@ impl Staff {
         Ok(())
     }
 
-    /// Tells those who hold sockets open.
+    /// Notifies the code that holds sockets open.
     pub fn tell(&self, ended: SessionEnded) {
-        // Nobody listening is no error.
+        // Having no subscriber is not an error.
         let _ = self.ended.send(ended);
     }
 }
 
-/// As [`Staff::begin`], where the caller says.
+/// As [`Staff::begin`], with a database client of the caller.
 ///
 /// # Errors
-/// `SessionOver` when the PIN was made anew meanwhile.
+/// `SessionOver` when the PIN was changed in the meantime.
 pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -> Result<Begun, StaffError> {
     const BEGIN: &str = "
         WITH person AS (
@@ -132,7 +132,7 @@ pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -
     Ok(Begun { token: KeyKind::Session.text(row.get(0), &secret), until })
 }
 
-/// Ends every session in a browser; whoever commits it tells the sockets.
+/// Ends every session in a browser. After its commit, the caller must notify the sockets (`Staff::tell`).
 ///
 /// # Errors
 /// When the database does not answer.

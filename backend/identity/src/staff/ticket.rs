@@ -1,6 +1,6 @@
-//! Tickets for a socket: a session's way in, good once and for a minute. A browser's socket cannot show the session's token beside its
-//! cookie, and a token in a socket's `auth` would outlive it in logs. A ticket says itself whose it is, and is signed, because the socket may
-//! come to another server than the one that gave it; once means: once at each.
+//! Tickets that open a session's socket, valid once and for a minute. A browser's socket cannot send the session's token beside its
+//! cookie, and a token in a socket's `auth` would remain in logs. A ticket names its session and is signed, because the socket may reach
+//! another server than the one that issued it. Each server accepts a ticket once.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,15 +12,16 @@ use nyala_store::secrets::{Key, Secrets};
 
 use super::operator::AtTill;
 
-const TTL_MS: i64 = 60 * 1000;
-/// Used ones of a session that are remembered, each for its minute; when there are as many, no more of that session's are taken.
+const VALID_MS: i64 = 60 * 1000;
+/// Used tickets per session that are remembered, each for its minute. When this many are remembered, that session's further tickets are
+/// refused.
 const MAX_USED: usize = 64;
 
 const RANDOM_BYTES: usize = 16;
 const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
 const TAG_BYTES: usize = 16;
 
-/// Whose ticket it was.
+/// Holder of a ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketOf {
     /// The person.
@@ -28,11 +29,11 @@ pub struct TicketOf {
     pub till: AtTill,
 }
 
-/// Makes the tickets, and takes each once.
+/// Issues the tickets, and accepts each once.
 #[derive(Debug)]
 pub struct Tickets {
     key: Key,
-    /// By session and their random bytes, each until when it would be good.
+    /// By session and random bytes, with the end of each ticket's validity.
     used: Mutex<HashMap<i64, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
 }
 
@@ -45,7 +46,7 @@ impl Tickets {
         let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
         // No outlet has the number 0.
-        for number in [now.plus_ms(TTL_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
+        for number in [now.plus_ms(VALID_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
             bytes.extend_from_slice(&number.to_be_bytes());
         }
         bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
@@ -54,7 +55,7 @@ impl Tickets {
         B64.encode(bytes)
     }
 
-    /// Uses a ticket up; `None` when it is none, used, or late.
+    /// Uses up a ticket; `None` when it is invalid, used, or expired.
     pub fn take(&self, text: &str, now: Timestamp) -> Option<TicketOf> {
         let mut bytes = [0; BODY_BYTES + TAG_BYTES];
         let whole = B64.decode_slice(text, &mut bytes).ok()? == bytes.len();
@@ -96,20 +97,20 @@ mod tests {
         assert_eq!(tickets.take(&ticket, NOW), Some(OF));
         assert_eq!(tickets.take(&ticket, NOW), None);
         let late = tickets.issue(OF, NOW);
-        assert_eq!(tickets.take(&late, NOW.plus_ms(TTL_MS)), None);
+        assert_eq!(tickets.take(&late, NOW.plus_ms(VALID_MS)), None);
         for _ in 0..MAX_USED {
             tickets.take(&tickets.issue(OF, NOW), NOW);
         }
         assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
         let other = TicketOf { till: AtTill { session: 4, ..OF.till }, ..OF };
         assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
-        let later = NOW.plus_ms(TTL_MS);
+        let later = NOW.plus_ms(VALID_MS);
         assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
         assert_eq!(tickets.used.lock().unwrap().len(), 1, "nothing is kept of what is over");
     }
 
     #[test]
-    fn it_is_good_where_the_keys_are_the_same_and_nobody_else_makes_one() {
+    fn it_is_valid_only_where_the_keys_are_the_same() {
         let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(9), ..OF.till }, ..OF });
         let ticket = Tickets::new(&secrets).issue(of, NOW);
         assert_eq!(Tickets::new(&secrets).take(&ticket, NOW), Some(of));

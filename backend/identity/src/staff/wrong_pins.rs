@@ -1,17 +1,17 @@
-//! How long wrong PINs make somebody wait (docs/till.md).
+//! Waiting time after wrong PINs (docs/till.md).
 
 use nyala_core::domain::timestamp::Timestamp;
 
 pub(super) const WINDOW_MS: i64 = 15 * 60 * 1000;
 pub(super) const PER_WINDOW: i64 = 5;
 
-/// Wrong PINs from before make nobody wait now.
+/// Older wrong PINs cause no wait now.
 pub(super) fn counts_since(now: Timestamp) -> Timestamp {
     now.plus_ms(-2 * WINDOW_MS)
 }
 
-/// Milliseconds until somebody may try again, 0 for now. Of wrong PINs at these instants, newest first: five in a quarter of an hour wait
-/// a quarter of an hour from the last one.
+/// Milliseconds until the next attempt, 0 for now. `wrong`: times of wrong PINs, newest first. Five in a quarter of an hour cause a wait
+/// of a quarter of an hour from the last one.
 pub(super) fn wait_after(wrong: &[Timestamp], now: Timestamp) -> i64 {
     let five = usize::try_from(PER_WINDOW).unwrap_or(usize::MAX);
     match (wrong.first(), wrong.get(five - 1)) {

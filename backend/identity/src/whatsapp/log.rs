@@ -1,5 +1,5 @@
-//! The development sender: messages go to `/dev/whatsapp` (docs/contract.md §5); the log tells that one came, never its code or
-//! to whom.
+//! Development sender: messages go to `/dev/whatsapp` (docs/contract.md §5). The log records that a message was sent, but neither its
+//! code nor its number.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +10,7 @@ use nyala_core::domain::telp::Telp;
 
 use super::{CodeMessage, SendError, Sender};
 
-/// Messages kept, as many as may be sent in an hour; the oldest goes first.
+/// Messages kept, as many as may be sent in an hour; the oldest is dropped first.
 const MAX_KEPT: usize = 10_000;
 
 #[derive(Default)]
@@ -20,7 +20,7 @@ pub struct LogSender {
 }
 
 impl LogSender {
-    /// Messages to `telp`, or to everybody, newest first.
+    /// Messages to `telp`, or all messages, newest first.
     pub fn sent(&self, telp: Option<&Telp>) -> Vec<CodeMessage> {
         let sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         sent.iter().filter(|p| telp.is_none_or(|t| *t == p.telp)).cloned().collect()
@@ -40,7 +40,7 @@ impl Sender for LogSender {
     }
 }
 
-/// What the customer reads.
+/// The text for the customer.
 pub fn text(message: &CodeMessage) -> String {
     format!("{} adalah kode verifikasi Anda. Berlaku 5 menit. Jangan berikan kode ini kepada siapa pun.", message.code.as_str())
 }

@@ -15,9 +15,9 @@ use serde_json::json;
 
 use super::{CodeMessage, SEND_LIMIT, SendError, Sender};
 
-/// The longest answer that is read.
+/// The longest response that is read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-/// How much of a refusal's own text goes to the log, in characters.
+/// Length of a refusal's own text in the log, in characters.
 const MAX_LOGGED_CHARS: usize = 200;
 
 thread_local! {
@@ -98,7 +98,7 @@ impl Sender for Meta {
     }
 }
 
-/// Taken means: a message id. A 200 without one is a refusal like any other.
+/// A message was accepted when the response has a message id. A 200 without one is a refusal like any other.
 fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<(), SendError> {
     let taken = || serde_json::from_slice::<Taken>(bytes).is_ok_and(|t| t.messages.iter().any(|m| !m.id.is_empty()));
     if status.is_success() && taken() {

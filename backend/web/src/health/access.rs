@@ -1,4 +1,4 @@
-//! Who may read what only operators need: `/metrics`, and why the server is not ready.
+//! Access to operators' information: `/metrics`, and the reasons why the server is not ready.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,10 +12,10 @@ const REFUSED: AppError = AppError::NotAllowed(
     "/metrics hanya untuk mesin ini sendiri, alamat di http.metrics_from, atau lewat port http.metrics_port, dan tidak lewat proxy",
 );
 
-/// Whether a refusal was logged: a Prometheus that an upgrade has shut out asks every few seconds.
+/// Whether a refusal was logged: a Prometheus that an upgrade has locked out repeats its request every few seconds.
 static WARNED: AtomicBool = AtomicBool::new(false);
 
-/// Loopback and `http.metrics_from`. A proxy on this machine is loopback, too, so that whatever a proxy passes on is refused.
+/// Loopback and `http.metrics_from`. A proxy on this machine is loopback, too, so requests that come through a proxy are refused.
 pub fn is_operator(req: &HttpRequest, http: &HttpSettings) -> bool {
     let listed = req.peer_addr().is_some_and(|peer| {
         let ip = peer.ip().to_canonical();

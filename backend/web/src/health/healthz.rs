@@ -1,4 +1,4 @@
-//! `GET /healthz`: the process answers, and each of its threads turns.
+//! `GET /healthz`: the process responds, and each of its threads runs.
 
 use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};

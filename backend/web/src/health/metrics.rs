@@ -16,7 +16,7 @@ use crate::http::dev_door::came_by_proxy;
 use crate::http::error::AppError;
 use crate::metrics::ServerMetrics;
 
-/// How long counting the open purchases may take.
+/// Time limit for counting the open purchases.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 
 const OPEN: &str = concat!("SELECT state, count(*) FROM snap_transaksi WHERE state IN ", open_states!(), " GROUP BY state");
@@ -58,9 +58,9 @@ async fn page(store: &Store, auth: &Auth, counted: &ServerMetrics) -> Result<Htt
     if let Ok(Ok(due)) = due {
         counted.push.waiting(due);
     }
-    // What was measured last stays, as of the pushes.
+    // On a timeout the last measurement stays, as for the pushes.
     let _ = tokio::time::timeout(DATABASE_LIMIT, auth.sent_codes.measure(store)).await;
-    auth.reset_alarm.since(store.now()); // an alarm that is over says so when it is asked
+    auth.reset_alarm.since(store.now()); // an alarm that is over resets its gauge when it is queried
     let text = counted.encode().map_err(AppError::internal)?;
     Ok(HttpResponse::Ok().content_type("application/openmetrics-text; version=1.0.0; charset=utf-8").body(text))
 }

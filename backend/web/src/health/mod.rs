@@ -1,5 +1,5 @@
-//! For those who watch over the server: alive, ready, metrics. None needs a token. Whether it is ready anybody may ask; figures and
-//! reasons are the operators' (`access.rs`).
+//! Endpoints for monitoring: alive, ready, metrics. None needs a token. Any client may ask whether the server is ready; figures and
+//! reasons are only for operators (`access.rs`).
 
 mod access;
 pub mod healthz;

@@ -1,4 +1,4 @@
-//! `GET /readyz`: whether a load balancer may send requests here.
+//! `GET /readyz`: whether a load balancer may send requests to this server.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use super::access;
 use super::reasons::Reasons;
 use crate::http::answer::{Empty, done, with_status};
 
-/// How long the database may take to answer.
+/// Time limit for the database's response.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
-/// Among several servers: when the database has been silent for so long, others decide what was decided here.
-const LIFE: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
+/// Lease TTL among several servers: when the database has not responded for this long, other servers own this server's machines.
+const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 
 /// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
 /// Why not is logged, and told to whoever may read `/metrics`.
@@ -45,12 +45,12 @@ pub async fn readyz(
     }
 }
 
-/// `None` when it is ready.
+/// `None` when the server is ready.
 async fn why_not(store: &Store, writes: &Writes, machines: &Machines) -> Option<&'static str> {
     if !machines.are_open() {
         return Some("sedang mulai atau berhenti");
     }
-    if machines.ownership().silence() > LIFE {
+    if machines.ownership().silence() > LEASE_TTL {
         return Some("basis data tidak menjawab");
     }
     match tokio::time::timeout(DATABASE_LIMIT, ask_database(store, writes)).await {
@@ -60,7 +60,7 @@ async fn why_not(store: &Store, writes: &Writes, machines: &Machines) -> Option<
     }
 }
 
-/// Whether it writes; an error when it does not even answer.
+/// Whether the database accepts writes; an error when it does not respond at all.
 async fn ask_database(store: &Store, writes: &Writes) -> Result<bool, DbError> {
     let mut client = store.get().await?;
     client.batch_execute("SELECT 1").await?;

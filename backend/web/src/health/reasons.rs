@@ -1,8 +1,8 @@
-//! Why the server is not ready or not healthy: logged when it changes, and said to operators only.
+//! Reasons why the server is not ready or not healthy: logged when they change, and sent only to operators.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What `/readyz` and `/healthz` said last. Cheap to clone; one for the whole process.
+/// The last results of `/readyz` and `/healthz`. Cheap to clone; one instance for the whole process.
 #[derive(Debug, Clone, Default)]
 pub struct Reasons(Arc<Last>);
 

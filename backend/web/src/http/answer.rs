@@ -34,7 +34,7 @@ pub fn ok<T: Serialize>(data: T) -> HttpResponse {
     ok_with("OK", data)
 }
 
-/// 200 with `data` and a message of its own.
+/// 200 with `data` and the given message.
 pub fn ok_with<T: Serialize>(message: &str, data: T) -> HttpResponse {
     with_status(StatusCode::OK, message, data)
 }

@@ -1,4 +1,4 @@
-//! Whose address a request counts against (docs/decisions/0021-only-listed-proxies-name-an-address.md).
+//! The address that a request counts against (docs/decisions/0021-only-listed-proxies-name-an-address.md).
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,22 +14,22 @@ const FORWARDED: &str = "x-forwarded-for";
 const FORWARDED_HOST: &str = "x-forwarded-host";
 const PROTO: &str = "x-forwarded-proto";
 
-/// Whether a proxy that is not trusted was warned about: one line is enough, and each request of a stranger could make another.
+/// Whether a warning about an untrusted proxy was logged. One line is enough; otherwise each request of a stranger could add another.
 static WARNED: AtomicBool = AtomicBool::new(false);
 
-/// The address a limit counts: the right-most `X-Forwarded-For` entry that is not a trusted proxy, and only when the peer is
-/// one; IPv6 per /64.
+/// The address that limits count: the right-most `X-Forwarded-For` entry that is not a trusted proxy, if the peer is a trusted proxy.
+/// IPv6 counts per /64.
 pub fn counted(req: &HttpRequest, trusted: &[Block]) -> Address {
     of(req.peer_addr(), req.headers(), trusted).into()
 }
 
-/// Whether the customer's side of the connection is encrypted, as far as a trusted proxy says so: this server speaks no TLS.
+/// Whether the client's side of the connection is encrypted, according to a trusted proxy: this server itself speaks no TLS.
 pub fn over_tls(req: &HttpRequest, http: &HttpSettings) -> bool {
     asked_site(req.peer_addr(), req.headers(), http).tls
 }
 
-/// The site that a customer's browser asked: `Host`, or, with `http.forwarded_host`, what a trusted proxy says of the request that it was
-/// given itself. Of several proxies the first one's word counts, which is the customer's side: it comes first.
+/// The site that a customer's browser requested: `Host`, or, with `http.forwarded_host`, the value from a trusted proxy. With several
+/// proxies the first value counts: it comes from the proxy on the customer's side.
 pub fn asked_site<'r>(peer: Option<SocketAddr>, headers: &'r HeaderMap, http: &HttpSettings) -> Site<'r> {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
     if !peer.is_some_and(|peer| is_trusted(peer.ip().to_canonical(), &http.trusted_proxies)) {
@@ -41,20 +41,20 @@ pub fn asked_site<'r>(peer: Option<SocketAddr>, headers: &'r HeaderMap, http: &H
     Site { host: forwarded.or(host), tls }
 }
 
-/// The first host that `X-Forwarded-Host` names, whoever sent it.
+/// The first host in `X-Forwarded-Host`, from any sender.
 fn forwarded_host(headers: &HeaderMap) -> Option<&str> {
     items(headers, FORWARDED_HOST).flatten().next()
 }
 
-/// The items of a list in a header, which may come in several lines, each judged by itself: `None` for one that is no plain text. Empty ones
-/// are none (RFC 9110 §5.6.1.2).
+/// The items of a list in a header, which may span several lines. Each is checked separately: `None` for one that is not plain text.
+/// Empty items do not count (RFC 9110 §5.6.1.2).
 fn items<'r>(headers: &'r HeaderMap, name: &'static str) -> impl DoubleEndedIterator<Item = Option<&'r str>> {
     let lines: Vec<&[u8]> = headers.get_all(name).map(HeaderValue::as_bytes).collect();
     let items = lines.into_iter().flat_map(|line| line.split(|b| *b == b',')).map(<[u8]>::trim_ascii);
     items.filter(|item| !item.is_empty()).map(|item| std::str::from_utf8(item).ok().filter(|item| item.is_ascii()))
 }
 
-/// The address that `counted` tells, in full; of requests for a websocket too, which no middleware sees.
+/// The address of `counted` in full. It also works for websocket requests, which bypass the middleware.
 pub fn of(peer: Option<SocketAddr>, headers: &HeaderMap, trusted: &[Block]) -> IpAddr {
     let peer = peer.map_or(IpAddr::V6(Ipv6Addr::UNSPECIFIED), |a| a.ip());
     let hops: Vec<Option<&str>> = items(headers, FORWARDED).collect();
@@ -86,7 +86,7 @@ fn customer(peer: IpAddr, hops: &[Option<&str>], trusted: &[Block]) -> IpAddr {
     ip
 }
 
-/// One entry: some proxies add the port, `1.2.3.4:5678` and `[::1]:443`.
+/// Parses one entry: some proxies add the port, `1.2.3.4:5678` and `[::1]:443`.
 fn address(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(hop);
     bare.parse().ok().or_else(|| hop.parse::<SocketAddr>().ok().map(|a| a.ip()))
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_trusted_proxies_are_believed() {
+    fn only_trusted_proxies_are_accepted() {
         let trusted = [Block::parse("127.0.0.0/8").unwrap(), Block::parse("10.0.0.1").unwrap()];
         let of = |peer: &str, xff: &[&str]| {
             let hops: Vec<_> = xff.iter().copied().map(Some).collect();
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn an_odd_item_of_a_list_spoils_no_other() {
+    fn an_invalid_list_item_leaves_the_others_valid() {
         let of = |lines: &[&[u8]]| {
             let pairs: Vec<_> = lines.iter().map(|line| ("x-forwarded-for", *line)).collect();
             self::of(Some("127.0.0.1:1".parse().unwrap()), &headers(&pairs), &settings(false).trusted_proxies).to_string()

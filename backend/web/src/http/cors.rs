@@ -1,5 +1,5 @@
-//! Other origins' pages (`http.allowed_origins`; the Fetch standard, CORS protocol). Tokens travel in a header, so no
-//! credentials are allowed, and an origin that is not listed simply gets no permission.
+//! CORS for pages of other origins (`http.allowed_origins`; the Fetch standard, CORS protocol). Tokens are sent in a header, so
+//! credentials are not allowed. An origin that is not listed gets no permission.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -13,7 +13,7 @@ use nyala_store::config::HttpSettings;
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static("authorization, content-type, idempotency-key, x-request-id");
 const READABLE_HEADERS: HeaderValue = HeaderValue::from_static("retry-after, x-request-id");
-/// Seconds that a browser may remember a permission.
+/// Seconds for which a browser may cache a permission.
 const MAX_AGE_S: HeaderValue = HeaderValue::from_static("600");
 
 pub async fn middleware<B: MessageBody + 'static>(
@@ -43,7 +43,7 @@ fn permit(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.append(header::VARY, HeaderValue::from_static("Origin"));
 }
 
-/// The request's origin, when the settings list it. Socket.IO, which polls across origins, sees to its own.
+/// The request's origin, when the settings list it. Socket.IO, which polls across origins, handles its own requests.
 fn allowed_origin(req: &ServiceRequest) -> Option<HeaderValue> {
     let origin = req.headers().get(header::ORIGIN).filter(|_| !req.path().starts_with("/socket.io"))?;
     let listed = &req.app_data::<web::Data<HttpSettings>>()?.allowed_origins;

@@ -1,6 +1,6 @@
-//! Pages of other sites change nothing here: a browser says of which site the page is that sends a request, and one that is
-//! neither ours nor listed (`http.allowed_origins`) is refused. What says nothing is no browser of today, and let through: tokens
-//! travel in a header, which a foreign page cannot know. (Fetch Metadata Request Headers, W3C; Fetch standard, `Origin`.)
+//! Refuses requests from pages of other sites: a browser sends the site of the page with each request. A site that is neither ours nor
+//! listed (`http.allowed_origins`) is refused. A request without this information does not come from a current browser and is accepted:
+//! tokens are sent in a header, which a foreign page cannot know. (Fetch Metadata Request Headers, W3C; Fetch standard, `Origin`.)
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +20,10 @@ use super::error::AppError;
 /// The methods that change nothing (RFC 9110 §9.2.1).
 const SAFE: [Method; 3] = [Method::GET, Method::HEAD, Method::OPTIONS];
 
-/// Whether an operator was told: a wrong proxy refuses everybody, a foreign page may ask as often as it likes.
+/// Whether the log has a warning: a misconfigured proxy causes a refusal of every request, and a foreign page may repeat its requests
+/// without limit.
 static WARNED: AtomicBool = AtomicBool::new(false);
-/// The same of a page that `http.forwarded_host` would let in.
+/// The same for a page that `http.forwarded_host` would accept.
 static WARNED_OF_FORWARDED_HOST: AtomicBool = AtomicBool::new(false);
 
 /// The origins whose pages may use the calls and the sockets, beside the server's own.
@@ -33,7 +34,7 @@ pub fn origins(http: &HttpSettings) -> Origins {
     }
 }
 
-/// Inside of the CORS layer, so that a listed page may read why. Socket.IO asks the same rule by itself.
+/// Runs inside the CORS layer, so that a listed page can read the reason of a refusal. Socket.IO applies the same rule itself.
 pub async fn middleware<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,
@@ -71,14 +72,14 @@ fn is_foreign(req: &ServiceRequest) -> bool {
     foreign
 }
 
-/// An upgrade may have shut out an app whose proxy changes `Host`: `X-Forwarded-Host` would let its pages in, and is not believed any more
-/// unless `http.forwarded_host` says so.
+/// Warns of an app whose proxy changes `Host`, and which an upgrade may have locked out. `X-Forwarded-Host` would allow its pages, but
+/// is ignored unless `http.forwarded_host` is set.
 fn warn_of_forwarded_host(peer: Option<SocketAddr>, headers: &HeaderMap, http: &HttpSettings, origins: &Origins) {
     if http.forwarded_host {
         return;
     }
-    let believing = HttpSettings { forwarded_host: true, ..http.clone() };
-    let site = client_ip::asked_site(peer, headers, &believing);
+    let accepting = HttpSettings { forwarded_host: true, ..http.clone() };
+    let site = client_ip::asked_site(peer, headers, &accepting);
     if origins.allow(headers, site) && !WARNED_OF_FORWARDED_HOST.swap(true, Ordering::Relaxed) {
         tracing::warn!(
             forwarded_host = site.host.unwrap_or_default(),
@@ -88,7 +89,7 @@ fn warn_of_forwarded_host(peer: Option<SocketAddr>, headers: &HeaderMap, http: &
     }
 }
 
-/// The site that a socket's request asked, for the sockets' own check, of whose refusals the log is told as of those here.
+/// The site that a socket's request was sent to, for the sockets' own check. Its refusals are logged like those of this middleware.
 pub fn socket_site<'r>(peer: Option<SocketAddr>, headers: &'r HeaderMap, http: &HttpSettings, origins: &Origins) -> Site<'r> {
     let site = client_ip::asked_site(peer, headers, http);
     if !origins.allow(headers, site) {

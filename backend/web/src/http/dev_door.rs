@@ -1,6 +1,6 @@
-//! Who may use what only development has: whoever came straight to this machine. Not through a proxy, behind which anybody may be,
-//! and not by a name, because a stranger's page could have its own name lead here (DNS rebinding). A proxy that speaks HTTP/1.1, adds no
-//! header and names an address cannot be told from a browser here (docs/operations.md).
+//! Guard of the development routes: only requests made directly to this machine are accepted. A request through a proxy may come from
+//! anyone. A request by host name is refused too, because a stranger's page could point its own name here (DNS rebinding). A proxy that
+//! speaks HTTP/1.1, adds no header and uses an address cannot be distinguished from a browser (docs/operations.md).
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ use actix_web::{Error, ResponseError};
 
 use crate::http::error::AppError;
 
-/// What proxies add (RFC 7239, RFC 9110 section 7.6.3, and the usual names from before them).
+/// Headers that proxies add (RFC 7239, RFC 9110 section 7.6.3, and the usual names from before them).
 const OF_PROXIES: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 const OF_PROXIES_BEGIN: &str = "x-forwarded-";
 
@@ -26,14 +26,14 @@ pub fn check(version: Version, headers: &HeaderMap) -> Result<(), AppError> {
     if direct && !came_by_proxy(version, headers) { Ok(()) } else { Err(REFUSED) }
 }
 
-/// Whether a proxy sent the request, as far as can be told.
+/// Whether a proxy sent the request, as far as this can be detected.
 pub fn came_by_proxy(version: Version, headers: &HeaderMap) -> bool {
-    // Browsers and curl speak HTTP/1.1; nginx speaks 1.0 to the server unless told otherwise, and then need not add a header.
+    // Browsers and curl speak HTTP/1.1. By default nginx speaks 1.0 to the server and then need not add a header.
     let old = version < Version::HTTP_11;
     old || headers.keys().any(|name| OF_PROXIES.contains(&name.as_str()) || name.as_str().starts_with(OF_PROXIES_BEGIN))
 }
 
-/// Wraps routes of development.
+/// Wraps the development routes.
 pub async fn middleware<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,

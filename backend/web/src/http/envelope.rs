@@ -1,4 +1,4 @@
-//! An envelope (docs/contract.md §1) for the refusals that the framework makes by itself, such as a range outside of a file.
+//! Envelope (docs/contract.md §1) for refusals of the framework itself, such as a range outside of a file.
 
 use actix_web::Error;
 use actix_web::body::{BoxBody, MessageBody};
@@ -23,7 +23,7 @@ pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Nex
     Ok(res.into_response(with_status(status, message, None::<()>)))
 }
 
-/// Whether a refusal has neither an envelope nor a page. Socket.IO has refusals of its own.
+/// Whether a refusal has neither an envelope nor a page. Socket.IO has its own refusals.
 fn is_bare(res: &ServiceResponse<BoxBody>) -> bool {
     let refused = res.status().is_client_error() || res.status().is_server_error();
     let kind = res.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Every refusal there is, with its status and its message to the letter (docs/contract.md §1, table).
+//! All refusals, with their status and exact message (docs/contract.md §1, table).
 
 use std::borrow::Cow;
 
@@ -17,27 +17,27 @@ use nyala_store::db::error::DbError;
 
 use super::answer::Empty;
 
-/// Seconds after which a busy server is worth another try: whatever waited behind a lock has ended by then (`database.lock_ms`).
+/// Seconds after which a retry at a busy server is useful: requests that waited for a lock have ended by then (`database.lock_ms`).
 const BUSY_RETRY_S: u32 = 3;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// 400: malformed, a wrong type, missing or out of range; the text names the field and what would be right.
+    /// 400: malformed, of a wrong type, missing or out of range. The text names the field and the expected value.
     #[error("{0}")]
     BadInput(Cow<'static, str>),
     #[error("sesi tidak berlaku, silakan masuk lagi")]
     Unauthorized,
     #[error("kunci operator tidak berlaku")]
     OperatorUnauthorized,
-    /// 401: no paired browser, no session, or a wrong PIN; the text says which.
+    /// 401: no paired browser, no session, or a wrong PIN; the text names the reason.
     #[error("{0}")]
     NotLoggedIn(Cow<'static, str>),
     #[error("kunci operator ini tidak berhak melakukan itu")]
     Forbidden,
-    /// 403: the call exists, and not for this key or this way of asking; the text says what is not allowed.
+    /// 403: the call exists, but not for this key or in this way. The text names what is not allowed.
     #[error("{0}")]
     NotAllowed(&'static str),
-    /// 403: sent by a page that is neither ours nor listed.
+    /// 403: sent by a page of a site that is neither ours nor listed.
     #[error("permintaan dari halaman situs lain ditolak; buka aplikasi di alamatnya sendiri")]
     CrossSite,
     #[error("password is incorrect")]
@@ -76,26 +76,26 @@ pub enum AppError {
     BalanceTooLow,
     #[error("mesin gagal dinyalakan, saldo dikembalikan")]
     MachineRefused,
-    /// The same, of an account that had expired meanwhile: until when it is good.
+    /// The same, for an account that had expired in the meantime: the time until which it is valid.
     #[error("mesin gagal dinyalakan, saldo dikembalikan dan berlaku sampai {0}")]
     MachineRefusedUsable(String),
     #[error("mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala")]
     MachineSilent,
     #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
     StopSilent,
-    /// 404 for someone else's and for unknown ids alike.
+    /// 404, for another customer's id as for an unknown one.
     #[error("{0}")]
     NotFound(&'static str),
-    /// 409: the state of things forbids it.
+    /// 409: the current state forbids it.
     #[error("{0}")]
     Conflict(&'static str),
-    /// 422: understood, and refused for what it asks.
+    /// 422: understood, but refused for its content.
     #[error("{0}")]
     Unprocessable(&'static str),
-    /// 503: the database, a queue or the room for unfinished bodies cannot take it now.
+    /// 503: the database, a queue or the room for unfinished bodies has no capacity now.
     #[error("layanan sedang sibuk, coba lagi")]
     Unavailable,
-    /// 500; the source goes to the log, never to the caller.
+    /// 500; the source is logged, never sent to the caller.
     #[error("terjadi kesalahan sistem, coba lagi")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -109,9 +109,9 @@ impl AppError {
         Self::Internal(source.into())
     }
 
-    /// One line for a refusal that says what would be right, so that an operator finds it by its text (docs/operations.md, "Before you
-    /// upgrade"). Wrong passwords, unknown things, full limits and machines in use are everyday and have none. The same text is told once
-    /// a minute.
+    /// Logs one line for a refusal that names the expected value, so that an operator finds it by its text (docs/operations.md, "Before
+    /// you upgrade"). Wrong passwords, unknown ids, full limits and busy machines are common and are not logged. The same text is logged
+    /// once a minute.
     pub fn log_refusal(&self) {
         if matches!(
             self,

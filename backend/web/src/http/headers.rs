@@ -1,4 +1,4 @@
-//! Headers of every answer: what its page may load and who may frame it, and that nobody keeps it.
+//! Headers of every response: what its page may load, which sites may frame it, and that it is not cached.
 
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -14,7 +14,7 @@ use super::client_ip;
 const SECURITY: [(&str, &str); 3] =
     [("x-content-type-options", "nosniff"), ("referrer-policy", "same-origin"), ("permissions-policy", "camera=(self)")];
 const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
-/// The longest name there is, its dots and a port (RFC 1035 §2.3.4).
+/// The longest host name, its dots and a port (RFC 1035 §2.3.4).
 const HOST_MAX_BYTES: usize = 255 + 6;
 
 pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Next<B>) -> Result<ServiceResponse<B>, Error> {
@@ -25,7 +25,7 @@ pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Nex
     Ok(res)
 }
 
-/// Adds those that the answer has not, for a request that was sent to `host`. What may be kept says so itself.
+/// Adds the headers that the response does not have yet, for a request to `host`. A response that may be cached sets its own header.
 pub fn add(headers: &mut HeaderMap, host: Option<&str>) {
     for (name, value) in SECURITY {
         add_one(headers, HeaderName::from_static(name), HeaderValue::from_static(value));
@@ -42,8 +42,8 @@ fn add_one(headers: &mut HeaderMap, name: HeaderName, value: HeaderValue) {
     }
 }
 
-/// Content Security Policy Level 3. `'self'` is also the socket of the same host, except to browsers before Safari 15.4: the host
-/// is named for them.
+/// Content Security Policy Level 3. `'self'` includes sockets of the same host, except in browsers before Safari 15.4; for them the host
+/// is named.
 fn content_security_policy(host: Option<&str>) -> String {
     let sockets = host.filter(|host| is_host(host)).map(|host| format!(" ws://{host} wss://{host}")).unwrap_or_default();
     format!(
@@ -52,7 +52,7 @@ fn content_security_policy(host: Option<&str>) -> String {
     )
 }
 
-/// Whether it can stand in a policy: a name or an IPv4 address, and a port. An IPv6 address cannot.
+/// Whether the policy can contain it: a name or an IPv4 address, and a port. An IPv6 address cannot be used.
 fn is_host(host: &str) -> bool {
     !host.is_empty()
         && host.len() <= HOST_MAX_BYTES
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_answer_says_itself_stays() {
+    fn headers_set_by_the_response_are_kept() {
         let mut headers = HeaderMap::new();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         add(&mut headers, None);

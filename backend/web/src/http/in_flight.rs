@@ -1,5 +1,5 @@
-//! Counts the requests whose answer is not out yet, so that a stop waits for them and for nothing else. While the server stops,
-//! each answer ends its connection.
+//! Counts the requests whose response is not sent yet, so that a shutdown waits only for them. While the server stops, each response
+//! closes its connection.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use super::kept_body::KeptBody;
 
-/// Requests of the whole process. Cheap to clone.
+/// One instance for the whole process. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct InFlight(Arc<Inner>);
 
@@ -29,7 +29,7 @@ impl InFlight {
         Guard(self.clone())
     }
 
-    /// Returns once no request is in flight.
+    /// Returns when no request is in flight.
     pub async fn none(&self) {
         loop {
             let left = self.0.none_left.notified();
@@ -53,7 +53,7 @@ impl Drop for Guard {
     }
 }
 
-/// The outermost layer but the request id's.
+/// The outermost layer except for the request id's.
 pub async fn middleware<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,

@@ -1,4 +1,4 @@
-//! Paths, queries and values that several calls take.
+//! Paths, queries and values that several calls use.
 
 use actix_web::web::{PathConfig, QueryConfig};
 use serde::{Deserialize, Deserializer};

@@ -1,4 +1,4 @@
-//! JSON bodies: read within a limit and a time, and refused with the field and what would be right (docs/contract.md §1).
+//! JSON bodies, read within a size and a time limit. A refusal names the field and the expected value (docs/contract.md §1).
 
 use std::ops::Deref;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use super::body::{self, BodyError, Room};
 use super::client_ip;
 use super::error::AppError;
 
-/// The largest body a customer's or an operator's call may have.
+/// The largest body of a customer's or an operator's call.
 pub const BODY_LIMIT_BYTES: usize = 64 * 1024;
-/// How long a body may take to arrive, on the worst of networks.
+/// How long a body may take to arrive, even on a very slow network.
 const BODY_WITHIN: Duration = Duration::from_secs(30);
 
-/// A request's body, a JSON object whatever the content type says. Anything else is a 400.
+/// A request's body: a JSON object, for any content type. Anything else is a 400.
 #[derive(Debug)]
 pub struct Json<T>(pub T);
 
@@ -71,7 +71,7 @@ async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppErro
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AppError> {
     let mut json = serde_json::Deserializer::from_slice(body);
     if body.trim_ascii_start().first().is_some_and(|first| *first == b'[') {
-        // serde would take an array for a struct, field by field.
+        // serde would accept an array for a struct, field by field.
         return Err(AppError::bad_input("isi permintaan harus berupa objek JSON, bukan daftar"));
     }
     let value = serde_path_to_error::deserialize(&mut json).map_err(|e| {
@@ -82,7 +82,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AppError> {
     Ok(value)
 }
 
-/// The parser's reason, in words that a customer can read.
+/// The parser's reason as a text for customers.
 fn explain(path: &str, e: &serde_json::Error) -> AppError {
     if e.classify() != Category::Data {
         return AppError::bad_input(format!("isi permintaan bukan JSON yang benar (baris {}, kolom {})", e.line(), e.column()));
@@ -107,7 +107,7 @@ fn explain(path: &str, e: &serde_json::Error) -> AppError {
     })
 }
 
-/// serde's name of a type, as a customer would say it. A text of our own stays.
+/// serde's name of a type as a text for customers. Our own texts are kept.
 fn kind(expected: &str) -> &str {
     match expected {
         "a string" | "a borrowed string" => "berupa teks",

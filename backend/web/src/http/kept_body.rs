@@ -1,4 +1,5 @@
-//! A body that keeps something until it is sent or given up, and goes out in pieces: what waits to be written is copied for each connection.
+//! Body that keeps a value until it is sent or dropped. It is sent in pieces, because data that waits to be written is copied for each
+//! connection.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -7,16 +8,16 @@ use actix_web::body::{BodySize, MessageBody};
 use actix_web::web::Bytes;
 use pin_project_lite::pin_project;
 
-/// The most that goes out at once.
+/// The largest piece.
 const PIECE_BYTES: usize = 16 * 1024;
 
 pin_project! {
-    /// What it keeps is dropped with it: that is the moment in which the answer is over.
+    /// Drops the kept value together with the body: at this moment the response is over.
     pub struct KeptBody<B, K> {
         #[pin]
         body: B,
         _kept: K,
-        // What was given by `body` and is still to be sent.
+        // The part of `body`'s last piece that is still to be sent.
         rest: Bytes,
     }
 }

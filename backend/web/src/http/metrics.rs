@@ -1,4 +1,4 @@
-//! What is counted of requests.
+//! Metrics of requests.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ use prometheus_client::registry::{Registry, Unit};
 
 use nyala_store::telemetry::WAIT_BUCKETS_S;
 
-/// The methods that any route knows; whatever else a stranger sends is one series.
+/// The methods that a route may use; all other methods share one series.
 const METHODS: [Method; 4] = [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS];
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct HttpLabels {
-    /// The route's pattern, so that ids in paths do not make series.
+    /// The route's pattern, so that ids in paths do not create series.
     route: String,
     method: String,
     status: u16,
@@ -27,7 +27,7 @@ struct HttpLabels {
 pub struct HttpMetrics {
     requests: Family<HttpLabels, Counter>,
     duration: Histogram,
-    /// Connections that ended because others needed their room, …
+    /// Connections closed because others needed their slots, …
     pub idle_closed: Counter,
     /// … and because their clients did not read.
     pub slow_closed: Counter,
@@ -45,7 +45,7 @@ impl Default for HttpMetrics {
 }
 
 impl HttpMetrics {
-    /// A request to `route` (a pattern) was answered.
+    /// Counts a request to `route` (a pattern) that was answered.
     pub fn answered(&self, route: &str, method: &Method, status: u16, elapsed: Duration) {
         let method = if METHODS.contains(method) { method.as_str() } else { "other" };
         self.requests.get_or_create(&HttpLabels { route: route.to_owned(), method: method.to_owned(), status }).inc();

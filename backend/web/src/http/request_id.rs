@@ -1,5 +1,5 @@
-//! The outermost layer: `x-request-id` on every answer (docs/contract.md §1) and in every log line of the request, a count of
-//! each answer, and an envelope for what no other layer has caught, panics included.
+//! The outermost layer. It sets `x-request-id` on every response (docs/contract.md §1) and in every log line of the request. It counts
+//! each response, and makes an envelope for errors that no other layer has handled, including panics.
 
 use std::panic::AssertUnwindSafe;
 use std::time::Instant;
@@ -19,7 +19,7 @@ use super::metrics::HttpMetrics;
 
 pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The id of this request; a sane one from a proxy is kept.
+/// The id of this request; a valid one from a proxy is kept.
 #[derive(Debug, Clone)]
 pub struct RequestId(pub String);
 
@@ -28,12 +28,12 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
     req.extensions_mut().insert(RequestId(id.clone()));
     let method = req.method().clone();
     if method == Method::HEAD && !req.path().starts_with("/socket.io") {
-        // Every GET of ours answers HEAD: the connection itself leaves the body out (RFC 9110 §9.3.2).
+        // Every GET of ours also serves HEAD: the connection itself omits the body (RFC 9110 §9.3.2).
         req.head_mut().method = Method::GET;
     }
     let route = req.match_pattern().unwrap_or_else(|| "unmatched".to_owned());
     let metrics = req.app_data::<web::Data<HttpMetrics>>().cloned();
-    // At the level of errors, so that it is there whatever `log.filter` leaves out.
+    // At the level of errors, so that no `log.filter` removes it.
     let span = tracing::error_span!("http", request_id = %id, %method, path = %without_numbers(req.path()), nota = tracing::field::Empty);
     async move {
         let started = Instant::now();
@@ -45,7 +45,7 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
                 Ok(res)
             }
             Ok(Err(source)) => Err(Uncaught { id, source }),
-            // The panic hook has logged what and where.
+            // The panic hook has logged the message and the location.
             Err(_) => Err(Uncaught { id, source: AppError::internal("the request's handler panicked").into() }),
         };
         let status = answered.as_ref().map_or_else(Uncaught::status_code, |res| res.status()).as_u16();
@@ -64,7 +64,7 @@ pub async fn middleware<B: MessageBody + 'static>(mut req: ServiceRequest, next:
     .await
 }
 
-/// A page's path may hold a customer's number, which is nobody's business in a log. Ids are shorter.
+/// Hides numbers: a page's path may hold a customer's phone number, which must not be in a log. Ids are shorter.
 fn without_numbers(path: &str) -> String {
     const TELP_DIGITS: usize = 7;
     let mut kept = String::with_capacity(path.len());
@@ -82,7 +82,7 @@ fn sane_id(req: &ServiceRequest) -> Option<&str> {
     sane.then_some(given)
 }
 
-/// An error that went past every layer inside, headers and all.
+/// An error that no inner layer has handled, with all headers.
 #[derive(Debug)]
 struct Uncaught {
     id: String,
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps what is logged.
+    /// Keeps the logged text.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 

@@ -1,5 +1,5 @@
-//! What the document says of values that are parsed by hand: for each a schema that takes what its parser takes, and nothing else.
-//! Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
+//! Schemas of values that are parsed by hand: each matches what its parser accepts, and nothing else. The patterns are those of
+//! ECMA-262, as JSON Schema requires (2020-12 validation, §6.3.3).
 
 use nyala_core::domain::id::MAX_DIGITS;
 use nyala_core::domain::name::MAX_LETTERS;
@@ -11,14 +11,14 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::input::Filter;
 
-/// What `str::trim` takes off: Unicode's White_Space.
+/// The characters that `str::trim` removes: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
-/// Letters, digits and signs that `text::is_readable_word` takes wherever they stand. It takes more: combining marks and variation selectors
-/// behind a visible character, joiners between two, and all other scripts and emoji.
+/// Letters, digits and signs that `text::is_readable_word` accepts in any position. It accepts more: combining marks and variation
+/// selectors behind a visible character, joiners between two, and all other scripts and emoji.
 const VISIBLE: &str = r"!-~\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0530\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3";
-/// What nobody sees, of which `domain::code` makes nothing.
+/// Invisible characters, which `domain::code` ignores.
 const UNSEEN: &str = r"\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff";
-/// What `domain::code::characters` skips beside both, and the digits that it knows.
+/// Characters that `domain::code::characters` skips beside both, and the digits that it knows.
 const DASH: &str = r"\u2010-\u2015\u2212-";
 const CODE_DIGIT: &str = r"[0-9\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]";
 
@@ -43,7 +43,7 @@ pub enum NumberPrefix {}
 pub enum PushEndpoint {}
 /// A browser's public key for them.
 pub enum PushKey {}
-/// The secret that it shares with whoever pushes.
+/// The secret that a browser shares with servers that push to it.
 pub enum PushAuth {}
 
 /// Characters that the number after a [`NamePrefix`] takes.
@@ -69,13 +69,13 @@ describe! {
     SearchText => text(search()).build();
     PushEndpoint => text(push_endpoint()).max_length(Some(endpoint::MAX_BYTES))
         .description(Some("An address at the push service of Google, Mozilla, Apple or Microsoft.")).build();
-    // The bits that are none of the 65 and 16 bytes are zero.
+    // The bits beyond the 65 and 16 bytes are zero.
     PushKey => text("^B[A-P][A-Za-z0-9_-]{84}[AEIMQUYcgkosw048]$")
         .description(Some("An uncompressed point of P-256: 65 bytes, base64url without padding.")).build();
     PushAuth => text("^[A-Za-z0-9_-]{21}[AQgw]$").description(Some("16 bytes, base64url without padding.")).build();
 }
 
-/// What descriptions say of words, beside their pattern.
+/// Added to descriptions of texts, beside their pattern.
 const ALSO_TAKEN: &str = "each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining \
     marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not";
 
@@ -94,7 +94,7 @@ fn trimmed(max_chars: usize) -> String {
     format!("^[{BLANK}]*{}[{BLANK}]*$", readable(max_chars))
 }
 
-/// What `get_layanan` takes as `search`.
+/// The `search` of `get_layanan`.
 fn search() -> String {
     format!("^[{BLANK}]*({}[{BLANK}]*)?$", readable(MAX_SEARCH_CHARS))
 }
@@ -104,7 +104,7 @@ fn readable(max_chars: usize) -> String {
     format!("[{VISIBLE}]([{VISIBLE} ]{{0,{}}}[{VISIBLE}])?", max_chars - 2)
 }
 
-/// `domain::name::Name::parse`: the two words are looked for first, then the letters are counted.
+/// `domain::name::Name::parse`: it checks for two words first, then counts the letters.
 fn full_name() -> String {
     format!("^(?={}){}$", two_words(), letters())
 }
@@ -117,19 +117,19 @@ fn letters() -> String {
     format!("[{BLANK}]*([{VISIBLE}][{BLANK}]*){{2,{MAX_LETTERS}}}")
 }
 
-/// `push::endpoint::Endpoint::parse`, where no host is added.
+/// `push::endpoint::Endpoint::parse`, without additional hosts.
 fn push_endpoint() -> String {
     let [hosts, domains] = [endpoint::HOSTS.join("|"), endpoint::DOMAINS.join("|")].map(|names| names.replace('.', r"\."));
     let marks = endpoint::PATH_MARKS.replace('-', "");
     format!("^https://({hosts}|([a-z0-9-]+\\.)+({domains}))/[A-Za-z0-9{marks}-]*$")
 }
 
-/// Rules that bind a body's fields together are made of these: an object in which `field` is there and is `what` …
+/// Parts of rules that connect a body's fields: an object in which `field` is present and matches `what` …
 pub fn with(field: &str, what: Object) -> ObjectBuilder {
     ObjectBuilder::new().property(field, what).required(field)
 }
 
-/// … and a `field` that is left out or null: the value of a property; …
+/// … a `field` that is absent or null: the value of a property; …
 pub fn null() -> Object {
     Object::with_type(Type::Null)
 }
@@ -162,7 +162,7 @@ mod tests {
     use crate::ops::pelanggan_bulk::PhonePrefix;
     use utoipa::PartialSchema;
 
-    /// Texts that are near what a pattern takes: its own, and those of one character more, less or other.
+    /// Texts that are close to what a pattern accepts: matching ones, and those with one character more, less or changed.
     fn near(pattern: &str) -> impl Strategy<Value = String> + use<> {
         let inner = pattern.trim_start_matches('^').trim_end_matches('$').to_owned();
         let right = string_regex(&inner).unwrap();
@@ -191,7 +191,7 @@ mod tests {
         prop_oneof![right, changed, "\\PC{0,12}"]
     }
 
-    /// Holds what a schema takes against what the parser takes, for texts near `pattern`.
+    /// Checks that schema and parser accept the same texts, for texts near `pattern`.
     fn same(pattern: &str, takes: impl Fn(&str) -> bool, parses: impl Fn(&str) -> bool) {
         let (yes, no) = (Cell::new(0), Cell::new(0));
         let judge = |text: String| {
@@ -232,9 +232,9 @@ mod tests {
         same_as::<Cursor>(|text| text.is_empty() || Cursor::parse(text).is_some());
     }
 
-    /// Patterns of words are narrower than their parsers: what they take is taken.
+    /// Patterns of texts are narrower than their parsers: every text that they accept is accepted.
     #[test]
-    fn each_pattern_of_words_takes_only_what_its_parser_takes() {
+    fn each_text_pattern_accepts_only_what_its_parser_accepts() {
         let within = |pattern: &str, parses: &dyn Fn(&str) -> bool| {
             let unkept = Config { failure_persistence: None, ..Config::default() };
             let strings = proptest::string::string_regex(pattern.trim_start_matches('^').trim_end_matches('$')).unwrap();

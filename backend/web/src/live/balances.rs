@@ -1,4 +1,4 @@
-//! A balance that somebody else moved is told to its customer's sockets at once (docs/contract.md §3).
+//! Sends a balance that changed without the customer's action to the customer's sockets at once (docs/contract.md §3).
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::seats::SocketSessions;
 /// The event's name.
 const EVENT: &str = "saldo";
 
-/// A balance that is committed.
+/// A balance that was committed.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved {
     pub id_customer_global: i64,
@@ -24,7 +24,7 @@ pub struct Moved {
     pub cause: Cause,
 }
 
-/// The customers' sockets, as whoever moves money sees them. Cheap to clone.
+/// The customers' sockets, as code that moves money uses them. Cheap to clone.
 #[derive(Clone)]
 pub struct Balances {
     io: SocketIo<Sockets>,
@@ -33,7 +33,7 @@ pub struct Balances {
 }
 
 #[derive(Serialize)]
-struct MovedBalance {
+struct BalanceEvent {
     idcustomer: i64,
     saldo: i64,
     sebab: Cause,
@@ -44,7 +44,8 @@ impl Balances {
         Self { io, seats, news }
     }
 
-    /// Tells a movement after its commit, if there was one; never blocks. Whoever is away asks for the balance when coming back.
+    /// Notifies the other servers and the customer's sockets of a movement after its commit, if there was one; never blocks. A client
+    /// that is not connected reads the balance when it returns.
     pub fn tell(&self, moved: Option<Moved>) {
         let Some(moved) = moved else { return };
         self.news.notify(Notification::Balance {
@@ -55,7 +56,7 @@ impl Balances {
         self.show(moved);
     }
 
-    /// Shows what other servers have moved, as long as the server lives.
+    /// Sends movements that other servers have committed, until the server stops.
     pub async fn follow(&self, store: &Store) {
         let mut news = self.news.listen();
         loop {
@@ -80,8 +81,8 @@ impl Balances {
         let mut sockets = self.seats.sockets(id_customer_global).into_iter();
         let Some(first) = sockets.next() else { return };
         let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
-        if let Err(error) = all.emit(EVENT, &MovedBalance { idcustomer, saldo: balance, sebab: cause }) {
-            tracing::error!(error = &error as &dyn std::error::Error, "balance not sent to the customer's sockets");
+        if let Err(error) = all.emit(EVENT, &BalanceEvent { idcustomer, saldo: balance, sebab: cause }) {
+            tracing::error!(error = &error as &dyn std::error::Error, "a balance could not be told");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! A server among others that the database does not answer: others decide about its machines, and what it shows grows old. It goes on
-//! counting down for a while, because a moment without a database is no reason to send all phones away; then they go to the others.
-//! While the database fails over there are no others to go to, and what is shown stays true: nobody can change it.
+//! Handling of a server among several whose database does not respond. The other servers take over its machines, and the state that it
+//! shows grows stale. It continues its countdowns for a while, because a moment without a database is no reason to disconnect all
+//! phones. Then it disconnects them, and they connect to the other servers. During a database failover no other server can serve them,
+//! and the shown state stays true: no server can change it.
 
 use std::time::Duration;
 
@@ -11,16 +12,17 @@ use tokio::time::MissedTickBehavior;
 use super::seats::SocketSessions;
 use super::staff_sockets::StaffSockets;
 
-/// So long countdowns go on.
+/// How long countdowns continue without the database.
 pub const TICKS_FOR: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Whether no socket is to be served until the database answers.
+/// Whether sockets must not be served until the database responds.
 pub fn is_cut_off(ownership: &Ownership) -> bool {
     ownership.given_up() > TICKS_FOR
 }
 
-/// Closes all sockets and devices' lines of a server that is cut off. Runs until the process ends; of use only among several servers.
+/// Closes all sockets and device connections of a server that is cut off. Runs until the process ends; useful only among several
+/// servers.
 pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &StaffSockets) {
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -28,7 +30,7 @@ pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &
     loop {
         look.tick().await;
         let is_cut_off = is_cut_off(machines.ownership());
-        // A process that was stopped for a while finds a long silence, which its next beat ends.
+        // A process that was suspended sees a long silence, which its next heartbeat ends: it must be seen twice.
         if is_cut_off && was_cut_off {
             seats.close_all();
             staff_sockets.close_all();

@@ -1,5 +1,5 @@
-//! What a session does: it authenticates with the connect packet, watches machines, and ends with its token. Somebody at a till comes with a
-//! ticket.
+//! Socket sessions. A session authenticates with the connect packet, watches machines, and ends with its token. A member of staff at a
+//! till connects with a ticket.
 
 use std::time::{Duration, Instant};
 
@@ -20,16 +20,17 @@ use super::seats::Seated;
 use super::staff_sockets::StaffSeated;
 use super::watcher::{WatchRequest, Watcher, tell};
 
-/// How often a socket that came while the server starts, or is cut off, looks whether it is ready; `connect_timeout` of the transport ends that.
+/// How often a socket checks whether the server is ready, if it connects while the server starts or is cut off. `connect_timeout` of the
+/// transport ends the wait.
 const READY_EVERY: Duration = Duration::from_millis(20);
 
-/// Serves every socket.
+/// Handles every socket.
 pub struct Sockets(pub Live);
 
-/// A socket, on its thread.
+/// A connected socket, on its thread.
 pub enum Connected {
     Customer(Box<CustomerSocket>),
-    /// Of somebody at a till.
+    /// A till's socket.
     Staff(StaffSeated),
 }
 
@@ -41,7 +42,7 @@ pub struct CustomerSocket {
     _seated: Seated,
 }
 
-/// Leaving is here, so that no way of ending forgets it.
+/// Unsubscribing is done here, so that it happens however the session ends.
 impl Drop for CustomerSocket {
     fn drop(&mut self) {
         self.watcher.close();
@@ -72,7 +73,8 @@ impl Handler for Sockets {
             Login::Customer { token } => token,
             Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
         };
-        // Before that, machines that run look idle: their purchases are not back yet. And what another server decides is not known.
+        // Before that, running machines look idle, because their purchases are not loaded yet. While the server is cut off, other
+        // servers' decisions are unknown.
         while !live.machines.are_open() || is_cut_off(live.machines.ownership()) {
             actix_web::rt::time::sleep(READY_EVERY).await;
         }
@@ -80,7 +82,7 @@ impl Handler for Sockets {
         let session = checked(&live.auth, &token, &socket).await?;
         let seated = live.seats.take(&session, &socket, live.settings.sockets_per_customer);
         let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
-        // Again, now that the end of the token would find the seat.
+        // Checked again: from now on, the end of the token closes this socket through its slot.
         checked(&live.auth, &token, &socket).await?;
         let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
         live.metrics.sessions.inc();
@@ -109,7 +111,8 @@ impl Handler for Sockets {
 }
 
 impl Sockets {
-    /// A till's socket. Its session is looked at again once the seat is taken, so that its end finds the seat or is found here.
+    /// Connects a till's socket. Its session is checked after the slot is taken: a later end of the session closes the slot, an earlier
+    /// one is found here.
     async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSeated, Refused> {
         let live = &self.0;
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
@@ -129,8 +132,8 @@ impl Sockets {
     }
 }
 
-/// The customer of a good token. A database that cannot be asked closes the transport, so that the client comes back; a refusal
-/// would end its tries.
+/// Returns the customer of a valid token. If the database cannot be queried, the transport is closed, so that the client reconnects; a
+/// refusal would end its attempts.
 async fn checked(auth: &Auth, token: &str, socket: &Socket) -> Result<Session, Refused> {
     authenticate(auth, token).await.map_err(|e| {
         if !matches!(e, AuthError::Unauthorized) {
@@ -144,7 +147,7 @@ fn unauthorized() -> Refused {
     Refused::new("unauthorized")
 }
 
-/// The machine that the topic `heartbeat/<idmesin>` is about; `None` when the text is no topic.
+/// The machine of the topic `heartbeat/<idmesin>`; `None` when the text is not such a topic.
 fn machine_of(topic: &str) -> Option<i64> {
     topic.strip_prefix("heartbeat/").and_then(Id::parse).map(Id::get)
 }

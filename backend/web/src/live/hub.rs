@@ -1,5 +1,4 @@
-//! Which sockets watch which machine, thread by thread. A frame is encoded once where the machine lives and handed to each thread that
-//! watches it.
+//! Sockets that watch each machine, by thread. A frame is encoded once by the machine's actor and handed to each thread that watches it.
 
 use std::collections::HashMap;
 
@@ -11,7 +10,8 @@ use slab::Slab;
 
 use super::metrics::RealtimeMetrics;
 
-/// The hub of all worker threads. A thread that stalls loses ticks, which later ones replace, but no final ones.
+/// The hub of all worker threads. A thread that stalls loses ticks, which later ones replace. If it loses a final tick, its sockets are
+/// closed.
 #[derive(Debug, Clone)]
 pub struct Hubs(Hub<Topics>);
 
@@ -21,7 +21,7 @@ struct Topics {
     metrics: RealtimeMetrics,
 }
 
-/// Where a socket stands in the hub of its thread.
+/// Position of a socket in the hub of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
     pub idmesin: i64,
@@ -37,12 +37,12 @@ impl Hubs {
         }))
     }
 
-    /// The number of this worker thread. The first to ask for it is the first.
+    /// The number of this worker thread. Threads are numbered in the order of their first call.
     pub fn thread(&self) -> usize {
         self.0.thread()
     }
 
-    /// From now on `socket` hears what is broadcast of the machine.
+    /// From now on `socket` receives the machine's broadcasts.
     pub fn enter(&self, idmesin: i64, socket: Socket) -> Option<Subscription> {
         self.0.here(|topics| {
             topics.metrics.subscriptions.inc();
@@ -90,7 +90,7 @@ impl Local for Topics {
         broadcast.volatile
     }
 
-    /// The phones come back and are told how things stand.
+    /// Closes the sockets: the phones reconnect and receive the current state.
     fn lost(&mut self) {
         tracing::warn!("thread stalled and dropped final ticks: its sockets are closed and reconnect");
         self.by_machine.values().flatten().for_each(|(_, socket)| socket.close());

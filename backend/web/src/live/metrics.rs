@@ -1,4 +1,4 @@
-//! What is counted of the customers' sockets (docs/contract.md §3).
+//! Metrics of the customers' sockets (docs/contract.md §3).
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,9 +16,9 @@ pub struct RealtimeMetrics {
     pub sessions: Gauge,
     pub subscriptions: Gauge,
     pub ticks_sent: Counter,
-    /// Between threads; what a slow phone did not take is counted by the transport.
+    /// Dropped between threads. The transport counts the ticks that a slow phone did not receive.
     pub ticks_dropped: Counter,
-    /// From the connect packet to the answer.
+    /// From the connect packet to the response.
     pub join_seconds: Histogram,
     transport: Arc<OnceLock<Arc<actix_socketio::Metrics>>>,
 }
@@ -37,7 +37,7 @@ impl Default for RealtimeMetrics {
 }
 
 impl RealtimeMetrics {
-    /// The sockets' own counters, once there are sockets.
+    /// Sets the transport's counters, once there are sockets.
     pub fn set_transport(&self, metrics: Arc<actix_socketio::Metrics>) {
         let _ = self.transport.set(metrics);
     }

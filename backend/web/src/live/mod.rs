@@ -1,4 +1,4 @@
-//! The customer's socket: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
+//! Customers' sockets: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
 pub mod balances;
 pub mod cut_off;
@@ -23,10 +23,10 @@ use nyala_store::config::RealtimeSettings;
 use seats::SocketSessions;
 use staff_sockets::StaffSockets;
 
-/// How soon a socket notices that its login is over which another program has ended, or which was idle for too long.
+/// Interval of the check for logins that another program has ended, or that were idle for too long.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// What the customers' sockets stand on. Cheap to clone; each of them holds it.
+/// Shared state of the customers' sockets. Cheap to clone; each socket holds it.
 #[derive(Clone)]
 pub struct Live(Arc<LiveParts>);
 

@@ -1,4 +1,5 @@
-//! Seats: a customer has at most so many sockets (docs/contract.md §3), and all of them end with the token they came with.
+//! Registry of the customers' sockets. A customer has a limited number of them (docs/contract.md §3), and each ends with the token that
+//! opened it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +17,7 @@ use tokio::time::MissedTickBehavior;
 use super::LOOK_EVERY;
 use super::other_servers::OtherServers;
 
-/// Customers that are read by one statement.
+/// Customers that one statement reads.
 const READ_AT_ONCE: usize = 1_000;
 
 #[derive(Debug)]
@@ -34,11 +35,11 @@ struct Slot {
 pub struct SocketSessions {
     seats: DashMap<i64, Vec<Slot>>,
     next: AtomicU64,
-    /// How many there are at the other servers.
+    /// Number of sockets at the other servers.
     pub(super) other_servers: OtherServers,
 }
 
-/// A taken seat; dropping it frees it.
+/// A taken slot; dropping it releases the slot.
 #[derive(Debug)]
 pub struct Seated {
     seats: Arc<SocketSessions>,
@@ -47,14 +48,14 @@ pub struct Seated {
 }
 
 impl SocketSessions {
-    /// A seat for one more socket of the customer; `None` when `max` are taken, here and at the other servers as far as they have told.
+    /// Takes a slot for one more socket of the customer. `None` when `max` are taken here and, as far as reported, at the other servers.
     pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut seats = self.seats.entry(session.id).or_default();
         if seats.len() + self.other_servers.of(session.id) >= max {
-            let nobody = seats.is_empty();
+            let unused = seats.is_empty();
             drop(seats);
-            if nobody {
+            if unused {
                 self.seats.remove_if(&session.id, |_, seats| seats.is_empty());
             }
             return None;
@@ -72,10 +73,10 @@ impl SocketSessions {
         seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
 
-    /// Closes the sockets whose token has ended, as long as the server lives; `among_others`: by another server, too. Tells the others of those
-    /// that end here.
+    /// Closes the sockets whose token has ended, until the server stops. `among_others`: also tokens that other servers have ended.
+    /// Notifies the other servers of tokens that end here.
     pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &Notifier) {
-        let (mut ended, mut told) = (auth.versions.subscribe(), news.listen());
+        let (mut ended, mut changes) = (auth.versions.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -86,7 +87,7 @@ impl SocketSessions {
                         self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
                         Ok(())
                     }
-                    // Whose tokens ended is not known any more; clients come back and show theirs again.
+                    // Which tokens ended is unknown now. Clients reconnect and present theirs again.
                     Err(RecvError::Lagged(_)) => {
                         self.close_all();
                         Ok(())
@@ -94,7 +95,7 @@ impl SocketSessions {
                     Err(RecvError::Closed) => return,
                 },
                 _ = look.tick(), if among_others => self.look(auth).await,
-                heard = told.next() => match heard {
+                change = changes.next() => match change {
                     Received::Notification { hint: Notification::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
                     Received::Missed => self.look(auth).await,
                     Received::Notification { .. } | Received::Own(_) => Ok(()),
@@ -112,12 +113,12 @@ impl SocketSessions {
         self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
     }
 
-    /// Who has a socket here.
+    /// Customers that have a socket here.
     pub(super) fn seated(&self) -> Vec<i64> {
         self.seats.iter().map(|seats| *seats.key()).collect()
     }
 
-    /// Asks which tokens have ended by now.
+    /// Reads which tokens have ended by now, and closes their sockets.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -136,7 +137,7 @@ impl SocketSessions {
         Ok(())
     }
 
-    /// Closes every socket; clients come back.
+    /// Closes every socket; clients reconnect.
     pub fn close_all(&self) {
         self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX)));
     }

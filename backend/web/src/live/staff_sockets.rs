@@ -1,4 +1,5 @@
-//! Sockets of people at tills: opened with a ticket, closed with the session (docs/till.md). What is told over them comes with the board.
+//! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md). Events over them come with the board
+//! page.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,17 +15,17 @@ use nyala_identity::staff::ticket::TicketOf;
 
 use super::LOOK_EVERY;
 
-/// Of one session; a page has one, and one that has just been loaded anew may still have another.
+/// Sockets per session. A page has one, and a page that was just reloaded may still have its former one.
 const PER_SESSION: usize = 4;
 
-/// Every open socket of a till.
+/// All open sockets of tills.
 #[derive(Debug, Default)]
 pub struct StaffSockets {
     seats: DashMap<u64, (TicketOf, Closer)>,
     next: AtomicU64,
 }
 
-/// A taken seat; dropping it frees it.
+/// A taken slot; dropping it releases the slot.
 #[derive(Debug)]
 pub struct StaffSeated {
     seats: Arc<StaffSockets>,
@@ -32,7 +33,7 @@ pub struct StaffSeated {
 }
 
 impl StaffSockets {
-    /// A seat for one more socket of a session; `None` when it has four.
+    /// Takes a slot for one more socket of a session; `None` when it has four.
     pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSeated> {
         if self.seats.iter().filter(|seat| seat.value().0.till.session == of.till.session).count() >= PER_SESSION {
             return None;
@@ -42,9 +43,9 @@ impl StaffSockets {
         Some(StaffSeated { seats: self.clone(), number })
     }
 
-    /// Closes the sockets whose session is over, as long as the server lives.
+    /// Closes the sockets whose session has ended, until the server stops.
     pub async fn watch(self: Arc<Self>, staff: &Staff, news: &Notifier) {
-        let (mut ended, mut told) = (staff.subscribe(), news.listen());
+        let (mut ended, mut changes) = (staff.subscribe(), news.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
@@ -55,7 +56,7 @@ impl StaffSockets {
                         self.close_where(|of| is_over(of, end));
                         Ok(())
                     }
-                    // Which ones ended is not known any more: pages come back with a new ticket, or not.
+                    // Which sessions ended is unknown now. Pages reconnect with a new ticket if theirs is still valid.
                     Err(tokio::sync::broadcast::error::RecvError::Lagged(_)) => {
                         self.close_all();
                         Ok(())
@@ -63,7 +64,7 @@ impl StaffSockets {
                     Err(tokio::sync::broadcast::error::RecvError::Closed) => return,
                 },
                 _ = look.tick() => self.look(staff).await,
-                heard = told.next() => match heard {
+                change = changes.next() => match change {
                     Received::Missed | Received::Notification { hint: Notification::Tills, .. } => self.look(staff).await,
                     Received::Notification { .. } | Received::Own(_) => Ok(()),
                 },
@@ -75,7 +76,7 @@ impl StaffSockets {
         }
     }
 
-    /// Asks which sessions are over by now.
+    /// Reads which sessions have ended by now, and closes their sockets.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -90,7 +91,7 @@ impl StaffSockets {
         Ok(())
     }
 
-    /// Closes every socket; pages come back.
+    /// Closes every socket; pages reconnect.
     pub fn close_all(&self) {
         self.close_where(|_| true);
     }

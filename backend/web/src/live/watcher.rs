@@ -1,4 +1,4 @@
-//! What a socket watches: subscribe, unsubscribe, and the snapshot in the acknowledgement (docs/contract.md §3).
+//! Subscriptions of a socket: subscribe, unsubscribe, and the snapshot in the acknowledgement (docs/contract.md §3).
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ pub struct WatchRequest {
     pub ack: Option<Ack>,
 }
 
-/// A socket as it watches machines. Cheap to clone; stays on its thread.
+/// A socket's subscriptions to machines. Cheap to clone; stays on its thread.
 #[derive(Clone)]
 pub struct Watcher {
     live: Live,
@@ -34,7 +34,7 @@ pub struct Watcher {
 #[derive(Default)]
 struct Watching {
     topics: Vec<(Subscription, Arc<Board>)>,
-    /// Machines whose address is being read, each with what was asked of it since, in that order.
+    /// Machines whose location is being read, each with the requests received since, in their order.
     queue: Vec<(i64, Vec<WatchRequest>)>,
     closed: bool,
 }
@@ -55,7 +55,7 @@ impl Watching {
     }
 }
 
-/// A whole snapshot.
+/// A complete snapshot.
 #[derive(Serialize)]
 struct Snapshot {
     status: u16,
@@ -65,20 +65,20 @@ struct Snapshot {
 }
 
 #[derive(Serialize)]
-struct AckBody {
+struct StatusMessage {
     status: u16,
     message: String,
 }
 
-/// Acknowledges with a status and a sentence, when an answer was asked for.
+/// Acknowledges with a status and a message, if the client requested an acknowledgement.
 pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
     if let Some(ack) = ack {
-        // A struct of a number and a string always serialises.
-        let _ = ack.send(&AckBody { status, message: message.to_owned() });
+        // A struct of a number and a string can always be serialised.
+        let _ = ack.send(&StatusMessage { status, message: message.to_owned() });
     }
 }
 
-/// With the status and the sentence of a call that failed for the same reason.
+/// Acknowledges with the status and the message that an HTTP call would return for the same error.
 fn refuse(ack: Option<Ack>, why: &AppError) {
     tell(ack, why.status().as_u16(), &why.to_string());
 }
@@ -88,7 +88,7 @@ impl Watcher {
         Self { live, socket, watching: Rc::default() }
     }
 
-    /// Does what is asked, behind whatever still waits for the same machine.
+    /// Handles the request after the requests that still wait for the same machine.
     pub fn ask(&self, request: WatchRequest) {
         let mut watching = self.watching.borrow_mut();
         let full = watching.waiting() >= MAX_WAITING;
@@ -110,7 +110,7 @@ impl Watcher {
         if let Some(location) = self.live.machines.shown(request.idmesin) {
             return self.watch(&mut watching, &location, request.ack);
         }
-        // The first time anybody asks for this machine, its outlet has to be read.
+        // The first request for this machine: its outlet has to be read.
         let idmesin = request.idmesin;
         watching.queue.push((idmesin, vec![request]));
         actix_web::rt::spawn(self.clone().look_up(idmesin));
@@ -130,7 +130,7 @@ impl Watcher {
         }
     }
 
-    /// Enters the hub first and reads the board after it: whatever changes in between is heard or seen, never missed.
+    /// Enters the hub first and reads the board after it: a change in between is either received or already in the snapshot.
     fn watch(&self, watching: &mut Watching, location: &Location, ack: Option<Ack>) {
         if watching.closed {
             return;
@@ -157,7 +157,7 @@ impl Watcher {
         }
     }
 
-    /// Leaves everything; whatever still waits is not answered. Called when the socket is gone.
+    /// Ends all subscriptions; waiting requests get no response. Called when the socket is closed.
     pub fn close(&self) {
         let mut watching = self.watching.borrow_mut();
         watching.closed = true;
@@ -176,7 +176,7 @@ impl Watcher {
     }
 }
 
-/// Computed when it is sent, so that `tl` falls strictly from here to the next tick.
+/// Computed when it is sent, so that `tl` strictly falls from here to the next tick.
 fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
     let Some(ack) = ack else { return };
     let now = live.clock.now();

@@ -1,5 +1,5 @@
-//! Prometheus metrics: base units, never labelled by machine or customer. Names get the prefix `nyala_` and, by kind, `_total`
-//! and `_seconds`. Each room counts for itself; here it becomes one page.
+//! Prometheus metrics: base units, never labelled by machine or customer. Names get the prefix `nyala_` and, by kind, `_total` and
+//! `_seconds`. Each module counts its own events; this one renders them as one page.
 
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_identity::auth::Auth;
@@ -19,7 +19,7 @@ use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::push::metrics::PushMetrics;
 
-/// What the server counts. One for the whole process.
+/// The server's metrics. One instance for the whole process.
 #[derive(Debug)]
 pub struct ServerMetrics {
     registry: Registry,
@@ -33,7 +33,7 @@ pub struct ServerMetrics {
 }
 
 impl ServerMetrics {
-    /// `db` is asked for its connections at each scrape; `auth`, `bodies`, `cluster` and `push` count for themselves.
+    /// `db` is asked for its connections at each scrape; `auth`, `bodies`, `cluster` and `push` count their own events.
     pub fn new(db: &Db, auth: &Auth, bodies: &Room, cluster: ClusterMetrics, push: PushMetrics) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
@@ -89,12 +89,12 @@ impl ServerMetrics {
         all.register_collector(Box::new(LogLines));
     }
 
-    /// Whether the database answered this scrape.
+    /// Sets whether the database responded during this scrape.
     pub fn database_up(&self, up: bool) {
         self.database_up.set(i64::from(up));
     }
 
-    /// Everything in the OpenMetrics text format.
+    /// All metrics in the OpenMetrics text format.
     pub fn encode(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
@@ -102,7 +102,7 @@ impl ServerMetrics {
     }
 }
 
-/// The pools' connections, counted when they are asked for.
+/// The pools' connections, counted at each scrape.
 #[derive(Debug)]
 struct Connections(Db);
 
@@ -121,7 +121,7 @@ impl Collector for Connections {
     }
 }
 
-/// Log lines, counted by the writer itself.
+/// Log lines, counted by the log writer itself.
 #[derive(Debug)]
 struct LogLines;
 

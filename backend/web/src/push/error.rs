@@ -1,4 +1,4 @@
-//! Why there is no push.
+//! Reasons why a push cannot be sent.
 
 use nyala_store::db::error::DbError;
 

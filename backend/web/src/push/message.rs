@@ -1,4 +1,4 @@
-//! What a push says: no name of a customer, no number and no balance.
+//! Content of a push: no customer's name, no phone number and no balance.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -7,16 +7,16 @@ use serde::Serialize;
 use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS};
 use nyala_store::secrets::{Key, Secrets};
 
-/// How long a push service keeps a message for a browser that is away: after it the news is none.
+/// How long a push service keeps a message for a browser that is offline. After that the message is obsolete.
 pub const TTL_S: i64 = 600;
 /// The decrypted message, which the app's service worker reads.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Message<'a> {
     judul: &'static str,
     isi: String,
-    /// The page that it opens.
+    /// The page that a click opens.
     tuju: &'static str,
-    /// One a purchase: what is told later takes the place of what was told before.
+    /// One per purchase: a later message replaces an earlier one.
     tanda: &'a str,
 }
 
@@ -37,7 +37,7 @@ fn came_back(usable_until: Option<&str>) -> String {
     usable_until.map_or_else(|| "Saldo sudah kembali".to_owned(), |until| format!("Saldo sudah kembali, berlaku sampai {until}"))
 }
 
-/// Makes tags: names of purchases that say nothing to whoever does not have the server's keys.
+/// Makes tags: names of purchases that reveal nothing without the server's keys.
 pub struct Tags(Key);
 
 impl Tags {

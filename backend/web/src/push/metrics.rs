@@ -1,4 +1,4 @@
-//! What is counted of pushes.
+//! Metrics of pushes.
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -11,18 +11,18 @@ struct ResultLabel {
     result: &'static str,
 }
 
-/// What has become of a push.
+/// Result of a push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its service has taken it.
+    /// Its push service has accepted it.
     Sent,
-    /// It is tried again.
+    /// It is retried later.
     Again,
-    /// Refused, or tried often enough.
+    /// Refused, or out of retries.
     Failed,
-    /// There is no such browser any more, which is forgotten.
+    /// The browser no longer exists; its subscription is deleted.
     Gone,
-    /// Nobody needs to be told any more, or it is too late.
+    /// It is no longer needed, or too late.
     Needless,
 }
 
@@ -45,7 +45,7 @@ impl PushMetrics {
         self.pushes.get_or_create(&ResultLabel { result }).inc();
     }
 
-    /// How many are due, at this scrape.
+    /// Number of due pushes at this scrape.
     pub fn waiting(&self, due: i64) {
         self.waiting.set(due);
     }

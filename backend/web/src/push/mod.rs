@@ -1,6 +1,6 @@
-//! Web Push: what a customer's browsers are told while the app is closed (docs/contract.md §8,
-//! docs/decisions/0035-a-push-is-a-row-of-the-end-it-tells.md). Statements that end something queue it (`queue`), `sender` takes it to the browsers'
-//! push services.
+//! Web Push: notifications to a customer's browsers while the app is closed (docs/contract.md §8,
+//! docs/decisions/0035-a-push-is-a-row-of-the-end-it-tells.md). Statements that end something queue a push (`queue`), and `sender` sends
+//! it to the browsers' push services.
 
 pub mod error;
 pub mod message;
@@ -19,7 +19,7 @@ use self::message::Tags;
 use self::metrics::PushMetrics;
 use self::vapid::Vapid;
 
-/// Cheap to clone; one for the whole process.
+/// Cheap to clone; one instance for the whole process.
 #[derive(Clone)]
 pub struct Push(Arc<PushParts>);
 
@@ -41,7 +41,7 @@ impl std::ops::Deref for Push {
 
 impl Push {
     /// # Errors
-    /// When the libraries refuse the key that belongs to `secrets`, which they never should.
+    /// When the libraries refuse the key that belongs to `secrets`, which should never happen.
     pub fn new(secrets: &Secrets, config: &PushSettings, store: Store) -> Result<Self, PushError> {
         let (vapid, tags) = (Vapid::of(secrets, &config.contact)?, Tags::of(secrets));
         Ok(Self(Arc::new(PushParts { store, vapid, tags, hosts: config.hosts.clone(), metrics: PushMetrics::default() })))
@@ -52,7 +52,7 @@ impl Push {
         self.vapid.public()
     }
 
-    /// Push services that are taken beside the known ones.
+    /// Hosts of push services that are accepted beside the known ones.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }

@@ -1,4 +1,4 @@
-//! Takes what is due to the browsers' push services (RFC 8030), and tries again what they could not take.
+//! Sends due pushes to the browsers' push services (RFC 8030), and retries those that failed.
 
 use std::time::Duration;
 
@@ -17,26 +17,27 @@ use super::error::PushError;
 use super::message::{Message, TTL_S};
 use super::metrics::Outcome;
 
-/// How often the queue is looked at.
+/// How often the queue is read.
 const EVERY: Duration = Duration::from_secs(1);
-/// So many are on their way at once.
+/// Pushes that are sent at the same time.
 const AT_ONCE: usize = 32;
-/// How long a service may take for one, and the longest answer of its that is read.
+/// How long a service may take for one push, and the longest response that is read.
 const SEND_LIMIT: Duration = Duration::from_secs(10);
 const MAX_ANSWER_BYTES: usize = 4 * 1024;
-/// For so long a push is its server's that has taken it; one that dies leaves it to the others then. Longer than everything that it does with it.
+/// Lease of a claimed push: when its server dies, another one may claim the push after this time. It is longer than all that a server
+/// does with a push.
 const LEASE_MS: i64 = 60_000;
-/// Pauses after the first try and the second; there is no fourth.
+/// Pauses after the first attempt and the second; the third is the last.
 const PAUSES_MS: [i64; 2] = [5_000, 30_000];
 /// The longest pause that a service may ask for.
 const MAX_PAUSE_MS: i64 = 120_000;
-/// What was due longer ago is news to nobody: no server could send it for so long.
+/// A push that was due longer ago is dropped: no server could send it in time.
 const TOO_LATE_MS: i64 = TTL_S * 1000;
 
-/// What a service did with a message.
+/// A service's response to a message.
 enum Answer {
     Taken,
-    /// Not now; the pause that it asks for.
+    /// Retry later, after the pause that the service requests.
     Later(Option<i64>),
     Gone,
     Refused(StatusCode),
@@ -47,7 +48,7 @@ pub async fn send_loop(push: Push) {
     let client = Client::builder().disable_redirects().timeout(SEND_LIMIT).finish();
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Tasks of their own: one that has a connection goes on while the next are read.
+    // Separate tasks: those that have a connection continue while the next pushes are read.
     let mut on_their_way = JoinSet::new();
     let mut more = false;
     loop {
@@ -88,10 +89,10 @@ impl Push {
         Ok(queue::claim(&db, now, i64::try_from(most).unwrap_or(i64::MAX), now.plus_ms(LEASE_MS)).await?)
     }
 
-    /// Sends one, and writes down what became of it.
+    /// Sends one push, and stores the result.
     async fn handle(&self, client: &Client, one: Taken) {
         let (outcome, pause_ms) = match &one.browser {
-            Some(browser) if is_news(&one, self.store.now()) => self.send(client, &one, browser).await,
+            Some(browser) if is_useful(&one, self.store.now()) => self.send(client, &one, browser).await,
             _ => (Outcome::Needless, None),
         };
         self.metrics.ended(outcome);
@@ -102,7 +103,7 @@ impl Push {
 
     async fn send(&self, client: &Client, one: &Taken, browser: &Browser) -> (Outcome, Option<i64>) {
         let known = Subscription::stored(&browser.endpoint, &browser.p256dh, &browser.auth, &self.hosts);
-        // Of a host that is taken no more.
+        // The push service's host is no longer accepted.
         let Some((endpoint, key, auth)) = known else { return (Outcome::Gone, None) };
         let body = match self.encrypted(one, &key, &auth) {
             Ok(body) => body,
@@ -154,7 +155,7 @@ impl Push {
                 return Ok(Answer::Later(None));
             }
         };
-        // So that the connection can be used again; what it says is told by its status.
+        // Read to the end, so that the connection can be reused; the status alone decides.
         let _ = response.body().limit(MAX_ANSWER_BYTES).await;
         let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u32>().ok());
         Ok(match response.status() {
@@ -176,8 +177,8 @@ impl Push {
     }
 }
 
-/// Whether there is something to tell still.
-fn is_news(one: &Taken, now: Timestamp) -> bool {
+/// Whether the notification is still useful.
+fn is_useful(one: &Taken, now: Timestamp) -> bool {
     let due = one.created_at.plus_ms(one.cause.after_ms());
     let tries = usize::try_from(one.tries).unwrap_or(usize::MAX);
     due.ms_until(now) <= TOO_LATE_MS && tries <= PAUSES_MS.len() + 1 && (one.cause != Cause::Waits || one.waits)

@@ -1,4 +1,4 @@
-//! Who sends: a signature that push services want with every message (VAPID, RFC 8292).
+//! Sender's identity: a signature that push services require with every message (VAPID, RFC 8292).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use super::error::PushError;
 
-/// What the key is derived for: it belongs to `secrets.toml` and is the same at every server that shares it, the release before and after
-/// included, because no file has to change.
+/// Purpose for which the key is derived. It belongs to `secrets.toml` and is the same at every server that shares the file. It stays the
+/// same across releases, because no file has to change.
 const PURPOSE: &str = "web push";
-/// RFC 8292 §2: at most a day; half of it is right also with a clock that is hours off.
+/// RFC 8292 §2: at most a day. Half a day is accepted even when a clock is hours off.
 const GOOD_FOR_S: i64 = 12 * 3600;
 
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct Claims<'a> {
 pub struct Vapid {
     key: EncodingKey,
     public: String,
-    /// Whom a push service may write to about these pushes.
+    /// Contact for a push service that has a question about these pushes.
     contact: String,
 }
 

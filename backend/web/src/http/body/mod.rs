@@ -1,4 +1,5 @@
-//! Bodies of requests: read within a size, a time (their reader's) and, while they are unfinished, within the room there is for all.
+//! Request bodies. Each is read within a size limit, a time limit (set by its reader) and, while it is unfinished, within the room
+//! shared by all.
 
 mod room;
 
@@ -12,14 +13,14 @@ use futures_util::{FutureExt, Stream, StreamExt, future};
 
 pub use room::{BodyPlace, NoRoom, Room};
 
-/// What the first piece of a body gets that does not say its length, and more is to come; it doubles as the body grows.
+/// Initial room for a body that does not declare its length and has more to come. It doubles as the body grows.
 const FIRST_BYTES: usize = 4 * 1024;
 
-/// Why there is no body.
+/// Why a body could not be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyError {
     TooLarge,
-    /// It is coded wrongly, or its sender went away in the middle.
+    /// It is encoded wrongly, or the client disconnected in the middle.
     Broken,
     NoRoom,
 }
@@ -30,13 +31,13 @@ impl From<NoRoom> for BodyError {
     }
 }
 
-/// How long the body of `req` says that it is, in bytes.
+/// Length that the body of `req` declares, in bytes.
 pub fn declared(req: &HttpRequest) -> Option<u64> {
     req.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// The whole body, at most `max` bytes, of which its sender has `declared` so many. One that arrives in one piece, as nearly all do, is
-/// not copied and takes up no room; of a slower one what has arrived counts for `enter`'s address.
+/// Reads the whole body, at most `max` bytes; `declared` is the length that its client declares. A body that arrives in one piece, as
+/// nearly all do, is not copied and takes up no room. The received part of a slower body counts for `enter`'s address.
 pub async fn read<S>(
     mut payload: S,
     declared: Option<u64>,
@@ -58,11 +59,11 @@ where
         return Ok(piece);
     }
     let (mut place, mut body) = (enter(), BytesMut::new());
-    // Memory that grows step by step leaves its smaller steps behind in the allocator.
+    // A buffer that grows step by step leaves its smaller sizes behind in the allocator.
     let foreseen = declared.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(FIRST_BYTES).min(max);
     loop {
         append(&mut body, &piece, foreseen, &mut place)?;
-        // It keeps the connection's buffer while it is there.
+        // The piece keeps the connection's buffer alive.
         drop(piece);
         let next = match early.take() {
             Some(next) => next,
@@ -81,7 +82,7 @@ where
     }
 }
 
-/// Appends, with exactly the memory that `place` holds.
+/// Appends the piece, with exactly the memory that `place` holds.
 fn append(body: &mut BytesMut, piece: &[u8], foreseen: usize, place: &mut BodyPlace) -> Result<(), NoRoom> {
     let needed = body.len() + piece.len();
     if needed > body.capacity() {

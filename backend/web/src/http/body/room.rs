@@ -1,5 +1,5 @@
-//! Room for bodies that are still on their way (`http.unfinished_bodies_mb`): one sum over all connections, shared out so that
-//! whoever sends slowly takes room from itself, or from whoever takes even more.
+//! Room for bodies that are not complete yet (`http.unfinished_bodies_mb`): one limit over all connections. It is shared so that a slow
+//! client takes room from itself, or from an address that holds even more.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 
 use nyala_core::domain::address::Address;
 
-/// Addresses are ranked by the bytes that they hold; of equals, the one with the oldest body comes last.
+/// Rank of an address by the bytes that it holds. Among equals, the one with the oldest body ranks last and loses first.
 type Rank = (usize, Reverse<u64>, Address);
 
-/// Of the whole process. Cheap to clone.
+/// One instance for the whole process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Room(Arc<Inner>);
 
@@ -22,23 +22,23 @@ pub struct Room(Arc<Inner>);
 struct Inner {
     max_bytes: usize,
     held: Mutex<Held>,
-    /// Held now.
+    /// Bytes held now.
     bytes: Gauge,
     /// Bodies that lost their room.
     given_up: Counter,
 }
 
-/// There is no room for a body, or not any more.
+/// A body got no room, or lost it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NoRoom;
 
-/// What one unfinished body holds; given back when it is dropped.
+/// The room of one unfinished body; released when it is dropped.
 #[derive(Debug)]
 pub struct BodyPlace {
     room: Room,
     address: Address,
     number: u64,
-    /// Ends when another body needs this one's room.
+    /// Completes when another body needs this one's room.
     lost: oneshot::Receiver<()>,
 }
 
@@ -53,24 +53,24 @@ struct Held {
 #[derive(Debug, Default)]
 struct Share {
     bytes: usize,
-    /// By number: the oldest first.
+    /// By number, so the oldest comes first.
     bodies: BTreeMap<u64, Body>,
 }
 
 #[derive(Debug)]
 struct Body {
     bytes: usize,
-    /// Dropped with it, which tells its place.
+    /// Dropped together with this body, which notifies its `BodyPlace`.
     _lost: oneshot::Sender<()>,
 }
 
 impl Room {
-    /// Room for `max_bytes` over all connections.
+    /// Limits unfinished bodies to `max_bytes` over all connections.
     pub fn new(max_bytes: usize) -> Self {
         Self(Arc::new(Inner { max_bytes, held: Mutex::default(), bytes: Gauge::default(), given_up: Counter::default() }))
     }
 
-    /// A place for a body from `address`, which holds nothing yet.
+    /// A place for a body from `address`; it holds nothing yet.
     pub fn enter(&self, address: Address) -> BodyPlace {
         let (tell, lost) = oneshot::channel();
         let mut held = self.held();
@@ -89,17 +89,17 @@ impl Room {
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        // What is changed under the lock is whole at every step that can fail.
+        // Every step that can panic leaves the data consistent.
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self, held: &Held) {
+    fn update_gauge(&self, held: &Held) {
         self.0.bytes.set(i64::try_from(held.total).unwrap_or(i64::MAX));
     }
 }
 
 impl BodyPlace {
-    /// Room for `bytes` in all, if need be that of the oldest body of the address that holds most.
+    /// Reserves room for `bytes` in total, taking it if necessary from the oldest body of the address that holds most.
     pub fn hold(&mut self, bytes: usize) -> Result<(), NoRoom> {
         let (inner, mut held) = (&self.room.0, self.room.held());
         if !held.resize(self.address, self.number, bytes) {
@@ -109,11 +109,11 @@ impl BodyPlace {
             held.give_up_one();
             inner.given_up.inc();
         }
-        self.room.tell(&held);
+        self.room.update_gauge(&held);
         if held.has(self.address, self.number) { Ok(()) } else { Err(NoRoom) }
     }
 
-    /// Returns when the room is another body's.
+    /// Returns when another body has taken the room.
     pub async fn lost(&mut self) {
         let _ = (&mut self.lost).await;
     }
@@ -123,7 +123,7 @@ impl Drop for BodyPlace {
     fn drop(&mut self) {
         let mut held = self.room.held();
         held.remove(self.address, self.number);
-        self.room.tell(&held);
+        self.room.update_gauge(&held);
     }
 }
 
@@ -132,7 +132,7 @@ impl Held {
         self.by_address.get(&address).is_some_and(|share| share.bodies.contains_key(&number))
     }
 
-    /// False: the body has lost its place.
+    /// Returns false when the body has lost its place.
     fn resize(&mut self, address: Address, number: u64, bytes: usize) -> bool {
         let grown = self.change(address, |share| {
             let body = share.bodies.get_mut(&number)?;
@@ -156,7 +156,7 @@ impl Held {
         self.remove(address, oldest);
     }
 
-    /// Changes the share of `address` and ranks it anew; one without bodies is forgotten.
+    /// Changes the share of `address` and updates its rank; an address without bodies is removed.
     fn change<T>(&mut self, address: Address, change: impl FnOnce(&mut Share) -> T) -> T {
         let share = self.by_address.entry(address).or_default();
         if let Some(rank) = share.rank(address) {
@@ -209,20 +209,20 @@ mod tests {
     }
 
     #[test]
-    fn whoever_holds_most_gives_its_oldest() {
+    fn the_address_with_most_bytes_loses_its_oldest_body() {
         let room = Room::new(100);
         let mut quiet = place(&room, 1, 20);
         let (mut first, mut second) = (place(&room, 2, 40), place(&room, 2, 40));
         let mut third = place(&room, 3, 20);
         assert!(is_lost(&mut first) && !is_lost(&mut second) && !is_lost(&mut third) && !is_lost(&mut quiet));
         assert_eq!(first.hold(41), Err(NoRoom), "a lost place stays lost");
-        // The one that grows may be the largest itself.
+        // The body that grows may itself be the largest.
         assert_eq!(third.hold(70), Err(NoRoom));
         assert!(!is_lost(&mut second) && !is_lost(&mut quiet));
     }
 
     #[test]
-    fn of_equal_addresses_the_one_with_the_oldest_gives() {
+    fn among_equal_addresses_the_one_with_the_oldest_body_loses_it() {
         let room = Room::new(30);
         let (mut oldest, mut young) = (place(&room, 9, 10), place(&room, 1, 10));
         let (mut third, mut fourth) = (place(&room, 2, 10), place(&room, 3, 10));
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_larger_than_all_room_has_none() {
+    fn a_body_larger_than_the_whole_room_is_refused() {
         let room = Room::new(10);
         assert_eq!(room.enter(ip(1)).hold(11), Err(NoRoom));
         assert!(room.enter(ip(1)).hold(10).is_ok());

@@ -1,8 +1,11 @@
-//! What a connection may hold: bytes that it has brought and nobody has taken yet, and answers that its client does not read. By itself actix-http reads 128 KiB of a connection ahead of whoever serves it,
-//! keeps sixteen requests more, and times only the first head. This stream lets [`AHEAD`] through and waits for the rest to be asked for,
-//! and times every head; the middleware (`request.rs`) says where a request begins, is read and ends. By itself actix-http also puts up to
-//! sixteen answers behind one that is not read: a request waits here until the answer before it was sent, and an answer that is read
-//! more slowly than [`LEAST_BYTES_S`] ends its connection. When connections run short, idle ones end (`registry.rs`).
+//! Limits of a connection: received bytes that are not processed yet, and responses that its client does not read. Without this stream,
+//! actix-http reads 128 KiB of a connection ahead of the handler, buffers sixteen more requests, and times only the first head. The
+//! stream passes on at most [`AHEAD`] bytes until the rest is requested, and times every head. The middleware (`request.rs`) reports
+//! when a request begins, is read and ends.
+//!
+//! actix-http also queues up to sixteen responses behind one that the client does not read. Here a request waits until the previous
+//! response was sent, and a response that is read more slowly than [`LEAST_BYTES_S`] ends its connection. When connections run short,
+//! idle ones are closed (`registry.rs`).
 
 mod registry;
 mod request;
@@ -23,14 +26,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub use registry::{Connections, Place};
 pub use request::{middleware, refuse_unread_bodies};
 
-/// Bytes beyond which nothing is read of a connection until they are taken; a head that is longer is refused.
+/// Unprocessed bytes beyond which a connection is not read. A longer head is refused.
 const AHEAD: usize = 16 * 1024;
 /// How long the head of a request may take.
 pub const HEAD_WITHIN: Duration = Duration::from_secs(5);
 
-/// A client may leave an answer unread for so long, …
+/// How long a client may leave a response unread, …
 const UNREAD_WITHIN: Duration = Duration::from_secs(10);
-/// … and a second longer for so many bytes of it that it has taken.
+/// … plus one second for each time it has read this many bytes of it.
 const LEAST_BYTES_S: u64 = 1024;
 
 const TOO_LATE: &[u8] = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
@@ -41,63 +44,64 @@ const TOO_LARGE: &[u8] = b"HTTP/1.1 431 Request Header Fields Too Large\r\nconte
 pub struct Connection {
     io: TcpStream,
     intake: Intake,
-    /// Rings when the head that has begun is late.
+    /// Timer for the head that has begun.
     late: Option<Pin<Box<Sleep>>>,
-    /// The kernel did not take all of the last write: an answer is on its way, and nothing may be put between.
+    /// The kernel did not accept all of the last write: a response is being sent, and nothing may be written in between.
     unsent: bool,
     reader: Reader,
     place: Option<Rc<Place>>,
 }
 
-/// How the client reads the answer that is being sent. Only time counts in which the kernel takes no more of it: an answer that the server is
-/// slow to make is not the client's fault.
+/// How fast the client reads the response that is being sent. Only the time in which the kernel accepts no more bytes counts. A response
+/// that the server produces slowly is not the client's fault.
 #[derive(Debug, Default)]
 struct Reader {
-    /// Bytes taken since the kernel was full for the first time: what its buffer takes at once, nobody has read.
+    /// Bytes accepted since the kernel's buffer was full for the first time. The bytes before that were only buffered, not read by the
+    /// client.
     taken: u64,
     blocked: Duration,
     blocked_since: Option<Instant>,
     too_slow: Option<Pin<Box<Sleep>>>,
 }
 
-/// What a connection's requests say to it. Cheap to clone.
+/// Receives the progress of a connection's requests. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Intake(Rc<RefCell<State>>);
 
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    /// Bytes that were let through and not taken.
+    /// Bytes that were passed on and not processed yet.
     ahead: usize,
-    /// The parser had its turn at them, and made no request of them.
+    /// The parser has seen these bytes, and found no complete request in them.
     parsed: bool,
     waiting: Option<Waker>,
-    /// The last answer is made, and not all of it was sent.
+    /// The last response is complete but not entirely sent.
     unsent_answer: bool,
-    /// The next request, which waits for that.
+    /// The next request, which waits for that response.
     next: Option<Waker>,
     place: Option<Rc<Place>>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// A head is awaited or on its way.
+    /// A head is awaited or being received.
     #[default]
     Head,
-    /// A request is being served.
+    /// A request is being processed.
     Request,
-    /// It was answered; what came with it may hold the next one.
+    /// The request was answered; the bytes that came with it may hold the next one.
     Answered,
-    /// It was answered before its body ended: the parser throws the rest away and soon closes (`client_disconnect_timeout`).
+    /// The request was answered before its body ended: the parser discards the rest and soon closes (`client_disconnect_timeout`).
     Rest,
 }
 
 /// What to do before a read.
 enum Before {
     Read,
-    /// Until somebody takes what is there.
+    /// Until the unprocessed bytes are read.
     Wait,
-    /// Only until the parser was at it.
+    /// Only until the parser has run.
     Turn,
     TooLarge,
 }
@@ -117,7 +121,7 @@ impl Connection {
         self.intake.clone()
     }
 
-    /// The connection ends, for its reader as if the client had ended it.
+    /// Ends the connection; its reader sees it as closed by the client.
     fn end(&self, answer: &[u8]) {
         if !self.unsent {
             let _ = self.io.try_write(answer);
@@ -134,7 +138,7 @@ impl Reader {
         self.too_slow = None;
     }
 
-    /// Ready when the client has taken too little of the answer.
+    /// Ready when the client has read too little of the response.
     fn poll_too_slow(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let blocked = self.blocked + self.blocked_since.get_or_insert_with(Instant::now).elapsed();
         let left = (UNREAD_WITHIN + Duration::from_secs(self.taken / LEAST_BYTES_S)).saturating_sub(blocked);
@@ -152,7 +156,7 @@ impl Intake {
     fn before_read(&self, waker: &Waker) -> Before {
         let state = &mut *self.0.borrow_mut();
         if state.phase == Phase::Answered {
-            // All whole requests were served: what is left is less than one head.
+            // All complete requests were processed: less than one head is left.
             (state.phase, state.ahead, state.parsed) = (Phase::Head, 0, false);
         }
         if state.ahead < AHEAD {
@@ -179,7 +183,7 @@ impl Intake {
         self.0.borrow_mut().ahead += bytes;
     }
 
-    /// Whether a head has begun, and not ended.
+    /// Whether a head has begun and is not complete.
     fn in_head(&self) -> bool {
         let state = self.0.borrow();
         state.phase == Phase::Head && state.ahead > 0
@@ -191,7 +195,7 @@ impl Intake {
         state.place.iter().for_each(|place| place.busy());
     }
 
-    /// Until the answer before was sent.
+    /// Waits until the previous response was sent.
     async fn sent(&self) {
         poll_fn(|cx| {
             let state = &mut *self.0.borrow_mut();
@@ -204,7 +208,7 @@ impl Intake {
         .await;
     }
 
-    /// All that was made of answers was sent; whether an answer ended with it.
+    /// Reports that all response bytes were sent. Returns whether this completed a response.
     fn flushed(&self) -> bool {
         let state = &mut *self.0.borrow_mut();
         state.next.take().into_iter().for_each(Waker::wake);
@@ -215,7 +219,7 @@ impl Intake {
         ended
     }
 
-    /// The request's reader has had everything.
+    /// Reports that the request's reader has received all bytes that were passed on.
     fn taken(&self) {
         let state = &mut *self.0.borrow_mut();
         state.ahead = 0;
@@ -287,7 +291,7 @@ impl AsyncWrite for Connection {
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
-        // Only asked when everything was written.
+        // Flushing is requested only after everything was written.
         if this.intake.flushed() {
             this.reader = Reader::default();
         }

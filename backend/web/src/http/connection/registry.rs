@@ -1,6 +1,6 @@
-//! Which connections are open, and which of them go when room runs short: while three quarters of the places are taken, the address that holds
-//! most idle connections loses the oldest of them. No address has a fixed share, as a carrier has thousands of phones behind one, and a
-//! trusted proxy is no address: everybody may be behind it.
+//! Open connections, and which of them are closed when slots run short. While three quarters of the slots are taken, the address with
+//! the most idle connections loses the oldest of them. An address has no fixed share, because a carrier has thousands of phones behind
+//! one. A trusted proxy is never chosen: it may serve all clients.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use crate::http::metrics::HttpMetrics;
 pub struct Connections(Arc<Inner>);
 
 struct Inner {
-    /// Connections that may be open, websockets included.
+    /// Maximum number of open connections, websockets included.
     limit: usize,
     trusted: Vec<Block>,
     websockets: Box<dyn Fn() -> usize + Send + Sync>,
@@ -33,19 +33,19 @@ struct Open {
     slots: BTreeMap<u64, Arc<Slot>>,
 }
 
-/// What a connection and the registry share.
+/// State that a connection and the registry share.
 #[derive(Debug)]
 struct Slot {
     /// `None` for a trusted proxy.
     address: Option<Address>,
-    /// No request is being served, and every answer has been sent.
+    /// No request is being processed, and every response was sent.
     idle: AtomicBool,
-    /// It is to end as soon as it is idle.
+    /// The connection must close as soon as it is idle.
     ends: AtomicBool,
     reader: AtomicWaker,
 }
 
-/// A connection's place; given back when this is dropped.
+/// A connection's slot; released when this is dropped.
 pub struct Place {
     connections: Connections,
     id: u64,
@@ -53,7 +53,7 @@ pub struct Place {
 }
 
 impl Connections {
-    /// `websockets` counts the connections that were taken over by sockets, which are no longer here.
+    /// `websockets` counts the connections that became sockets, which are no longer in this registry.
     pub fn new(
         limit: usize,
         trusted: Vec<Block>,
@@ -63,7 +63,7 @@ impl Connections {
         Self(Arc::new(Inner { limit, trusted, websockets: Box::new(websockets), metrics, open: Mutex::default() }))
     }
 
-    /// A place for a connection that was accepted from `peer`; `None` when there is none left.
+    /// Takes a slot for a connection that was accepted from `peer`; `None` when none is left.
     pub fn enter(&self, peer: Option<IpAddr>) -> Option<Place> {
         let peer = peer.map(|ip| ip.to_canonical());
         let address = peer.filter(|ip| !self.0.trusted.iter().any(|block| block.contains(*ip))).map(Address::from);
@@ -71,7 +71,7 @@ impl Connections {
             Arc::new(Slot { address, idle: AtomicBool::new(true), ends: AtomicBool::new(false), reader: AtomicWaker::new() });
         let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         let id = open.next;
-        // Not this one: its first request is on its way.
+        // The new connection is not a candidate: its first request is still to come.
         self.make_room(&open, 1);
         if open.slots.len() + (self.0.websockets)() >= self.0.limit {
             return None;
@@ -81,7 +81,7 @@ impl Connections {
         Some(Place { connections: self.clone(), id, slot })
     }
 
-    /// Ends an idle connection when more than three quarters are taken, `more` included.
+    /// Closes an idle connection when more than three quarters of the slots are taken, `more` included.
     fn make_room(&self, open: &Open, more: usize) {
         if (open.slots.len() + (self.0.websockets)() + more) * 4 <= self.0.limit * 3 {
             return;
@@ -93,7 +93,7 @@ impl Connections {
         let mut held: HashMap<Address, usize> = HashMap::new();
         idle().for_each(|(address, _)| *held.entry(address).or_default() += 1);
         let Some(most) = held.values().max().copied() else { return };
-        // Of addresses that hold as many, the one with the oldest.
+        // Among addresses with equally many, the one with the oldest connection.
         if let Some((_, slot)) = idle().find(|(address, _)| held.get(address) == Some(&most)) {
             slot.ends.store(true, Ordering::SeqCst);
             slot.reader.wake();
@@ -103,12 +103,12 @@ impl Connections {
 }
 
 impl Place {
-    /// A request is being served.
+    /// Marks the connection busy: a request is being processed.
     pub fn busy(&self) {
         self.slot.idle.store(false, Ordering::SeqCst);
     }
 
-    /// Its answer was sent.
+    /// Marks the connection idle: its response was sent.
     pub fn idle(&self) {
         if !self.slot.idle.swap(true, Ordering::SeqCst) {
             let open = self.connections.0.open.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,13 +116,13 @@ impl Place {
         }
     }
 
-    /// Whether it is to end now. Wakes `cx` when it is later.
+    /// Whether the connection must close now. Wakes `cx` when it must close later.
     pub fn ends(&self, cx: &std::task::Context<'_>) -> bool {
         self.slot.reader.register(cx.waker());
         self.slot.ends.load(Ordering::SeqCst) && self.slot.idle.load(Ordering::SeqCst)
     }
 
-    /// Counts connections whose clients do not read their answers.
+    /// Counts connections closed because their clients did not read their responses.
     pub fn slow_closed(&self) -> &Counter {
         &self.connections.0.metrics.slow_closed
     }

@@ -1,4 +1,4 @@
-//! Where a request begins, is read and ends, told to its connection.
+//! Middleware that reports to the connection when a request begins, is read and ends.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -19,18 +19,18 @@ use super::Intake;
 use crate::http::error::AppError;
 use crate::http::kept_body::KeptBody;
 
-/// Where the app's socket polls.
+/// Path on which the app's socket polls.
 const POLLING: &str = "/socket.io/";
 
-/// A request that has begun; it is answered when this is dropped.
+/// A request that has begun; it counts as answered when this is dropped.
 pub struct Begun {
     intake: Intake,
-    /// Kept until then: of a body without a reader the parser would throw away what comes, for as long as it comes.
+    /// Kept until the request ends. Without a reader for the body, the parser would discard the rest of it without limit.
     body: Option<Pieces>,
 }
 
 impl Begun {
-    /// Whether nothing of its body is still to come.
+    /// Whether the whole body was received.
     fn whole(&self) -> bool {
         self.body.as_ref().is_none_or(|body| body.0.borrow().ended)
     }
@@ -42,7 +42,7 @@ impl Drop for Begun {
     }
 }
 
-/// A body whose reader lets its connection go on.
+/// A body whose reader lets the connection read more.
 #[derive(Clone)]
 struct Pieces(Rc<RefCell<Reading>>);
 
@@ -70,7 +70,7 @@ impl Stream for Pieces {
     }
 }
 
-/// The outermost layer. An answer that comes before its request's body has ended closes the connection.
+/// The outermost layer. A response that comes before the end of the request's body closes the connection.
 pub async fn middleware<B: MessageBody + 'static>(
     mut req: ServiceRequest,
     next: Next<B>,
@@ -92,7 +92,7 @@ pub async fn middleware<B: MessageBody + 'static>(
     }
     let mut res = next.call(req).await?;
     if let Some(begun) = &begun {
-        // What has arrived with it and nobody wanted is no reason to close.
+        // A part of the body that has arrived and was not used is no reason to close.
         let mut unread = begun.body.clone();
         while let Some(Some(Some(Ok(_)))) = unread.as_mut().map(|body| body.next().now_or_never()) {}
         if !begun.whole() {
@@ -102,8 +102,8 @@ pub async fn middleware<B: MessageBody + 'static>(
     Ok(res.map_body(|_, body| KeptBody::new(body, begun)))
 }
 
-/// No route reads a body that comes with GET or HEAD (RFC 9110 §9.3.1: it has no meaning there, and may be refused). One that takes neither
-/// says so all the same.
+/// Refuses bodies of GET and HEAD, because no route reads them (RFC 9110 §9.3.1: such a body has no meaning, and may be refused). A
+/// route that accepts neither method still responds with 405.
 pub async fn refuse_unread_bodies<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,
@@ -111,9 +111,9 @@ pub async fn refuse_unread_bodies<B: MessageBody + 'static>(
     if ![Method::GET, Method::HEAD].contains(req.method()) || matches!(req.parts().1, Payload::None) {
         return next.call(req).await.map(ServiceResponse::map_into_left_body);
     }
-    let told = format!("permintaan {} tidak boleh membawa isi; kirim tanpa Content-Length dan Transfer-Encoding", req.method());
-    let refusal = AppError::bad_input(told).error_response();
-    // A poll would hold it for as long as it waits.
+    let text = format!("permintaan {} tidak boleh membawa isi; kirim tanpa Content-Length dan Transfer-Encoding", req.method());
+    let refusal = AppError::bad_input(text).error_response();
+    // A polling request would keep the body for as long as it waits.
     if req.path().starts_with(POLLING) {
         return Ok(req.into_response(refusal).map_into_right_body());
     }
