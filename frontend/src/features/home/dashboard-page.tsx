@@ -7,7 +7,7 @@ import { added } from '@/shared/copy/added'
 import { spec } from '@/shared/copy/spec'
 import { useAgeTold } from '@/shared/lib/age-told'
 import { isOnDashboard } from '@/shared/lib/epay'
-import { moment, rupiah } from '@/shared/lib/format'
+import { formatDateTime, rupiah } from '@/shared/lib/format'
 import { KEEP_CLEAR } from '@/shared/lib/free-place'
 import { fullName } from '@/shared/lib/name'
 import { unfinished } from '@/shared/lib/purchases'
@@ -49,7 +49,7 @@ export default function DashboardPage() {
       {failure && (
         <Stale {...failure}>
           {dashboard.kind === 'shown' && epay.kind === 'shown'
-            ? added.dashboard.dataAsOf(moment(age_ms))
+            ? added.dashboard.dataAsOf(formatDateTime(age_ms))
             : added.dashboard.loadFailed}
         </Stale>
       )}
