@@ -1,4 +1,4 @@
-//! HTTP, sockets and pushes.
+//! HTTP API, sockets and pushes.
 
 pub mod api;
 pub mod dev;

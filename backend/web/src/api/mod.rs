@@ -1,4 +1,4 @@
-//! The customers' calls (docs/contract.md §1), a file each: what it reads, its rule, its answer.
+//! Customers' calls (docs/contract.md §1), one file each: its input, its rule, its response.
 
 pub mod akun;
 pub mod auth;

@@ -1,5 +1,4 @@
-//! A use of a machine as the customer sees it (docs/product.md §3, snap transaction): one shape for the dashboard and both
-//! details.
+//! A purchase as the customer sees it (docs/product.md §3, snap transaction): one shape for the dashboard and both details.
 
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
@@ -24,7 +23,7 @@ macro_rules! snap_sql {
 }
 pub(crate) use snap_sql;
 
-/// The customer's ($1) last purchases, newest first, as a table: read off the index `riwayat` from its end.
+/// The customer's ($1) last purchases, newest first, as a table. They are read from the end of the index `riwayat`.
 macro_rules! last_purchases {
     () => {
         "(SELECT idtransaksi FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post' AND kind = 'pending' ORDER BY id DESC LIMIT 20)"

@@ -1,4 +1,4 @@
-//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or mends it (docs/contract.md §5).
+//! `POST /dev/mesin/{id}/fault`: gives a simulated machine a fault, or repairs it (docs/contract.md §5).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
@@ -41,7 +41,7 @@ pub async fn mesin_fault(
     let now = store.now();
     let said = sim.set_mode(idmesin, body.mode, now);
     device::deliver(&machines, ReceivedEvent { from: location, event: said.clone(), at: now })?;
-    // Stored before the answer, so that whoever asked finds it so.
+    // Stored before the response, so that the caller can read it at once.
     record_said(&store, idmesin, &said).await?;
     Ok(answer::done("OK"))
 }

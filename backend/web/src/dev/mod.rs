@@ -1,5 +1,5 @@
-//! Routes of development alone: they exist only when `dev.routes` is set, which production refuses, and `door` lets in only who
-//! came straight to this machine.
+//! Development routes. They exist only when `dev.routes` is set, which production refuses. `http::dev_door` admits only requests made directly to
+//! this machine.
 
 pub mod mesin_fault;
 pub mod whatsapp;

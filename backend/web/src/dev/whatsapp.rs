@@ -1,4 +1,4 @@
-//! `GET /dev/whatsapp`: what the development sender has sent (docs/contract.md §5).
+//! `GET /dev/whatsapp`: the messages of the development sender (docs/contract.md §5).
 
 use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -49,7 +49,7 @@ pub async fn whatsapp(
     query: web::Query<WhatsAppQuery>,
 ) -> Result<HttpResponse, AppError> {
     let log = whatsapp.log.as_ref().ok_or(AppError::NotFound("pesan dikirim lewat WhatsApp sungguhan"))?;
-    // In a query a plus is a blank, which a number may hold: `+62…` still reads as a number.
+    // In a query a plus is decoded as a blank, which a number may contain: `+62…` is still parsed as a number.
     let telp = query.telp.as_deref().filter(|t| !t.is_empty()).map(Telp::parse).transpose()?;
     let messages: Vec<WhatsAppMessage> = log.sent(telp.as_ref()).iter().map(WhatsAppMessage::from).collect();
     Ok(if wants_page(&req) {
@@ -59,16 +59,16 @@ pub async fn whatsapp(
     })
 }
 
-/// Browsers ask for HTML when they navigate; nothing else does.
+/// Only browsers that navigate ask for HTML.
 fn wants_page(req: &HttpRequest) -> bool {
     let accept = req.headers().get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
     accept.contains("text/html") && !accept.contains("application/json")
 }
 
-/// Messages on the page; the answer in JSON has them all.
+/// Messages on the page; the JSON response contains all of them.
 const ON_PAGE: usize = 100;
 
-/// Nothing in it comes from outside but digits, so nothing needs escaping.
+/// Only digits come from outside, so nothing needs escaping.
 fn page(messages: &[WhatsAppMessage]) -> String {
     let items: String = messages
         .iter()

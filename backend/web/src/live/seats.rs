@@ -21,7 +21,7 @@ use super::other_servers::OtherServers;
 const READ_AT_ONCE: usize = 1_000;
 
 #[derive(Debug)]
-struct Slot {
+struct SocketSlot {
     number: u64,
     version: i32,
     token: TokenId,
@@ -33,7 +33,7 @@ struct Slot {
 /// Every open socket, by customer.
 #[derive(Debug, Default)]
 pub struct SocketSessions {
-    seats: DashMap<i64, Vec<Slot>>,
+    seats: DashMap<i64, Vec<SocketSlot>>,
     next: AtomicU64,
     /// Number of sockets at the other servers.
     pub(super) other_servers: OtherServers,
@@ -62,7 +62,7 @@ impl SocketSessions {
         }
         seats.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
-        seats.push(Slot { number, version, token, socket: socket.id(), closer: socket.closer() });
+        seats.push(SocketSlot { number, version, token, socket: socket.id(), closer: socket.closer() });
         self.other_servers.changed(session.id);
         Some(Seated { seats: self.clone(), id: session.id, number })
     }
@@ -130,7 +130,7 @@ impl SocketSessions {
         for some in seated.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {
-                let is_over = |seat: &&Slot| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
+                let is_over = |seat: &&SocketSlot| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
                 self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
             }
         }
@@ -144,8 +144,8 @@ impl SocketSessions {
 }
 
 /// Closes the sockets whose token is among the ended ones.
-fn close(seats: &[Slot], ended: Ended) {
-    let has_ended = |seats: &&Slot| match ended {
+fn close(seats: &[SocketSlot], ended: Ended) {
+    let has_ended = |seats: &&SocketSlot| match ended {
         Ended::Older(version) => seats.version < version,
         Ended::One(token) => seats.token == token,
     };

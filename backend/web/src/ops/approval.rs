@@ -48,7 +48,7 @@ impl Approval {
         self.0.is_none()
     }
 
-    /// Uses it up, in the transaction that it allows. Returns who gave it; `without` when there is none.
+    /// Uses up the approval in the transaction that it allows. Returns the approver; `without` when there is no approval.
     pub async fn use_up(
         &self,
         tx: &Transaction<'_>,
@@ -62,8 +62,8 @@ impl Approval {
     }
 }
 
-/// Whoever may do what a kasir only does with an approval: supervisors and above, and a kasir's session. Whether that brings one is looked at
-/// where it is used up: a repeat of a call that was decided needs none.
+/// A caller of an action that a kasir may do only with an approval: a supervisor or higher, or a kasir's session. Whether a kasir sent
+/// an approval is checked when it is used up, because a repeat of a decided call needs none.
 #[derive(Debug)]
 pub struct Approved {
     pub operator: Operator,
@@ -87,7 +87,7 @@ impl FromRequest for Approved {
 }
 
 impl Approved {
-    /// Uses a kasir's approval of `act` up. Returns who gave it, `None` when nobody had to.
+    /// Uses up a kasir's approval of `act`. Returns the approver, `None` when no approval was needed.
     pub async fn check(&self, tx: &Transaction<'_>, act: Option<&Act>, now: Timestamp) -> Result<Option<i64>, AppError> {
         match act {
             _ if self.operator.role > Role::Kasir => Ok(None),
@@ -97,7 +97,7 @@ impl Approved {
     }
 }
 
-/// What the audit log keeps of a change, with who approved it.
+/// Content of the audit log for a change, with its approver.
 pub fn with_approver(mut content: Value, approver: Option<i64>) -> Value {
     if let Some(approver) = approver {
         content["disetujui"] = operator::principal(approver).into();

@@ -1,14 +1,14 @@
-//! For how many days something is good, as an operator says it.
+//! Days of validity in an operator's request.
 
 use nyala_core::domain::whole::Whole;
 
 use crate::http::error::AppError;
 
-const MOST: i64 = 3650;
+const MAX_DAYS: i64 = 3650;
 
-/// 1 to 3650, or nothing; else a 400 that names `field`.
+/// 1 to 3650, or absent; otherwise a 400 that names `field`.
 pub fn within(field: &str, days: Option<Whole>) -> Result<Option<i32>, AppError> {
     let Some(days) = days else { return Ok(None) };
-    let few = Some(days.get()).filter(|days| (1..=MOST).contains(days)).and_then(|days| i32::try_from(days).ok());
-    few.map(Some).ok_or_else(|| AppError::bad_input(format!("{field} harus 1 sampai {MOST} hari")))
+    let few = Some(days.get()).filter(|days| (1..=MAX_DAYS).contains(days)).and_then(|days| i32::try_from(days).ok());
+    few.map(Some).ok_or_else(|| AppError::bad_input(format!("{field} harus 1 sampai {MAX_DAYS} hari")))
 }

@@ -1,4 +1,4 @@
-//! What `hapus` and `refund` share: who may, the answer, the line in the audit log.
+//! Shared parts of `hapus` and `refund`: permission, response, audit log.
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::cause::Cause;
@@ -43,12 +43,12 @@ pub struct GivenBackOften {
     pub mesin: i64,
 }
 
-/// The uses that `operator` may touch, of `idcustomer` only when that is said.
+/// The purchases that `operator` may change, only those of `idcustomer` if it is given.
 pub(super) fn visible(operator: &Operator, idcustomer: Option<Id>) -> Visible {
     Visible { idowner: operator.idowner, idoutlet: operator.idoutlet, idcustomer: idcustomer.map(Id::get) }
 }
 
-/// Whose use it is, if that is said; a kasir has to, because the approval does.
+/// The purchase's customer, if given. A kasir must give it, because the approval names it.
 pub(super) fn customer(operator: &Operator, idcustomer: Option<Id>) -> Result<Option<i64>, AppError> {
     match idcustomer {
         None if operator.role == Role::Kasir => Err(AppError::Unprocessable("idcustomer wajib diisi")),

@@ -1,5 +1,4 @@
-//! `POST /ops/v1/hapus`: deletes a use and gives back what is left of its price (supervisor and above, a kasir with an
-//! approval).
+//! `POST /ops/v1/hapus`: deletes a purchase and refunds what is left of its price (supervisor and above, a kasir with an approval).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::cause::Cause;

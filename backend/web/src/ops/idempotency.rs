@@ -1,8 +1,8 @@
-//! `Idempotency-Key`: the same key and body gives the same answer, and moves money once (docs/contract.md §4).
+//! `Idempotency-Key`: the same key and body get the same response, and move money once (docs/contract.md §4).
 //!
-//! The key is claimed by inserting its row; a call at the same moment waits there until the first one commits, then reads its
-//! answer. The answer is stored in the transaction of the change. Refusals (404, 409, 422) are remembered like successes, so that a
-//! repeat which arrives late cannot move money that its caller was told did not move.
+//! A call claims its key by inserting a row. A concurrent call waits there until the first one commits, then reads its response. The
+//! response is stored in the transaction of the change. Refusals (404, 409, 422) are stored like successes: otherwise a late repeat
+//! could move money after its caller was informed that none had moved.
 
 use std::future::{Ready, ready};
 
@@ -35,9 +35,9 @@ pub struct IdempotencyKey(String);
 impl IntoParams for IdempotencyKey {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let value = ObjectBuilder::new().schema_type(Type::String).pattern(Some(format!("^[!-~]{{1,{MAX_BYTES}}}$")));
-        let told = format!("1 to {MAX_BYTES} visible ASCII characters; a repeat gets the same answer");
+        let text = format!("1 to {MAX_BYTES} visible ASCII characters; a repeat gets the same answer");
         let header = ParameterBuilder::new().name(HEADER).parameter_in(ParameterIn::Header).required(Required::True);
-        vec![header.description(Some(told)).schema(Some(value)).build()]
+        vec![header.description(Some(text)).schema(Some(value)).build()]
     }
 }
 
@@ -54,7 +54,7 @@ impl FromRequest for IdempotencyKey {
     }
 }
 
-/// One call: its key, and the hash of its route and its body as understood (so spelling an id as text changes nothing).
+/// One call: its key, and the hash of its route and its parsed body (so sending an id as text changes nothing).
 pub struct IdempotentCall {
     key: IdempotencyKey,
     body_hash: Vec<u8>,
@@ -74,7 +74,7 @@ impl IdempotentCall {
         Ok(Self { key, body_hash: Sha256::digest(body).to_vec(), key_id: operator.id, now })
     }
 
-    /// Runs `work` in a transaction, once; a repeat gets the stored answer. What `work` wrote before it refused is undone.
+    /// Runs `work` in a transaction, once; a repeat gets the stored response. Changes that `work` made before it refused are undone.
     pub async fn once<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
     where
         T: Serialize,
@@ -83,7 +83,7 @@ impl IdempotentCall {
         self.once_with_secret(client, async |tx| work(tx).await.map(|data| (data, None))).await
     }
 
-    /// As [`Self::once`], for an answer with a secret in it: `work` gives what is stored, and what is told once instead.
+    /// As [`Self::once`], for a response with a secret. `work` returns the data to store, and the data to send once instead.
     pub async fn once_with_secret<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
     where
         T: Serialize,
@@ -91,14 +91,14 @@ impl IdempotentCall {
     {
         let mut tx = client.transaction().await?;
         if !self.claim(&tx).await? {
-            return self.told_before(&tx).await;
+            return self.stored_answer(&tx).await;
         }
         let savepoint = tx.transaction().await?;
-        let (status, stored, told) = match work(&savepoint).await {
-            Ok((data, told)) => {
+        let (status, stored, once) = match work(&savepoint).await {
+            Ok((data, once)) => {
                 savepoint.commit().await?;
                 let envelope = |data| envelope(StatusCode::OK, "OK", Some(data));
-                (StatusCode::OK, envelope(data)?, told.map(envelope).transpose()?)
+                (StatusCode::OK, envelope(data)?, once.map(envelope).transpose()?)
             }
             Err(refusal) if is_remembered(&refusal) => {
                 savepoint.rollback().await?;
@@ -109,7 +109,7 @@ impl IdempotentCall {
         };
         self.store(&tx, &stored).await?;
         tx.commit().await?;
-        Ok(respond(status, &told.unwrap_or(stored)))
+        Ok(respond(status, &once.unwrap_or(stored)))
     }
 
     async fn claim(&self, tx: &Transaction<'_>) -> Result<bool, AppError> {
@@ -120,7 +120,7 @@ impl IdempotentCall {
         Ok(tx.execute(&stmt, &[&self.key_id, &self.key.0, &self.body_hash, &self.now]).await? == 1)
     }
 
-    async fn told_before(&self, tx: &Transaction<'_>) -> Result<HttpResponse, AppError> {
+    async fn stored_answer(&self, tx: &Transaction<'_>) -> Result<HttpResponse, AppError> {
         const READ: &str =
             "SELECT body_hash, jawaban, (jawaban->>'status')::INT FROM idempotensi WHERE id_kunci = $1 AND kunci = $2";
         let stmt = tx.prepare_cached(READ).await?;
@@ -141,7 +141,7 @@ impl IdempotentCall {
     }
 }
 
-/// What was understood and refused; a 400 or a 5xx may be tried again with the same key.
+/// Whether a refusal is stored. After a 400 or a 5xx the call may be retried with the same key.
 fn is_remembered(e: &AppError) -> bool {
     matches!(e.status(), StatusCode::NOT_FOUND | StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY)
 }

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/izin`: a supervisor's PIN at somebody else's till, for one action on one object (docs/till.md).
+//! `POST /ops/v1/izin`: a supervisor's PIN at another person's till, for one action on one object (docs/till.md).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_core::domain::id::Id;
@@ -21,7 +21,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::SixDigits;
 
-/// The header in which an approval comes with the call that it allows.
+/// The header of the approval in the call that it allows.
 pub const HEADER: &str = "X-Izin";
 
 #[derive(Debug, Deserialize, ToSchema)]

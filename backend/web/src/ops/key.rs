@@ -1,4 +1,4 @@
-//! Who calls: an API key, or somebody's session at a till (docs/contract.md §4, docs/till.md).
+//! Authentication of operators' calls: an API key, or a till session (docs/contract.md §4, docs/till.md).
 
 use std::future::{Ready, ready};
 
@@ -14,7 +14,7 @@ use nyala_store::db::Store;
 
 use crate::http::error::AppError;
 
-/// Whoever makes a call of `/ops/v1`, with any role; 401 without a key or session that counts.
+/// The caller of `/ops/v1`, with any role; 401 without a valid key or session.
 #[derive(Debug, Clone, Copy)]
 pub struct Caller(pub Operator);
 
@@ -37,8 +37,8 @@ pub const SUPERVISOR: u8 = Role::Supervisor as u8;
 pub const OWNER: u8 = Role::Owner as u8;
 pub const ROOT: u8 = Role::Root as u8;
 
-/// An [`Operator`] whose role is at least `MIN`, else 403. First among a handler's arguments, so that it answers before the
-/// body is read.
+/// An [`Operator`] whose role is at least `MIN`, else 403. Must be a handler's first argument, so that it responds before the body is
+/// read.
 #[derive(Debug, Clone, Copy)]
 pub struct Minimal<const MIN: u8>(pub Operator);
 
@@ -52,7 +52,7 @@ impl<const MIN: u8> FromRequest for Minimal<MIN> {
     }
 }
 
-/// Somebody's session at a till; an API key is refused (403).
+/// A caller with a till session; an API key is refused (403).
 #[derive(Debug, Clone, Copy)]
 pub struct Seller {
     pub operator: Operator,
@@ -73,7 +73,7 @@ impl FromRequest for Seller {
     }
 }
 
-/// Whoever shows a paired browser's cookie and nothing else; an API key is refused (403).
+/// A caller with only a paired browser's cookie; an API key is refused (403).
 #[derive(Debug, Clone, Copy)]
 pub struct ByCookie;
 
@@ -89,7 +89,7 @@ impl FromRequest for ByCookie {
 
 pub(super) const NEEDS_TILL: &str = "hanya dari perangkat kasir, bukan dengan kunci operator";
 
-/// Wraps the operators' routes: 401 before anything else is looked at.
+/// Wraps the operators' routes: 401 before anything else is checked.
 pub async fn middleware<B: MessageBody + 'static>(
     req: ServiceRequest,
     next: Next<B>,
@@ -106,10 +106,10 @@ pub async fn middleware<B: MessageBody + 'static>(
     }
 }
 
-/// How a session's token begins.
+/// Prefix of a session's token.
 const SESSION: &str = "nys_";
 
-/// A call that no session is needed for: it brings a pairing code, or the cookie of a paired browser.
+/// Whether a call needs no session: it sends a pairing code, or the cookie of a paired browser.
 fn is_open(path: &str) -> bool {
     path.strip_prefix("/ops/v1/").is_some_and(|call| matches!(call, "pasang" | "perangkat/saya" | "masuk"))
 }

@@ -41,7 +41,7 @@ pub struct LayananMade {
     id: i64,
 }
 
-/// What is offered, checked.
+/// A checked service to be offered.
 pub struct Offer {
     pub name: String,
     pub duration_s: i32,
@@ -85,7 +85,7 @@ pub async fn layanan(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Jso
 const OFFER: &str = "
     INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idlayanan";
 
-/// Offers a service at an outlet; gives its id.
+/// Adds a service to an outlet; returns its id.
 pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, what: &Offer, now: Timestamp) -> Result<i64, AppError> {
     let stmt = tx.prepare_cached(OFFER).await?;
     Ok(tx.query_one(&stmt, &[&idoutlet, &what.name, &what.duration_s, &what.price, &now]).await?.get(0))

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/masuk`: somebody's PIN for a session in this browser (docs/till.md).
+//! `POST /ops/v1/masuk`: exchanges a PIN for a session in this browser (docs/till.md).
 
 use actix_web::http::header::{HeaderValue, SET_COOKIE};
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -89,7 +89,7 @@ pub async fn masuk(
     Ok(answer)
 }
 
-/// The browser's cookie begins its life anew with each session.
+/// The browser's cookie, renewed with each session.
 pub(super) fn renewed_cookies(
     req: &HttpRequest,
     staff: &Staff,

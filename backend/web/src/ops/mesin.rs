@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin`: a new machine with its sticker (supervisor and above).
+//! `POST /ops/v1/mesin`: adds a machine with its sticker (supervisor and above).
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -26,10 +26,11 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::ShortText;
 
-/// Times new codes are drawn for machines whose code was taken: of 32^7 codes, a second time is already rare.
+/// How often new codes are drawn for machines whose code was taken. Of 32^7 codes, a second draw is already rare.
 const MAX_DRAWS: usize = 8;
 
-/// 422 for simulated machines in production: their runs would be sold and never happen; and among several servers: they live in one's memory.
+/// 422 for simulated machines in production, where their cycles would be sold and never happen. Also among several servers, because each
+/// exists only in one server's memory.
 pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppError> {
     if driver == DriverKind::Sim && config.is_production() {
         return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
@@ -97,13 +98,13 @@ pub async fn mesin(
     Ok(answer::ok(mesin))
 }
 
-/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now. A device is offline until it is heard.
+/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now. A device is offline until its first message.
 const INSTALL: &str = "
     INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, online, created_at)
     SELECT $1, $2, nama, $5::TEXT, kode, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[]) AS made (nama, kode)
     ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
 
-/// Puts up one machine per name, in their order, each with a code of its own.
+/// Adds one machine per name, in their order, each with a separate code.
 pub async fn install(
     tx: &Transaction<'_>,
     secrets: &Secrets,
@@ -122,7 +123,7 @@ pub async fn install(
         let (mut codes, mut of): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
         for i in missing {
             let kode = MachineCode::random().as_str().to_owned();
-            // drawn twice in one go: this one has its turn in the next
+            // this code was drawn twice: this machine draws again in the next round
             if let Entry::Vacant(free) = drawn.entry(kode.clone()) {
                 free.insert(i);
                 codes.push(kode);

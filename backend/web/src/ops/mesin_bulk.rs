@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin/bulk`: many machines at once, numbered (supervisor and above).
+//! `POST /ops/v1/mesin/bulk`: adds many numbered machines (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
@@ -20,7 +20,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NUMBER_CHARS, NamePrefix};
 
-/// Machines that one call makes at most.
+/// Maximum number of machines per call.
 const MAX_COUNT: u32 = 20_000;
 
 #[derive(Debug, Deserialize, ToSchema)]

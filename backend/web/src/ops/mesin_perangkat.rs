@@ -1,4 +1,4 @@
-//! `POST /ops/v1/mesin/{id}/perangkat`: a key for a machine's device, told once (supervisor and above).
+//! `POST /ops/v1/mesin/{id}/perangkat`: creates a key for a machine's device; it is shown once (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;

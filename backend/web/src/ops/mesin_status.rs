@@ -1,4 +1,4 @@
-//! `GET /ops/v1/mesin/{id}`: what a machine does right now (every role).
+//! `GET /ops/v1/mesin/{id}`: current state of a machine (every role).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;

@@ -27,8 +27,8 @@ pub struct StopRequest {
     alasan: String,
 }
 
-/// The stop and its audit row. The purchase, or the machine whose run no open purchase says, keeps when it was asked for first; from then
-/// on it is tried until the run ends.
+/// The stop and its audit row. The time of the first request is stored with the purchase, or with the machine if its cycle has no open
+/// purchase. From then on the stop is retried until the cycle ends.
 const REQUEST: &str = "
 WITH m AS (
     SELECT idmesin, idoutlet, driver FROM mesin
@@ -76,9 +76,9 @@ pub async fn mesin_stop(
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
         Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
-        // The machine is another server's, which finds the stop where it is stored.
+        // Another server owns the machine; it reads the stop from the database.
         Ok(Err(_)) if let Stops::Unpaid(cmd_id) = stops => has_ended(&store, idmesin, cmd_id).await,
-        // The actor let go of it: recovery will tell it again.
+        // The actor released the machine: recovery will send the stop again.
         Ok(Err(_)) => Err(AppError::Unavailable),
         Err(_) => Err(AppError::StopSilent),
     }
@@ -93,18 +93,18 @@ async fn has_ended(store: &Store, idmesin: i64, cmd_id: Uuid) -> Result<HttpResp
         if !client.query_one(&stmt, &[&idmesin, &cmd_id]).await?.try_get::<_, bool>(0)? {
             return Ok(answer::done("mesin dihentikan"));
         }
-        // Others need the connection meanwhile.
+        // Other requests need the connection during the pause.
         drop(client);
         tokio::time::sleep(Duration::from_millis(LOOK_EVERY_MS.unsigned_abs())).await;
     }
     Err(AppError::StopSilent)
 }
 
-/// What is to stop.
+/// The cycle to be stopped.
 #[derive(Clone, Copy)]
 enum Stops {
     Purchase(i64),
-    /// A run that the device reports and no open purchase says.
+    /// A cycle that the device reports without an open purchase.
     Unpaid(Uuid),
 }
 

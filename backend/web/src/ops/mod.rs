@@ -1,4 +1,4 @@
-//! The operators' side (docs/contract.md §4): keys with roles, everything audited, money moved once per `Idempotency-Key`.
+//! Operators' API (docs/contract.md §4): keys with roles, all changes audited, money moved once per `Idempotency-Key`.
 
 pub mod approval;
 pub mod days;
@@ -41,14 +41,14 @@ pub mod topup_list;
 use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
 
-/// The routes below `/ops/v1`, which [`key::middleware`] guards; `wrong_method` answers what none of them takes.
+/// The routes below `/ops/v1`, which [`key::middleware`] protects. `wrong_method` responds to methods that no route accepts.
 pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
     cfg.route("/owner", web::post().to(owner::owner))
         .route("/outlet", web::post().to(outlet::outlet))
         .route("/layanan", web::post().to(layanan::layanan))
         .route("/mesin", web::post().to(mesin::mesin))
         .route("/mesin/bulk", web::post().to(mesin_bulk::mesin_bulk))
-        // Other methods are told so; otherwise `bulk` would be taken for a machine's id.
+        // Responds to other methods here; otherwise `bulk` would be parsed as a machine's id.
         .service(web::resource("/mesin/bulk").default_service(wrong_method))
         .route("/mesin/{id}", web::get().to(mesin_status::mesin_status))
         .route("/mesin/{id}/stop", web::post().to(mesin_stop::mesin_stop))

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/outlet`: a new outlet with its accounts R and K (root, or the owner whose it is).
+//! `POST /ops/v1/outlet`: adds an outlet with its accounts R and K (root, or its owner).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -45,15 +45,15 @@ pub struct OutletMade {
     idoutlet: i64,
 }
 
-/// A place for an outlet, checked.
+/// The checked data of an outlet.
 pub struct Premises {
     pub name: String,
     pub city: String,
     pub latitude: f64,
     pub longitude: f64,
-    /// Days that a top-up without a package makes an account good for.
+    /// Days of validity that a top-up without a package gives an account.
     pub days: Option<i32>,
-    /// Days for which money that comes back makes an expired account good, if not the usual.
+    /// Days of validity that returned money gives an expired account, if not the default.
     pub return_days: Option<i32>,
 }
 
@@ -110,7 +110,7 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     Ok(answer::ok(OutletMade { idoutlet }))
 }
 
-/// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now, $7 days, $8 those of a return. No row when there is no such owner.
+/// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now, $7 days, $8 days after a refund. No row when the owner does not exist.
 const OPEN: &str = "
     WITH made AS (
         INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at, berlaku_hari, kembali_hari)
@@ -121,7 +121,7 @@ const OPEN: &str = "
     )
     SELECT idoutlet FROM made";
 
-/// Opens an outlet of `idowner` with its accounts R and K; `None` when there is no such owner.
+/// Opens an outlet of `idowner` with its accounts R and K; `None` when the owner does not exist.
 pub async fn open(tx: &Transaction<'_>, idowner: i64, premises: &Premises, now: Timestamp) -> Result<Option<i64>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
     let Premises { name, city, latitude, longitude, days, return_days } = premises;

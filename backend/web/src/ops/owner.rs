@@ -1,4 +1,4 @@
-//! `POST /ops/v1/owner`: a new owner of outlets (root only).
+//! `POST /ops/v1/owner`: adds an owner of outlets (root only).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::text;

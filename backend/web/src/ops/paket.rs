@@ -1,5 +1,5 @@
-//! `/ops/v1/paket`: what an outlet sells with a bonus: the list (every role; a kasir sees what can be sold), a new one, a change (supervisor
-//! and above).
+//! `/ops/v1/paket`: top-ups that an outlet sells with a bonus. The list (every role; a kasir sees those that can be sold), a new one, a
+//! change (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
@@ -182,7 +182,7 @@ pub async fn change(
     Ok(answer::ok(None::<()>))
 }
 
-/// A field that is there, whatever it is.
+/// A field that is present, even if it is null.
 fn even_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<Option<Option<T>>, D::Error> {
     Option::deserialize(d).map(Some)
 }
@@ -201,15 +201,15 @@ async fn record(
     Ok(audit::write_at(tx, Some(idoutlet), &entry, now).await?)
 }
 
-/// What a package gives.
+/// The contents of a package.
 pub struct Sold {
     pub quota: i64,
     pub name: String,
-    /// Days that it makes an account good for.
+    /// Days of validity that it gives an account.
     pub days: Option<i32>,
 }
 
-/// A package that an outlet sells at this price; 409 when it does not, or no more.
+/// A package that an outlet sells at this price; 409 when it does not, or no longer.
 pub async fn sold(client: &impl GenericClient, id: Id, idoutlet: i64, price: i64) -> Result<Sold, AppError> {
     const SOLD: &str =
         "SELECT quota, nama, berlaku_hari FROM paket WHERE idpaket = $1 AND idoutlet = $2 AND harga = $3 AND aktif";

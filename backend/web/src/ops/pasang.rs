@@ -1,4 +1,4 @@
-//! `POST /ops/v1/pasang`: a pairing code for the cookie of a paired browser (docs/till.md).
+//! `POST /ops/v1/pasang`: exchanges a pairing code for the cookie of a paired browser (docs/till.md).
 
 use actix_web::http::header::SET_COOKIE;
 use actix_web::{HttpRequest, HttpResponse, web};

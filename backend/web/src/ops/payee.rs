@@ -1,4 +1,4 @@
-//! Whom somebody at a counter means: by number, by the customer's code, or by the id that a search gave.
+//! The customer at a counter, given by number, by the customer's QR code, or by the id that a search returned.
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::Id;
@@ -13,10 +13,10 @@ use nyala_store::secrets::Secrets;
 
 use crate::http::error::AppError;
 
-/// An id that nobody has, or that was not found here.
+/// An id that does not exist, or that was not found at this till.
 const UNKNOWN: AppError = AppError::NotFound("pelanggan tidak ditemukan");
 
-/// As a request names them.
+/// The customer as given in a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Named<'a> {
     Id(Id),
@@ -24,7 +24,7 @@ pub enum Named<'a> {
     Qr(&'a str),
 }
 
-/// A customer, as staff may see one.
+/// A customer's data that staff may see.
 #[derive(Debug)]
 pub struct Payee {
     /// `id_customer_global`.
@@ -34,10 +34,10 @@ pub struct Payee {
     pub telp: Telp,
 }
 
-/// For so long, in milliseconds, who was found by number or code is sold to by id.
+/// How long, in milliseconds, a customer who was found by number or code may be given by id.
 pub const FOUND_FOR_MS: i64 = 3_600_000;
 
-/// Who looks for customers, and may count ids otherwise: a till, or a kasir's key. `None`: whoever sees all of them anyway.
+/// Who searches for customers and may not guess ids: a till, or a kasir's key. `None`: a caller that may see all customers.
 fn finder(operator: &Operator) -> Option<String> {
     match operator.at {
         Some(till) => Some(format!("perangkat:{}", till.browser)),
@@ -47,8 +47,9 @@ fn finder(operator: &Operator) -> Option<String> {
 }
 
 impl Named<'_> {
-    /// Who it is. A number counts at the till where it is typed, which is no telephone directory; an id is for whom the same till, or the
-    /// same kasir's key, has found within the hour (a row, so that every server knows), else it is as unknown as one that does not exist.
+    /// Finds the customer. A number counts against the limit of the till where it is typed, so that the till does not serve as a
+    /// telephone directory. An id is accepted only if the same till, or the same kasir's key, has found it within the hour. This is
+    /// stored in a row, so that every server sees it. Otherwise the response is the same as for an id that does not exist.
     pub async fn find(
         self,
         client: &impl GenericClient,

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/pelanggan/bulk`: many logged-in customers for load tests (root, development only). All share one password.
+//! `POST /ops/v1/pelanggan/bulk`: creates many logged-in customers for load tests (root, development only). All have the same password.
 
 use std::collections::HashMap;
 
@@ -28,15 +28,15 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NumberPrefix, null, with};
 
-/// Customers that one call makes at most.
+/// Maximum number of customers per call.
 const MAX_COUNT: u32 = 20_000;
-/// How the audit log tells that customers were made in bulk.
+/// The audit log's action for customers made in bulk.
 pub const ACTION: &str = "pelanggan.buat_massal";
-/// Digits of a number made here, unless so many customers with so long a prefix need more: as many as most numbers have.
+/// Digits of a number made here, as many as most numbers have. More are used only if the prefix is too long for the count.
 const TELP_DIGITS: usize = 11;
-/// One call at a time looks for free numbers.
+/// Lock that lets only one call at a time look for free numbers.
 pub const BULK_LOCK: i64 = 0x4e59_414c_4104;
-/// What a new customer's `token_version` is.
+/// Initial `token_version` of a customer.
 const FIRST_VERSION: i32 = 1;
 
 /// The password of the demo customer and of customers made in bulk.
@@ -70,7 +70,7 @@ pub struct ManyPelangganMade {
     pelanggan: Vec<PelangganMade>,
 }
 
-/// What binds its fields together: money needs a place.
+/// Rule that connects the fields: money needs an outlet.
 pub fn together() -> [AnyOf; 1] {
     let placed = with("idoutlet", ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String])).build());
     let without_money = ObjectBuilder::new().property("saldo", null());
@@ -127,7 +127,7 @@ pub async fn pelanggan_bulk(
     Ok(answer::ok(ManyPelangganMade { pelanggan: pelanggan.collect::<Result<_, AppError>>()? }))
 }
 
-/// The digits that numbers begin with, without the country code.
+/// The first digits of the numbers, without the country code.
 pub(crate) struct PhonePrefix(String);
 
 impl PhonePrefix {
@@ -138,7 +138,7 @@ impl PhonePrefix {
             None => text.strip_prefix(COUNTRY_CODE).or_else(|| text.strip_prefix('0')).unwrap_or(text),
         };
         let right = (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit()) && !digits.starts_with('0');
-        // what the numbers made of it look like is decided where every number is
+        // the format of the numbers is checked where every number is parsed
         let sample = format!("{digits:0<TELP_DIGITS$}");
         match Telp::parse(&sample) {
             Ok(telp) if right && telp.as_str() == sample => Ok(Self(digits.to_owned())),
@@ -151,7 +151,7 @@ impl PhonePrefix {
         TELP_DIGITS.max(self.0.len() + (count - 1).to_string().len())
     }
 
-    /// `count` numbers of `telp_digits` digits, going on after the highest that is taken.
+    /// `count` numbers of `telp_digits` digits, starting after the highest that is taken.
     fn numbers(&self, highest: Option<&str>, count: u32) -> Result<Vec<String>, AppError> {
         let digits = self.telp_digits(count) - self.0.len();
         let first: u64 = match highest.and_then(|t| t.strip_prefix(&self.0)) {
@@ -166,14 +166,14 @@ impl PhonePrefix {
     }
 }
 
-/// Until the calls before this one are done, however long each of their statements takes: as long as one statement may, and not only
-/// as long as it may wait for a row, because whoever holds this lock works.
+/// Waits for the calls before this one. The wait may take as long as a statement, and is not limited to the time for a row lock: the
+/// holder of this lock is busy working.
 async fn wait_for_turn(tx: &Transaction<'_>) -> Result<(), AppError> {
     let wait = format!("SET LOCAL lock_timeout = 0; SELECT pg_advisory_xact_lock({BULK_LOCK}); SET LOCAL lock_timeout = DEFAULT");
     Ok(tx.batch_execute(&wait).await?)
 }
 
-/// Makes the customers; gives id and number in the numbers' order.
+/// Creates the customers; returns id and number in the numbers' order.
 async fn register(
     tx: &Transaction<'_>,
     prefix: &PhonePrefix,
@@ -199,7 +199,7 @@ async fn register(
     Ok(made)
 }
 
-/// Opens their accounts when an outlet is named; gives `idcustomer` by `id_customer_global`.
+/// Opens their accounts if an outlet is given; returns `idcustomer` by `id_customer_global`.
 async fn accounts(
     tx: &Transaction<'_>,
     operator: &Operator,

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/pelanggan/cari`: who stands at the counter, before anything is sold (every session at a till).
+//! `POST /ops/v1/pelanggan/cari`: finds the customer at the counter before a sale (every till session).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::GenericClient;
@@ -80,7 +80,7 @@ pub struct LastTopUp {
     created_at: Timestamp,
 }
 
-/// What binds its fields together: a number or a code.
+/// Rule that connects the fields: a number or a code.
 pub fn together() -> [OneOf; 1] {
     let either = |this: &str, not: &str| with(this, Object::with_type(Type::String)).property(not, null());
     [OneOf::builder().item(either("telp", "qr")).item(either("qr", "telp")).build()]
@@ -128,7 +128,7 @@ pub async fn pelanggan_cari(
     Ok(answer::ok(found))
 }
 
-/// Of what the outlet sells, with a package and without, what that account does not take.
+/// The outlet's offers, with a package and without, that the customer's account does not accept.
 async fn not_sold(
     client: &impl GenericClient,
     account: Account,

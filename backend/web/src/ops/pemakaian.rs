@@ -1,4 +1,4 @@
-//! `GET /ops/v1/pemakaian`: what was bought at an outlet, the newest first: a kasir sees it since the till's shift was opened.
+//! `GET /ops/v1/pemakaian`: purchases at an outlet, newest first. A kasir sees those since the till's shift was opened.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::role::Role;
@@ -70,8 +70,9 @@ impl UseStatus {
     }
 }
 
-/// What a shift sees ends before the newest use that is older, found from the index's end: without that bound a last page would read
-/// on through the years. $1 outlet, $2 now, $3 before this id, $4 limit, $5 when the shift was opened.
+/// A shift's list ends before the newest purchase that is older than the shift; that one is found from the end of the index. Without
+/// this bound, reading a last page would scan years of rows. $1 outlet, $2 now, $3 before this id, $4 limit, $5 when the shift was
+/// opened.
 const LIST: &str = "
     SELECT t.id, t.no_nota, t.idcustomer, t.created_at, c.nama_awal, c.nama_akhir, t.nama_mesin, t.nama_layanan, t.grandtotal,
         t.dikembalikan, t.state, t.dihapus_at, (SELECT count(*) FROM went_back b WHERE b.idcustomer = t.idcustomer),

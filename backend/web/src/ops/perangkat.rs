@@ -1,4 +1,4 @@
-//! `/ops/v1/perangkat`: paired browsers: which there are, codes for new ones, and the end of a lost one (supervisor and above).
+//! `/ops/v1/perangkat`: paired browsers: the list, codes for new ones, and revoking a lost one (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -62,7 +62,7 @@ pub struct PerangkatRow {
     dicabut_at: Option<Timestamp>,
 }
 
-/// What binds its fields together: it is an outlet's or a person's.
+/// Rule that connects the fields: it belongs to an outlet or to a person.
 pub fn together() -> [OneOf; 1] {
     let of = |this: &str, not: &str| with(this, id()).property(not, null());
     [OneOf::builder().item(of("idoutlet", "idpetugas")).item(of("idpetugas", "idoutlet")).build()]
@@ -102,7 +102,7 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
     Ok(answer::ok(Rows::of(browsers, limit)))
 }
 
-/// $1 owner, $2 outlet, $3 whether people's own browsers are in sight, too.
+/// $1 owner, $2 outlet, $3 whether people's own browsers are visible, too.
 const SIGHT: &str = "
     FROM perangkat p LEFT JOIN kunci_operator k ON k.id = p.id_kunci
     LEFT JOIN outlet o ON o.idoutlet = COALESCE(p.idoutlet, k.idoutlet)
@@ -135,7 +135,7 @@ pub async fn invite(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json
     Ok(answer::ok(Invitation::from(pairing)))
 }
 
-/// A code, with the line in the audit log.
+/// Creates a code and its entry in the audit log.
 pub async fn invite_with_record(
     tx: &Transaction<'_>,
     name: &str,
@@ -154,7 +154,7 @@ pub async fn invite_with_record(
     Ok(pairing)
 }
 
-/// Themselves, or somebody who works for them.
+/// The operator's own person, or a member of the operator's staff.
 async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Id) -> Result<i64, AppError> {
     const FIND: &str = "
         SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
@@ -191,7 +191,7 @@ pub async fn end(
 
 const UNKNOWN: AppError = AppError::NotFound("perangkat tidak ditemukan");
 
-/// A browser within sight, ended or not, whose row is locked.
+/// A visible browser, ended or not, whose row is locked.
 async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: Id) -> Result<i64, AppError> {
     let find = format!("SELECT p.id {SIGHT} AND p.id = $4 FOR UPDATE OF p");
     let all = operator.role >= Role::Owner;
@@ -218,7 +218,7 @@ pub async fn invite_again(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web
     Ok(answer::ok(Invitation::from(pairing)))
 }
 
-/// A code for whatever takes a browser's place, with the line in the audit log. `None`: there is no such browser.
+/// Creates a code for a browser's replacement, and its entry in the audit log. `None`: there is no such browser.
 pub async fn invite_again_with_record(
     tx: &Transaction<'_>,
     id: i64,
@@ -232,7 +232,7 @@ pub async fn invite_again_with_record(
     Ok(Some(pairing))
 }
 
-/// Ends a browser, with the line in the audit log. False: there is none that is not ended.
+/// Ends a browser and writes the entry in the audit log. False: no such browser, or it has already ended.
 pub async fn end_with_record(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<bool, AppError> {
     const END: &str = "
         WITH ended AS (

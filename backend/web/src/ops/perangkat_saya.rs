@@ -1,4 +1,4 @@
-//! `GET /ops/v1/perangkat/saya`: what a paired browser shows before anybody has logged in: its outlet, and who works there.
+//! `GET /ops/v1/perangkat/saya`: what a paired browser shows before a login: its outlet, and who works there.
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_core::domain::timestamp::seconds_up;
@@ -78,7 +78,7 @@ pub async fn perangkat_saya(_: ByCookie, req: HttpRequest, store: web::Data<Stor
     let (client, now) = (store.get().await?, store.now());
     let here = browser::of_headers(&client, req.headers(), now).await?;
     let petugas = browser::listed(&client, &here, now).await?.into_iter().map(Person::from).collect();
-    // A cookie is nobody's who may know what the drawer began with.
+    // The cookie alone does not authorise the caller to know the drawer's float.
     let shift = shift::open_at(&client, here.id).await?.map(Shift::without_float);
     let perangkat = NamedBrowser::new(here.id, here.name);
     Ok(answer::ok(ThisBrowser { perangkat, outlet: here.outlet.map(OutletOf::from), petugas, shift }))

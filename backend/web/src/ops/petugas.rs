@@ -1,5 +1,5 @@
-//! `/ops/v1/petugas`: the people at the tills: who they are, hiring, sending away, a new PIN, opening a lock (supervisors for kasir, owners
-//! for supervisors, root for owners).
+//! `/ops/v1/petugas`: staff at the tills: list, hire, dismiss, new PIN, unlock (supervisors for kasir, owners for supervisors, root for
+//! owners).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
@@ -69,7 +69,7 @@ pub struct PetugasRow {
     dicabut_at: Option<Timestamp>,
 }
 
-/// What binds its fields together: an owner has outlets, the others work at one.
+/// Rule that connects the fields: an owner has outlets, the others work at one.
 pub fn together() -> [OneOf; 1] {
     let works_for = |this: &str, not: &str, roles: &[Role]| {
         let roles = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(roles.iter().map(|role| role.as_str())));
@@ -120,7 +120,7 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
     Ok(answer::ok(Rows::of(people, limit)))
 }
 
-/// The roles that somebody of this one hires and sends away.
+/// The roles that an operator of this role hires and dismisses.
 fn below(role: Role) -> Vec<&'static str> {
     [Role::Kasir, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
 }
@@ -167,7 +167,7 @@ pub async fn hire(
     Ok(answer::ok(PetugasHired::new(id, &pin)))
 }
 
-/// Somebody new, with the line in the audit log.
+/// Creates a person and the entry in the audit log.
 pub async fn hire_with_first_pin(
     tx: &Transaction<'_>,
     who: (&str, Role, WorksFor),
@@ -190,7 +190,7 @@ async fn known_owner(client: &impl GenericClient, owner: Id) -> Result<i64, AppE
     found.map(|_| owner.get()).ok_or(AppError::NotFound("owner tidak ditemukan"))
 }
 
-/// Somebody within sight and below one's own role.
+/// A visible person with a lower role than the operator's.
 async fn find(client: &impl GenericClient, operator: &Operator, id: Id) -> Result<i64, AppError> {
     const FIND: &str = "
         SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
@@ -254,7 +254,7 @@ pub async fn reset_pin(
     Ok(answer::ok(PetugasHired::new(id, &pin)))
 }
 
-/// A first PIN anew, with the line in the audit log.
+/// Sets a new first PIN and writes the entry in the audit log.
 pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, now: Timestamp) -> Result<(), AppError> {
     people::reset_pin(tx, pin, now).await?;
     Ok(people::record(tx, principal, "petugas.reset_pin", pin.person, json!({}), now).await?)
@@ -277,7 +277,7 @@ pub async fn open_lock(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::D
     Ok(answer::ok(None::<()>))
 }
 
-/// Opens a lock, with the line in the audit log.
+/// Unlocks a person and writes the entry in the audit log.
 pub async fn open_lock_of(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<(), AppError> {
     people::open_lock(tx, id, now).await?;
     Ok(people::record(tx, principal, "petugas.buka_kunci", id, json!({}), now).await?)

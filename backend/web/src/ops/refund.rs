@@ -1,5 +1,4 @@
-//! `POST /ops/v1/refund`: gives part or all of a use's price back (supervisor and above, a kasir with an
-//! approval).
+//! `POST /ops/v1/refund`: refunds part or all of a purchase's price (supervisor and above, a kasir with an approval).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::cause::Cause;

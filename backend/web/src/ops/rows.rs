@@ -1,4 +1,4 @@
-//! Lists that go on from a row: never an offset, which would show a row twice when one comes in front.
+//! Lists that continue after a row. They use no offset, which would show a row twice when a new one is added in front.
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::Id;
@@ -42,12 +42,12 @@ pub struct OutletPage {
     idoutlet: Option<Id>,
 }
 
-/// Whose rows somebody sees.
+/// The rows that an operator may see.
 #[derive(Debug, Clone, Copy)]
 pub enum Sight {
-    /// A kasir's till has no open shift.
+    /// For a kasir whose till has no open shift.
     Nothing,
-    /// A kasir's till has one.
+    /// For a kasir whose till has an open shift.
     Shift {
         id: i64,
         idoutlet: i64,
@@ -70,7 +70,7 @@ impl<T> Rows<T> {
         Self { baris: Vec::new(), lanjut: None }
     }
 
-    /// Of rows with their ids, one more than the page has when there are more.
+    /// Builds a page from rows with their ids. The caller passes one row more than `limit` when there are more.
     pub fn of(rows: impl IntoIterator<Item = (i64, T)>, limit: i64) -> Self {
         let limit = usize::try_from(limit).unwrap_or_default();
         let (mut baris, mut lanjut, mut last) = (Vec::new(), None, None);
@@ -92,7 +92,7 @@ impl Page {
         if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
     }
 
-    /// The rows have smaller ids.
+    /// The rows of the page have smaller ids.
     pub fn before(self) -> i64 {
         self.sebelum.map_or(i64::MAX, Id::get)
     }
@@ -103,7 +103,7 @@ impl OutletPage {
         Page { limit: self.limit, sebelum: self.sebelum }
     }
 
-    /// A kasir sees what belongs to the open shift of the till, others an outlet's.
+    /// A kasir sees the rows of the till's open shift, others those of an outlet.
     pub async fn sight(&self, client: &impl GenericClient, operator: &Operator) -> Result<Sight, AppError> {
         let asked = match self.idoutlet {
             Some(id) => Some(scope::outlet(client, operator, id).await?.idoutlet),

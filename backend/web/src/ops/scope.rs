@@ -1,4 +1,4 @@
-//! What a key sees: someone else's is answered like what does not exist (docs/contract.md §1).
+//! Scope of a key: an object outside it gets the same response as one that does not exist (docs/contract.md §1).
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::Id;
@@ -8,7 +8,7 @@ use nyala_ledger::topup::WalletRef;
 use super::payee::Payee;
 use crate::http::error::AppError;
 
-/// An outlet within the caller's sight.
+/// An outlet within the caller's scope.
 #[derive(Debug, Clone, Copy)]
 pub struct Outlet {
     pub idoutlet: i64,
@@ -26,7 +26,7 @@ const OUTLET: &str = "
     SELECT idowner FROM outlet
     WHERE idoutlet = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)";
 
-/// The outlet, or 404 when it is unknown or not the caller's.
+/// The outlet, or 404 when it is unknown or outside the caller's scope.
 pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: Id) -> Result<Outlet, AppError> {
     let idoutlet = idoutlet.get();
     let stmt = client.prepare_cached(OUTLET).await?;
@@ -34,7 +34,7 @@ pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: 
     row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
 }
 
-/// For how many days a sale without a package makes an account good there.
+/// Days of validity that a sale without a package gives an account there.
 pub async fn valid_days(client: &impl GenericClient, idoutlet: i64) -> Result<Option<i32>, AppError> {
     let stmt = client.prepare_cached("SELECT berlaku_hari FROM outlet WHERE idoutlet = $1").await?;
     Ok(client.query_one(&stmt, &[&idoutlet]).await?.get(0))

@@ -1,4 +1,4 @@
-//! `/ops/v1/shift`: who has this till, and what is in its drawer (docs/till.md).
+//! `/ops/v1/shift`: who uses this till, and what is in its drawer (docs/till.md).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -43,7 +43,7 @@ pub struct ShiftNow {
     topup_dilihat: Option<i32>,
 }
 
-/// An amount of a drawer; a 400 that names `field` when no drawer holds it.
+/// Checks an amount in a drawer; a 400 that names `field` when no drawer may hold it.
 pub(super) fn in_drawer(field: &str, amount: i64, min: i64) -> Result<i64, AppError> {
     if (min..=MAX_IN_DRAWER).contains(&amount) {
         Ok(amount)
@@ -52,13 +52,13 @@ pub(super) fn in_drawer(field: &str, amount: i64, min: i64) -> Result<i64, AppEr
     }
 }
 
-/// The till of an outlet, which alone has shifts, with whoever stands at it.
+/// The till of an outlet (only such a till has shifts), and the person who uses it.
 pub(super) fn keeper<'a>(seller: &Seller, principal: &'a str) -> Result<Keeper<'a>, AppError> {
     let idoutlet = seller.till.idoutlet.ok_or(AppError::Conflict("shift hanya di perangkat outlet"))?;
     Ok(Keeper { browser: seller.till.browser, idoutlet, person: seller.operator.id, principal })
 }
 
-/// A shift's line in the audit log.
+/// Writes a shift's entry in the audit log.
 pub(super) async fn record(
     tx: &Transaction<'_>,
     by: Keeper<'_>,

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/shift/{id}/catatan`: what whoever closed a shift has to say of the count, once (docs/till.md).
+//! `POST /ops/v1/shift/{id}/catatan`: a note on the count by the person who closed the shift, once (docs/till.md).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;

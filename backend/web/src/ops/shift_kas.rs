@@ -22,7 +22,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
 
-/// Rupiah that a kasir puts in without a word about the room: as much as one sale.
+/// Rupiah that a kasir may put in without a check of the drawer's room: as much as one sale.
 const MAX_IN_ALONE: i64 = 20_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -87,7 +87,7 @@ pub async fn move_cash(
     let (kind, now) = (body.jenis.kind(&reason), store.now());
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;
     let mut client = store.get().await?;
-    // What comes in may be asked, too: amounts that are refused for the room would tell the sum.
+    // Putting cash in is checked, too: amounts that are refused for lack of room would reveal the sum.
     let fills = body.jenis == Direction::Masuk && seller.operator.role < Role::Supervisor && nominal > MAX_IN_ALONE;
     let asked = if (needs_approval || fills) && approval.is_missing() {
         ask_drawer(&mut client, by, kind, nominal, now).await?
@@ -117,8 +117,8 @@ pub async fn move_cash(
     .await
 }
 
-/// Answers a kasir who has no approval yet, so that no supervisor types a PIN for what is refused anyway. The answer is committed to the
-/// audit log and counted whatever becomes of the call; `None` when no more are given.
+/// Checks the drawer for a kasir who has no approval yet, so that no supervisor types a PIN for a movement that will be refused. The
+/// result is committed to the audit log and counted, even if the call fails later. `None`: no more checks are allowed.
 async fn ask_drawer(
     client: &mut DbClient,
     by: Keeper<'_>,

@@ -1,4 +1,4 @@
-//! `POST /ops/v1/shift/tutup`: the count that ends a shift, and begins the next one when it is a handover (docs/till.md).
+//! `POST /ops/v1/shift/tutup`: the count that closes a shift and, at a handover, begins the next one (docs/till.md).
 
 use actix_web::http::header::SET_COOKIE;
 use actix_web::{HttpRequest, HttpResponse, web};
@@ -159,7 +159,7 @@ pub async fn close(
         }
         None => None,
     };
-    // Without the PIN: in what is hashed alone a million of them are tried in a moment.
+    // Without the PIN: an attacker can try all million PINs against this hash in a moment.
     let asked = (counted, &body.pecahan, body.lanjut.as_ref().map(|next| next.idpetugas));
     let unsure = body.yakin == Some(false);
     let route = if unsure { "shift/tutup?yakin=false" } else { "shift/tutup" };
@@ -174,7 +174,7 @@ pub async fn close(
         if doubtful {
             return Err(AppError::Conflict("hitung sekali lagi"));
         }
-        // After whatever was sold in it.
+        // Later than everything that was sold in the shift.
         let now = store.now();
         let closed = shift::close(tx, shift, by.person, (counted, notes.as_ref()), now).await?;
         let cara_bayar = shift::sold(tx, shift).await?;
@@ -201,7 +201,7 @@ pub async fn close(
         let theirs = Keeper { person: known.person.id, principal: &principal, ..by };
         let opened = shift::open(tx, theirs, counted, now).await?;
         call::record(tx, theirs, ("shift.buka", opened.id), json!({ "modal": counted, "dari": shift }), now).await?;
-        // Everybody's at this till: nobody goes on selling into the next person's drawer.
+        // Ends every session at this till, so that no sale goes into the next person's drawer.
         session::end_at(tx, by.browser, now).await?;
         let begun = session::begin(tx, &known, now).await?;
         (told.baru, told.sampai, told.petugas) = (Some(opened), Some(begun.until), Some(WhoIs::from(known.person)));
@@ -218,8 +218,8 @@ pub async fn close(
     Ok(answer)
 }
 
-/// Whether this count is asked about. That it was is committed to the audit log whatever becomes of the call, so that nobody is asked
-/// twice: what is asked tells a little of the sum.
+/// Whether the kasir must count again. The request to do so is committed to the audit log even if the call fails later, so that it is
+/// made only once: it reveals a little of the sum.
 async fn ask_again(client: &mut DbClient, by: Keeper<'_>, counted: i64, now: Timestamp) -> Result<bool, AppError> {
     let tx = client.transaction().await?;
     let shift = shift::hold_alone(&tx, by.browser).await?;

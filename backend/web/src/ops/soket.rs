@@ -1,4 +1,4 @@
-//! `POST /ops/v1/soket`: a ticket for the socket of this session: `auth: {tiket}`, once, within a minute.
+//! `POST /ops/v1/soket`: issues a ticket for the socket of this session: `auth: {tiket}`, once, within a minute.
 
 use actix_web::{HttpResponse, web};
 use nyala_identity::staff::Staff;

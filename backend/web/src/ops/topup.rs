@@ -1,4 +1,4 @@
-//! `POST /ops/v1/topup`: the cashier sells balance (every role). A session at a till sells in its open shift.
+//! `POST /ops/v1/topup`: the cashier sells balance (every role). A till session sells in its open shift.
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -33,13 +33,13 @@ use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
 use crate::live::balances::{Balances, Moved};
 
-/// Rupiah that a kasir at a till sells alone, at once or to one customer of an outlet within an hour.
+/// Rupiah that a kasir at a till may sell without an approval, at once or to one customer of an outlet within an hour.
 const MAX_ALONE: i64 = 1_000_000;
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct TopUp {
     /// From `pelanggan/cari`; this, `telp` or `qr`.
-    // What was not there before is not hashed when it is not there: a repeat is known by it.
+    // A field that was added later is not hashed when it is absent: otherwise the repeat of an older call would have another hash.
     #[serde(skip_serializing_if = "Option::is_none")]
     id_customer_global: Option<Id>,
     /// The customer's number in any form.
@@ -89,7 +89,7 @@ pub struct TopUpMade {
     created_at: Timestamp,
 }
 
-/// What binds its fields together: one way to name the customer, and an expiry for what expires.
+/// Rule that connects the fields: exactly one of the customer's identifiers, and an expiry for what expires.
 pub fn together() -> [OneOf; 2] {
     let text = || Object::with_type(Type::String);
     let named = |this: &str, what: Object, [a, b]: [&str; 2]| with(this, what).property(a, null()).property(b, null());
@@ -144,7 +144,7 @@ pub async fn topup(
         _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
     let said = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get));
-    // A kasir's program may name the kind that the package or the outlet gives, without its date.
+    // A kasir's program may send the kind that the package or the outlet sets, without its date.
     let names_given = operator.role == Role::Kasir && said == (Some(1), None);
     let asked = if names_given { AccountKind::Plain } else { AccountKind::parse(said.0, said.1)? };
     let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), asked)?;
@@ -191,8 +191,8 @@ pub async fn topup(
     Ok(answer)
 }
 
-/// What is sold is what the package or the outlet gives, unless somebody above a kasir says otherwise. A kasir's program may say the kind
-/// that is given, too.
+/// The package or the outlet sets the kind, unless an operator above a kasir requests another one. A kasir's program may send the kind
+/// that is set.
 fn kind(role: Role, asked: AccountKind, given: AccountKind) -> Result<AccountKind, AppError> {
     match asked {
         AccountKind::Plain => Ok(given),
@@ -207,7 +207,7 @@ fn kind(role: Role, asked: AccountKind, given: AccountKind) -> Result<AccountKin
     }
 }
 
-/// A session sells in its till's open shift, which stays open until this is committed; cash goes into a drawer one sale at a time.
+/// A session sells in its till's open shift, which stays open until this is committed. Cash is added to a drawer one sale at a time.
 async fn payment(tx: &Transaction<'_>, operator: &Operator, body: &TopUp) -> Result<Payment, AppError> {
     let Some(till) = operator.at else { return Ok(Payment::OutsideShift(body.cara_bayar)) };
     let means = body.cara_bayar.unwrap_or(Means::Tunai);
@@ -218,18 +218,18 @@ async fn payment(tx: &Transaction<'_>, operator: &Operator, body: &TopUp) -> Res
     Ok(Payment::AtShift(AtShift { id, means, again: body.ulang == Some(true) }))
 }
 
-/// Whose word a sale goes by.
+/// Who authorises a sale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
-    /// The seller's, who may.
+    /// The seller, whose role is sufficient.
     Itself,
-    /// A kasir's own. It counts together with the next ones.
+    /// A kasir without an approval. The sale counts together with the next ones.
     Alone,
-    /// A supervisor's yes to a kasir's sale.
+    /// A supervisor who approved a kasir's sale.
     By(i64),
 }
 
-/// A kasir at a till needs a yes where the sale and those that nobody said yes to come to more than [`MAX_ALONE`].
+/// A kasir at a till needs an approval when this sale and earlier ones without approval exceed [`MAX_ALONE`].
 async fn allowed(
     tx: &Transaction<'_>,
     operator: &Operator,
@@ -248,7 +248,7 @@ async fn allowed(
     approval.use_up(tx, operator, &act, WITHOUT, now).await.map(Allowed::By)
 }
 
-/// The top-up and its line in the audit log.
+/// Records the top-up and its entry in the audit log.
 pub async fn sell(
     tx: &Transaction<'_>,
     payee: &Payee,

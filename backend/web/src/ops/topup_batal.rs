@@ -1,4 +1,4 @@
-//! `POST /ops/v1/topup/{id}/batal`: takes a top-up back, whole and once (supervisor and above, a kasir with an approval).
+//! `POST /ops/v1/topup/{id}/batal`: reverses a top-up, whole and once (supervisor and above, a kasir with an approval).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::GenericClient;
@@ -93,7 +93,7 @@ pub async fn topup_batal(
     Ok(answer)
 }
 
-/// An owner's approval is worth what an owner's own word is.
+/// An owner's approval counts as the owner's own decision.
 async fn is_owner(client: &impl GenericClient, approver: Option<i64>) -> Result<bool, AppError> {
     const ROLE: &str = "SELECT role = 'owner' FROM kunci_operator WHERE id = $1";
     let Some(approver) = approver else { return Ok(false) };

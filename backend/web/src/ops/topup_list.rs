@@ -1,6 +1,7 @@
-//! `GET /ops/v1/topup`: what was sold, the newest first: a kasir sees the open shift of the till, everybody above the outlet.
-//! `GET /ops/v1/topup/{id}`: one of them. The count is blind, so a kasir's list has amounts of the newest few sales only, and an older one
-//! is opened alone, which is counted (docs/till.md).
+//! `GET /ops/v1/topup`: top-ups, newest first. A kasir sees the till's open shift, all others the outlet.
+//!
+//! `GET /ops/v1/topup/{id}`: one of them. The drawer is counted blind, so a kasir's list has amounts only for the newest few sales. An
+//! older sale is opened individually, which is counted (docs/till.md).
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;
@@ -146,7 +147,7 @@ pub async fn topup_one(
 }
 
 impl TopUpRow {
-    /// As a kasir's list has it before the count. A package has its price.
+    /// A row in a kasir's list before the count. The package is left out too, because it implies the price.
     fn without_amounts(self) -> Self {
         Self { nominal: None, quota: None, nama_paket: None, ..self }
     }

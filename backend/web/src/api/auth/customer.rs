@@ -9,7 +9,7 @@ use nyala_identity::auth::session::{Session, authenticate};
 
 use crate::http::error::AppError;
 
-/// The customer whose bearer token came with the request; 401 without a good one.
+/// The customer of the request's bearer token; 401 without a valid one.
 #[derive(Debug, Clone, Copy)]
 pub struct Customer {
     /// `id_customer_global`.
@@ -26,7 +26,7 @@ impl FromRequest for Customer {
     }
 }
 
-/// The login that the bearer token is of; 401 without a good one.
+/// The login that the request's bearer token belongs to; 401 without a valid one.
 #[derive(Debug)]
 pub struct Login(pub Session);
 

@@ -57,7 +57,7 @@ pub async fn forgot_password(
     let change = PasswordChange { code, telp, hash, old_hash: None };
     let (id, version) = change_password(&auth, change).await?.ok_or(AppError::RecordNotFound)?;
     let mut answer = done("Sandi diperbaruhi");
-    // The code came to the customer's own number, so that the login that follows is no stranger's.
+    // The code was sent to the customer's own number, so this login is not a stranger's.
     remember_phone(&auth, &http, &req, &mut answer, id, version)?;
     Ok(answer)
 }

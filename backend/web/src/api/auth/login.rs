@@ -52,7 +52,7 @@ pub async fn login(
         limits.admit(requester.address, store.now())?;
     }
     let Some(account) = find(&store, &telp).await? else {
-        // Told apart from a wrong password (the table), so that hashing anything would hide nothing.
+        // The response differs from that for a wrong password (the table), so computing a hash would hide nothing.
         limits.take(requester.address, store.now())?;
         return Err(AppError::RecordNotFound);
     };
@@ -70,7 +70,7 @@ async fn is_right((auth, store): (&Auth, &Store), line: Line, password: &str, ac
     let place = password::reserve(auth, line)?;
     let compared = place.compare(password, &account.hash).await?;
     if compared == Compared::Older {
-        // The next login tries again; this one is right all the same.
+        // If this fails, the next login tries again; the password is right in any case.
         if let Err(error) = replace_hash(store, &place, password, account).await {
             tracing::warn!(%error, "the older hash of a right password stays");
         }
@@ -78,7 +78,7 @@ async fn is_right((auth, store): (&Auth, &Store), line: Line, password: &str, ac
     Ok(compared != Compared::Wrong)
 }
 
-/// The password stays what it is, so that no token ends and `updated_at` does not move.
+/// Stores a newer hash of the same password. The password does not change, so no token ends and `updated_at` stays.
 async fn replace_hash(store: &Store, place: &QueuePlace, password: &str, account: &Account) -> Result<(), AppError> {
     const REPLACE: &str = "UPDATE customer_global SET password_hash = $3 WHERE id = $1 AND password_hash = $2";
     let hash = place.hash(&composed(password)).await?;

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/logout`: the end of one token (docs/contract.md §7).
+//! `POST /scan/v1/auth/logout`: ends one token (docs/contract.md §7).
 
 use actix_web::{HttpResponse, web};
 use nyala_identity::auth::Auth;
@@ -10,8 +10,8 @@ use crate::api::auth::customer::Login;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 
-/// Ended tokens of a customer that have not run out. Nobody logs out thirty times a day for a month; whoever does has all phones
-/// logged out by the next one, and no endless list.
+/// Ended tokens per customer that have not expired. Thirty logouts a day for a month are not normal use. Beyond this the next logout
+/// ends all tokens of the customer, instead of extending the list without limit.
 const MAX_ENDED: i64 = 1_000;
 
 /// Ends the token that comes with the request, on every door; other phones stay logged in.
@@ -21,7 +21,7 @@ const MAX_ENDED: i64 = 1_000;
 )]
 pub async fn logout(Login(session): Login, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     let (auth, store) = (Auth::clone(&auth), Store::clone(&store));
-    // To its end even when the caller goes away, as the app does, so that a committed logout is always told to the open sockets.
+    // Runs to its end even when the caller disconnects, as the app does, so that open sockets are always notified of a committed logout.
     actix_web::rt::spawn(async move { end(&auth, &store, &session).await }).await.map_err(AppError::internal)??;
     Ok(done("Berhasil Logout!"))
 }

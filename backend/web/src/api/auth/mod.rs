@@ -1,4 +1,4 @@
-//! Logging in and out, registering, one-time codes (docs/contract.md §1).
+//! Login, logout, registration, one-time codes (docs/contract.md §1).
 
 pub mod customer;
 pub mod forgot_password;
@@ -28,7 +28,7 @@ pub struct TokenData {
     pub token: String,
 }
 
-/// The answer that logs customer `id` in: a token of version `version`, and the phone is known from now on.
+/// The response that logs in customer `id`: a token of version `version`. From now on the phone is known.
 pub fn logged_in(
     auth: &Auth,
     http: &HttpSettings,
@@ -42,7 +42,7 @@ pub fn logged_in(
     Ok(answer)
 }
 
-/// Makes the phone that asked known as one of customer `id`, who has just proved to be that.
+/// Marks the requesting phone as known for customer `id`, who has just authenticated.
 pub fn remember_phone(
     auth: &Auth,
     http: &HttpSettings,
@@ -57,7 +57,7 @@ pub fn remember_phone(
     Ok(())
 }
 
-/// Who asks, as far as limits care.
+/// The requester, as the limits see it.
 pub fn requester(req: &HttpRequest, auth: &Auth, http: &HttpSettings) -> Requester {
     auth.requester(counted(req, &http.trusted_proxies), req.headers())
 }

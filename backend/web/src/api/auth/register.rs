@@ -1,4 +1,4 @@
-//! `POST /scan/v1/auth/register`: a new account, logged in (docs/contract.md §1, table).
+//! `POST /scan/v1/auth/register`: creates an account and logs it in (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_core::domain::name::Name;
@@ -57,7 +57,7 @@ pub async fn register(
     let name = Name::parse(&nama)?;
     let password = Password::parse(&password)?;
     let requester = requester(&req, &auth, &http);
-    // Nobody is known as the customer of a number that has no account yet.
+    // No phone is known for a number that has no account yet.
     let place = password::reserve(&auth, requester.line(None))?;
     let code =
         code_try::take_try(&auth, &requester, None, CodePurpose::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
@@ -66,7 +66,7 @@ pub async fn register(
     logged_in(&auth, &http, &req, "Registrasi Berhasil", id, version)
 }
 
-/// The account and the end of its code, both or neither.
+/// Creates the account and uses up its code, both or neither.
 async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
     let now = store.now();
     let mut client = store.get().await?;

@@ -14,7 +14,7 @@ use crate::http::client_ip::counted;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 
-/// What a request for a code says when it went out.
+/// Message of the response after a code was sent.
 pub const SENT: &str = "kode dikirim lewat WhatsApp";
 
 #[derive(Debug, Deserialize, ToSchema)]

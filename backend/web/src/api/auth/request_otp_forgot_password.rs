@@ -34,8 +34,8 @@ pub async fn request_otp_forgot_password(
     let OtpRequest { telp, .. } = body.into_inner();
     let requester = requester(&req, &auth, &http);
     let purpose = CodePurpose::ForgotPassword;
-    // While codes are guessed few go to strangers, who may also ask for as many as a number gets; a phone that is known as the
-    // customer's own gets its own all the same.
+    // While codes are guessed, few are sent to strangers, who may also use up the number's own limit. A phone that is known as the
+    // customer's has separate limits and still gets its code.
     let request = match requester.known_by_number(&auth, &telp).await? {
         Some(phone) => CodeRequest { purpose, by: Asker::Customer(phone.customer), alarm_since: None },
         None => {

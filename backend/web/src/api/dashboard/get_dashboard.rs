@@ -1,4 +1,4 @@
-//! `GET /scan/v1/dashboard/get_dashboard`: who it is and what runs (docs/product.md §2, Dashboard).
+//! `GET /scan/v1/dashboard/get_dashboard`: the customer and what runs (docs/product.md §2, Dashboard).
 
 use actix_web::{HttpResponse, web};
 use futures_util::future::try_join3;
@@ -50,13 +50,13 @@ pub struct CustomerSummary {
 
 const CUSTOMER: &str = "SELECT id, nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
 
-/// One open purchase a machine: a hundred are more than one customer's dashboard can show.
+/// At most one open purchase per machine: a hundred are more than one customer's dashboard can show.
 const OPEN: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.state IN ", open_states!(), " ORDER BY t.id DESC LIMIT 100");
 
-/// How long after the end laundry is shown as waiting.
+/// How long laundry is shown as waiting after the end of its cycle.
 const WAITS_MS: i64 = 30 * 60_000;
 
-/// $2: what ended before is not shown.
+/// $2: cycles that ended before it are not shown.
 const WAITING: &str = concat!(
     "SELECT t.no_nota, t.finished_at, t.nama_mesin, t.nama_layanan, o.nama FROM ",
     last_purchases!(),

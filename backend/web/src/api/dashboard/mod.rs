@@ -1,4 +1,4 @@
-//! The first screen: who it is, which balances, what runs (docs/product.md §7).
+//! First screen: the customer, the balances, and what runs (docs/product.md §7).
 
 pub mod customer_global;
 pub mod get_dashboard;

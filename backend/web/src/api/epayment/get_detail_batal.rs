@@ -1,4 +1,4 @@
-//! `GET /scan/v1/epayment/get_detail_batal/{id}`: a top-up that staff took back.
+//! `GET /scan/v1/epayment/get_detail_batal/{id}`: a top-up that staff reversed.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;

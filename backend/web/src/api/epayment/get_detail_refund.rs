@@ -1,4 +1,4 @@
-//! `GET /scan/v1/epayment/get_detail_refund/{id}`: money that came back, also that of a purchase that never started.
+//! `GET /scan/v1/epayment/get_detail_refund/{id}`: money returned to a wallet, also for a purchase that never started.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;
@@ -30,7 +30,7 @@ pub struct DetailRefund {
     nominal_refund: i64,
 }
 
-/// Two index look-ups (`gerak_sekali`, `ledger_refund`) instead of one that no index answers.
+/// Two index look-ups (`gerak_sekali`, `ledger_refund`) instead of one query that no index supports.
 const ONE: &str = "SELECT t.no_nota, l.created_at, l.jumlah FROM snap_transaksi t JOIN LATERAL ( \
                      SELECT id, created_at, jumlah FROM ledger_transfer WHERE idtransaksi = t.id AND kind = 'void' \
                      UNION ALL SELECT id, created_at, jumlah FROM ledger_transfer WHERE idtransaksi = t.id AND kind = 'refund' \

@@ -1,4 +1,4 @@
-//! `POST /scan/v1/push/berhenti`: a browser is told no more.
+//! `POST /scan/v1/push/berhenti`: stops pushes to a browser.
 
 use actix_web::{HttpResponse, web};
 use nyala_identity::push::endpoint::Endpoint;

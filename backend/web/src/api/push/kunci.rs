@@ -1,4 +1,4 @@
-//! `GET /scan/v1/push/kunci`: what a browser subscribes with.
+//! `GET /scan/v1/push/kunci`: the key that a browser subscribes with.
 
 use actix_web::{HttpResponse, web};
 use serde::Serialize;

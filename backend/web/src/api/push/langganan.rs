@@ -1,4 +1,4 @@
-//! `POST /scan/v1/push/langganan`: this browser is told from now on.
+//! `POST /scan/v1/push/langganan`: subscribes this browser to pushes.
 
 use actix_web::{HttpResponse, web};
 use nyala_identity::push::subscription::{self, Subscriber, Subscription, Wrong};

@@ -1,4 +1,4 @@
-//! Browsers that are told when the wash ends (docs/contract.md §8).
+//! Browsers that are notified when the wash ends (docs/contract.md §8).
 
 pub mod berhenti;
 pub mod kunci;

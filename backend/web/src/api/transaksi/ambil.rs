@@ -16,7 +16,7 @@ pub struct Ambil {
     id: ReceiptNumber,
 }
 
-/// The first time counts. $1 customer, $2 receipt, $3 now.
+/// Only the first time is stored. $1 customer, $2 receipt, $3 now.
 const FETCH: &str = "
 WITH t AS (
     SELECT id, finished_at IS NOT NULL AS over FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2

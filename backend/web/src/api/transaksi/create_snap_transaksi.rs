@@ -1,4 +1,4 @@
-//! `POST /scan/v1/transaksi/create_snap_transaksi`: hold the money, start the machine, answer with the truth.
+//! `POST /scan/v1/transaksi/create_snap_transaksi`: holds the money, starts the machine, and reports the outcome.
 
 use std::time::Duration;
 
@@ -29,8 +29,8 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 
-/// How often the facts may change under one request before it is told to try later.
-const TRIES: usize = 4;
+/// How often the facts may change during one request before it is refused as busy.
+const MAX_ATTEMPTS: usize = 4;
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = CreateSnapTransaksi)]
@@ -99,12 +99,12 @@ pub async fn create_snap_transaksi(
     Ok(answer::ok_with(message, Started { id: order.receipt_number.as_str().to_owned(), message }))
 }
 
-/// Comes back when the outcome of `order` is known, as a success or as the refusal to answer with.
+/// Returns when the outcome of `order` is known: as a success, or as the refusal to respond with.
 async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Order) -> Result<(), AppError> {
     if !machines.are_open() {
         return Err(AppError::Unavailable);
     }
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let decision = {
             let client = store.get().await?;
             decide(order, facts::read(&client, order).await?, store.now())
@@ -126,7 +126,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
-                // Before money is held for it: a device that has just gone takes no start.
+                // Checked before the money is held: a device that has just gone offline cannot start.
                 if device::is_ready(machines, location).await == Some(false) {
                     Outcome::Refused(Refusal::MachineOffline)
                 } else {
@@ -154,7 +154,8 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
     Err(AppError::Unavailable)
 }
 
-/// What a customer is told whose money is back, with until when it is usable where the account had expired meanwhile.
+/// The message for a customer whose money is back. It includes until when the money is usable, if the account had expired in the
+/// meantime.
 async fn not_started(store: &Store, order: &Order) -> Result<AppError, AppError> {
     const SINCE: &str = "SELECT created_at FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2";
     let client = store.get().await?;
@@ -162,18 +163,18 @@ async fn not_started(store: &Store, order: &Order) -> Result<AppError, AppError>
     let row = client.query_opt(&stmt, &[&order.id_customer_global, &order.receipt_number.as_str()]).await?;
     let Some(row) = row else { return Ok(AppError::MachineRefused) };
     let until = came_back::usable_until(&client, order.idcustomer, row.get(0)).await?;
-    Ok(until.map_or(AppError::MachineRefused, |(_, told)| AppError::MachineRefusedUsable(told)))
+    Ok(until.map_or(AppError::MachineRefused, |(_, until)| AppError::MachineRefusedUsable(until)))
 }
 
-/// Remembers the refusal; `false` when the receipt was claimed meanwhile and the facts must be read again.
+/// Stores the refusal; `false` when the receipt was claimed concurrently and the facts must be read again.
 async fn refuse(store: &Store, order: &Order, why: Refusal) -> Result<bool, AppError> {
     let client = store.get().await?;
     Ok(remember_refusal(&client, order, why, store.now()).await?)
 }
 
-/// Asks an actor; one that went away before answering means that the facts must be read again.
-async fn ask(tell: impl FnOnce(Buyer) -> Result<(), MachineError>) -> Result<Outcome, AppError> {
+/// Sends an actor a request. If the actor ends before it responds, the facts must be read again.
+async fn ask(send: impl FnOnce(Buyer) -> Result<(), MachineError>) -> Result<Outcome, AppError> {
     let (buyer, answer) = reply::channel();
-    tell(buyer)?;
+    send(buyer)?;
     Ok(answer.await.unwrap_or(Outcome::ReadAgain))
 }

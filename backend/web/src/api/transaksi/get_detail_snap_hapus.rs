@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/get_detail_snap_hapus/{id}`: a use that an operator deleted.
+//! `GET /scan/v1/transaksi/get_detail_snap_hapus/{id}`: a purchase that an operator deleted.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::receipt_number::ReceiptNumber;

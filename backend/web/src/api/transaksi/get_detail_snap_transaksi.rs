@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/get_detail_snap_transaksi/{id}`: one use of a machine.
+//! `GET /scan/v1/transaksi/get_detail_snap_transaksi/{id}`: one purchase.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::receipt_number::ReceiptNumber;

@@ -73,7 +73,7 @@ pub enum StatusMesin {
 }
 
 impl StatusMesin {
-    /// `reachable`: online and not waiting for staff; `taken`: an open purchase has it, or its device reports a run.
+    /// `reachable`: online and not waiting for staff. `taken`: in use by an open purchase, or its device reports a cycle.
     pub const fn of(reachable: bool, taken: bool) -> Self {
         match (reachable, taken) {
             (false, _) => Self::Offline,
@@ -136,12 +136,12 @@ pub async fn get_layanan(
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
     let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
-    // Asked now, it may have answered when the customer pays.
+    // The device is queried now, so that its response may be there when the customer pays.
     let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
     let here = device::scan(&machines, scanned).await;
     let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
     let stmt = client.prepare_cached(SERVICES).await?;
-    // Looked through here: the database may know the case of no letter but ASCII's.
+    // Searched here: the database may support upper and lower case only for ASCII.
     let found = |row: &Row| row.try_get(1).is_ok_and(|nama: &str| text::folded(nama).contains(&search));
     let [skip, limit] = [page.skip, page.limit].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
     let all = client.query_raw(&stmt, [data_mesin.outlet.idoutlet]).await?;
@@ -150,7 +150,7 @@ pub async fn get_layanan(
     Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
 }
 
-/// What is looked for, [`text::folded`]; nothing but blanks finds every service.
+/// The search text, [`text::folded`]; blanks alone match every service.
 pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
     if text.trim().is_empty() { Ok(String::new()) } else { Ok(text::folded(&text::parse("search", text, MAX_SEARCH_CHARS)?)) }
 }
@@ -166,15 +166,15 @@ async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Resul
     Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
 }
 
-/// `here`: its device does not say otherwise.
+/// `here`: false when the device has reported that it is not reachable.
 fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
     let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Timestamp> = row.try_get(5)?;
     let duration_s: Option<i32> = row.try_get(10)?;
-    // No run has longer left than it lasts, also one that started while the clock was ahead.
+    // No cycle has more time left than its duration, even if it started while the clock was ahead.
     let latest = now.plus_ms(duration_s.map_or(0, |s| i64::from(s) * 1_000));
     let ends_at = ends_at.filter(|_| open == Some(PurchaseState::Running)).map(|end| end.min(latest));
-    // What its device reports to run although no open purchase says so.
+    // A cycle that the device reports without an open purchase.
     let unpaid: Option<Timestamp> = row.try_get(11)?;
     let ends_at = ends_at.or(unpaid.filter(|_| open.is_none()));
     let status = StatusMesin::of(reachable && here, open.is_some() || unpaid.is_some());

@@ -40,7 +40,7 @@ pub struct ListHistory {
 #[serde(try_from = "String")]
 enum Kind {
     All,
-    /// Uses, their deletions and their refunds.
+    /// Purchases, their deletions and their refunds.
     SnapTransaksi,
     PembelianEmoney,
 }
@@ -95,9 +95,9 @@ enum RefType {
     SnapTransaksiRefund,
 }
 
-/// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and
-/// of `riwayat_topup`) is written out, so that the page is read off that index from its end. COALESCE keeps the
-/// planner from guessing how many rows `<> ALL` leaves: where many rows share a transaction it would guess none, and sort.
+/// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and of
+/// `riwayat_topup`) is written out, so that the page is read from the end of that index. COALESCE hides from the planner how many rows
+/// `<> ALL` leaves. Where many rows share a transaction it would estimate none, and sort.
 macro_rules! history_sql {
     ($kind:literal) => {
         concat!(
@@ -152,7 +152,7 @@ pub async fn list_history(
     Ok(ok(history(&rows)?))
 }
 
-/// The first row always is: without entries its entry columns are null.
+/// The first row always exists: without entries its entry columns are null.
 fn history(rows: &[Row]) -> Result<History, AppError> {
     let first = rows.first().ok_or_else(|| AppError::internal("a history without its limits"))?;
     let in_progress: Vec<String> = first.try_get(1)?;

@@ -1,4 +1,4 @@
-//! Scanning, buying and looking back (docs/product.md §7, `/v1/transaksi`).
+//! Scanning, buying and history (docs/product.md §7, `/v1/transaksi`).
 
 pub mod ambil;
 pub mod create_snap_transaksi;

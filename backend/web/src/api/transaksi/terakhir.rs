@@ -1,4 +1,4 @@
-//! `GET /scan/v1/transaksi/terakhir`: what the customer washed last, to wash it again (docs/contract.md §2).
+//! `GET /scan/v1/transaksi/terakhir`: the customer's last service, to buy it again (docs/contract.md §2).
 
 use actix_web::{HttpResponse, web};
 use nyala_store::db::Store;
@@ -23,7 +23,7 @@ pub struct Terakhir {
     idcustomer: i64,
 }
 
-/// Of the last one that ran, whatever came of those after it.
+/// Service of the last purchase that ran, ignoring later ones that did not start.
 const LAST: &str = concat!(
     "SELECT l.idlayanan, l.nama, l.durasi_s, l.harga, l.idoutlet, t.idcustomer FROM (SELECT t.idlayanan, t.idcustomer FROM ",
     last_purchases!(),
