@@ -36,7 +36,7 @@ pub const TELP: &str = "81234567890";
 /// Serialises several processes that would seed the same database.
 const SEED_LOCK: i64 = 0x4e59_414c_4105;
 const PRINCIPAL: &str = "demo";
-/// How the audit log tells a seeded database from another one.
+/// Action in the audit log that marks a seeded database.
 const ACTION: &str = "demo.isi";
 
 /// Name, town, latitude, longitude.
@@ -67,7 +67,7 @@ pub enum Seeded {
     Now,
     /// The demo is there already.
     Before,
-    /// Somebody else's data is there: nothing was written.
+    /// Other data is there: nothing was written.
     NotEmpty,
 }
 
@@ -121,7 +121,7 @@ async fn first_outlet(client: &impl GenericClient) -> Result<Option<i64>, AppErr
     Ok(client.query_one(FIRST, &[&ACTION]).await?.get(0))
 }
 
-/// The people at the first outlet's till and its packages, where there are none: a demo of before had neither.
+/// Adds the staff and packages of the first outlet where they are missing, as in demos of earlier versions.
 async fn people(tx: &Transaction<'_>, secrets: &Secrets, idoutlet: Option<i64>, now: Timestamp) -> Result<(), AppError> {
     const THERE: &str = "SELECT EXISTS (SELECT FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci WHERE k.idoutlet = $1)";
     const PACKAGE: &str = "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, $2, $3, $4, $5)";
@@ -155,12 +155,12 @@ pub async fn invite(db: &Db, now: Timestamp) -> Result<Option<String>, AppError>
     Ok(Some(pairing.code))
 }
 
-/// Names and PINs at the demo's till, for whoever starts it.
+/// Names and PINs at the demo's till, printed at the start.
 pub fn pins() -> String {
     PEOPLE.map(|(name, _, pin)| format!("{name} {pin}")).join(", ")
 }
 
-/// Whether customers whose password everybody knows were made here: by the demo, or in bulk for load tests.
+/// Whether customers with publicly known passwords were made here: by the demo, or in bulk for load tests.
 pub async fn has_public_passwords(db: &Db) -> Result<bool, AppError> {
     const MADE: &str = "SELECT EXISTS (SELECT FROM audit_log WHERE aksi IN ($1, $2))";
     Ok(db.get().await?.query_one(MADE, &[&ACTION, &pelanggan_bulk::ACTION]).await?.get(0))

@@ -55,7 +55,7 @@ pub const VITAL_TASKS: [&str; 19] = [
     "revocations",
 ];
 
-/// Those that only one of several servers has, and those of its news.
+/// Settings of one server of a cluster, and of its change notifications.
 pub const VITAL_TASKS_OF_A_CLUSTER: [&str; 13] = [
     "node",
     "orphans",
@@ -112,7 +112,7 @@ pub struct HttpSettings {
     pub backlog: u16,
     pub unfinished_bodies_mb: usize,
     pub trusted_proxies: Vec<Block>,
-    /// Believe `X-Forwarded-Host` of a trusted proxy.
+    /// Accept `X-Forwarded-Host` of a trusted proxy.
     pub forwarded_host: bool,
     /// Who may read `/metrics` from another host.
     pub metrics_from: Vec<Block>,
@@ -128,7 +128,7 @@ pub struct HttpSettings {
 #[serde(deny_unknown_fields)]
 pub struct DataSettings {
     pub dir: PathBuf,
-    /// Nobody chose `dir`: only then may the private database move to a system place.
+    /// `dir` is the default: only then may the private database move to a system folder.
     #[serde(skip)]
     pub dir_is_default: bool,
 }
@@ -208,13 +208,13 @@ pub struct MachineSettings {
 pub struct MqttSettings {
     pub host: String,
     pub port: u16,
-    /// What devices are told; empty: `host`, where that leads to the server.
+    /// Address in the keys of devices; empty: `host`, when that leads to the server.
     pub public_host: String,
     /// TCP balancers whose connections begin with a PROXY protocol version 2 header.
     pub trusted_proxies: Vec<Block>,
     pub max_connections: usize,
     pub tls: bool,
-    /// Nobody has chosen the port.
+    /// The port is the default.
     #[serde(skip)]
     pub port_is_default: bool,
 }
@@ -324,7 +324,7 @@ impl ServerSettings {
         self.data.dir.join("mqtt.port")
     }
 
-    /// Where devices find the server. `None` when nobody has said it: in production, or with an address that means all of this machine's.
+    /// Host under which devices find the server. `None` when it is not configured: in production, or with a wildcard address.
     pub fn device_host(&self) -> Option<&str> {
         let mqtt = &self.mqtt;
         if !mqtt.public_host.is_empty() {

@@ -36,12 +36,12 @@ impl Key {
         self.hmac(message).finalize().into_bytes().into()
     }
 
-    /// A key of its own for `purpose`, so that nothing made with one of the two is worth anything to the other.
+    /// Derives a separate key for `purpose`: what is signed with one key is invalid for the other.
     pub fn derive(&self, purpose: &str) -> Self {
         Self(self.mac(purpose.as_bytes()))
     }
 
-    /// A P-256 key of its own for `purpose`.
+    /// Derives a separate P-256 key for `purpose`.
     pub fn p256(&self, purpose: &str) -> SecretKey {
         let mut key = self.derive(purpose);
         loop {
@@ -111,7 +111,7 @@ pub enum SecretsError {
 }
 
 impl Secrets {
-    /// Reads the file; `None` when there is none. One that others can read, as a restored copy may be, is closed to them.
+    /// Reads the file; `None` when it is missing. A file that other users can read, such as a restored copy, is closed to them.
     pub fn load(data_dir: &Path) -> Result<Option<Self>, SecretsError> {
         let path = Self::file(data_dir);
         let unreadable = |why: String| SecretsError::Unreadable { path: path.display().to_string(), why };
@@ -139,7 +139,7 @@ impl Secrets {
         }
     }
 
-    /// Names these keys and tells nothing of them.
+    /// Identifies these keys without revealing them.
     pub fn fingerprint(&self) -> [u8; 32] {
         let Self { kid, token, otp, qr_mesin, qr_pelanggan } = self;
         let keys = [token, otp, qr_mesin, qr_pelanggan];
@@ -171,8 +171,8 @@ impl Secrets {
     }
 }
 
-/// Mended and not refused as ssh does it: closing the file loses nothing, and refusing would keep the outlets shut over a restored
-/// copy. Whether somebody has read it meanwhile only the operator can know, so it is told.
+/// Corrects the mode instead of refusing as ssh does: closing the file loses nothing, and refusing would keep outlets shut over a restored
+/// copy. Only the operator can know whether it was read before, so it is logged.
 fn close_to_others(file: &File, path: &Path) -> std::io::Result<()> {
     let open = |file: &File| Ok::<_, std::io::Error>(file.metadata()?.permissions().mode() & 0o077);
     let before = open(file)?;

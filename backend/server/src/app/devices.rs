@@ -25,7 +25,7 @@ pub enum BindError {
 /// `None`: this server serves no devices over MQTT, and has said why.
 ///
 /// # Errors
-/// When the port is taken or not to be had, and somebody relies on it.
+/// When the port is taken or cannot be bound, and it was chosen or production needs it.
 pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
     if config.is_production() && config.mqtt.public_host.is_empty() {
         tracing::warn!("mqtt.public_host is not set: devices over MQTT are not served");
@@ -50,7 +50,7 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
 pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) -> std::io::Result<ServerBuilder> {
     let mqtt = state.mqtt.clone();
     if state.config.mqtt.port == 0 {
-        // Whoever is given a key is told where to go.
+        // A key contains the address of the server.
         std::fs::write(state.config.device_port_file(), listener.local_addr()?.port().to_string())?;
     }
     builder.listen("devices", listener, move || {
@@ -67,7 +67,7 @@ pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) ->
     })
 }
 
-/// Where devices connect, as the person who started the server is told.
+/// Address for devices, as it is printed at the start.
 pub fn address(listener: Option<&TcpListener>) -> Option<SocketAddr> {
     listener.and_then(|listener| listener.local_addr().ok())
 }

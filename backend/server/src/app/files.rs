@@ -1,5 +1,5 @@
-//! The built app on the same port (docs/contract.md §5): its files, its page for every route of its own, and a 404 for the rest. The
-//! till is a build of its own in a folder below the app's, with a page of its own for its routes.
+//! The built app on the same port (docs/contract.md §5): its files, its page for each of its routes, and a 404 for the rest. The
+//! till is a separate build in a folder below the app's, with its own page for its routes.
 //!
 //! The build compresses each file once (frontend/scripts/precompress.mjs) and lays `x.js.br` and `x.js.gz` beside `x.js`. They go
 //! out as they are: a server that compressed for each request would be saturated by a few dozen of them.
@@ -185,8 +185,8 @@ fn open_packed(req: &HttpRequest, built: &Built, path: &Path) -> Option<BuiltFil
     }
 }
 
-/// The file or a part of it (RFC 9110 §14), or 304 when the caller has it in this form: each form has a tag of its own. `path` tells the
-/// type.
+/// The file or a part of it (RFC 9110 §14), or 304 when the caller has it in this encoding: each encoding has its own tag. `path` decides
+/// the type.
 fn answer(req: &HttpRequest, file: BuiltFile, path: &Path, caching: HeaderValue) -> HttpResponse {
     let begin = |status: StatusCode| -> HttpResponseBuilder {
         let mut answer = HttpResponse::build(status);

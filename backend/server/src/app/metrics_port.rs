@@ -1,4 +1,4 @@
-//! `http.metrics_port`: `/metrics` for whoever reaches that port, and nothing else.
+//! `http.metrics_port`: serves `/metrics` to every client that reaches that port, and nothing else.
 
 use std::io::{Error, ErrorKind};
 

@@ -63,11 +63,11 @@ pub struct ServerParts {
     pub auth: Auth,
     pub staff: Staff,
     pub whatsapp: WhatsApp,
-    /// What browsers are told.
+    /// Pushes to browsers.
     pub push: Push,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
-    /// What the other servers are told, and tell.
+    /// Change notifications between servers.
     pub news: Notifier,
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,

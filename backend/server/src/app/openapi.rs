@@ -171,7 +171,7 @@ fn served() -> Option<&'static Served> {
     SERVED.as_ref()
 }
 
-/// Each form has a tag of its own (RFC 9110 §8.8.3.3).
+/// Each encoding has its own tag (RFC 9110 §8.8.3.3).
 async fn openapi_json(req: HttpRequest) -> Result<HttpResponse, AppError> {
     let served = served().ok_or_else(|| AppError::internal("the OpenAPI document cannot be written"))?;
     let gzip = AcceptEncoding::parse(&req)

@@ -1,4 +1,4 @@
-//! The HTTP server and its beginning: bound first, so that a taken port is told before anything else happens.
+//! The HTTP server and its start. The port is bound first, so that a taken port is reported before anything else happens.
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
@@ -51,7 +51,7 @@ const JOIN_WITHIN_S: u32 = 10;
 const WRITE_BUFFER: usize = 8 * 1024;
 /// What the kernel holds of an answer that its client has not taken.
 const SEND_BUFFER: usize = 64 * 1024;
-/// A phone that acknowledges nothing for so long is gone.
+/// A connection without acknowledgements for this long is closed.
 const DEAD_PEER: Duration = Duration::from_secs(40);
 
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
 fn prepare(io: &TcpStream) {
     let _ = io.set_nodelay(true);
     let socket = socket2::SockRef::from(io);
-    // It reports twice what it was told (socket(7)).
+    // The kernel reports twice the value that was set (socket(7)).
     if socket.send_buffer_size().is_ok_and(|bytes| bytes > 2 * SEND_BUFFER) {
         let _ = socket.set_send_buffer_size(SEND_BUFFER);
     }
@@ -143,7 +143,7 @@ pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListene
             // A polling request that was given up ends at once.
             .h1_allow_half_closed(false)
             .client_request_timeout(HEAD_WITHIN)
-            // What a client still sends after its answer is read for so long, so that the answer arrives.
+            // What a client still sends after its answer is read for this long, so that the answer arrives.
             .client_disconnect_timeout(LINGER)
             .on_connect_ext(|connection: &Connection, data| {
                 prepare(connection.tcp());
@@ -215,7 +215,7 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let of = state.clone();
     let callers = Callers::new(move |headers, peer| Caller {
         address: client_ip::of(peer, headers, &of.config.http.trusted_proxies),
-        // All phones of a customer together: neither a login more nor an old phone has a share of its own.
+        // The limit counts all phones of a customer together, whatever their logins.
         known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.cast_unsigned()),
     });
     let of = state.clone();
@@ -248,7 +248,7 @@ fn read_body(req: &HttpRequest, body: Payload, max: usize) -> LocalBoxFuture<'st
     })
 }
 
-/// A websocket is asked for where there is none: the envelope, as for every unknown route.
+/// Answer to a websocket request at an unknown route: the envelope, as for every unknown route.
 fn no_such_socket(_: &Request) -> Response<BoxBody> {
     let body = serde_json::json!({ "status": 404, "message": "alamat tidak ditemukan", "data": null }).to_string();
     Response::build(StatusCode::NOT_FOUND).insert_header((CONTENT_TYPE, "application/json")).body(body).map_into_boxed_body()
@@ -266,7 +266,7 @@ fn add_headers(request: &Request, head: &mut ResponseHead) {
 /// What the sockets' own refusals look like: the envelope of every answer (docs/contract.md §1).
 fn socket_error(error: EngineError) -> String {
     let message = match error {
-        // A customer may see it, and it is told when to come back as everywhere.
+        // A customer may see this answer, so it has the usual envelope and `Retry-After`.
         EngineError::TooManyUnjoined => AppError::TooMany { retry_s: JOIN_WITHIN_S }.to_string(),
         EngineError::NoRoom => AppError::Unavailable.to_string(),
         other => other.to_string(),

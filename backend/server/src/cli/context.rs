@@ -27,7 +27,7 @@ pub struct CommandContext {
     pub now: Timestamp,
 }
 
-/// For whoever has no database or no keys where the settings say.
+/// Message for a command that finds no database or no keys at the configured place.
 const CURE: &str = "run this in the server's working directory with the server's environment (NYALA__DATA__DIR, DATABASE_URL); \
                     only `nyala serve`, `migrate` and `seed` make what is missing";
 
@@ -70,7 +70,7 @@ pub fn run<T>(common: &CommonArgs, work: impl AsyncFnOnce(&CommandContext) -> Re
     run_for(Purpose::Command, common, work)
 }
 
-/// The same; makes the database when there is none.
+/// The same; creates a missing database.
 pub fn run_or_create<T>(
     common: &CommonArgs,
     work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>,

@@ -81,8 +81,8 @@ const NEWLINES: [char; 2] = ['\n', '\r'];
 /// What a backslash takes the meaning from within double quotes; before anything else it stays.
 const ESCAPED: [char; 4] = ['"', '\\', '`', '$'];
 
-/// The assignments in their order. Lines without `=` are none. What a quote begins may go over several lines, and a backslash before the
-/// end of a line joins it with the next.
+/// The assignments in their order. Lines without `=` are skipped. A quoted value may span several lines, and a backslash before the end of a
+/// line joins it with the next.
 fn parse(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let (mut at, mut name, mut value) = (At::Line, String::new(), String::new());

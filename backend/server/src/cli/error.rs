@@ -40,7 +40,7 @@ impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     fn from(e: E) -> Self {
         let e: Box<dyn Error + Send + Sync> = e.into();
         let mut text = match e.downcast_ref::<AppError>() {
-            // told to a customer it hides its source; the operator at this machine may know
+            // a customer does not see the source; the operator at this machine may
             Some(AppError::Internal(source)) => source.to_string(),
             _ => e.to_string(),
         };

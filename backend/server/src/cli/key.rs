@@ -31,7 +31,7 @@ pub struct Add {
     nama: String,
 }
 
-/// What somebody is to see, as it is asked for.
+/// Scope of a new key, as it is requested.
 #[derive(Debug, Args)]
 pub struct KeyScope {
     /// owner: one owner's outlets; supervisor: one outlet; kasir: tops up and reads at one outlet; root (keys alone): everything

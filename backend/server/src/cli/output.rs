@@ -1,5 +1,5 @@
-//! What a command prints on standard output. Whoever has closed it wants no more, which is no error; where it cannot be written, because the
-//! disk is full for example, the command still says what it has done, so that nobody does it twice.
+//! Standard output of commands. A closed pipe is not an error. When the output cannot be written, for example on a full disk, the command
+//! still reports what it has done, so that the operator does not repeat it.
 
 use std::io::{ErrorKind, Write};
 use std::sync::mpsc;
@@ -27,7 +27,7 @@ pub fn print(text: &str, done: &str) -> Result<(), Failure> {
     }
 }
 
-/// A line on standard error. Nobody is there to be told that it cannot be written, and a pipe that nobody reads is not waited for.
+/// Prints a line on standard error. Failures are ignored, and a pipe without a reader is not waited for.
 pub fn warn(line: &str) {
     let (written, is_written) = mpsc::channel();
     let line = format!("{line}\n");

@@ -1,4 +1,4 @@
-//! Which databases a profile takes: production none that everybody knows the passwords of, development none that had customers.
+//! Databases that a profile accepts: production refuses one with publicly known passwords, development one that had customers.
 
 use nyala_store::config::ServerSettings;
 use nyala_store::db::profile;

@@ -67,8 +67,8 @@ fn raise_descriptor_limit() {
     }
 }
 
-/// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken one
-/// is told at once.
+/// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken
+/// port is reported at once.
 async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
@@ -101,7 +101,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
     let (server, running) = server::start(&state, listener, devices)?;
     let server = actix_web::rt::spawn(server);
     server::open(&state, &running).await?;
-    // Before it says that it is open: whoever reads that may stop it at once, and is owed the drain.
+    // Handlers are installed before the server reports that it is open: a reader may stop it at once and expects the drain.
     let stop = told_to_stop()?;
     let play = device_play(&state, device_address).await?;
     banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
@@ -119,13 +119,13 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
 
 /// Whether the server starts.
 enum Start {
-    /// With what the clock is behind, where somebody said that it is right all the same.
+    /// How far the clock is behind, when `--clock-is-right` was given.
     Now(Option<Behind>),
     /// SIGTERM came while it waited.
     Stopped,
 }
 
-/// Waits for a database whose clock is behind what it has stored; meanwhile `listener` answers 503.
+/// Waits for a database whose clock is behind its newest entries. Until then `listener` answers 503.
 async fn right_clock(
     config: &ServerSettings,
     client: &Client,
@@ -182,7 +182,7 @@ fn banner(config: &ServerSettings, address: SocketAddr, till_code: Option<&str>,
         text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");
     }
     text += play.unwrap_or_default();
-    // Whoever started it may read one line and close the pipe: no reason to end.
+    // A reader may take one line and close the pipe; that is no reason to end.
     let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
@@ -223,8 +223,8 @@ async fn keep_lock(state: &AppState, source: &Source, lock: ServerLock) -> Failu
     }
 }
 
-/// With a database that has its own life a lost lock is taken again, however long it is away; only when somebody else has it
-/// meanwhile the process ends (docs/decisions/0011-one-server-process-owns-a-database.md).
+/// With an external database a lost lock is taken again, however long the database is away. The process ends only when another
+/// process has the lock by then (docs/decisions/0011-one-server-process-owns-a-database.md).
 async fn keep_lock_elsewhere(state: &AppState, mut lock: ServerLock) -> Failure {
     loop {
         lock.lost().await;

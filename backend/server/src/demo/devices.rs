@@ -1,4 +1,4 @@
-//! The demo's machines that a real device can be (docs/contract.md §6): their keys are known to everybody, and `serve` shows how to play one.
+//! The demo's machines that a real device can be (docs/contract.md §6): their keys are public, and `serve` shows how to play one.
 
 use std::net::SocketAddr;
 
@@ -18,7 +18,7 @@ const OUTLET: (&str, &str, f64, f64) = ("Nyala Bengkel", "Bogor", -6.5971, 106.8
 pub const MACHINES: [(&str, &str); 2] =
     [("Mesin Cuci 1", "de300000000000000000000000000001"), ("Mesin Cuci 2", "de300000000000000000000000000002")];
 
-/// The outlet whose machines are no simulated ones, where there is none: a demo of before had not.
+/// Adds the outlet with MQTT machines where it is missing, as in demos of earlier versions.
 pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<(), AppError> {
     let known: Vec<Vec<u8>> = MACHINES.iter().map(|(_, secret)| keys::hash(secret.as_bytes())).collect();
     const THERE: &str = "SELECT EXISTS (SELECT FROM device_key WHERE hash = ANY($1))";
@@ -59,7 +59,7 @@ pub async fn play(db: &Db, address: SocketAddr) -> Result<Option<String>, AppErr
     let [(idoutlet, idmesin, secret), others @ ..] = keys.as_slice() else { return Ok(None) };
     let at = format!("-h {} -p {} -u {idmesin} -P {secret}", address.ip(), address.port());
     let topic = format!("-t nyala/v1/{idoutlet}/{idmesin}");
-    // It hears its commands and shows them; whatever it hears it answers with a sign of life, as a device does at once.
+    // It prints its commands and answers each with a sign of life at once, as a device does.
     let ears = format!(
         "mosquitto_sub {at} -k 20 {topic}/cmd | tee /dev/stderr | sed -u 's/.*/{{}}/' | mosquitto_pub {at} -k 20 -l {topic}/hb"
     );

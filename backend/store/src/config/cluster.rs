@@ -13,7 +13,7 @@ pub struct ClusterSettings {
     pub enabled: bool,
     pub name: String,
     pub failover_s: u64,
-    /// Empty: the servers tell each other nothing.
+    /// NATS servers; empty: no change notifications.
     pub nats_url: Secret,
     /// Empty: the certificates that the system trusts.
     pub nats_ca: PathBuf,
@@ -25,15 +25,15 @@ impl ClusterSettings {
         self.enabled.then_some(&self.name)
     }
 
-    /// The NATS servers through which several tell each other news; `None` when they do not.
+    /// NATS servers for change notifications; `None` without them.
     ///
     /// # Errors
-    /// When an address is none.
+    /// When an address cannot be parsed.
     pub fn nats(&self) -> Result<Option<Vec<ServerAddr>>, String> {
         if !self.enabled || self.nats_url.is_empty() {
             return Ok(None);
         }
-        // Not what was given is told: a password may be in it.
+        // The message does not repeat the value, which may contain a password.
         let told = |n: usize, why: String| {
             format!(
                 "cluster.nats_url: its address number {} is none ({why}); write nats://user:password@host:4222 or tls://…, several with \

@@ -6,7 +6,7 @@ use config::{Map, Value, ValueKind};
 
 use super::{ConfigError, LISTS};
 
-/// Refuses variables that somebody meant as a setting and that would be ignored, such as `NYALA_PROFILE`. `defaults` are the
+/// Refuses variables that look like a setting and would be ignored, such as `NYALA_PROFILE`. `defaults` are the
 /// sections and settings there are; `NYALA_BIN` and others that name none of them are not settings.
 pub fn refuse_misspelt(defaults: &Map<String, Value>) -> Result<(), ConfigError> {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushSettings {
-    /// Whom push services may write to; empty: nobody is named.
+    /// Contact for push services; empty: none.
     pub contact: String,
     /// Hosts that are taken for push services, too; in production by name and over TLS.
     pub hosts: Vec<String>,

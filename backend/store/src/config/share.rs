@@ -1,6 +1,6 @@
-//! How `database.connections` is shared out: so many for each worker thread, one for recovery, one for everything else.
+//! Distribution of `database.connections`: a number for each worker thread, one for recovery, one for everything else.
 
-/// Connections of a thread when nobody chose: requests that wait behind a lock leave some to the others.
+/// Default number of connections of a thread. Requests that wait behind a lock leave some for others.
 const USUAL: usize = 4;
 /// While one waits behind a lock, another one must be there.
 const LEAST: usize = 2;
@@ -19,7 +19,7 @@ pub struct TooFew {
     usual: usize,
 }
 
-/// The most that are ever open; `chosen` 0 is nobody's choice and takes what is usual.
+/// Maximum number of open connections; `chosen` 0 selects the default.
 pub const fn in_all(chosen: usize, threads: usize) -> usize {
     if chosen == 0 { threads * USUAL + APART } else { chosen }
 }

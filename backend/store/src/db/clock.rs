@@ -22,7 +22,7 @@ const READINGS: usize = 8;
 const SLOW_US: i64 = 1_000_000;
 /// From here on an operator has to know: countdowns and the dates of new rows are off as much.
 const FAR_MS: u64 = 1_000;
-/// Back within this, it is told once that it is over: a distance that wavers around the limit is one story.
+/// Below this distance the end is reported once. A distance that wavers around the limit is one incident.
 const NEAR_MS: u64 = 500;
 
 /// Microseconds since the epoch.
@@ -66,7 +66,7 @@ pub async fn follow(store: Store, ahead_s: Ahead) {
                 Some(Turn::Near) => tracing::info!(distance_ms, "the clock agrees with the database's again"),
                 None => {}
             },
-            // Told wherever the database is needed.
+            // Other users of the database report it.
             Err(e) => tracing::debug!(error = %e, "the database's clock cannot be read"),
         }
     }
@@ -115,7 +115,7 @@ pub async fn database_now(client: &Client) -> Result<Timestamp, Error> {
     Ok(client.query_one("SELECT clock_timestamp()", &[]).await?.get(0))
 }
 
-/// What has been told, so that each turn is told once.
+/// What has been reported, so that each change is reported once.
 #[derive(Debug, Default)]
 struct Story {
     far: bool,

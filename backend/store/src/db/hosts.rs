@@ -1,5 +1,5 @@
-//! The hosts of a database: a URL may name several, of which one takes writes (docs/cluster.md). Each is tried by itself: one
-//! that is mute, or frozen between TCP and its first word, must not use up what the caller has for all.
+//! The hosts of a database: a URL may name several, of which one takes writes (docs/cluster.md). Each is tried separately: a
+//! host that does not answer, or freezes after TCP connected, must not use up the caller's time for all.
 
 use std::io::{Error as IoError, ErrorKind, Result as IoResult};
 use std::pin::Pin;
@@ -93,7 +93,7 @@ async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Cli
     };
     let begun = tokio::select! {
         begun = session::begin(&client) => begun,
-        // The connection ended; what the session heard of it is in its own answer.
+        // The connection ended; the session returns its own error.
         Err(e) = &mut line => return Err(e),
     };
     match begun {

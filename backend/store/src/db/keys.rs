@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Error, GenericClient};
 use super::clock::database_now;
 use crate::secrets::{Secrets, SecretsError};
 
-/// The other one of two first starts writes its file meanwhile.
+/// Time for the other one of two first starts to write its file.
 const WAIT: &str = "SET LOCAL lock_timeout = '10s'";
 const CLAIM: &str = "INSERT INTO secrets_fingerprint (fingerprint, first_at) VALUES ($1, $2) ON CONFLICT DO NOTHING";
 const STORED: &str = "SELECT fingerprint FROM secrets_fingerprint";
@@ -59,7 +59,7 @@ pub async fn load_or_create(client: &mut Client, dir: &Path) -> Result<Secrets, 
             if tx.execute(CLAIM, &[&secrets.fingerprint().as_slice(), &now]).await? == 0 {
                 return Err(gone());
             }
-            // Written before the claim counts: whoever dies between the two has keys, and claims with them at the next start.
+            // The file is written before the claim. A process that dies in between has keys and claims with them at the next start.
             secrets.write(dir)?;
             secrets
         }

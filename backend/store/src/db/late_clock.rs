@@ -36,8 +36,8 @@ SET ends_at = least(ends_at, $1 + durasi_s * INTERVAL '1 second'), cmd_exp = lea
     created_at = CASE state WHEN 'RUNNING' THEN created_at ELSE $1 END
 WHERE state IN ('HELD', 'SENT', 'UNSURE', 'RUNNING') AND greatest(created_at, started_at) > $1";
 
-/// What else was written while the clock was ahead and keeps somebody waiting until then: codes that were sent, wrong PINs, pushes, runs that
-/// no purchase says, and servers that are taken to be alive. Nothing of it is a record of what happened; all of it happened by now.
+/// Moves other moments that lie ahead to now, because they would delay customers and staff until then: sent codes, wrong PINs, pushes, unpaid
+/// cycles, and leases of servers. None of them is a record of what happened.
 const PULL_BACK: [&str; 7] = [
     "UPDATE kode_otp SET created_at = least(created_at, $1), sent_at = least(sent_at, $1), expires_at = least(expires_at, $1)
      WHERE greatest(created_at, sent_at) > $1",
@@ -112,7 +112,7 @@ pub async fn wait(client: &Client, found: Behind, at_most: Duration) -> Result<O
             tracing::warn!(behind_ms = behind.ms(), at_most_s, "{behind}: the server waits for the clock before it opens");
         }
         tokio::time::sleep(EVERY).await;
-        // What a command writes meanwhile, by the clock that is behind, does not count: `found.newest` stays.
+        // Entries that a command writes during the wait do not count: `found.newest` stays.
         behind.now = database_now(client).await?;
         if !behind.is_far() {
             tracing::info!("the database's clock is right again");
@@ -122,8 +122,8 @@ pub async fn wait(client: &Client, found: Behind, at_most: Duration) -> Result<O
     Ok(Some(behind))
 }
 
-/// An operator has said that the clock is right, and was ahead when the newest entries were written. From now on these count for no
-/// start any more, open purchases end by the clock that is right, and nobody waits for a moment that is years ahead.
+/// Declares the clock right: it was ahead when the newest entries were written. Later starts ignore these entries, open purchases end by the
+/// right clock, and no wait lasts until a moment that is years ahead.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -12,7 +12,7 @@ const SERVER_LOCK: i64 = 0x4e59_414c_4102;
 /// With the name of one of a cluster's servers, which no two may have.
 const NAME_LOCK: i32 = 0x4e59_4104;
 
-/// How often, and how far apart, a lock is tried that somebody else holds.
+/// Number and interval of attempts to take a lock that another process holds.
 const TRIES: usize = 20;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 /// Pauses while the database is away: the first, and the longest.
@@ -114,7 +114,7 @@ impl SessionId {
         Ok(Self { pid: row.get(0), since: row.get(1) })
     }
 
-    /// Ends it where it is still there, as one that waits in a commit and has not noticed that nobody waits for it any more.
+    /// Ends the session if it still exists, for example one that waits in a commit after its client is gone.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -125,7 +125,7 @@ impl SessionId {
     }
 }
 
-/// Holds the lock for as long as it lives, on a connection of its own.
+/// Holds the lock until it is dropped, on a separate connection.
 pub struct ServerLock {
     client: Client,
     closed: oneshot::Receiver<()>,
@@ -140,7 +140,7 @@ impl ServerLock {
     /// Takes the lock; one whose process has just died is let go of within moments, so it is tried for a while.
     ///
     /// # Errors
-    /// When somebody holds it, or the database cannot be reached.
+    /// When another process holds it, or the database cannot be reached.
     pub async fn wait(config: &Config, part: &Part) -> Result<Self, LockError> {
         let hosts = Hosts::of(config);
         for _ in 1..TRIES {
@@ -152,10 +152,10 @@ impl ServerLock {
         Self::take(&hosts, part).await
     }
 
-    /// Takes the lock anew after it was lost; waits for as long as the database is away.
+    /// Takes the lock again after it was lost; waits while the database is away.
     ///
     /// # Errors
-    /// When somebody else has taken it.
+    /// When another process has taken it.
     pub async fn again(&self) -> Result<Self, Taken> {
         let (mut tries, mut pause) = (0, AWAY);
         loop {
@@ -180,15 +180,14 @@ impl ServerLock {
         }
     }
 
-    /// Whether the database's server is another one now, or was started anew: nothing that was connected to the old one is worth
-    /// anything.
+    /// Whether the database server has changed or restarted. Connections to the old one are useless.
     pub fn is_elsewhere(&self, before: &Self) -> bool {
         self.server != before.server
     }
 
     async fn take(hosts: &Hosts, part: &Part) -> Result<Self, LockError> {
         const NAMED: &str = "SELECT set_config('application_name', $1, FALSE)";
-        // Its host may vanish without a word, and its lock must not stay: 8 s then.
+        // The host may vanish without closing the connection; its lock is then released after 8 s.
         const NOTICED: &str = "SET tcp_keepalives_idle = 5; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3";
         const SERVER: &str = "SELECT pg_postmaster_start_time()";
         let (client, closed) = open(hosts).await?;

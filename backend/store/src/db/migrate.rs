@@ -1,4 +1,4 @@
-//! Migrations: refinery under an advisory lock, because it has none of its own; beside servers that go on, which must not wait long
+//! Migrations: refinery under an advisory lock, because it has no lock of its own. Servers keep running beside it and must not wait long
 //! (docs/decisions/0024-migrations-under-an-advisory-lock.md).
 
 use std::collections::BTreeSet;
@@ -132,7 +132,7 @@ async fn apply(client: &mut Client) -> Result<(), refinery::Error> {
     Ok(())
 }
 
-/// Somebody held a lock for too long, or waited for one of ours in turn.
+/// Another session held a lock for too long, or waited for one of this migration.
 fn is_blocked(e: &refinery::Error) -> bool {
     let code = e.source().and_then(|e| e.downcast_ref::<tokio_postgres::Error>()).and_then(tokio_postgres::Error::code);
     code.is_some_and(|code| [SqlState::LOCK_NOT_AVAILABLE, SqlState::T_R_DEADLOCK_DETECTED].contains(code))

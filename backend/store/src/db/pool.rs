@@ -45,7 +45,7 @@ struct Together {
     waited: Histogram,
 }
 
-/// How long the database may keep somebody waiting.
+/// Timeouts of the database.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
     /// For a free connection.
@@ -60,11 +60,11 @@ pub struct PoolLimits {
 pub struct StatementLimits {
     /// From its beginning to its end.
     pub whole: Duration,
-    /// For one lock that somebody else holds. Less than `whole`: a row that stalls must not keep a thread's connections.
+    /// Wait for one lock of another session. Less than `whole`: a row that stalls must not keep a thread's connections.
     pub lock: Duration,
 }
 
-/// A peer that is gone without a word is noticed after this long, whether something was sent to it or an answer is waited for:
+/// Time after which a silently vanished peer is noticed, while sending as well as while waiting:
 /// TCP's own limit counts from the first unanswered probe, which comes after the second.
 const PEER_GONE: Duration = Duration::from_secs(3);
 const PROBE_EVERY: Duration = Duration::from_secs(1);
@@ -76,7 +76,7 @@ const SPARE: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     pub open: usize,
-    /// Open, and used by nobody.
+    /// Open and idle.
     pub idle: usize,
     /// Requests that wait for one.
     pub waiting: usize,
@@ -106,19 +106,19 @@ impl Db {
         Self(Arc::new(DbInner { id, config, per_thread, limits, together }))
     }
 
-    /// One connection that is nobody else's, however many wait for the others; counted with them.
+    /// A reserved connection, however many requests wait for the others; counted with them.
     pub fn apart(&self) -> Self {
         Self::with(self.0.config.clone(), 1, self.0.limits, self.0.together.clone())
     }
 
-    /// Ends every connection there is, whoever waits on it: another server has taken their server's place, which may be frozen
-    /// and keep them for ever. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it
+    /// Ends every connection, also those in use: another database server has taken over, and the old one may be frozen and never
+    /// answer. No cancel request is sent: one that meets a commit waiting for its standby acknowledges it
     /// unreplicated.
     pub fn leave_old_server(&self) {
         self.0.together.ended.send_replace(());
     }
 
-    /// From now on this thread may have `connections`. (A pool that cannot be had says so to whoever asks it for one.)
+    /// Allows this thread `connections`. A pool that cannot be made reports it to its callers.
     pub fn widen(&self, connections: usize) {
         if let Ok(pool) = self.pool() {
             pool.resize(connections.max(1));

@@ -1,5 +1,5 @@
-//! What a database remembers of the profile that it was served in: one that had customers is never opened in development, which
-//! shows every code, and with it every account, to whoever asks.
+//! The profile in which a database was served, as stored in it. One that had customers is never opened in development, which shows every
+//! code, and with it every account, to any client.
 
 use tokio_postgres::{Client, Error};
 

@@ -6,21 +6,21 @@ use super::Store;
 use super::error::DbError;
 
 const EVERY: Duration = Duration::from_secs(3600);
-/// Rows of a batch, and the pause after one that was full: 20,000 rows a second at most, and nobody waits behind them.
+/// Rows of a batch, and the pause after one that was full: 20,000 rows a second at most, and no session waits behind them.
 const BATCH: i64 = 1_000;
 const PAUSE: Duration = Duration::from_millis(50);
 const DAY_MS: i64 = 24 * 3_600_000;
 
 /// One kind of rows that have their time.
 pub struct Prunable {
-    /// $1 the instant up to which they are forgotten, $2 the rows of a batch. Rows that somebody holds are left for the next time.
+    /// $1 the instant up to which they are forgotten, $2 the rows of a batch. Locked rows are left for the next time.
     pub sql: &'static str,
     /// How long they are kept, in milliseconds.
     pub kept_ms: i64,
 }
 
 pub const PRUNABLE: [Prunable; 10] = [
-    // Refusals only: a purchase's receipt stays for ever.
+    // Refusals only: the receipt of a purchase stays.
     Prunable {
         sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
             SELECT ctid FROM nota WHERE tolak IS NOT NULL AND created_at <= $1
@@ -32,8 +32,8 @@ pub const PRUNABLE: [Prunable; 10] = [
             SELECT ctid FROM idempotensi WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
         kept_ms: 30 * DAY_MS,
     },
-    // With the numbers and addresses in them: past every limit that counts codes, and long enough to say `your otp is invalid` to
-    // whoever tries an old one.
+    // With the numbers and addresses in them: past every limit that counts codes, and long enough to answer `your otp is invalid`
+    // to a client with an old one.
     Prunable {
         sql: "DELETE FROM kode_otp WHERE ctid = ANY(ARRAY(
             SELECT ctid FROM kode_otp WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",

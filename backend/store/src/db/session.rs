@@ -56,7 +56,7 @@ pub fn with_options(config: &Config, limits: Option<StatementLimits>) -> Config 
     config
 }
 
-/// Sets what is known only once the database answers, and refuses a session that is not as it must be.
+/// Sets what depends on the database's answers, and refuses a session with wrong settings.
 ///
 /// # Errors
 /// What could not be set, and what to do.

@@ -4,7 +4,7 @@ use embedded_postgres::{Postgres, Settings};
 
 use crate::config::ServerSettings;
 
-/// Connections of the private database that are nobody's share: the server's lock, commands, an operator's `psql`.
+/// Connections of the private database outside of all shares: the server's lock, commands, an operator's `psql`.
 const SPARE_CONNECTIONS: usize = 30;
 /// The database of a private PostgreSQL that is used: the one that `initdb` makes.
 const EMBEDDED_DATABASE: &str = "postgres";
@@ -14,14 +14,14 @@ const EMBEDDED_DATABASE: &str = "postgres";
 pub enum Purpose {
     /// The server: it must be the one that runs the private database.
     Serve,
-    /// A command that may make the database: it uses the server's when one runs, else one of its own for as long as it lives.
+    /// A command that may make the database: it uses the running server's, or starts one until the command ends.
     Prepare,
     /// A command that works on a database which is there: it never makes one, because in the wrong folder a new and empty one
     /// would answer as if all were well.
     Command,
 }
 
-/// A database that can be connected to for as long as this lives; a private one stops with it.
+/// A database that can be connected to until this is dropped; a private one stops with it.
 pub struct Source {
     url: String,
     embedded: Option<Postgres>,
@@ -33,7 +33,7 @@ impl Source {
     ///
     /// # Errors
     /// Why the private database cannot run, with its folder and the cure.
-    /// [`embedded_postgres::Error::NoDatabase`] when there is none and `purpose` makes none.
+    /// [`embedded_postgres::Error::NoDatabase`] when it is missing and `purpose` does not create it.
     pub fn open(config: &mut ServerSettings, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
         if !config.database.url.is_empty() {
             return Ok(Self { url: config.database.url.to_string(), embedded: None });

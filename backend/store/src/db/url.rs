@@ -27,7 +27,7 @@ const INSTEAD: [(&[&str], &str); 9] = [
     (&["statement_timeout", "lock_timeout"], "leave it out: database.statement_ms and database.lock_ms are the limits"),
 ];
 
-/// All options there are, for one that is none of them.
+/// All known options, for the message about an unknown one.
 const KNOWN: &str = "user, password, dbname, host, hostaddr, port, options, sslmode, connect_timeout, keepalives, \
                      application_name, channel_binding";
 

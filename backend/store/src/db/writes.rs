@@ -1,5 +1,5 @@
-//! Whether the database takes writes. With a full disk, or as a standby that was not promoted, it goes on answering questions, so that
-//! nothing but a write shows it.
+//! Whether the database takes writes. With a full disk, or as a standby that was not promoted, it still answers queries, so only a
+//! write shows it.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ const ROOM_BYTES: usize = 256 * 1024;
 const CANNOT_WRITE: [SqlState; 3] = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IO_ERROR];
 
 const TOUCH: &str = "INSERT INTO write_probe (one, at) VALUES (TRUE, $1) ON CONFLICT (one) DO UPDATE SET at = $1";
-/// A new table is a new file, so the row needs pages that were not there; and no lock of somebody else's, such as a dump's, is in the
+/// A new table is a new file, so the row needs new pages; and no lock of another session, such as a dump's, is in the
 /// way, as it would be of emptying the table that is there (a dump holds ACCESS SHARE to its end, TRUNCATE needs ACCESS EXCLUSIVE).
-/// Nobody ever sees it: it is gone in the same transaction.
+/// It is invisible to other sessions: it is dropped in the same transaction.
 const NEW: &str = "CREATE TABLE write_probe_room (LIKE write_probe INCLUDING STORAGE)";
 const FILL: &str = "INSERT INTO write_probe_room (one, at, room) VALUES (TRUE, $1, $2)";
 const DROP: &str = "DROP TABLE write_probe_room";

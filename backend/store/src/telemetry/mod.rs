@@ -19,7 +19,7 @@ pub use repeats::{tell_loop, tell_rest};
 
 use crate::config::{ConfigError, LogFormat, LogSettings};
 
-/// Bounds in seconds of everything somebody waits for: from a cached read to the longest answer there is.
+/// Histogram bounds in seconds, from a cached read to the longest answer.
 pub const WAIT_BUCKETS_S: [f64; 13] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum TelemetryError {
     Twice,
 }
 
-/// Lines that wait for standard error to take them; further ones are dropped and counted. A pipe that nobody reads stops no request.
+/// Lines that wait for standard error to take them; further ones are dropped and counted. A pipe without a reader stops no request.
 const LINES: usize = 8_192;
 
 /// How long the end of the process may take for lines that wait.
@@ -40,7 +40,7 @@ const FINISH_WITHIN: Duration = Duration::from_millis(1_500);
 static WRITER: Mutex<Option<WorkerGuard>> = Mutex::new(None);
 static DROPPED: Mutex<Option<ErrorCounter>> = Mutex::new(None);
 
-/// Lines that were dropped because nobody took them.
+/// Lines dropped because standard error did not take them.
 pub fn lines_dropped() -> u64 {
     let dropped = DROPPED.lock().unwrap_or_else(PoisonError::into_inner);
     dropped.as_ref().map_or(0, |dropped| dropped.dropped_lines() as u64)
@@ -50,8 +50,8 @@ pub fn lines_dropped() -> u64 {
 pub fn finish() {
     let guard = WRITER.lock().unwrap_or_else(PoisonError::into_inner).take();
     let (written, is_written) = mpsc::channel();
-    // In a thread of its own, which the end of the process does not wait for: where nobody reads, the guard says so on standard output,
-    // which nobody may read either.
+    // The guard is dropped in a separate thread, for which the end of the process does not wait: without a reader it reports on standard
+    // output, which may have no reader either.
     std::thread::spawn(move || {
         drop(guard);
         let _ = written.send(());
@@ -77,7 +77,7 @@ pub fn init(log: &LogSettings) -> Result<(), TelemetryError> {
 pub fn init_for_command() {
     let filter = EnvFilter::new("off,nyala_store::secrets=warn,embedded_postgres::place=warn");
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).without_time().with_target(false).with_ansi(false);
-    // Whoever has set up a log already keeps it.
+    // A log that is already set up stays.
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }
 
@@ -99,8 +99,8 @@ where
     })
 }
 
-/// Leaves out what the HTTP library calls an error of its own and is a stranger's: a request that is none, or a head without end.
-/// It was answered with 400, 408 or 431, and whoever sends many shall neither alarm an operator nor fill a disk.
+/// Drops errors of the HTTP library that are a client's fault: an invalid request, or an endless head. They were answered with 400, 408 or
+/// 431, and a client that sends many must neither alarm an operator nor fill a disk.
 struct NoStrangers;
 
 impl<S: Subscriber> Layer<S> for NoStrangers {

@@ -1,6 +1,6 @@
 //! The same trouble a hundred thousand times is one line a minute, and how often it was.
 //!
-//! Only what names an `error`, and what PostgreSQL itself writes: a line with a receipt number is about that receipt and always told.
+//! Only what names an `error`, and what PostgreSQL itself writes: a line with a receipt number is about that receipt and always logged.
 
 use std::collections::HashMap;
 use std::fmt::{Debug, Write};
@@ -13,13 +13,13 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
-/// A line is told once in so long.
+/// A line is logged once in this time.
 const ONCE_IN: Duration = Duration::from_secs(60);
 /// How often `tell_loop` looks for lines whose time is over.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Different troubles that are told apart at once; with more, those of one place in the program count as one.
+/// Different texts that are distinguished at once; beyond that all texts of one place in the program count as one.
 const MAX_TROUBLES: usize = 256;
-/// Longer texts are told apart by their beginnings.
+/// Longer texts are distinguished by their beginnings.
 const MAX_TEXT_BYTES: usize = 300;
 /// What PostgreSQL writes comes under this name.
 const POSTGRES: &str = "postgres";
@@ -45,7 +45,7 @@ impl<S: Subscriber> Layer<S> for OnceAMinute {
     }
 }
 
-/// Tells every few seconds how often lines were kept back whose minute is over. Runs until the process ends.
+/// Logs every few seconds how often lines were suppressed whose minute is over. Runs until the process ends.
 pub async fn tell_loop() {
     let mut every = tokio::time::interval(LOOK_EVERY);
     loop {
@@ -54,7 +54,7 @@ pub async fn tell_loop() {
     }
 }
 
-/// Tells of all that were kept back, when the process ends.
+/// Logs all suppressed lines when the process ends.
 pub fn tell_rest() {
     tell(Instant::now() + ONCE_IN);
 }
@@ -101,7 +101,7 @@ impl Visit for Trouble {
     }
 }
 
-/// Which lines were told when, and how often again. Has no clock of its own.
+/// When each line was logged, and how often it was repeated since. The caller gives the time.
 #[derive(Debug, Default)]
 struct Repeats {
     /// By the place in the program, and the trouble.
@@ -115,7 +115,7 @@ struct Line {
 }
 
 impl Repeats {
-    /// Whether it is told now.
+    /// Whether the line is logged now.
     fn admit(&mut self, place: Identifier, text: String, now: Instant) -> bool {
         let full = self.lines.len() >= MAX_TROUBLES;
         let key = (place, text);
@@ -126,7 +126,7 @@ impl Repeats {
                 line.again += 1;
                 false
             }
-            // One that was kept back is told by `over`; it begins anew.
+            // Suppressed repeats are logged by `over`; the line starts a new minute.
             Some(line) => {
                 line.told_at = now;
                 true

@@ -1,4 +1,4 @@
-//! `nyala device`: keys of the machines' devices. A secret is told once, when its key is made.
+//! `nyala device`: keys of the machines' devices. A secret is printed once, when its key is made.
 
 mod keys_file;
 mod sim;
