@@ -1,4 +1,4 @@
-//! What several servers cost that share a database: their beats and their looking, while machines run and nobody buys.
+//! Cost of several servers on one database: heartbeats and polling, while machines run and there are no purchases.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -18,7 +18,7 @@ use crate::{BenchError, db, running, shop};
 const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 /// A server's share of the database's connections.
 const CONNECTIONS: u32 = 12;
-/// What the first server had before the others came leaves its memory after so long; nobody watches it.
+/// Time after which the first server has unloaded the actors of transferred shards, which have no watchers.
 const IDLE_S: &str = "5";
 /// After the start, until all that has happened.
 const SETTLE: Duration = Duration::from_secs(15);
@@ -139,7 +139,7 @@ impl ClusterCost {
     }
 }
 
-/// So many machines with a purchase that runs, for devices that connect to no server.
+/// Inserts machines with a running purchase, whose devices connect to no server.
 async fn fill(scratch: &Scratch, postgres: &Postgres, machines: u32) -> Result<(), BenchError> {
     let mut alone = server(scratch, postgres, "shop", &[])?;
     alone.start().await.map_err(|e| format!("{e}: {}", alone.log()))?;
@@ -171,7 +171,7 @@ async fn start(scratch: &Scratch, postgres: &Postgres, name: &'static str, nats:
     Ok(server)
 }
 
-/// Until all machines are somebody's.
+/// Waits until all machines have an owner.
 async fn shared(servers: &[Server], machines: u32) -> Result<(), BenchError> {
     let began = Instant::now();
     while began.elapsed() < SHARED_WITHIN {

@@ -12,7 +12,7 @@ const DATABASE: &str = "postgres";
 /// Some for the server, which may start on it, and some for the measurement.
 const MAX_CONNECTIONS: u16 = 62;
 
-/// The running database of the server in `data_dir`, or the same one started for as long as this lives.
+/// The running database of the server in `data_dir`, or the same one, started until this is dropped.
 ///
 /// # Errors
 /// Why it cannot run.

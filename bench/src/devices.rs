@@ -217,7 +217,7 @@ impl DeviceCost {
         let own = 100.0 * (after - before) as f64 / 1e6 / took.as_secs_f64();
         let cut_at = Instant::now();
         fleet.ask("cut all").await?;
-        // That they were away is seen before they are back: each has a pause of its own.
+        // The outage is seen before devices are back, because each waits for a random pause.
         let away = async {
             while metrics.online.get() >= all {
                 sleep(LOOK_EVERY).await;
@@ -339,7 +339,7 @@ struct World<'a> {
     scratch: &'a Scratch,
 }
 
-/// Waits until so many devices can be reached. `None`: not in time.
+/// Waits until `n` devices are reachable. `None`: not in time.
 async fn until(metrics: &DeviceMetrics, all: i64) -> Option<()> {
     let here = async {
         while metrics.online.get() < all {

@@ -24,7 +24,7 @@ impl Durations {
         self.0.iter().filter(|took| **took <= limit).count()
     }
 
-    /// Milliseconds that the share `quantile` (0 to 1) of all does not exceed; 0 when there are none.
+    /// Milliseconds that the share `quantile` (0 to 1) of all does not exceed; 0 without durations.
     pub fn ms(&self, quantile: f64) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! What machines cost that run while nobody looks: an actor and a deadline each.
+//! Cost of running machines without watchers: an actor and a deadline each.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +70,7 @@ impl Idle {
         ))
     }
 
-    /// The share of a core in per cent and the resident memory in KiB of a server with so many machines in its database.
+    /// The share of a core in per cent and the resident memory in KiB of a server with this number of machines in its database.
     async fn measure(&self, scratch: &Scratch, machines: u32) -> Result<(f64, f64), BenchError> {
         let mut server = scratch.start().await?;
         let actors = server.metric("nyala_machine_actors").await?;

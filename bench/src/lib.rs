@@ -22,5 +22,5 @@ pub mod table;
 pub mod undecided;
 pub mod websocket;
 
-/// Whatever stopped a measurement, told on standard error.
+/// The reason why a measurement stopped, printed on standard error.
 pub type BenchError = Box<dyn std::error::Error + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Logging in while somebody at one address guesses passwords as fast as they can.
+//! Logins while a client at one address guesses passwords as fast as it can.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -96,7 +96,7 @@ impl Logins {
         Ok(self.figures(&seen))
     }
 
-    /// One connection after the other: a wrong password at each planned moment, every other one of a number that nobody has.
+    /// One connection after the other: a wrong password at each planned moment, every other one for an unregistered number.
     fn guess(
         &self,
         n: u32,
@@ -151,7 +151,7 @@ impl Logins {
     }
 }
 
-/// Logs customer `n` in from an address of theirs; 0 when nothing came.
+/// Logs customer `n` in from a separate address; returns 0 without an answer.
 async fn log_in(address: SocketAddr, n: u32, telp: &str) -> (u16, Duration) {
     let [_, _, high, low] = n.to_be_bytes();
     let from = IpAddr::V4(Ipv4Addr::new(127, 1, high, low.max(1)));

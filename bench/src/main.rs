@@ -20,7 +20,7 @@ use nyala_bench::sessions::Sessions;
 use nyala_bench::table::Table;
 use nyala_bench::{BenchError, results};
 
-/// Measures servers of its own, on a private database in a folder that is removed afterwards.
+/// Measures servers that it starts itself, on a private database in a folder that is removed afterwards.
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Cli {
@@ -43,13 +43,13 @@ enum What {
     History(HistoryPages),
     /// How long recovery's own questions to the database take
     Plans(Plans),
-    /// What running machines cost that nobody watches
+    /// What running machines cost without watchers
     Idle(Idle),
     /// How long many sockets take to subscribe while ticks go out, and to come back when all of them were cut
     Sessions(Sessions),
     /// What a session keeps in the server's memory
     Memory(SessionMemory),
-    /// Whether customers log in while somebody at one address guesses passwords
+    /// Whether customers log in while a client at one address guesses passwords
     Logins(Logins),
     /// What devices over MQTT cost
     Devices(DeviceCost),

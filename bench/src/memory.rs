@@ -89,8 +89,8 @@ impl SessionMemory {
     }
 }
 
-/// What each of `many` more takes of `before` and `after`; `None` when that cannot be: nothing takes no memory, so what grew was less
-/// than what other things gave back.
+/// What each of `many` more takes of `before` and `after`; `None` when the memory did not grow: other parts
+/// released more than these took.
 pub fn grown_by(before: f64, after: f64, many: u32) -> Option<f64> {
     let each = (after - before) / f64::from(many);
     (each > 0.0 && each.is_finite()).then_some(each)

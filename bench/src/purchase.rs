@@ -28,7 +28,7 @@ pub struct PurchaseSpeed {
     /// Ends sooner when every machine is bought
     #[arg(long, default_value_t = Self::default().seconds, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
-    /// Machines of each side; each is bought once, by a customer of its own
+    /// Machines of each side; each is bought once, by a separate customer
     #[arg(long, default_value_t = Self::default().machines, value_parser = clap::value_parser!(u32).range(1000..=20_000))]
     machines: u32,
 }

@@ -98,7 +98,7 @@ fn commit() -> String {
     said("git", &["describe", "--always"]) + if changed.is_empty() { "" } else { "-dirty" }
 }
 
-/// An argument as it is anywhere: the files that keep figures are committed, and where somebody's checkout lies is nobody's business.
+/// An argument without the path of the checkout, because the files with the figures are committed.
 fn in_any_checkout(word: &str) -> String {
     let path = Path::new(word);
     let name = path.file_name().filter(|_| path.is_absolute());

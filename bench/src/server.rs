@@ -1,4 +1,4 @@
-//! The measured server: the release binary on a private database in a folder of its own.
+//! The measured server: the release binary on a private database in a separate folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Scratch {
     /// Starts a server here and waits until it is ready.
     ///
     /// # Errors
-    /// Its last words when it ends instead: the folder goes.
+    /// Its last log lines when it ends instead; the folder is removed.
     pub async fn start(&self) -> Result<Server, BenchError> {
         let own = self.settings.iter().map(|(name, value)| (*name, value.as_str()));
         let settings: Vec<_> = SETTINGS.into_iter().chain(own).collect();

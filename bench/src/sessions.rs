@@ -21,7 +21,7 @@ pub const SOCKETS_PER_CUSTOMER: usize = 8;
 
 #[derive(Debug, PartialEq, Eq, Args)]
 pub struct Sessions {
-    /// Sockets, each of which watches machines of its own
+    /// Sockets, each of which watches other machines
     #[arg(long, default_value_t = Self::default().sockets, value_parser = clap::value_parser!(u32).range(1..=19_000))]
     sockets: u32,
 }
@@ -39,7 +39,7 @@ impl Sessions {
     }
 
     /// # Errors
-    /// When a socket is refused, or hears nothing for a minute.
+    /// When a socket is refused, or receives nothing for a minute.
     pub async fn run(&self) -> Result<Figures, BenchError> {
         let (scratch, n) = (Scratch::make()?, self.sockets as usize);
         let mut server = scratch.start().await?;

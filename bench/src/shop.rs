@@ -19,7 +19,7 @@ pub async fn open(server: &Server, machines: usize, customers: usize) -> Result<
     Ok(Shop::open(&Pool::new(server.address(), 1), &server.root_key().await?, wish).await?)
 }
 
-/// The request that buys machine number `n` for customer number `n`, with a receipt that nobody else has: an index is over all of them.
+/// The request that buys machine number `n` for customer number `n`, with a unique receipt number, because of the index over them.
 pub fn nth_order(shop: &Shop, n: usize) -> (&str, String) {
     let customer = &shop.customers[n % shop.customers.len()];
     (&customer.token, order(&format!("SLF{n:015}"), customer, &shop.machines[n]).to_string())

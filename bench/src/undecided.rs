@@ -16,16 +16,16 @@ use tokio_postgres::Client;
 use crate::BenchError;
 use crate::durations::Durations;
 
-/// So many machines at most, each paid for on a connection of its own.
+/// Maximum number of machines, each paid for on a separate connection.
 const MACHINES: usize = 200;
-/// From when the lines are dead until they are made anew: longer than the 10 s that a start may wait for its device.
+/// Time from the death of the connections until they are opened again: longer than the 10 s that a start may wait for its device.
 pub const AWAY: Duration = Duration::from_secs(12);
 const DECIDED_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Machines of one order to the devices, which take lines of 512 bytes with 64 numbers at most.
 const AN_ORDER: usize = 32;
 
-/// $1 machines: those whose purchases nobody knows the end of.
+/// $1 machines: those with undecided purchases.
 const UNDECIDED: &str = "SELECT idmesin FROM snap_transaksi WHERE idmesin = ANY($1) AND state IN ('HELD', 'SENT', 'UNSURE')";
 
 /// What they came to.
@@ -36,7 +36,7 @@ pub struct Undecided {
     pub times: Durations,
 }
 
-/// Customers scan the last machines of the shop, which nobody has bought yet; then the lines die, and then the customers pay.
+/// Customers scan the last machines of the shop, which are free; then the connections die, and then the customers pay.
 ///
 /// # Errors
 /// When the devices or the database cannot be asked.

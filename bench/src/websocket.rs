@@ -79,7 +79,7 @@ impl Websocket {
         Ok(websocket)
     }
 
-    /// Subscribes to a machine and gives the acknowledgement; ticks that come meanwhile are passed over.
+    /// Subscribes to a machine and gives the acknowledgement; ticks that arrive before it are skipped.
     ///
     /// # Errors
     /// When the connection ends.
@@ -94,7 +94,7 @@ impl Websocket {
         .await
     }
 
-    /// Reads and throws away what is there; the number of bytes, 0 at the end.
+    /// Reads and discards the available bytes; returns their number, 0 at the end.
     ///
     /// # Errors
     /// When the connection breaks.
@@ -103,7 +103,7 @@ impl Websocket {
         Ok(self.stream.read(&mut waste).await?)
     }
 
-    /// Waits for what is wanted of a frame's payload, and answers heartbeats meanwhile.
+    /// Waits for a frame with a wanted payload, and answers heartbeats until then.
     async fn until<T>(&mut self, wanted: impl Fn(&[u8]) -> Option<T>) -> Result<T, BenchError> {
         loop {
             while let Some(frame) = frame::next(&self.read).map_err(|broken| broken.0)? {

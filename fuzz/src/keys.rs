@@ -1,4 +1,4 @@
-//! Keys that stay the same, so that an input that was found once means the same for ever.
+//! Keys that stay the same, so that a kept input always means the same.
 
 use std::sync::LazyLock;
 

@@ -42,7 +42,7 @@ impl Handler for Audience {
     fn disconnected(&self, (): (), _: CloseReason) {}
 }
 
-/// How many rounds, and whom to tell how long they took.
+/// Number of rounds, and where to send their duration.
 type Order = (u64, mpsc::Sender<Duration>);
 
 /// A server with its audience.

@@ -21,7 +21,7 @@ use tokio::runtime::Runtime;
 const CUSTOMERS: usize = 1000;
 const LIMITS: PoolLimits = PoolLimits { wait: Duration::from_secs(5), connect: Duration::from_secs(5), statement: None };
 
-/// A shop in a database of its own; the server that made it has ended.
+/// A shop in a separate database; the server that made it has ended.
 struct Till {
     runtime: Runtime,
     shop: Shop,

@@ -1,4 +1,4 @@
-//! A code as a picture: the customer's is drawn anew every five minutes.
+//! A code as a picture: the customer's is drawn again every five minutes.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! The alarm clock of a thread with so many alarms in it, spread over an hour.
+//! The timing wheel of a thread with a number of alarms spread over an hour.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ pub fn bench(criterion: &mut Criterion) {
         group.bench_function(name("cancel"), |b| b.iter_custom(|n| batches(&mut wheel, n).1));
         let mut wheel = filled(size, SECOND_MS);
         let mut now_ms = 0;
-        // As machines tick: whoever is woken asks to be woken a second later.
+        // As machines tick: each alarm sets the next one a second later.
         group.bench_function(name("fire and set again"), |b| b.iter_custom(|n| fire(&mut wheel, &mut now_ms, n)));
     }
     group.finish();

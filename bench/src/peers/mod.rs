@@ -15,7 +15,7 @@ mod load;
 mod peer;
 
 const PAIRS: u32 = 9;
-/// Rounds of everybody else.
+/// Rounds of every other server.
 const OTHERS: u32 = 3;
 const SESSIONS: u32 = 19_800;
 const MACHINES: u32 = 10_000;
@@ -63,7 +63,7 @@ impl Peers {
     }
 
     /// # Errors
-    /// When Nyala or the floor cannot be measured. Another server that fails is told and left out.
+    /// When Nyala or the floor cannot be measured. Another server that fails is reported and left out.
     pub async fn run(&self) -> Result<Figures, BenchError> {
         let all =
             Load { sessions: self.sessions, machines: self.machines, per_session: 1, ticks_per_second: 1, seconds: self.seconds };

@@ -1,4 +1,4 @@
-//! What PostgreSQL tells of a statement that it has run (EXPLAIN (ANALYZE, FORMAT JSON)).
+//! PostgreSQL's report on a statement that it has run (EXPLAIN (ANALYZE, FORMAT JSON)).
 
 use std::time::Duration;
 

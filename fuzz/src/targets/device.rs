@@ -1,5 +1,5 @@
-//! A device over MQTT: what it publishes, read (`DeviceMessage::parse`), and the conversation behind it. An input is a history: links, words,
-//! commands, scans and the time that passes, a byte for each and the bytes that it takes.
+//! A device over MQTT: what it publishes, read (`DeviceMessage::parse`), and the conversation behind it. An input is a history: connections,
+//! messages, commands, scans and the time that passes, a byte for each and the bytes that it takes.
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -88,9 +88,9 @@ struct Notified {
     talk: Conversation,
     now: Timestamp,
     links: Vec<u64>,
-    /// What was told of its presence.
+    /// The reported presence.
     present: Option<bool>,
-    /// Whose starts were written, and whose are told never to have been.
+    /// Purchases whose starts were written, and those reported as never written.
     written: Vec<Uuid>,
     void: Vec<Uuid>,
     /// The ends of the starts of all purchases so far.
@@ -276,7 +276,7 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let will = r#"{"online":false,"boot_id":7,"conn":1}"#;
     let said = |topic: u8, text: &str| [&[7, 1, topic, u8::try_from(text.len()).unwrap_or(u8::MAX)], text.as_bytes()].concat();
     let running = r#"{"online":true,"boot_id":7,"up_ms":12000,"epoch":1,"run":{"cmd_id":"00000000-0000-0000-0000-000000000001","sisa_s":598}}"#;
-    // A link, its first state, a start, its ack, a minute, the end, and who scans it meanwhile.
+    // A connection, its first state, a start, its ack, a minute, the end, and a scan in between.
     let wash = [
         &[3, 1][..],
         &said(1, &state),

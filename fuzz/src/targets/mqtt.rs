@@ -1,5 +1,5 @@
-//! MQTT 3.1.1 (`backend/libs/nyala-mqtt`), of both sides. The first byte says who hears the others, the second one how large the pieces are in which
-//! they arrive, the third how many pieces a login waits for its answer; or the others are what is said, and it is heard as it was meant.
+//! MQTT 3.1.1 (`backend/libs/nyala-mqtt`), of both sides. The first byte selects the receiver of the others, the second the size of the pieces in which
+//! they arrive, the third how many pieces a login waits for its answer; or the others are sent, and received as they were meant.
 
 use nyala_mqtt::client::{self, Login};
 use nyala_mqtt::{Granted, Limits, Publish, Qos, Violation, Will, server};

@@ -42,7 +42,7 @@ pub fn run(bytes: &[u8]) {
     }
 }
 
-/// Only what was made with our keys is ours, in the one form in which it was made; what stands around it and cannot be seen is none of it.
+/// Only what was made with our keys is ours, in the one form in which it was made. Invisible characters around it do not belong to it.
 fn scanned(text: &str) {
     let code = code::trim(text);
     if let Some((idmesin, versions)) = machine::parse(text, &SECRETS) {
@@ -77,7 +77,7 @@ fn sealed(payload: &[u8]) {
     }
 }
 
-/// One byte of a good text is another: the text is nobody's. The first byte says which one, the second what is done to it.
+/// A valid text with one changed byte is foreign. The first byte says which one, the second what is done to it.
 fn altered(how: &[u8]) {
     let [at, change, ..] = *how else { return };
     if change == 0 {

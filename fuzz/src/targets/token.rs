@@ -1,5 +1,5 @@
-//! What says who somebody is: tokens (RFC 7519, RFC 7515) and the cookie of a known phone. The first byte says which, and with what
-//! signature; a signature can be found by nobody, so the harness makes it.
+//! Credentials of customers: tokens (RFC 7519, RFC 7515) and the cookie of a known phone. The first byte selects which, and with what
+//! signature; no search finds a signature, so the harness makes it.
 
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
@@ -83,7 +83,7 @@ fn signed_by_us(bytes: &[u8]) {
     }
 }
 
-/// Signed with another key, or by nobody: whatever it says, nobody is let in.
+/// With another key's signature, or none, no content is accepted.
 fn forged(bytes: &[u8], key: Option<&Key>) {
     let (_, _, said) = said(bytes);
     match key {
@@ -124,8 +124,8 @@ fn cookies(line: &[u8]) {
     assert!(shown.split(';').any(|part| is_ours(part).is_some()), "{shown}");
 }
 
-/// Our own signature under any bytes: only those of the right form are a phone, and exactly the one that they say. With another
-/// signature they are none.
+/// Our own signature under any bytes: only those of the right form are a phone, and exactly the one that they name. With another
+/// signature they are refused.
 fn phone(body: &[u8]) {
     let said = <[u8; PHONE_BYTES]>::try_from(body).ok().filter(|body| body[0] == 1).and_then(|body| {
         let (customer, version) = (body[1..9].try_into().ok()?, body[9..13].try_into().ok()?);
