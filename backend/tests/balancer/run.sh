@@ -8,7 +8,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 nyala=$(realpath "$1")
 shift
-clients=$here/../../socketio/tests/clients
+clients=$here/../../libs/actix-socketio/tests/clients
 [ "$clients/node_modules/.package-lock.json" -nt "$clients/package-lock.json" ] || npm --prefix "$clients" ci --no-audit --no-fund
 
 unset DATABASE_URL
