@@ -121,6 +121,9 @@ export async function scanAt(page: Page, text: string): Promise<void> {
   )
 }
 
+/** Longer than any pause within a burst of keys, so that the next key begins another one. */
+const PAUSE_MS = 300
+
 /**
  * Presses a scanner's keys in the browser itself, with all their effects. They carry the timestamps of a scanner of this pace, up to now:
  * a busy machine adds no pauses between them.
@@ -133,8 +136,7 @@ export async function pressScan(
   const devTools = await page.context().newCDPSession(page)
   const strokes = [...text, ...(end ? [end] : [])]
   const length_ms = strokes.length * pace_ms
-  // The wait is longer than any pause between two bursts of keys.
-  await page.waitForTimeout(length_ms + 300)
+  await page.waitForTimeout(length_ms + PAUSE_MS)
   const first_s = (Date.now() - length_ms) / 1_000
   await Promise.all(
     strokes.flatMap((key, i) => {
@@ -152,6 +154,8 @@ export async function pressScan(
     }),
   )
   await devTools.detach()
+  // A hand does not type its first key in the same breath.
+  await page.waitForTimeout(PAUSE_MS)
 }
 
 /** The picture of the code that a customer's phone shows. */
