@@ -143,6 +143,8 @@ impl Peer {
             let n = match self.line.read(&mut bytes) {
                 Ok(0) => return None,
                 Err(e) if e.kind() == ErrorKind::ConnectionReset => return None,
+                // A process that was paused (SIGSTOP, or a frozen container) continues with this error where a timeout is set.
+                Err(e) if e.kind() == ErrorKind::Interrupted => continue,
                 n => n.expect("the device is silent"),
             };
             self.take(&bytes[..n]);
