@@ -74,6 +74,22 @@ pub struct Settings {
     pub extra_args: Vec<String>,
 }
 
+impl Settings {
+    /// The data folders that these settings may mean: the named one, and for a default also the system place it may have moved to.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there is no working directory.
+    pub fn data_dirs(&self) -> Result<Vec<PathBuf>, Error> {
+        let (wanted, system) = place::candidates(self)?;
+        Ok(std::iter::once(wanted).chain(self.data_dir_is_default.then_some(system)).collect())
+    }
+}
+
+/// Whether `data_dir` holds a database of this crate.
+pub fn has_database(data_dir: &Path) -> bool {
+    cluster::exists(&data_dir.join("postgres"))
+}
+
 /// A running database, owned or used. Dropping it stops an owned one; see [`Postgres::stop`].
 #[derive(Debug)]
 pub struct Postgres {

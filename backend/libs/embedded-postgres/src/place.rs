@@ -45,9 +45,8 @@ impl Place {
     /// # Errors
     /// [`Error::NoDatabase`], [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
     pub fn prepare(settings: &Settings) -> Result<Self, Error> {
-        let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
+        let (wanted, system) = candidates(settings)?;
         let base = wanted.join("postgres");
-        let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
         let begun = is_begun(&base) || settings.data_dir_is_default && is_begun(&system.join("postgres"));
         if !settings.create && !begun {
             return Err(Error::NoDatabase { folder: wanted });
@@ -93,6 +92,13 @@ impl Place {
         }
         Ok(Self { data_dir, base, account, moved })
     }
+}
+
+/// The named data folder, absolute, and the system place for it.
+pub(crate) fn candidates(settings: &Settings) -> Result<(PathBuf, PathBuf), Error> {
+    let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
+    let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
+    Ok((wanted, system))
 }
 
 /// Logs the warning once per database, when it is created: afterwards the database belongs to its account.

@@ -16,6 +16,7 @@ mod perangkat;
 mod petugas;
 mod profile;
 mod qr;
+mod restored;
 mod seed;
 mod serve;
 mod topup;
@@ -51,12 +52,20 @@ pub struct CommonArgs {
     set: Vec<String>,
 }
 
+/// What the commands take that may make a database.
+#[derive(Debug, Args)]
+pub struct NewDatabase {
+    /// Make a new database although the keys of one are there: begin anew with them
+    #[arg(long)]
+    new_database: bool,
+}
+
 #[derive(Subcommand)]
 enum Command {
     /// Migrate, then serve the API and the app
     Serve(serve::Serve),
     /// Bring the database's schema up to this program's
-    Migrate,
+    Migrate(NewDatabase),
     /// Fill an empty database
     Seed(seed::Seed),
     /// Operators' API keys
@@ -78,6 +87,8 @@ enum Command {
     /// The ledger's rules
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Say that the database was restored in a way that it does not show by itself: ids and fences jump ahead. No server may run
+    Restored(restored::Restored),
     /// The servers that share a database
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),
@@ -96,7 +107,8 @@ pub fn main() -> ExitCode {
     }
     let done = match command {
         Command::Serve(serve) => serve.run(common),
-        Command::Migrate => migrate::run(&common),
+        Command::Migrate(new) => migrate::run(&common, &new),
+        Command::Restored(restored) => restored.run(&common),
         Command::Seed(seed) => seed.run(&common),
         Command::Key(key) => key.run(&common),
         Command::Petugas(petugas) => petugas.run(&common),

@@ -9,16 +9,17 @@ use clap::Args;
 use embedded_postgres::{Postgres, Restarts};
 use nyala_cluster::node;
 use nyala_store::config::ServerSettings;
+use nyala_store::db::instance;
 use nyala_store::db::late_clock::{self, Behind};
 use nyala_store::db::lock::{self, Part, ServerLock};
 use nyala_store::db::pool;
-use nyala_store::db::source::{Purpose, Source};
+use nyala_store::db::source::{self, Purpose, Source};
 use nyala_store::telemetry;
 use nyala_web::ops::pelanggan_bulk;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_postgres::Client;
 
-use super::{CommonArgs, Failure, context, descriptors, profile};
+use super::{CommonArgs, Failure, NewDatabase, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::server::{self, RunningServer};
@@ -42,6 +43,8 @@ pub struct Serve {
     /// the audit log; later starts need it no more
     #[arg(long)]
     clock_is_right: bool,
+    #[command(flatten)]
+    new: NewDatabase,
 }
 
 impl Serve {
@@ -54,7 +57,7 @@ impl Serve {
             tracing::warn!(setting, "removed setting ignored: it is empty and has no effect, delete it");
         }
         raise_descriptor_limit();
-        let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right));
+        let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right, self.new.new_database));
         telemetry::finish();
         ended
     }
@@ -69,16 +72,17 @@ fn raise_descriptor_limit() {
 
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken
 /// port is reported at once.
-async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), Failure> {
+async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
     let devices = devices::bind(&config)?;
-    let source = Source::open(&mut config, Purpose::Serve)?;
+    let source = Source::open(&mut config, Purpose::Serve, new_database)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
     let part = config.cluster.name().map_or(Part::Alone, |name| Part::Among(name.to_owned()));
     let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
+    source::refuse_lost_elsewhere(&client, &config, new_database).await?;
     profile::refuse_production_database(&config, &client).await?;
     let declared = match right_clock(&config, &client, &listener, clock_is_right).await? {
         Start::Now(declared) => declared,
@@ -86,6 +90,9 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
     };
     drop(client);
     let state = AppState::build(config, source.url()).await?;
+    if source.embedded().is_some() {
+        instance::notice_copy(&mut *state.store.get().await?, &state.config.data.dir).await?;
+    }
     if let Some(behind) = declared {
         let mut client = state.store.get().await?;
         let tx = client.transaction().await?;

@@ -1,8 +1,13 @@
 //! Which PostgreSQL: the one that `DATABASE_URL` names, else the private one under `data.dir` (docs/contract.md §5).
 
-use embedded_postgres::{Postgres, Settings};
+use std::path::PathBuf;
 
+use embedded_postgres::{Postgres, Settings};
+use tokio_postgres::Client;
+
+use super::migrate;
 use crate::config::ServerSettings;
+use crate::secrets::Secrets;
 
 /// Connections of the private database outside of all shares: the server's lock, commands, an operator's `psql`.
 const SPARE_CONNECTIONS: usize = 30;
@@ -21,6 +26,20 @@ pub enum Purpose {
     Command,
 }
 
+/// Why no database is found or made.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    #[error(transparent)]
+    Embedded(#[from] embedded_postgres::Error),
+    #[error(
+        "{} is there, and {database} holds no database: a disk that is not mounted would look like a new shop. Mount it, or restore \
+         the database (`nyala restore`), or begin anew with these keys: --new-database", secrets.display()
+    )]
+    Lost { secrets: PathBuf, database: String },
+    #[error(transparent)]
+    Database(#[from] tokio_postgres::Error),
+}
+
 /// A database that can be connected to until this is dropped; a private one stops with it.
 pub struct Source {
     url: String,
@@ -33,12 +52,16 @@ impl Source {
     ///
     /// # Errors
     /// Why the private database cannot run, with its folder and the cure.
-    /// [`embedded_postgres::Error::NoDatabase`] when it is missing and `purpose` does not create it.
-    pub fn open(config: &mut ServerSettings, purpose: Purpose) -> Result<Self, embedded_postgres::Error> {
+    /// [`embedded_postgres::Error::NoDatabase`] when it is missing and `purpose` does not create it. [`SourceError::Lost`] when its keys
+    /// are there, unless a `new` one may be made with them.
+    pub fn open(config: &mut ServerSettings, purpose: Purpose, new: bool) -> Result<Self, SourceError> {
         if !config.database.url.is_empty() {
             return Ok(Self { url: config.database.url.to_string(), embedded: None });
         }
         let settings = settings(config, purpose != Purpose::Command);
+        if settings.create && !new {
+            refuse_lost(&settings)?;
+        }
         let postgres = match purpose {
             Purpose::Serve => Postgres::start(&settings)?,
             Purpose::Prepare | Purpose::Command => Postgres::attach_or_start(&settings)?,
@@ -56,6 +79,28 @@ impl Source {
     pub fn embedded(&self) -> Option<&Postgres> {
         self.embedded.as_ref()
     }
+}
+
+/// Refuses to make a database beside keys that belong to another one.
+fn refuse_lost(settings: &Settings) -> Result<(), SourceError> {
+    let dirs = settings.data_dirs()?;
+    if dirs.iter().any(|dir| embedded_postgres::has_database(dir)) {
+        return Ok(());
+    }
+    match dirs.iter().find(|dir| Secrets::file(dir).exists()) {
+        Some(dir) => Err(SourceError::Lost { secrets: Secrets::file(dir), database: dir.join("postgres").display().to_string() }),
+        None => Ok(()),
+    }
+}
+
+/// Refuses an external database without a shop when the keys of one are in `config.data.dir`, unless a `new` one may be made with them.
+///
+/// # Errors
+/// [`SourceError::Lost`], and the database's.
+pub async fn refuse_lost_elsewhere(client: &Client, config: &ServerSettings, new: bool) -> Result<(), SourceError> {
+    let secrets = Secrets::file(&config.data.dir);
+    let lost = !config.database.url.is_empty() && !new && secrets.exists() && !migrate::has_schema(client).await?;
+    if lost { Err(SourceError::Lost { secrets, database: "the database of DATABASE_URL".to_owned() }) } else { Ok(()) }
 }
 
 fn settings(config: &ServerSettings, create: bool) -> Settings {
