@@ -1,5 +1,6 @@
 //! What a command works with: the settings and the database, migrated.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nyala_core::domain::timestamp::Timestamp;
@@ -23,6 +24,9 @@ const CONNECTIONS: usize = 2;
 pub struct CommandContext {
     pub config: ServerSettings,
     pub db: Db,
+    /// The database's connection string, and the folder of its programs where it is the private one.
+    pub url: String,
+    pub programs_dir: Option<PathBuf>,
     /// The database's time when the command began.
     pub now: Timestamp,
 }
@@ -116,7 +120,7 @@ async fn open(config: ServerSettings, from: &Source, purpose: Purpose, new_datab
     source::refuse_lost_elsewhere(&client, &config, new_database).await?;
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;
-    Ok(CommandContext { config, db, now })
+    Ok(CommandContext { config, db, url: from.url().to_owned(), programs_dir: from.programs_dir(), now })
 }
 
 /// Why the server's lock is not had.

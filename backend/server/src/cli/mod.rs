@@ -2,6 +2,7 @@
 //! line on standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
 
 mod audit;
+mod backup;
 mod cluster;
 mod config;
 mod context;
@@ -16,6 +17,7 @@ mod perangkat;
 mod petugas;
 mod profile;
 mod qr;
+mod restore;
 mod restored;
 mod seed;
 mod serve;
@@ -87,6 +89,11 @@ enum Command {
     /// The ledger's rules
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// The backup of the private database
+    #[command(subcommand)]
+    Backup(backup::BackupCommand),
+    /// Restore the private database from a backup into data.dir, which holds none
+    Restore(restore::Restore),
     /// Say that the database was restored in a way that it does not show by itself: ids and fences jump ahead. No server may run
     Restored(restored::Restored),
     /// The servers that share a database
@@ -108,6 +115,8 @@ pub fn main() -> ExitCode {
     let done = match command {
         Command::Serve(serve) => serve.run(common),
         Command::Migrate(new) => migrate::run(&common, &new),
+        Command::Backup(backup) => backup.run(&common),
+        Command::Restore(restore) => restore.run(&common),
         Command::Restored(restored) => restored.run(&common),
         Command::Seed(seed) => seed.run(&common),
         Command::Key(key) => key.run(&common),

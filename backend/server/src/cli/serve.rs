@@ -2,12 +2,14 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::vital;
 use clap::Args;
 use embedded_postgres::{Postgres, Restarts};
 use nyala_cluster::node;
+use nyala_store::backup::service::BackupService;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::instance;
 use nyala_store::db::late_clock::{self, Behind};
@@ -28,6 +30,8 @@ use crate::demo::{self, Seeded};
 
 /// Time for sockets to close after SIGTERM.
 const SOCKETS_GONE: Duration = Duration::from_secs(5);
+/// Between a defect in the backup and its next start.
+const BACKUP_AGAIN: Duration = Duration::from_secs(30);
 /// For what is written already to leave.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 
@@ -93,6 +97,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     if source.embedded().is_some() {
         instance::notice_copy(&mut *state.store.get().await?, &state.config.data.dir).await?;
     }
+    let backup = backup(&state, &source).await?;
     if let Some(behind) = declared {
         let mut client = state.store.get().await?;
         let tx = client.transaction().await?;
@@ -110,6 +115,9 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     server::open(&state, &running).await?;
     // Handlers are installed before the server reports that it is open: a reader may stop it at once and expects the drain.
     let stop = told_to_stop()?;
+    if let Some(backup) = backup {
+        keep_backup(backup);
+    }
     let play = device_play(&state, device_address).await?;
     banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
     let ended = tokio::select! {
@@ -122,6 +130,30 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
+}
+
+/// The backup, where one is set.
+async fn backup(state: &AppState, source: &Source) -> Result<Option<Arc<BackupService>>, Failure> {
+    let settings = &state.config.backup;
+    if !settings.is_on() {
+        return Ok(None);
+    }
+    let (programs, metrics) = (source.programs_dir(), state.metrics.backup.clone());
+    let postgres = (source.url(), programs.as_deref());
+    Ok(Some(Arc::new(BackupService::prepare(&state.store, settings, &state.secrets, postgres, metrics).await?)))
+}
+
+/// Runs the backup. A defect in it ends no sale, so it is started again.
+fn keep_backup(backup: Arc<BackupService>) {
+    actix_web::rt::spawn(async move {
+        loop {
+            let running = backup.clone();
+            if let Err(e) = actix_web::rt::spawn(async move { running.run().await }).await {
+                tracing::error!(error = %e, "the backup ended, and starts again");
+            }
+            tokio::time::sleep(BACKUP_AGAIN).await;
+        }
+    });
 }
 
 /// Whether the server starts.

@@ -111,6 +111,15 @@ impl Hosts {
     }
 }
 
+/// A connection to a database whose ids and fences the caller lets jump.
+///
+/// # Errors
+/// When none can be had.
+pub(crate) async fn connect_unsettled(config: &Config) -> Result<(Client, Line), Error> {
+    let config = session::with_options(config, None);
+    connect(&config, tls_for(&config)).await.map(|(client, line, _)| (client, line))
+}
+
 /// Whether the database is where its servers left it comes with the connection.
 async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, Line, bool), Error> {
     let (client, mut line) = match tls {

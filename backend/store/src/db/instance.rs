@@ -12,9 +12,6 @@ use rand::RngCore;
 use super::error::DbError;
 use super::history::{self, Cause, Plan};
 
-/// Empty or missing in some containers: then the inode alone tells.
-const MACHINE_ID: &str = "/etc/machine-id";
-
 #[derive(Debug, thiserror::Error)]
 pub enum InstanceError {
     #[error("{} cannot be read or written: {source}", path.display())]
@@ -56,8 +53,12 @@ pub async fn notice_copy(client: &mut ClientWrapper, data_dir: &Path) -> Result<
 
 /// What no copy of the folder has.
 fn place_of(folder: &Path) -> std::io::Result<String> {
-    let machine = fs::read_to_string(MACHINE_ID).unwrap_or_default();
-    Ok(format!("{}\n{}\n", fs::metadata(folder)?.ino(), machine.trim()))
+    Ok(format!("{}\n{}\n", fs::metadata(folder)?.ino(), machine_id()))
+}
+
+/// The machine's id (machine-id(5)); empty in some containers, where the inode alone shows a copy.
+pub(crate) fn machine_id() -> String {
+    fs::read_to_string("/etc/machine-id").unwrap_or_default().trim().to_owned()
 }
 
 fn random_id() -> String {

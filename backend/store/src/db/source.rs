@@ -1,6 +1,6 @@
 //! Which PostgreSQL: the one that `DATABASE_URL` names, else the private one under `data.dir` (docs/contract.md §5).
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use embedded_postgres::{Postgres, Settings};
 use tokio_postgres::Client;
@@ -12,7 +12,7 @@ use crate::secrets::Secrets;
 /// Connections of the private database outside of all shares: the server's lock, commands, an operator's `psql`.
 const SPARE_CONNECTIONS: usize = 30;
 /// The database of a private PostgreSQL that is used: the one that `initdb` makes.
-const EMBEDDED_DATABASE: &str = "postgres";
+pub(crate) const EMBEDDED_DATABASE: &str = "postgres";
 
 /// Who wants the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +75,12 @@ impl Source {
         &self.url
     }
 
+    /// The folder of the running private PostgreSQL's programs, where it can be seen.
+    pub fn programs_dir(&self) -> Option<PathBuf> {
+        let postgres = std::fs::read_link(format!("/proc/{}/exe", self.embedded.as_ref()?.pid())).ok()?;
+        postgres.parent().map(Path::to_owned)
+    }
+
     /// The private database, for its supervisor.
     pub fn embedded(&self) -> Option<&Postgres> {
         self.embedded.as_ref()
@@ -103,13 +109,29 @@ pub async fn refuse_lost_elsewhere(client: &Client, config: &ServerSettings, new
     if lost { Err(SourceError::Lost { secrets, database: "the database of DATABASE_URL".to_owned() }) } else { Ok(()) }
 }
 
-fn settings(config: &ServerSettings, create: bool) -> Settings {
+/// How the private database of `config` is started.
+pub(crate) fn settings(config: &ServerSettings, create: bool) -> Settings {
     Settings {
         data_dir: config.data.dir.clone(),
+        folder: embedded_postgres::FOLDER,
+        ready_within: embedded_postgres::READY_LIMIT,
         data_dir_is_default: config.data.dir_is_default,
         create,
         npm_dir: Some(config.database.npm_postgres_dir.clone()),
         max_connections: u16::try_from(config.connections() + SPARE_CONNECTIONS).unwrap_or(u16::MAX),
-        extra_args: Vec::new(),
+        extra_args: backup_args(config),
     }
+}
+
+/// What PostgreSQL needs for a backup: a receiver that is away must not fill the disk, and no commit waits for it.
+fn backup_args(config: &ServerSettings) -> Vec<String> {
+    if !config.backup.is_on() {
+        return Vec::new();
+    }
+    let args = [
+        "wal_level=replica".to_owned(),
+        "synchronous_standby_names=".to_owned(),
+        format!("max_slot_wal_keep_size={}MB", config.backup.max_slot_wal_keep_mb),
+    ];
+    args.into_iter().flat_map(|arg| ["-c".to_owned(), arg]).collect()
 }
