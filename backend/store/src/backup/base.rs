@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use flate2::read::GzDecoder;
 use nyala_core::domain::timestamp::Timestamp;
@@ -10,6 +11,8 @@ use super::error::BackupError;
 use super::folder::{BackupFolder, BaseFacts, write_whole};
 use super::programs::Programs;
 use crate::db::Store;
+
+const SECOND: Duration = Duration::from_secs(1);
 
 /// `2026-11-25T19:30:00.000Z` is `20261125T193000Z`.
 pub fn name_of(moment: Timestamp) -> String {
@@ -24,7 +27,12 @@ pub fn name_of(moment: Timestamp) -> String {
 /// # Errors
 /// Which step failed. Nothing unfinished keeps its place.
 pub async fn take(store: &Store, folder: &BackupFolder, programs: &Programs, keep: usize) -> Result<String, BackupError> {
-    let name = name_of(store.now());
+    let mut name = name_of(store.now());
+    // One of the same second, by a command beside the server.
+    while folder.base(&name).exists() {
+        tokio::time::sleep(SECOND).await;
+        name = name_of(store.now());
+    }
     let part = folder.unfinished_base(&name);
     let taken = fill(store, programs, &part).await;
     if taken.is_err() {

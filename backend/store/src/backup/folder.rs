@@ -109,9 +109,24 @@ impl BackupFolder {
         self.0.join("base")
     }
 
-    /// Where the base backup `name` is made before it has its name.
+    /// Where this process makes the base backup `name` before it has its name.
     pub fn unfinished_base(&self, name: &str) -> PathBuf {
-        self.bases_dir().join(format!("{name}.part"))
+        self.bases_dir().join(format!("{name}.{}.part", std::process::id()))
+    }
+
+    /// Deletes what killed processes left.
+    ///
+    /// # Errors
+    /// When a folder cannot be read or deleted.
+    pub fn remove_unfinished(&self) -> Result<(), BackupError> {
+        for name in names(&self.bases_dir())? {
+            let pid = name.strip_suffix(".part").and_then(|name| name.rsplit('.').next());
+            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+                let path = self.base(&name);
+                fs::remove_dir_all(&path).map_err(BackupError::io("cannot delete", &path))?;
+            }
+        }
+        Ok(())
     }
 
     pub fn base(&self, name: &str) -> PathBuf {

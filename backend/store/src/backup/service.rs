@@ -182,7 +182,9 @@ impl BackupService {
     }
 
     async fn take_bases(&self) {
-        self.remove_unfinished();
+        if let Err(e) = self.folder.remove_unfinished() {
+            self.failed("base", &e);
+        }
         let mut is_needed = false;
         loop {
             tokio::select! {
@@ -220,15 +222,6 @@ impl BackupService {
         };
         let scheduled = last_scheduled(self.store.now(), self.settings.base_minute().unwrap_or_default());
         Ok(facts.jumps != jumps || newest.name < base::name_of(scheduled))
-    }
-
-    /// What a killed server left.
-    fn remove_unfinished(&self) {
-        let is_part = |path: &Path| path.extension().is_some_and(|end| end == "part");
-        let entries = std::fs::read_dir(self.folder.path().join("base")).into_iter().flatten().flatten();
-        for path in entries.map(|entry| entry.path()).filter(|path| is_part(path)) {
-            let _ = std::fs::remove_dir_all(path);
-        }
     }
 
     async fn watch(&self) {
