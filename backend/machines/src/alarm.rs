@@ -11,7 +11,9 @@ use actix_socketio::host::vital;
 use nyala_core::domain::timestamp::{Clock, Timestamp};
 use tokio::sync::Notify;
 
-use super::actor::{ActorMessage, MachineActor, MachineInput};
+use nyala_core::machine::Input;
+
+use super::actor::{ActorMessage, MachineActor};
 use super::threads::Turning;
 use super::ticker::Ticker;
 use super::wheel::{TimerKey, Wheel};
@@ -83,7 +85,7 @@ async fn run(sooner: Rc<Notify>, turning: Turning) {
         // Targets are woken outside the borrow, because they may set their next alarm at once.
         for whom in due.drain(..) {
             match whom {
-                Wakes::Machine(addr) => addr.do_send(ActorMessage::Input(MachineInput::Alarm)),
+                Wakes::Machine(addr) => addr.do_send(ActorMessage::Input(Input::Alarm)),
                 Wakes::Ticker(ticker) => ticker.upgrade().iter().for_each(Ticker::ring),
                 Wakes::Close(closer) => closer.close(),
             }

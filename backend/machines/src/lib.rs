@@ -10,7 +10,6 @@ pub mod listeners;
 pub mod machines;
 pub mod metrics;
 pub mod recovery;
-pub mod reply;
 pub mod threads;
 pub mod tick;
 pub mod ticker;

@@ -1,7 +1,7 @@
 //! Registry of this server's machines: finds a machine's actor, or makes one
 //! (docs/decisions/0017-an-outlet-ticks-together-on-one-thread.md). All machines of an outlet run on one worker thread.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
@@ -15,13 +15,15 @@ use nyala_cluster::Ownership;
 use nyala_cluster::news::{Notification, Notifier};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::{Input, Outcome, RequestId};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Purchase;
 use nyala_ledger::facts;
 use nyala_store::db::Store;
 use nyala_store::db::pool::Db;
+use tokio::sync::oneshot;
 
-use super::actor::{ActorMessage, MachineActor, MachineInput};
+use super::actor::{ActorMessage, MachineActor};
 use super::board::Board;
 use super::device::Drivers;
 use super::error::MachineError;
@@ -76,13 +78,14 @@ struct Inner {
     location: DashMap<i64, Location>,
     workers: RwLock<Vec<ArbiterHandle>>,
     open: AtomicBool,
+    next_request: AtomicU64,
 }
 
 impl Machines {
     /// Empty registry, closed for purchases.
     pub fn new(parts: MachineParts) -> Self {
-        let (actors, location, workers, open) = Default::default();
-        Self(Arc::new(Inner { parts, actors, location, workers, open }))
+        let (actors, location, workers, open, next_request) = Default::default();
+        Self(Arc::new(Inner { parts, actors, location, workers, open, next_request }))
     }
 
     pub(super) fn parts(&self) -> &MachineParts {
@@ -182,19 +185,34 @@ impl Machines {
     }
 
     /// Sends an input to the machine's actor and makes the actor when it is missing.
-    pub fn tell(&self, location: &Location, input: MachineInput) -> Result<(), MachineError> {
-        let mut tell = ActorMessage::Input(input);
+    pub fn tell(&self, location: &Location, input: Input) -> Result<(), MachineError> {
+        self.send(location, ActorMessage::Input(input))
+    }
+
+    /// Sends an input for a caller who awaits its outcome, like `tell`. When no outcome comes, nothing was decided: read what is stored.
+    pub fn ask(
+        &self,
+        location: &Location,
+        input: impl FnOnce(RequestId) -> Input,
+    ) -> Result<oneshot::Receiver<Outcome>, MachineError> {
+        let id = RequestId(self.0.next_request.fetch_add(1, Ordering::Relaxed));
+        let (reply, outcome) = oneshot::channel();
+        self.send(location, ActorMessage::Request { id, input: input(id), reply })?;
+        Ok(outcome)
+    }
+
+    fn send(&self, location: &Location, mut message: ActorMessage) -> Result<(), MachineError> {
         for _ in 0..TRIES {
             // The send happens under the entry's lock: an actor that is forgotten then has all its inputs in its mailbox.
             let resident = self.find_or_start(location)?;
-            match resident.addr.try_send(tell) {
+            match resident.addr.try_send(message) {
                 Ok(()) => return Ok(()),
                 Err(SendError::Full(_)) => return Err(MachineError::Busy),
                 Err(SendError::Closed(back)) => {
                     let addr = resident.addr.clone();
                     drop(resident);
                     self.0.actors.remove_if(&location.idmesin, |_, known| known.addr == addr);
-                    tell = back;
+                    message = back;
                 }
             }
         }
@@ -202,7 +220,7 @@ impl Machines {
     }
 
     /// Sends an input to the machine's actor only if it exists. Returns whether it did.
-    pub fn tell_if_present(&self, idmesin: i64, input: MachineInput) -> Result<bool, MachineError> {
+    pub fn tell_if_present(&self, idmesin: i64, input: Input) -> Result<bool, MachineError> {
         // The send happens under the entry's lock, as in `tell`.
         let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(ActorMessage::Input(input)) {
@@ -229,7 +247,7 @@ impl Machines {
         if let Entry::Vacant(vacant) = self.0.actors.entry(location.idmesin) {
             return self.start(location, vacant, Some(active)).map(drop);
         }
-        self.tell(location, MachineInput::LookAgain)
+        self.tell(location, Input::Reload)
     }
 
     /// Adds a watcher on `thread` and returns the machine's board. The watcher is counted under the entry's lock, so that the actor is
@@ -238,7 +256,7 @@ impl Machines {
         let resident = self.find_or_start(location)?;
         if resident.board.join(thread) {
             // The mailbox limit does not apply to this message. The board allows only one of them at a time.
-            resident.addr.do_send(ActorMessage::Watched);
+            resident.addr.do_send(ActorMessage::FirstWatcher);
         }
         Ok(resident.board.clone())
     }

@@ -12,11 +12,10 @@ use nyala_core::purchase::times::{CMD_TTL_MS, GIVE_UP_MS};
 use nyala_ledger::facts::{self, OpenPurchase};
 use tokio_postgres::Row;
 
-use super::actor::MachineInput;
 use super::device;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
-use super::reply;
+use nyala_core::machine::Input;
 
 /// How often lost work is searched for on a single server.
 pub const EVERY: Duration = Duration::from_secs(1);
@@ -96,7 +95,7 @@ async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError
         let mut open: HashMap<i64, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
         for idmesin in some {
             // An actor whose mailbox is full receives it a second later.
-            let _ = machines.tell_if_present(*idmesin, MachineInput::Stored(open.remove(idmesin)));
+            let _ = machines.tell_if_present(*idmesin, Input::Stored(open.remove(idmesin)));
         }
     }
     Ok(())
@@ -109,7 +108,7 @@ async fn on_notifications(machines: &Machines, first: Received, news: &mut Liste
     for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
         match heard {
             Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
-                let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
+                let told = machines.find(id).await.and_then(|at| machines.tell(&at, Input::Reload));
                 if let Err(e) = told {
                     tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
                 }
@@ -218,24 +217,24 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     let exp_until = relay_before.plus_ms(CMD_TTL_MS);
     let relay = client.prepare_cached(RELAY).await?;
     let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH, &shards]).await?;
-    send_all(machines, &due, || MachineInput::LookAgain)?;
+    send_all(machines, &due, || Input::Reload)?;
     if round.is_multiple_of(rounds) {
         let overdue = client.prepare_cached(OVERDUE).await?;
         let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
         let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH, &shards]).await?;
-        send_all(machines, &late, || MachineInput::LookAgain)?;
+        send_all(machines, &late, || Input::Reload)?;
     }
     if round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
         let relay_before = now.plus_ms(-RELAY_AFTER_MS);
         let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_TTL_MS), &relay_before, &BATCH, &shards]).await?;
-        send_all(machines, &waiting, || MachineInput::LookAgain)?;
+        send_all(machines, &waiting, || Input::Reload)?;
         let unpaid = client.prepare_cached(UNPAID).await?;
         for row in client.query(&unpaid, &[&BATCH, &shards, &now]).await? {
             let input = match row.try_get(4)? {
                 // No operator waits for this stop.
-                true => MachineInput::StopUnpaid { cmd_id: row.try_get(3)?, operator: reply::channel().0 },
-                false => MachineInput::AskDevice,
+                true => Input::StopUnpaid { cmd_id: row.try_get(3)?, operator: None },
+                false => Input::QueryDevice,
             };
             let location = location(&row)?;
             if let Err(e) = machines.tell(&location, input) {
@@ -245,13 +244,13 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
     }
     if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH, &shards]).await?;
-        send_all(machines, &staff, || MachineInput::AskDevice)?;
+        send_all(machines, &staff, || Input::QueryDevice)?;
     }
     Ok(())
 }
 
 /// Sends an input to each of these machines; a full mailbox does not keep it from the others.
-fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput) -> Result<(), MachineError> {
+fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.tell(&location, input()) {

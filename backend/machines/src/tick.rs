@@ -2,7 +2,7 @@
 
 use actix_socketio::Frame;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::CycleNews;
+use nyala_core::machine::CycleChange;
 use nyala_core::purchase::step::Cycle;
 use serde::Serialize;
 
@@ -23,11 +23,11 @@ pub struct Tick {
 
 impl Tick {
     /// Tick for a change that watchers must know.
-    pub fn of(news: CycleNews, now: Timestamp) -> Self {
+    pub fn of(news: CycleChange, now: Timestamp) -> Self {
         match news {
-            CycleNews::Runs(cycle) => Self::running(cycle, now),
-            CycleNews::Over { ends_at } => Self::over(ends_at, now),
-            CycleNews::GivenBack => Self::given_back(now),
+            CycleChange::Runs(cycle) => Self::running(cycle, now),
+            CycleChange::Over { ends_at } => Self::over(ends_at, now),
+            CycleChange::Voided => Self::given_back(now),
         }
     }
 

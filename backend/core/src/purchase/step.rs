@@ -124,9 +124,9 @@ pub enum PurchaseEvent {
 }
 
 impl PurchaseEvent {
-    /// The same, when it is looked at only so much later.
+    /// The same event, received `ms` milliseconds earlier: less of its cycle is left.
     #[must_use]
-    pub fn heard_before(self, ms: i64) -> Self {
+    pub fn aged_by(self, ms: i64) -> Self {
         match self {
             Self::Runs(run) => Self::Runs(DeviceRun { left_ms: run.left_ms - ms, ..run }),
             same => same,

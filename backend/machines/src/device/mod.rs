@@ -20,9 +20,9 @@ use nyala_core::purchase::step::Purchase;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{mpsc, oneshot};
 
-use super::actor::MachineInput;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
+use nyala_core::machine::Input;
 
 /// Greatest number of device messages that wait for delivery to their actors.
 const WORDS: usize = 8_192;
@@ -249,10 +249,10 @@ async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<ReceivedEven
 pub fn deliver(machines: &Machines, ReceivedEvent { from, event, at }: ReceivedEvent) -> Result<(), MachineError> {
     let told = match event {
         // An ack concerns an open purchase, whose machine has an actor. Without an actor, the ack concerns no one.
-        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, MachineInput::Said(event)).map(drop),
+        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, Input::Device(event)).map(drop),
         // The actor records whether a machine is online, waits for staff or runs unpaid, so it is made when missing. A driver reports
         // only changes of idle machines, of which there are thousands.
-        DeviceEvent::State { .. } => machines.tell(&from, MachineInput::Said(event)),
+        DeviceEvent::State { .. } => machines.tell(&from, Input::Device(event)),
     };
     machines.device_heard(from.idmesin, at);
     told

@@ -21,9 +21,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use super::{ReceivedEvent, deliver, question, recall};
-use crate::actor::MachineInput;
 use crate::error::MachineError;
 use crate::machines::{Location, Machines};
+use nyala_core::machine::Input;
 
 /// How often either table is read.
 pub const EVERY: Duration = Duration::from_millis(300);
@@ -153,9 +153,9 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
             }
         };
         let at: Timestamp = row.try_get(4)?;
-        let heard = ReceivedEvent { from, event: event.heard_before(at.ms_until(now).max(0)), at };
+        let heard = ReceivedEvent { from, event: event.aged_by(at.ms_until(now).max(0)), at };
         // The message may concern a purchase that another server has begun and that this one has not loaded yet.
-        let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
+        let told = machines.tell(&from, Input::Reload).and_then(|()| deliver(machines, heard));
         if let Err(e) = told {
             machines.metrics().device_words_lost.inc();
             tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: its machine's mailbox is full");

@@ -28,7 +28,6 @@ pub use self::figures::{Figures, WORTH};
 use self::line::Line;
 use self::talk::Talk;
 use super::devices::{Devices, Plan, Run};
-use super::server::Phone;
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
 
 /// Faults of a machine in a history, in addition to those that are scheduled around a purchase.
@@ -264,7 +263,7 @@ impl Devices for Mqtt {
         world.heal(machine);
     }
 
-    fn buy(world: &mut World<Self>, request: usize, machine: usize, start: Start<Phone>) {
+    fn buy(world: &mut World<Self>, request: usize, machine: usize, start: Start) {
         world.probe(request, machine, start);
     }
 

@@ -4,7 +4,6 @@ use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::rules::Refusal;
 use nyala_machines::device::mqtt::conversation::{PROBE_MS, Probe};
 
-use super::super::server::Phone;
 use super::super::world::World;
 use super::talk::GRACE_MS;
 use super::{Happens, Mqtt};
@@ -19,7 +18,7 @@ impl World<Mqtt> {
         }
     }
 
-    pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start<Phone>) {
+    pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start) {
         let (life, talk) = (self.server.life, &mut self.devices.talks[machine]);
         if talk.presence.known.is_none() && self.server.up_since.ms_until(self.now) < GRACE_MS {
             self.note("probe spared: it is on its way back");

@@ -8,7 +8,6 @@ use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, 
 use nyala_machines::device::mqtt::word::DeviceMessage;
 use uuid::Uuid;
 
-use super::super::server::Phone;
 use super::super::store::PurchaseRow;
 use super::super::world::World;
 use super::line::{WAY_MS, Weather};
@@ -35,7 +34,7 @@ pub struct Talk {
     alarm: Option<Timestamp>,
     pub presence: Presence,
     /// Requests that wait for the device's answer.
-    pub waiting: Vec<(usize, Start<Phone>)>,
+    pub waiting: Vec<(usize, Start)>,
     /// State of the network between them; it survives a crash of the process.
     pub weather: Weather,
     /// What the device runs, by the last accepted state report. Before the first report the machine can only guess the start time, and

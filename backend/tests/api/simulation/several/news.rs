@@ -12,7 +12,6 @@ use nyala_machines::recovery::RELAY_FOREIGN_AFTER_MS;
 use rand::Rng;
 
 use super::super::devices::Devices;
-use super::super::server::MachineInput;
 use super::super::world::World;
 use super::happens::{Happens, Look};
 use super::outlet;
@@ -79,7 +78,7 @@ pub struct Message {
 
 impl<D: Devices> World<D> {
     /// An actor has received the commit of its change, or a stored stop: the other servers are notified.
-    pub fn tells_others(&mut self, machine: usize, input: &MachineInput) {
+    pub fn tells_others(&mut self, machine: usize, input: &Input) {
         let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
         if is_news && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
@@ -163,7 +162,7 @@ impl<D: Devices> World<D> {
             }
         }
         if owns {
-            return self.tell(machine, Input::LookAgain);
+            return self.tell(machine, Input::Reload);
         }
         if self.server.actors[machine].present {
             let after_ms = self.up_to(3);

@@ -84,8 +84,8 @@ impl<D: Devices> World<D> {
     pub(super) fn taken(&mut self, words: Vec<WordRow>) {
         let now = self.clock();
         for word in words {
-            let event = word.event.heard_before(word.heard_at.ms_until(now).max(0));
-            self.tell(word.machine, Input::LookAgain);
+            let event = word.event.aged_by(word.heard_at.ms_until(now).max(0));
+            self.tell(word.machine, Input::Reload);
             self.deliver(WordRow { event, ..word });
         }
     }
