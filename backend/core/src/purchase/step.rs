@@ -10,6 +10,7 @@ use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
     CMD_TTL_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
+    STAFF_QUERY_MS,
 };
 use crate::domain::timestamp::Timestamp;
 
@@ -64,6 +65,16 @@ impl Cycle {
     /// The end that is shown. No cycle has longer left than it lasts, also not one that started while the clock was ahead.
     pub fn shown_end(self, now: Timestamp) -> Timestamp {
         self.ends_at.min(now.plus_ms(self.lasts_ms()))
+    }
+}
+
+impl Exchange {
+    fn last(&self, op: Op) -> Option<Timestamp> {
+        match op {
+            Op::Start => self.last_sent,
+            Op::Query => self.last_query,
+            Op::Stop => self.last_stop,
+        }
     }
 }
 
@@ -223,6 +234,22 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
     }
 }
 
+/// Command that is due to the purchase's device: one that has no answer is sent again. `last`: when the sender last sent that command.
+pub fn due_command(p: &Purchase, last: impl Fn(Op) -> Option<Timestamp>, now: Timestamp) -> Option<Op> {
+    let due = |op, every_ms| last(op).is_none_or(|at| at.ms_until(now) >= every_ms).then_some(op);
+    match p.state {
+        PurchaseState::Held | PurchaseState::Sent if now < p.exp() => due(Op::Start, RESEND_MS),
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => due(Op::Query, QUERY_EVERY_MS),
+        PurchaseState::Running => {
+            let stop = p.exchange.stop_requested.then(|| due(Op::Stop, RESEND_MS)).flatten();
+            stop.or_else(|| p.exchange.started_heard.and_then(|_| due(Op::Query, QUERY_EVERY_MS)))
+        }
+        // The machine waits for staff.
+        PurchaseState::Expired => due(Op::Query, STAFF_QUERY_MS / 2),
+        PurchaseState::Finished | PurchaseState::Stopped | PurchaseState::Refused => None,
+    }
+}
+
 pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
     if !p.state.open() {
         return stay(p);
@@ -262,6 +289,18 @@ fn commit(p: &Purchase, state: PurchaseState, change: Change) -> Step {
     let mut next = p.clone();
     next.state = state;
     Step { next, change: Some(change), op: None }
+}
+
+/// Sends the command that is due.
+fn send_due(mut s: Step, p: &Purchase, now: Timestamp) -> Step {
+    s.op = due_command(p, |op| p.exchange.last(op), now);
+    match s.op {
+        Some(Op::Start) => s.next.exchange.last_sent = Some(now),
+        Some(Op::Stop) => s.next.exchange.last_stop = Some(now),
+        Some(Op::Query) => return ask(s, now),
+        None => {}
+    }
+    s
 }
 
 /// The device is asked what it does.
@@ -308,14 +347,7 @@ fn wake_running(p: &Purchase, now: Timestamp) -> Step {
     if now >= p.ends_at {
         return commit(p, PurchaseState::Finished, Change::Finish);
     }
-    let mut s = stay(p);
-    if p.exchange.stop_requested && p.exchange.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
-        s.next.exchange.last_stop = Some(now);
-        s.op = Some(Op::Stop);
-    } else if p.exchange.started_heard.is_some() && p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        return ask(s, now);
-    }
-    s
+    send_due(stay(p), p, now)
 }
 
 fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
@@ -335,11 +367,7 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     if now >= p.exp() {
         return ask(commit(p, PurchaseState::Unsure, Change::MarkUnsure), now);
     }
-    let mut s = stay(p);
-    if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
-        s.next.exchange.last_sent = Some(now);
-        s.op = Some(Op::Start);
-    }
+    let mut s = send_due(stay(p), p, now);
     if p.state == PurchaseState::Held && o.last_sent.is_some_and(|t| now >= t.plus_ms(MARK_SENT_MS)) {
         s.next.state = PurchaseState::Sent;
         s.change = Some(Change::MarkSent);
@@ -351,10 +379,7 @@ fn wake_unsure(p: &Purchase, now: Timestamp) -> Step {
     if p.give_up_at().is_some_and(|at| now >= at) {
         return commit(p, PurchaseState::Expired, Change::GiveUp);
     }
-    if p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        return ask(stay(p), now);
-    }
-    stay(p)
+    send_due(stay(p), p, now)
 }
 
 fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {

@@ -11,8 +11,8 @@ use nyala_cluster::{of_shards, shard_of};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::Op;
-use nyala_core::purchase::times::{QUERY_EVERY_MS, RESEND_MS};
+use nyala_core::purchase::step::{self, Op};
+use nyala_core::purchase::times::{RESEND_MS, STAFF_QUERY_MS};
 use nyala_ledger::facts::{self, OpenPurchase};
 use nyala_store::db::error::DbError;
 use serde_json::Value;
@@ -32,8 +32,6 @@ const MAX_WAITING: usize = 8_192;
 /// Greatest number of newly connected devices whose cycles one statement reads.
 const ARRIVED: usize = 1_000;
 const BATCH: usize = 512;
-/// How often machines that wait for staff are asked: as often as their owner asks those that it reaches itself.
-const STAFF_EVERY_MS: i64 = 15_000;
 /// Age after which an unread message is deleted: a query brings a newer one.
 pub const WORD_TTL_MS: i64 = 60_000;
 
@@ -314,7 +312,7 @@ pub struct Said {
 impl Said {
     /// Whether it is time to read the machines that wait for staff. If so, the interval starts again.
     pub fn asks_for_staff(&mut self, now: Timestamp) -> bool {
-        let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
+        let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_QUERY_MS);
         if due {
             self.asked_for_staff = Some(now);
         }
@@ -347,17 +345,8 @@ impl Said {
     /// Command that is due for the purchase now, if any.
     pub fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
         let p = &t.purchase;
-        let (op, again_ms) = match p.state {
-            PurchaseState::Held | PurchaseState::Sent if now < p.exp() => (Op::Start, RESEND_MS),
-            PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => (Op::Query, QUERY_EVERY_MS),
-            PurchaseState::Running if p.exchange.stop_requested => (Op::Stop, RESEND_MS),
-            // The machine waits for staff: its device is asked what it runs.
-            PurchaseState::Expired => (Op::Query, STAFF_EVERY_MS / 2),
-            _ => return None,
-        };
-        if self.of.get(&p.cmd_id).is_some_and(|(before, at)| *before == op && at.ms_until(now) < again_ms) {
-            return None;
-        }
+        let last = |op| self.of.get(&p.cmd_id).filter(|(last, _)| *last == op).map(|(_, at)| *at);
+        let op = step::due_command(p, last, now)?;
         self.of.insert(p.cmd_id, (op, now));
         Some(command(t, op))
     }
