@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use actix_socketio::host::wheel::TimerKey;
 use nyala_cluster::Owner;
 use nyala_cluster::fence::Fence;
 use nyala_core::domain::timestamp::Timestamp;
@@ -27,7 +28,6 @@ use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
 use super::tick::Tick;
 use super::ticker::Ticker;
-use super::wheel::TimerKey;
 
 /// Message to a machine's actor.
 #[derive(Debug, Message)]

@@ -13,4 +13,3 @@ pub mod recovery;
 pub mod threads;
 pub mod tick;
 pub mod ticker;
-pub mod wheel;

@@ -6,7 +6,7 @@ use nyala_core::machine::CycleChange;
 use nyala_core::purchase::step::Cycle;
 use serde::Serialize;
 
-use super::wheel::STEP_MS;
+use super::alarm::STEP_MS;
 
 const SECOND_MS: i64 = 1000;
 /// Least distance of a phase tick from the start or the end of the run; a closer one is skipped.

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use actix_socketio::host::wheel::TimerKey;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 
@@ -13,7 +14,6 @@ use super::board::Board;
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
 use super::tick::{self, Cadence, Tick};
-use super::wheel::TimerKey;
 
 pub struct Ticker {
     machines: Machines,
