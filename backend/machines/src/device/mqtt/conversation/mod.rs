@@ -1,29 +1,22 @@
 //! Conversation with one device (docs/contract.md §6): a pure state machine. It decides which of the device's connections counts, which
 //! messages are accepted, what they mean for the open purchase, and what is sent to the device and when.
 //!
-//! Inputs are messages, commands, connection changes and the current time; each call returns effects, which the caller carries out in
-//! their order. It has no clock, does no I/O and never waits. It knows the open purchase from the commands that it is given, so it never
-//! needs to ask the machine's actor.
+//! Inputs are messages, commands, connection changes and the current time. It has no clock, does no I/O and never waits. It learns of the
+//! open purchase from the commands that it is given, so it never needs to ask the machine's actor. The contract is at [`Conversation`].
 
-mod hear;
-mod link;
-mod open;
-mod order;
-mod say;
+mod receive;
+mod stamps;
 #[cfg(test)]
 mod tests;
-mod way;
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::DeviceEvent;
+use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::Purchase;
+use nyala_core::purchase::step::{AckResult, Op, Purchase};
 use uuid::Uuid;
 
-use self::open::Open;
-use self::order::Order;
-pub use self::say::PROBE_MS;
-use self::way::Way;
+use self::receive::Open;
+use self::stamps::{Order, Way};
 use super::word::{Cmd, Run};
 
 /// How often a device receives the time: with the answer to its first state report on a connection, and then at this interval, in
@@ -31,6 +24,20 @@ use super::word::{Cmd, Run};
 const EXCHANGE_MS: i64 = 10 * 60_000;
 /// Silence after which a device is offline.
 const SILENCE_MS: i64 = 45_000;
+
+/// Greatest number of a device's connections that may have subscribed to its commands.
+const LINKS: usize = 4;
+/// How long a start waits for a connection's first state report. Without its `echo`, the device may have no clock and cannot accept the
+/// start.
+const FIRST_STATE_MS: i64 = 2_000;
+/// How long a device is known to keep its clock, somewhat less than it does. It has the clock from an exchange that took at most 2 s.
+const CLOCK_KEPT_MS: i64 = 55 * 60_000;
+/// Shortest time between two queries for a state report that only serves to send the time.
+const ASK_AGAIN_MS: i64 = 10_000;
+/// A message this recent needs no new query when a customer scans the machine.
+const FRESH_MS: i64 = 3_000;
+/// How long a scan waits for the device's answer.
+pub const PROBE_MS: i64 = 1_500;
 
 /// Identifier of a connection. A later connection has a higher number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -99,7 +106,14 @@ pub enum Probe {
     Away,
 }
 
-/// State of the conversation with one device; see the module. The default is a conversation without a connection.
+/// Conversation with one device. The default has no connection.
+///
+/// Each call returns effects. The caller performs them in their order before the next call, and owes the conversation:
+/// - [`linked`](Self::linked) when a connection has subscribed to `cmd`, and [`unlinked`](Self::unlinked) when it is closed. After an
+///   [`Effect::Close`] the connection is already forgotten here;
+/// - [`hear`](Self::hear) for each message, and [`alive`](Self::alive) for each other packet;
+/// - [`recall`](Self::recall) with the stored purchase before the first command about it, then [`say`](Self::say) for each command;
+/// - [`wake`](Self::wake) when the time of [`silent_at`](Self::silent_at) has come, which changes with every call.
 #[derive(Debug, Default)]
 pub struct Conversation {
     /// Connections that subscribed to `cmd`, the newest last: only the newest counts.
@@ -154,7 +168,222 @@ impl Conversation {
         self.open = Some(Open::stored(idmesin, p));
     }
 
+    /// Records that a connection subscribed to `cmd`.
+    pub fn linked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
+        let before = self.link();
+        if let Err(at) = self.links.binary_search(&link) {
+            self.links.insert(at, link);
+        }
+        if self.links.len() > LINKS {
+            self.links.remove(0);
+        }
+        self.newest_since(before, now);
+        self.done()
+    }
+
+    /// Records that a connection is closed.
+    pub fn unlinked(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
+        self.drop_link(link, now);
+        self.done()
+    }
+
+    /// Records a packet that is no message, for example a ping: any packet on a connection is a sign of life.
+    pub fn alive(&mut self, link: LinkId, now: Timestamp) -> Vec<Effect> {
+        self.lives(link, now);
+        self.ask_for_the_time(now);
+        self.done()
+    }
+
+    /// When [`Conversation::wake`] is due: the device is offline then.
+    pub fn silent_at(&self) -> Option<Timestamp> {
+        (self.present == Some(true)).then(|| self.alive_at.plus_ms(SILENCE_MS))
+    }
+
+    /// Closes the connection of a device that has been silent for too long.
+    pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+        if let Some(link) = self.link().filter(|_| self.silent_at().is_some_and(|at| at <= now)) {
+            self.out.push(Effect::Close(link));
+            self.drop_link(link, now);
+        }
+        self.done()
+    }
+
+    pub fn is_present(&self) -> bool {
+        self.present == Some(true)
+    }
+
+    fn link(&self) -> Option<LinkId> {
+        self.links.last().copied()
+    }
+
+    fn drop_link(&mut self, link: LinkId, now: Timestamp) {
+        let before = self.link();
+        self.links.retain(|l| *l != link);
+        self.newest_since(before, now);
+    }
+
+    /// Called when the connections have changed. A new newest connection decides the device's presence and begins with no state.
+    fn newest_since(&mut self, before: Option<LinkId>, now: Timestamp) {
+        let link = self.link();
+        if link == before {
+            return;
+        }
+        (self.linked_at, self.alive_at) = (now, now);
+        (self.echo, self.answered_at, self.answered, self.asked_at) = (None, None, None, None);
+        self.present(link.is_some());
+    }
+
+    fn present(&mut self, present: bool) {
+        if self.present != Some(present) {
+            self.present = Some(present);
+            self.out.push(Effect::Presence(present));
+        }
+    }
+
+    /// A packet arrived on `link`. Only the newest connection shows that the device is reachable.
+    fn lives(&mut self, link: LinkId, now: Timestamp) {
+        if self.link() == Some(link) {
+            self.alive_at = now;
+            self.present(true);
+        }
+    }
+
+    /// Sends a command of the machine. `begins`: it is a start that is sent for the first time; a process that found the purchase in the
+    /// store never sets it.
+    pub fn say(&mut self, cmd: &Command, begins: bool, now: Timestamp) -> Vec<Effect> {
+        self.learn(cmd, begins, now);
+        match cmd.op {
+            Op::Start => self.start_if_due(now),
+            Op::Query => self.query(cmd, now),
+            Op::Stop => {
+                self.wanted = true;
+                self.write(Cmd::new(cmd, now, None), now);
+            }
+        }
+        self.done()
+    }
+
+    fn learn(&mut self, cmd: &Command, begins: bool, now: Timestamp) {
+        if cmd.cmd_id.is_nil() {
+            return;
+        }
+        match &mut self.open {
+            // A command for a run without an open purchase has no epoch.
+            Some(open) if open.is(cmd.cmd_id) && cmd.epoch < open.cmd.epoch => {}
+            None if cmd.epoch == 0 => return,
+            Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
+            Some(open) if cmd.epoch <= open.cmd.epoch => return,
+            _ => self.open = Some(Open::begin(cmd, begins)),
+        }
+        if let Some(open) = self.open.as_mut().filter(|_| cmd.op == Op::Stop) {
+            open.stop_at.get_or_insert(now);
+        }
+    }
+
+    /// Sends the start of the open purchase, unless the connection's first state report is still expected.
+    fn start_if_due(&mut self, now: Timestamp) {
+        let ready = !self.is_state_awaited(now);
+        let Some(cmd) = self.open.as_ref().filter(|open| open.is_to_start(now)).map(|open| Cmd::new(&open.cmd, now, None)) else {
+            return;
+        };
+        if ready
+            && self.write(cmd, now)
+            && let Some(open) = &mut self.open
+        {
+            open.written = true;
+        }
+    }
+
+    fn query(&mut self, cmd: &Command, now: Timestamp) {
+        self.wanted = true;
+        let Some(open) = &mut self.open else {
+            self.write(Cmd::new(cmd, now, None), now);
+            return;
+        };
+        if open.is(cmd.cmd_id) && open.is_void(now) {
+            open.answered = true;
+            self.out.push(Effect::Tell(open.ack(AckResult::Expired), Grounds::NotWritten));
+            return;
+        }
+        // A query without a purchase asks whether the machine stays free. Only the fence can ensure that, so its query is sent instead.
+        let fence = Some(open.query()).filter(|fence| cmd.cmd_id.is_nil() && now >= fence.exp && self.is_below_fence());
+        self.write(Cmd::new(fence.as_ref().unwrap_or(cmd), now, None), now);
+    }
+
+    /// Asks for a state report when a customer scans the machine: money is held only for a device that answered just now.
+    pub fn probe(&mut self, now: Timestamp) -> Probe {
+        match self.link().filter(|_| self.present == Some(true)) {
+            None => Probe::Away,
+            Some(_) if self.is_fresh(now) && self.has_clock(now) => Probe::Here,
+            Some(_) if self.is_asked(now) => Probe::Asked,
+            Some(_) if self.is_state_awaited(now) => {
+                // A second query would make the device take the answer to its first state report for a late one.
+                self.asked_at = Some(now);
+                Probe::Asked
+            }
+            Some(link) => {
+                self.asked_at = Some(now);
+                Probe::Ask(link, Cmd { echo: self.echo, ..nil_query(now) })
+            }
+        }
+    }
+
+    /// Whether a query of a scan waits for its answer.
+    pub fn is_asked(&self, now: Timestamp) -> bool {
+        self.asked_at.is_some_and(|at| at.ms_until(now) < PROBE_MS)
+    }
+
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
+    }
+
+    /// Whether the device is reachable although a query was not answered in time: it was queried only to send the time.
+    pub fn was_fresh(&self, now: Timestamp) -> bool {
+        self.present == Some(true) && self.word_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS + PROBE_MS)
+    }
+
+    /// Whether the device can accept a start without receiving the time first, as far as this server knows.
+    fn has_clock(&self, now: Timestamp) -> bool {
+        !self.way.is_known() || self.clock_at.is_some_and(|at| at.ms_until(now) < CLOCK_KEPT_MS)
+    }
+
+    /// Whether the first state report of a connection is still expected.
+    fn is_state_awaited(&self, now: Timestamp) -> bool {
+        self.answered_at.is_none() && self.linked_at.ms_until(now) < FIRST_STATE_MS
+    }
+
+    /// Asks for a state report, which is answered with the time, when the last exchange is long ago. It also asks when the first state
+    /// report of the connection never counted: a later message on another connection of the device may have overtaken it.
+    fn ask_for_the_time(&mut self, now: Timestamp) {
+        let due = match self.answered_at {
+            Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
+            None => self.way.is_known() && !self.is_state_awaited(now),
+        };
+        if due && self.asked_at.is_none_or(|at| at.ms_until(now) >= ASK_AGAIN_MS) {
+            self.ask(now);
+        }
+    }
+
+    fn ask(&mut self, now: Timestamp) {
+        if self.write(nil_query(now), now) {
+            self.asked_at = Some(now);
+        }
+    }
+
+    /// Writes to the newest connection; `false` when there is no connection.
+    fn write(&mut self, cmd: Cmd, now: Timestamp) -> bool {
+        let Some(link) = self.link() else { return false };
+        self.out.push(Effect::Write(link, Cmd { now_ms: now.ms(), echo: self.echo, ..cmd }));
+        true
+    }
+
     fn done(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.out)
     }
+}
+
+/// Query that belongs to no command: the device answers it with a state report only.
+fn nil_query(now: Timestamp) -> Cmd {
+    let exp = now.ms().div_euclid(1000);
+    Cmd { cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, durasi_s: 0, exp, now_ms: now.ms(), echo: None }
 }
