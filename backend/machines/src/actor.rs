@@ -21,11 +21,11 @@ use nyala_store::db::pool::DbClient;
 use tokio::sync::oneshot;
 
 use super::alarm::{self, Wakes};
-use super::board::Board;
+use super::crash_point;
 use super::device::{self, record};
-use super::fault;
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
+use super::status::MachineStatus;
 use super::tick::Tick;
 use super::ticker::Ticker;
 
@@ -54,7 +54,7 @@ pub struct MachineActor {
     /// many as the core lets wait: 65 starts with 256 requests each, 256 deferred inputs, and 256 each for the open purchase, its stop and
     /// an unpaid cycle's stop.
     replies: HashMap<RequestId, oneshot::Sender<Outcome>>,
-    board: Arc<Board>,
+    status: Arc<MachineStatus>,
     alarm: Option<(Timestamp, TimerKey)>,
     ticker: Rc<Ticker>,
 }
@@ -63,14 +63,14 @@ type Ctx = Context<MachineActor>;
 
 impl MachineActor {
     /// Actor with its open purchase, when that has just been read.
-    pub fn new(machines: Machines, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
+    pub fn new(machines: Machines, location: Location, status: Arc<MachineStatus>, open: Option<Purchase>) -> Self {
         let idmesin = location.idmesin;
         Self {
-            ticker: Ticker::new(machines.clone(), &location, board.clone()),
+            ticker: Ticker::new(machines.clone(), &location, status.clone()),
             machine: open.map_or_else(|| Machine::new(idmesin), |p| Machine::with_purchase(idmesin, p)),
             machines,
             location,
-            board,
+            status,
             replies: HashMap::new(),
             alarm: None,
         }
@@ -115,7 +115,7 @@ impl MachineActor {
                 let (ownership, fence) = (self.machines.ownership().clone(), self.fence());
                 let work = async move |client: DbClient| {
                     let result = ledger::apply(&client, id, change, at, fence.as_ref()).await;
-                    fault::point(&fault_point, after);
+                    crash_point::reach(&fault_point, after);
                     let nota = result?;
                     nota.iter().for_each(|nota| log(nota, idmesin, became));
                     if nota.is_none() {
@@ -156,12 +156,12 @@ impl MachineActor {
             }
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
-            // The board changes before the broadcast: a session that joins now reads it.
+            // The status changes before the broadcast: a session that joins now reads it.
             Effect::Show { cycle, change } => {
-                self.board.set_cycle(cycle);
+                self.status.set_cycle(cycle);
                 if let Some(change) = change {
                     let frame = Tick::of(change, now).frame(idmesin);
-                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
+                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.status);
                 }
             }
             Effect::Answer { requests, outcome } => {
@@ -229,7 +229,7 @@ impl MachineActor {
     }
 
     fn fault(&self, name: &str) {
-        fault::point(&self.machines.parts().fault_point, name);
+        crash_point::reach(&self.machines.parts().fault_point, name);
     }
 }
 
@@ -287,12 +287,12 @@ impl Handler<ActorMessage> for MachineActor {
                 self.on(input, ctx);
             }
             ActorMessage::FirstWatcher => {
-                self.board.heard();
+                self.status.notification_received();
                 self.arm(ctx);
             }
             ActorMessage::Leave => {
                 // An input arrived since: the actor stays, unless another one has replaced it.
-                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
+                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.status) {
                     ctx.stop();
                 }
             }

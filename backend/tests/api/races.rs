@@ -241,8 +241,8 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox may refuse the message. The pause lets the actor work.
-                    let _ = app.state.machines.tell(&location, Input::Reload);
-                    let _ = app.state.machines.tell(&location, Input::QueryDevice);
+                    let _ = app.state.machines.send(&location, Input::Reload);
+                    let _ = app.state.machines.send(&location, Input::QueryDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };

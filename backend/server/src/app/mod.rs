@@ -155,7 +155,7 @@ impl AppState {
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
-            news: news.clone(),
+            notifier: news.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),

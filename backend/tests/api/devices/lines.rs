@@ -159,7 +159,7 @@ async fn a_connection_goes_to_the_thread_of_its_outlet() {
         device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
         assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))));
         // The device receives its machine's query.
-        app.state.machines.tell(&device.given.at(), Input::QueryDevice).unwrap();
+        app.state.machines.send(&device.given.at(), Input::QueryDevice).unwrap();
         assert_eq!(device.command().await["op"], "query");
     }
 }

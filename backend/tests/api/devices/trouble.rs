@@ -17,7 +17,7 @@ impl TestApp {
 
     /// Queries the device as the reaper does every quarter of a minute.
     fn ask_for_staff(&self, given: &Given) {
-        self.state.machines.tell(&given.at(), Input::QueryDevice).unwrap();
+        self.state.machines.send(&given.at(), Input::QueryDevice).unwrap();
     }
 
     async fn until_free(&self, device: &mut Device) {

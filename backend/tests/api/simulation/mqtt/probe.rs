@@ -2,7 +2,7 @@
 
 use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::rules::Refusal;
-use nyala_machines::device::mqtt::conversation::{PROBE_MS, Probe};
+use nyala_machines::device::mqtt::conversation::{PROBE_MS, ProbeStep};
 
 use super::super::world::World;
 use super::talk::GRACE_MS;
@@ -12,7 +12,7 @@ impl World<Mqtt> {
     /// A customer scans the sticker.
     pub(super) fn scan(&mut self, machine: usize) {
         if self.server.up
-            && let Probe::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
+            && let ProbeStep::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
         {
             self.transmit(machine, link, cmd);
         }
@@ -25,12 +25,12 @@ impl World<Mqtt> {
             return self.tell(machine, Input::Start(start));
         }
         match talk.conversation.probe(self.now) {
-            Probe::Here => self.tell(machine, Input::Start(start)),
-            Probe::Away => self.is_offline(request),
+            ProbeStep::Fresh => self.tell(machine, Input::Start(start)),
+            ProbeStep::Offline => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
                 self.later(PROBE_MS, Happens::ProbeOver { life, request, machine });
-                if let Probe::Ask(link, cmd) = asked {
+                if let ProbeStep::Ask(link, cmd) = asked {
                     self.transmit(machine, link, cmd);
                 }
             }

@@ -4,8 +4,8 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::Purchase;
-use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
-use nyala_machines::device::mqtt::word::DeviceMessage;
+use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, DropReason, Effect, Grounds, Trouble};
+use nyala_machines::device::mqtt::message::DeviceMessage;
 use uuid::Uuid;
 
 use super::super::store::PurchaseRow;
@@ -102,7 +102,7 @@ impl World<Mqtt> {
     fn carry_out(&mut self, machine: usize, effect: Effect) {
         let life = self.server.life;
         match effect {
-            Effect::Tell(event, grounds) => {
+            Effect::Notify(event, grounds) => {
                 self.note_grounds(machine, &event, grounds);
                 if self.troubled && self.chance(LOST) {
                     self.devices.talks[machine].lost_at = Some(self.now);
@@ -118,8 +118,8 @@ impl World<Mqtt> {
             }
             Effect::Trouble(trouble) => self.note_trouble(machine, trouble),
             Effect::Dropped(why) => self.note(match why {
-                Why::Stale => STALE,
-                Why::Will => "foreign will",
+                DropReason::Stale => STALE,
+                DropReason::Will => "foreign will",
             }),
         }
     }
@@ -180,13 +180,13 @@ impl World<Mqtt> {
 
     pub(super) fn say(&mut self, cmd: &Command) {
         let machine = usize::try_from(cmd.idmesin).unwrap() - 1;
-        self.converse(machine, |talk, now| talk.say(cmd, cmd.held_here, now));
+        self.converse(machine, |talk, now| talk.send(cmd, cmd.held_here, now));
     }
 
     /// The server receives a device's message.
-    pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &DeviceMessage, said_at: Timestamp) {
+    pub(super) fn server_hears_word(&mut self, machine: usize, from: ConnectionId, word: &DeviceMessage, said_at: Timestamp) {
         let stale = self.seen.get(STALE).copied();
-        self.converse(machine, |talk, now| talk.hear(from, word, now));
+        self.converse(machine, |talk, now| talk.on_message(from, word, now));
         let talk = &mut self.devices.talks[machine];
         if let DeviceMessage::State(state) = word
             && self.seen.get(STALE).copied() == stale

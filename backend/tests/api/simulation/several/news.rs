@@ -8,7 +8,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Held, Op};
-use nyala_machines::recovery::RELAY_FOREIGN_AFTER_MS;
+use nyala_machines::recovery::RESEND_REMOTE_AFTER_MS;
 use rand::Rng;
 
 use super::super::devices::Devices;
@@ -179,7 +179,7 @@ impl<D: Devices> World<D> {
         let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| (id, p.created_at));
         let Some((purchase, created_at)) = open.filter(|_| op == Op::Start) else { return };
         let waited = self.several.as_mut().unwrap().news.waited.remove(&purchase);
-        if waited && created_at.ms_until(self.clock()) < RELAY_FOREIGN_AFTER_MS {
+        if waited && created_at.ms_until(self.clock()) < RESEND_REMOTE_AFTER_MS {
             self.note("news began a start");
         }
     }

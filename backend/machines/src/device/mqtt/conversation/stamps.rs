@@ -2,7 +2,7 @@
 
 use nyala_core::domain::timestamp::Timestamp;
 
-use crate::device::mqtt::word::{BootId, Stamp};
+use crate::device::mqtt::message::{BootId, Stamp};
 
 /// Two boots that replace each other this often within `CLONE_MS` are two devices with one key.
 const CLONE_TAKEOVERS: usize = 3;
@@ -15,8 +15,8 @@ const KEPT_MS: i64 = 60 * 60_000;
 /// Order of messages and boots. Boots themselves have no order, so a boot counts from its first message until a message of another boot
 /// arrives.
 #[derive(Debug, Default)]
-pub(super) struct Order {
-    current: Option<Seen>,
+pub(super) struct MessageOrder {
+    current: Option<BootProgress>,
     /// The boot that the current one replaced.
     previous: Option<BootId>,
     /// When the current and the previous boot replaced each other.
@@ -25,7 +25,7 @@ pub(super) struct Order {
 
 /// A boot, with the stamp of its newest message.
 #[derive(Debug)]
-struct Seen {
+struct BootProgress {
     boot: BootId,
     conn: Option<u64>,
     seq: Option<u64>,
@@ -34,7 +34,7 @@ struct Seen {
 
 /// Position of a message among those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum MessagePosition {
     /// A newer message has already arrived.
     Stale,
     Newest,
@@ -44,23 +44,23 @@ pub(super) enum Place {
     },
 }
 
-impl Order {
+impl MessageOrder {
     /// Records a message and returns its position in the order.
-    pub(super) fn take(&mut self, stamp: &Stamp, now: Timestamp) -> Place {
-        let Some(boot) = &stamp.boot_id else { return Place::Newest };
-        let seen = Seen { boot: boot.clone(), conn: stamp.conn, seq: stamp.seq, up_ms: stamp.up_ms };
+    pub(super) fn take(&mut self, stamp: &Stamp, now: Timestamp) -> MessagePosition {
+        let Some(boot) = &stamp.boot_id else { return MessagePosition::Newest };
+        let seen = BootProgress { boot: boot.clone(), conn: stamp.conn, seq: stamp.seq, up_ms: stamp.up_ms };
         match &mut self.current {
             Some(current) if current.boot == *boot => {
                 if current.is_after(stamp) {
-                    return Place::Stale;
+                    return MessagePosition::Stale;
                 }
-                *current = Seen { up_ms: stamp.up_ms.or(current.up_ms), ..seen };
-                Place::Newest
+                *current = BootProgress { up_ms: stamp.up_ms.or(current.up_ms), ..seen };
+                MessagePosition::Newest
             }
             current => {
-                let Some(before) = current.replace(seen) else { return Place::Boot { clone: false } };
+                let Some(before) = current.replace(seen) else { return MessagePosition::Boot { clone: false } };
                 let is_back = self.previous.replace(before.boot).as_ref() == Some(boot);
-                Place::Boot { clone: self.taken_over(is_back, now) }
+                MessagePosition::Boot { clone: self.taken_over(is_back, now) }
             }
         }
     }
@@ -93,7 +93,7 @@ impl Order {
     }
 }
 
-impl Seen {
+impl BootProgress {
     /// Whether this boot has sent a newer message. Client libraries send old messages again after a reconnect; the uptime identifies
     /// those.
     fn is_after(&self, stamp: &Stamp) -> bool {
@@ -116,7 +116,7 @@ pub(super) fn wrapped(before_ms: i64, up_ms: i64) -> bool {
 /// Filter for message delays. The time of arrival minus the uptime in the message is the moment of the boot plus the delay, never less.
 /// So the least of these values is the best estimate of the boot.
 #[derive(Debug, Default)]
-pub(super) struct Way {
+pub(super) struct DelayFilter {
     /// Least boot moments of this period and of the one before.
     least: Option<i64>,
     before: Option<i64>,
@@ -124,9 +124,9 @@ pub(super) struct Way {
     up_ms: i64,
 }
 
-impl Way {
+impl DelayFilter {
     /// Records a message that arrived.
-    pub(super) fn heard(&mut self, up_ms: i64, now: Timestamp) {
+    pub(super) fn record(&mut self, up_ms: i64, now: Timestamp) {
         if self.has_wrapped(up_ms) {
             *self = Self::default();
         }
@@ -156,7 +156,7 @@ impl Way {
     }
 
     /// When the device had this uptime. The true time is earlier by at most the shortest delay.
-    pub(super) fn said_at(&self, up_ms: i64) -> Option<Timestamp> {
+    pub(super) fn sent_at(&self, up_ms: i64) -> Option<Timestamp> {
         self.boot_ms().map(|boot_ms| Timestamp::from_ms(boot_ms).plus_ms(up_ms))
     }
 
@@ -177,22 +177,27 @@ mod tests {
 
     #[test]
     fn the_uptime_identifies_an_old_message() {
-        let mut order = Order::default();
+        let mut order = MessageOrder::default();
         let up = |up_ms| Stamp { up_ms, ..stamp(7, 1, 1) };
         for (up_ms, place) in [
-            (Some(5_000), Place::Boot { clone: false }),
-            (Some(5_000), Place::Newest),
-            (Some(4_999), Place::Stale),
-            (None, Place::Newest),
-            (Some(4_999), Place::Stale),
-            (Some(4_294_967_000), Place::Newest),
-            (Some(100), Place::Newest),
+            (Some(5_000), MessagePosition::Boot { clone: false }),
+            (Some(5_000), MessagePosition::Newest),
+            (Some(4_999), MessagePosition::Stale),
+            (None, MessagePosition::Newest),
+            (Some(4_999), MessagePosition::Stale),
+            (Some(4_294_967_000), MessagePosition::Newest),
+            (Some(100), MessagePosition::Newest),
         ] {
             assert_eq!(order.take(&up(up_ms), T0), place, "{up_ms:?}");
         }
-        assert_eq!(order.take(&Stamp::default(), T0), Place::Newest, "it says nothing of itself");
+        assert_eq!(order.take(&Stamp::default(), T0), MessagePosition::Newest, "it says nothing of itself");
         let seq = |seq| Stamp { up_ms: Some(200), ..stamp(7, 1, seq) };
-        for (of, place) in [(4, Place::Newest), (3, Place::Stale), (4, Place::Newest), (5, Place::Newest)] {
+        for (of, place) in [
+            (4, MessagePosition::Newest),
+            (3, MessagePosition::Stale),
+            (4, MessagePosition::Newest),
+            (5, MessagePosition::Newest),
+        ] {
             assert_eq!(order.take(&seq(of), T0), place, "{of} in one millisecond");
         }
     }
@@ -207,9 +212,9 @@ mod tests {
             (&[(1, 0), (2, 10), (3, 20), (2, 30), (3, 40)], true),
             (&[(1, 0), (2, 10), (1, 20), (1, 30)], false),
         ] {
-            let mut order = Order::default();
+            let mut order = MessageOrder::default();
             let found = history.iter().any(|&(boot, s)| {
-                order.take(&stamp(boot, s, 1), T0.plus_ms(s.cast_signed() * 1000)) == Place::Boot { clone: true }
+                order.take(&stamp(boot, s, 1), T0.plus_ms(s.cast_signed() * 1000)) == MessagePosition::Boot { clone: true }
             });
             assert_eq!(found, clone, "{history:?}");
         }
@@ -217,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_will_counts_only_with_the_stamp_of_the_last_message() {
-        let mut order = Order::default();
+        let mut order = MessageOrder::default();
         assert!(order.is_last(&Stamp::default()), "a device that never says which boot it is");
         order.take(&stamp(7, 2, 5), T0);
         for (will, counts) in [
@@ -236,34 +241,34 @@ mod tests {
 
     #[test]
     fn a_late_message_moves_nothing_and_a_faster_one_does() {
-        let mut way = Way::default();
-        assert_eq!(way.said_at(0), None);
-        way.heard(1_000, at(1_900));
-        assert_eq!(way.said_at(1_000), Some(at(1_900)));
-        way.heard(2_000, at(7_000));
-        assert_eq!(way.said_at(2_000), Some(at(2_900)));
-        way.heard(9_000, at(9_050));
-        assert_eq!(way.said_at(9_000), Some(at(9_050)));
+        let mut delay = DelayFilter::default();
+        assert_eq!(delay.sent_at(0), None);
+        delay.record(1_000, at(1_900));
+        assert_eq!(delay.sent_at(1_000), Some(at(1_900)));
+        delay.record(2_000, at(7_000));
+        assert_eq!(delay.sent_at(2_000), Some(at(2_900)));
+        delay.record(9_000, at(9_050));
+        assert_eq!(delay.sent_at(9_000), Some(at(9_050)));
     }
 
     #[test]
     fn a_crystal_that_is_slow_is_followed() {
-        let mut way = Way::default();
+        let mut delay = DelayFilter::default();
         let week = 7 * 86_400_000;
         for up_ms in (0..week).step_by(30_000) {
             // A drift of 50 in a million: 30 s a week.
             let true_ms = up_ms + up_ms / 20_000;
-            way.heard(up_ms, at(true_ms + 50));
-            let off_ms = way.said_at(up_ms).unwrap().ms() - T0.ms() - true_ms;
+            delay.record(up_ms, at(true_ms + 50));
+            let off_ms = delay.sent_at(up_ms).unwrap().ms() - T0.ms() - true_ms;
             assert!((-400..=50).contains(&off_ms), "{off_ms} after {up_ms}");
         }
     }
 
     #[test]
     fn an_uptime_that_wraps_around_starts_a_new_count() {
-        let mut way = Way::default();
-        way.heard(4_294_967_000, at(0));
-        way.heard(704, at(1_000));
-        assert_eq!(way.said_at(704), Some(at(1_000)));
+        let mut delay = DelayFilter::default();
+        delay.record(4_294_967_000, at(0));
+        delay.record(704, at(1_000));
+        assert_eq!(delay.sent_at(704), Some(at(1_000)));
     }
 }

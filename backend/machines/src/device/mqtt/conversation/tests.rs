@@ -5,7 +5,7 @@ use nyala_core::purchase::step::{self, AckResult, Op};
 use uuid::Uuid;
 
 use super::*;
-use crate::device::mqtt::word::{Ack, BootId, DeviceMessage, Heartbeat, Last, Stamp, State};
+use crate::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, Stamp, State};
 
 /// Start of each history. The start of a purchase expires ten seconds later.
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -73,19 +73,19 @@ fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
 
 fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
     match what {
-        Link(link) => talk.linked(LinkId(*link), now),
-        Unlink(link) => talk.unlinked(LinkId(*link), now),
-        Alive(link) => talk.alive(LinkId(*link), now),
-        Hear(from, word) => talk.hear(LinkId(*from), word, now),
+        Link(connection) => talk.on_subscribed(ConnectionId(*connection), now),
+        Unlink(connection) => talk.on_closed(ConnectionId(*connection), now),
+        Alive(connection) => talk.on_packet(ConnectionId(*connection), now),
+        Hear(from, word) => talk.on_message(ConnectionId(*from), word, now),
         Wake => talk.wake(now),
-        Begin(n) => talk.say(&cmd(Op::Start, *n), true, now),
-        Say(op, n) => talk.say(&cmd(*op, *n), false, now),
-        Ask => talk.say(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
+        Begin(n) => talk.send(&cmd(Op::Start, *n), true, now),
+        Say(op, n) => talk.send(&cmd(*op, *n), false, now),
+        Ask => talk.send(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
         Do::Probe => match talk.probe(now) {
-            Probe::Ask(link, cmd) => vec![Effect::Write(link, cmd)],
-            Probe::Here => vec![],
-            Probe::Asked => vec![Effect::Presence(true)],
-            Probe::Away => vec![Effect::Presence(false)],
+            ProbeStep::Ask(connection, cmd) => vec![Effect::Write(connection, cmd)],
+            ProbeStep::Fresh => vec![],
+            ProbeStep::Asked => vec![Effect::Presence(true)],
+            ProbeStep::Offline => vec![Effect::Presence(false)],
         },
         Recall(n) => {
             let held = step::first(1, id(*n), (*n).into(), 60, T0, T0);
@@ -97,16 +97,16 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
 
 fn name(effect: &Effect) -> String {
     match effect {
-        Effect::Tell(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
-        Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+        Effect::Notify(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
+        Effect::Notify(DeviceEvent::State { run: Some(run), .. }, _) => {
             format!("runs {} for {}", run.cmd_id.as_u128(), run.left_ms)
         }
-        Effect::Tell(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
+        Effect::Notify(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
         Effect::Presence(true) => "here".to_owned(),
         Effect::Presence(false) => "away".to_owned(),
-        Effect::Write(link, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", link.0),
-        Effect::Write(link, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), link.0),
-        Effect::Close(link) => format!("close {}", link.0),
+        Effect::Write(connection, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", connection.0),
+        Effect::Write(connection, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), connection.0),
+        Effect::Close(connection) => format!("close {}", connection.0),
         Effect::Trouble(Trouble::EndedEarly { left_ms, .. }) => format!("ended {left_ms} early"),
         Effect::Trouble(trouble) => format!("{trouble:?}"),
         Effect::Dropped(why) => format!("{why:?}"),
@@ -261,14 +261,14 @@ fn a_command_tells_the_time_and_echoes_the_last_state() {
             .into_iter()
             .find_map(|e| if let Effect::Write(_, cmd) = e { Some((cmd.now_ms - T0.ms(), cmd.echo)) } else { None })
     };
-    talk.linked(LinkId(1), T0);
-    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
+    talk.on_subscribed(ConnectionId(1), T0);
+    assert_eq!(written(talk.send(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
     assert_eq!(written(happens(&mut talk, &state(idle(100, 0)), T0.plus_ms(130))), Some((130, Some(100))));
     happens(&mut talk, &state(idle(200, 0)), T0.plus_ms(230));
     happens(&mut talk, &heartbeat(300), T0.plus_ms(330));
-    assert_eq!(written(talk.say(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
-    talk.linked(LinkId(2), T0.plus_ms(500));
-    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
+    assert_eq!(written(talk.send(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
+    talk.on_subscribed(ConnectionId(2), T0.plus_ms(500));
+    assert_eq!(written(talk.send(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
 }
 
 #[test]
@@ -574,7 +574,7 @@ fn the_actor_receives_only_what_it_wants_of_an_idle_device() {
 
 #[test]
 fn two_devices_with_one_key_are_trouble() {
-    let boot = |link, of, up_ms| Hear(link, of_boot(of, idle(up_ms, 0)));
+    let boot = |connection, of, up_ms| Hear(connection, of_boot(of, idle(up_ms, 0)));
     history([
         (0, Link(1), "here"),
         (10, boot(1, 1, 10), "asks on 1"),
