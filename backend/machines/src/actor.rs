@@ -173,13 +173,13 @@ impl MachineActor {
         }
     }
 
-    /// Queries the database beside the mailbox; `tell` makes an input of the result. `failed` is logged when the query fails.
+    /// Queries the database beside the mailbox; `input` makes an input of the result. `failed` is logged when the query fails.
     fn ask<T: 'static>(
         &self,
         ctx: &mut Ctx,
         failed: &'static str,
         work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
-        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
+        input: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
     ) {
         let (db, idmesin) = (self.machines.parts().store.db.clone(), self.location.idmesin);
         let answered = async move {
@@ -193,7 +193,7 @@ impl MachineActor {
                 tracing::warn!(error = %e, idmesin, "{failed}");
                 Unanswered
             });
-            let input = tell(actor, result);
+            let input = input(actor, result);
             actor.on(input, ctx);
         }));
     }

@@ -189,7 +189,7 @@ impl Machines {
         self.send_message(location, ActorMessage::Input(input))
     }
 
-    /// Sends an input for a caller who awaits its outcome, like `send`. When no outcome comes, nothing was decided: read what is stored.
+    /// Sends an input for a caller who awaits its outcome, like `send`. When no outcome comes, nothing was decided: read the database.
     pub fn ask(
         &self,
         location: &Location,

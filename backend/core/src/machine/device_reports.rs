@@ -1,4 +1,4 @@
-//! State reports of a machine's device, and what is stored of them.
+//! State reports of a machine's device, and how they are stored.
 
 use uuid::Uuid;
 

@@ -52,7 +52,7 @@ pub enum Outcome {
     Refused(Refusal),
     /// The cycle that an operator stops has ended.
     Ended,
-    /// Nothing was decided, or what was known is out of date: read what is stored.
+    /// Nothing was decided, or what was known is out of date: read the database.
     ReadAgain,
     /// The database cannot take it now; nothing was decided.
     Busy,
@@ -303,7 +303,7 @@ impl Machine {
         }
     }
 
-    /// Forgets requests that no longer wait. What they have asked for goes on, except a purchase that is not held yet.
+    /// Forgets requests that no longer wait. Everything they asked for continues, except a purchase that is not held yet.
     fn forget(&mut self, gone: &BTreeSet<RequestId>) {
         let starts = self.holding.iter_mut().map(|(start, _)| start).chain(&mut self.queue).map(|start| &mut start.buyers);
         let open = self.open.iter_mut().flat_map(|open| [&mut open.buyers, &mut open.operators]);

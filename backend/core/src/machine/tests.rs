@@ -53,13 +53,13 @@ fn free() -> Machine {
 }
 
 fn answers(effects: &[Effect]) -> Vec<(u64, Outcome)> {
-    let mut told = Vec::new();
+    let mut answered = Vec::new();
     for effect in effects {
         if let Effect::Answer { requests, outcome } = effect {
-            told.extend(requests.iter().map(|request| (request.0, *outcome)));
+            answered.extend(requests.iter().map(|request| (request.0, *outcome)));
         }
     }
-    told
+    answered
 }
 
 fn holds(effects: &[Effect]) -> bool {
@@ -96,7 +96,7 @@ fn one_that_was_made_anew_reads_first_and_believes_later() {
     assert!(machine.on(start(1, 1), T0).is_empty(), "read once");
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert_eq!(answers(&effects), [(2, Outcome::Started), (1, Outcome::Refused(Refusal::MachineBusy))]);
-    assert!(effects.iter().any(|e| matches!(e, Effect::Show { cycle: Some(_), .. })), "it is on the board");
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { cycle: Some(_), .. })), "it is in the status");
     assert_eq!(machine.wake_at(), Some(T0.plus_ms(60_000)));
 }
 
@@ -197,7 +197,7 @@ fn a_start_waits_for_a_reading_that_is_under_way() {
 }
 
 #[test]
-fn a_run_that_was_over_when_it_was_first_heard_of_is_told_with_its_end() {
+fn a_cycle_that_ended_before_its_first_report_is_announced_with_its_end() {
     let mut machine = free();
     machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
@@ -271,7 +271,7 @@ fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_
 }
 
 #[test]
-fn what_is_told_while_something_older_is_read_is_read_after_it() {
+fn a_notification_during_a_read_causes_another_read() {
     let mut machine = free();
     assert!(matches!(machine.on(Input::Reload, T0)[..], [Effect::Load]));
     // Another server has held the money since that began.
@@ -281,7 +281,7 @@ fn what_is_told_while_something_older_is_read_is_read_after_it() {
 }
 
 #[test]
-fn one_that_is_decided_elsewhere_is_needed_only_while_somebody_waits_for_it() {
+fn a_remote_machine_is_idle_unless_a_request_waits() {
     let mut machine = Machine::with_purchase(7, running(5));
     assert!(!machine.is_idle());
     machine.on(Input::Owned(false), T0);
@@ -292,7 +292,7 @@ fn one_that_is_decided_elsewhere_is_needed_only_while_somebody_waits_for_it() {
 }
 
 #[test]
-fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
+fn a_request_that_waits_during_a_change_of_owner_is_answered_soon() {
     let mut machine = free();
     machine.on(start(1, 1), T0);
     machine.on(won(5), T0);

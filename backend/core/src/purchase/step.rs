@@ -41,7 +41,7 @@ pub struct Exchange {
     pub first_query: Option<Timestamp>,
     pub last_query: Option<Timestamp>,
     /// A late `started` arrived. The time left is being queried; until the answer the countdown is an estimate.
-    pub started_heard: Option<Timestamp>,
+    pub late_start: Option<Timestamp>,
     pub stop_requested: bool,
     pub last_stop: Option<Timestamp>,
 }
@@ -106,7 +106,7 @@ impl Purchase {
     /// When the money is returned although the outcome is unknown: after fifteen minutes, but never before this process has queried and
     /// waited, and not while the time left of a cycle is being queried.
     fn give_up_at(&self) -> Option<Timestamp> {
-        let asked = self.exchange.first_query.filter(|_| self.exchange.started_heard.is_none())?;
+        let asked = self.exchange.first_query.filter(|_| self.exchange.late_start.is_none())?;
         Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
     }
 }
@@ -217,17 +217,17 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
         PurchaseState::Held | PurchaseState::Sent => {
             let Some(last) = o.last_sent else { return Some(p.created_at) };
             let mark = (p.state == PurchaseState::Held).then(|| last.plus_ms(MARK_SENT_MS));
-            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            let left = o.late_start.map(|t| t.plus_ms(LEFT_WAIT_MS));
             [mark, left, Some(last.plus_ms(RESEND_MS)), Some(p.exp())].into_iter().flatten().min()
         }
         PurchaseState::Unsure => {
             let query = o.last_query.map_or(p.created_at, |t| t.plus_ms(QUERY_EVERY_MS));
-            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            let left = o.late_start.map(|t| t.plus_ms(LEFT_WAIT_MS));
             [Some(query), left, p.give_up_at()].into_iter().flatten().min()
         }
         PurchaseState::Running => {
             let stop = o.stop_requested.then(|| o.last_stop.map_or(p.created_at, |t| t.plus_ms(RESEND_MS)));
-            let left = o.started_heard.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
+            let left = o.late_start.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
             [stop, left, Some(p.ends_at)].into_iter().flatten().min()
         }
         _ => None,
@@ -242,7 +242,7 @@ pub fn due_command(p: &Purchase, last: impl Fn(Op) -> Option<Timestamp>, now: Ti
         PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => due(Op::Query, QUERY_EVERY_MS),
         PurchaseState::Running => {
             let stop = p.exchange.stop_requested.then(|| due(Op::Stop, RESEND_MS)).flatten();
-            stop.or_else(|| p.exchange.started_heard.and_then(|_| due(Op::Query, QUERY_EVERY_MS)))
+            stop.or_else(|| p.exchange.late_start.and_then(|_| due(Op::Query, QUERY_EVERY_MS)))
         }
         // The machine waits for staff.
         PurchaseState::Expired => due(Op::Query, STAFF_QUERY_MS / 2),
@@ -257,7 +257,7 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
     match event {
         PurchaseEvent::Wake if p.state == PurchaseState::Running => wake_running(p, now),
         PurchaseEvent::Wake => wake_undecided(p, now),
-        PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
+        PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => on_ack(p, *result, now),
         PurchaseEvent::Runs(said) if said.cmd_id == p.cmd_id => {
             let ends_at = now.plus_ms(said.left_ms.clamp(1, p.duration_ms()));
             let mut s = match p.state.undecided() {
@@ -315,7 +315,7 @@ fn run(p: &Purchase, ends_at: Timestamp) -> Step {
     let started_at = ends_at.plus_ms(-p.duration_ms());
     let mut s = commit(p, PurchaseState::Running, Change::Run { started_at, ends_at });
     s.next.ends_at = ends_at;
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -326,7 +326,7 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
         s = commit(p, PurchaseState::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.duration_ms()), ends_at });
         s.next.ends_at = ends_at;
     }
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -339,7 +339,7 @@ fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: T
     }
     let mut s = commit(p, PurchaseState::Running, Change::Later { ends_at });
     (s.next.ends_at, s.next.moved) = (ends_at, p.moved + 1);
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -354,11 +354,11 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let o = &p.exchange;
     // The device started but does not report the time left. The whole duration from its message on is safe: the machine is never sold while it
     // still runs. The query is repeated.
-    if let Some(heard) = o.started_heard
+    if let Some(heard) = o.late_start
         && now >= heard.plus_ms(LEFT_WAIT_MS)
     {
         let mut s = run(p, heard.plus_ms(p.duration_ms()));
-        s.next.exchange.started_heard = Some(heard);
+        s.next.exchange.late_start = Some(heard);
         return s;
     }
     if p.state == PurchaseState::Unsure {
@@ -382,7 +382,7 @@ fn wake_unsure(p: &Purchase, now: Timestamp) -> Step {
     send_due(stay(p), p, now)
 }
 
-fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
+fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
     match (p.state, result) {
         (PurchaseState::Running, AckResult::Done) if p.exchange.stop_requested && now < p.ends_at => {
             let mut s = commit(p, PurchaseState::Stopped, Change::Stop { ends_at: now });
@@ -391,7 +391,7 @@ fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
         }
         (PurchaseState::Running, AckResult::Done) => sooner(p, now),
         (PurchaseState::Running, _) => stay(p),
-        (_, AckResult::Started) => heard_started(p, now),
+        (_, AckResult::Started) => on_started(p, now),
         (_, AckResult::Refused) => commit(p, PurchaseState::Refused, Change::Refuse),
         (_, AckResult::Expired) => commit(p, PurchaseState::Expired, Change::Expire),
         (_, AckResult::Done) => {
@@ -404,16 +404,16 @@ fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
     }
 }
 
-fn heard_started(p: &Purchase, now: Timestamp) -> Step {
+fn on_started(p: &Purchase, now: Timestamp) -> Step {
     let prompt = p.exchange.first_sent.is_some_and(|sent| sent.ms_until(now) <= PROMPT_MS);
     if prompt {
         return run(p, now.plus_ms(p.duration_ms()));
     }
-    if p.exchange.started_heard.is_some() {
+    if p.exchange.late_start.is_some() {
         return stay(p);
     }
     let mut s = ask(stay(p), now);
-    s.next.exchange.started_heard = Some(now);
+    s.next.exchange.late_start = Some(now);
     s
 }
 

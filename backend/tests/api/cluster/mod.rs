@@ -240,7 +240,7 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
         client.execute(live, &[&node, &left]).await.unwrap();
     };
     let first_end_s = async || {
-        let beat = membership::beat(&client, me, LastHeartbeat::default()).await.unwrap();
+        let beat = membership::heartbeat(&client, me, LastHeartbeat::default()).await.unwrap();
         beat.first_end.map(|end| end.as_secs())
     };
     lives(second, "1 hour").await;

@@ -19,7 +19,7 @@ const FIRST: i16 = 1;
 /// The other slot; a succeeding key takes the slot that is free.
 const SECOND: i16 = 2;
 
-/// What a device needs to log in, told once. No `Debug`, so that it reaches no log.
+/// What a device needs to log in, shown once. No `Debug`, so that it reaches no log.
 #[derive(Serialize, ToSchema)]
 pub struct DeviceLogin {
     /// MQTT's user name: `idmesin` as a text.
