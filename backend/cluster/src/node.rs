@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Config};
 use super::error::ClusterError;
 use super::membership::LastHeartbeat;
 use super::metrics::ClusterMetrics;
-use super::news::Notifier;
+use super::notifications::Notifier;
 use super::{Ownership, membership};
 
 const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);

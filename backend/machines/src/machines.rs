@@ -12,7 +12,7 @@ use dashmap::DashMap;
 use dashmap::mapref::entry::{Entry, VacantEntry};
 use dashmap::mapref::one::RefMut;
 use nyala_cluster::Ownership;
-use nyala_cluster::news::{Notification, Notifier};
+use nyala_cluster::notifications::{Notification, Notifier};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Outcome, RequestId};

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use nyala_cluster::news::{Listener, Notification, Received};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::of_shards;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_socketio::host::vital;
-use nyala_cluster::news::{self, Listener, Notification};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::{of_shards, shard_of};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -123,13 +123,13 @@ async fn take_loop(machines: Machines) {
 async fn messages_for(machines: &Machines, news: &mut Listener) {
     loop {
         match news.next().await {
-            news::Received::Missed => return,
-            news::Received::Notification { hint: Notification::Words { shards }, .. } => {
+            Received::Missed => return,
+            Received::Notification { hint: Notification::Words { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
                     return;
                 }
             }
-            news::Received::Notification { .. } | news::Received::Own(_) => {}
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
 }
@@ -247,22 +247,22 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, sent: &mut SentComma
 async fn on_notifications(
     machines: &Machines,
     arrivals: &Arrivals,
-    first: news::Received,
+    first: Received,
     rest: &mut Listener,
     sent: &mut SentCommands,
 ) -> Result<(), MachineError> {
     let mut linked = BTreeSet::new();
     for received in std::iter::once(first).chain(rest.rest(BATCH)) {
         match received {
-            news::Received::Missed => return send_due(machines, arrivals, sent).await,
-            news::Received::Notification { hint: Notification::Machine { id, outlet }, .. }
-            | news::Received::Own(Notification::Machine { id, outlet })
+            Received::Missed => return send_due(machines, arrivals, sent).await,
+            Received::Notification { hint: Notification::Machine { id, outlet }, .. }
+            | Received::Own(Notification::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
                 // The next full read finds a machine that is unknown or cannot be looked up now.
                 linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
             }
-            news::Received::Notification { .. } | news::Received::Own(_) => {}
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
     if linked.is_empty() {

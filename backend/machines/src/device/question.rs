@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nyala_cluster::error::ClusterError;
 use nyala_cluster::membership::is_connected_to_another;
-use nyala_cluster::news::{Listener, Notification, Received};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_store::db::error::DbError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};

@@ -39,7 +39,7 @@ pub struct Server {
 pub(super) struct Actor {
     pub(super) machine: Machine,
     /// The requests that wait for an answer of this machine.
-    waiting: BTreeSet<RequestId>,
+    pub(super) waiting: BTreeSet<RequestId>,
     /// The alarm's number, and when it rings.
     alarm: (u32, Option<Timestamp>),
     /// The end of the run in the machine status.

@@ -1,4 +1,4 @@
-//! Publishing between threads: each thread has a value, which receives messages ([`Local::Parcel`]). Sockets stay on their threads. A
+//! Publishing between threads: each thread has a value, which receives messages ([`Local::Message`]). Sockets stay on their threads. A
 //! broadcast is encoded once, and each thread delivers it to its sockets.
 //!
 //! All messages for another thread in one event-loop turn travel as one batch. A stalled thread loses volatile messages, which are

@@ -1,4 +1,4 @@
-//! Change notifications between servers (`cluster::news`): where to look, and never the data. Messages are late, lost, and sent to
+//! Change notifications between servers (`cluster::notifications`): where to look, and never the data. Messages are late, lost, and sent to
 //! stopped servers.
 
 use std::collections::{BTreeSet, HashMap};
