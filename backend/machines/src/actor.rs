@@ -283,8 +283,15 @@ impl Handler<ActorMessage> for MachineActor {
                     self.fault("after_stop_request");
                     self.machines.changed(&self.location);
                 }
-                self.replies.insert(id, reply);
-                self.on(input, ctx);
+                let input = if reply.is_closed() {
+                    input.without_caller()
+                } else {
+                    self.replies.insert(id, reply);
+                    Some(input)
+                };
+                if let Some(input) = input {
+                    self.on(input, ctx);
+                }
             }
             ActorMessage::FirstWatcher => {
                 self.status.notification_received();

@@ -135,7 +135,8 @@ pub enum CycleChange {
 /// - one `Held`, `Applied`, `Loaded` or `Recorded` for each `Hold`, `Apply`, `Load` and `Record`. A machine asks for one hold, one apply, one
 ///   load and one record at a time, so a result needs no id;
 /// - an `Alarm` when the time [`Machine::wake_at`] has come, which changes with every input;
-/// - an `Owned` when the owner has changed, and `Gone` when a request has stopped waiting, both before the next input.
+/// - an `Owned` when the owner has changed, and `Gone` when a request has stopped waiting, both before the next input. An input whose
+///   caller has gone before comes [without it](Input::without_caller).
 ///
 /// It reads first: a new machine decides about a `Start` only, until the open purchase is loaded.
 #[derive(Debug, Clone, PartialEq)]
@@ -548,6 +549,17 @@ impl Machine {
 }
 
 impl Input {
+    /// The same input when its caller has gone before it is passed on: a stop goes on, and nothing is bought any more.
+    #[must_use]
+    pub fn without_caller(self) -> Option<Self> {
+        match self {
+            Self::Start(_) | Self::Await { .. } => None,
+            Self::Stop { purchase_id, .. } => Some(Self::Stop { purchase_id, operator: None }),
+            Self::StopUnpaid { cmd_id, .. } => Some(Self::StopUnpaid { cmd_id, operator: None }),
+            other => Some(other),
+        }
+    }
+
     /// A start does not: its facts have just been read, and the hold finds out what has changed since.
     fn needs_stored_purchase(&self) -> bool {
         matches!(self, Self::Await { .. } | Self::Stop { .. } | Self::Device(_))

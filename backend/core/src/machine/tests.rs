@@ -6,11 +6,11 @@ use super::{CycleChange, Effect, Input, Machine, Outcome, RequestId, Start, Unan
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{DeviceEvent, DeviceRun};
+use crate::purchase::device::{Command, DeviceEvent, DeviceRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{AckResult, Change, Held, Purchase, first};
+use crate::purchase::step::{AckResult, Change, Held, Op, Purchase, first};
 
 const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
@@ -138,6 +138,16 @@ fn nothing_is_bought_for_who_has_gone() {
     let effects = machine.on(Input::Held(Ok(Held::Changed)), T0);
     assert_eq!(answers(&effects), [(1, Outcome::ReadAgain)]);
     assert!(!holds(&effects));
+}
+
+#[test]
+fn a_caller_who_has_gone_before_its_input_buys_nothing_and_stops_all_the_same() {
+    assert_eq!(start(1, 1).without_caller(), None);
+    assert_eq!(wait(5, 1).without_caller(), None);
+    let mut machine = Machine::with_purchase(7, running(5));
+    let stop = Input::Stop { purchase_id: 5, operator: Some(RequestId(9)) }.without_caller().unwrap();
+    let effects = machine.on(stop, T0);
+    assert!(matches!(effects[..], [Effect::Command(Command { op: Op::Stop, .. })]), "{effects:?}");
 }
 
 #[test]

@@ -68,8 +68,8 @@ const UNPAID: &str = concat!(
 pub fn start(machines: &Machines) -> mpsc::Sender<ReceivedEvent> {
     let (away, messages) = mpsc::channel(MAX_WAITING);
     let arrivals = Arrivals::default();
-    vital::spawn("messages away", forward_loop(machines.clone(), arrivals.clone(), messages));
-    vital::spawn("messages in", take_loop(machines.clone()));
+    vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), messages));
+    vital::spawn("words in", take_loop(machines.clone()));
     vital::spawn("commands", send_loop(machines.clone(), arrivals));
     vital::spawn("questions", question::answer_loop(machines.clone()));
     away

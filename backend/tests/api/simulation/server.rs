@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::{CycleChange, Effect, Input, Machine, RequestId};
+use nyala_core::machine::{CycleChange, Effect, Input, Machine, RequestId, Start};
 use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
@@ -148,16 +148,22 @@ impl<D: Devices> World<D> {
         let Some(input) = self.unless_halted(machine, input) else { return };
         self.tells_others(machine, &input);
         self.forget_gone(machine);
-        match &input {
-            Input::Start(start) => self.server.actors[machine].waiting.extend(&start.buyers),
-            Input::Await { buyer: request, .. } | Input::Stop { operator: Some(request), .. } => {
-                self.server.actors[machine].waiting.insert(*request);
+        let caller = match &input {
+            Input::Start(Start { buyers, .. }) => buyers.first(),
+            Input::Await { buyer, .. } => Some(buyer),
+            Input::Stop { operator, .. } => operator.as_ref(),
+            _ => None,
+        };
+        let input = match caller.copied() {
+            Some(caller) if self.has_gone(caller) => input.without_caller(),
+            caller => {
+                self.server.actors[machine].waiting.extend(caller);
+                Some(input)
             }
-            _ => {}
-        }
+        };
         self.server.actors[machine].present = true;
         let owned = self.server.member.as_ref().map(|member| Input::Owned(member.owns(machine)));
-        for input in owned.into_iter().chain([input]) {
+        for input in owned.into_iter().chain(input) {
             if let Some(input) = self.unless_halted(machine, input) {
                 let effects = self.server.actors[machine].machine.on(input, now);
                 self.perform_all(machine, effects);
@@ -168,12 +174,17 @@ impl<D: Devices> World<D> {
 
     /// Passes on which requests no longer wait.
     pub(super) fn forget_gone(&mut self, machine: usize) {
-        let (now, requests, actor) = (self.clock(), &self.requests, &mut self.server.actors[machine]);
-        let has_gone = |request: &RequestId| requests.get(request.0 as usize).is_some_and(|request| request.told.is_some());
-        let gone: BTreeSet<RequestId> = actor.waiting.extract_if(.., |request| has_gone(request)).collect();
+        let gone: BTreeSet<RequestId> =
+            self.server.actors[machine].waiting.iter().copied().filter(|request| self.has_gone(*request)).collect();
         if !gone.is_empty() {
+            let (now, actor) = (self.clock(), &mut self.server.actors[machine]);
+            actor.waiting.retain(|request| !gone.contains(request));
             assert_eq!(actor.machine.on(Input::Gone(gone), now), []);
         }
+    }
+
+    fn has_gone(&self, request: RequestId) -> bool {
+        self.requests.get(request.0 as usize).is_some_and(|request| request.told.is_some())
     }
 
     /// Performs all effects, unless the server is stopped in between.
