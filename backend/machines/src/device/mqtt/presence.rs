@@ -49,11 +49,11 @@ pub struct Presence {
     began: Timestamp,
     metrics: DeviceMetrics,
     ownership: Ownership,
-    known: Mutex<Known>,
+    known: Mutex<PresenceTable>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct PresenceTable {
     devices: HashMap<i64, Device>,
     /// Devices whose record may have to change.
     due: HashSet<i64>,
@@ -74,7 +74,7 @@ impl Presence {
         Self { began: now, metrics, ownership, known: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, PresenceTable> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -152,7 +152,7 @@ impl Presence {
         let statement = client.prepare_cached(UNREACHED).await?;
         let unreached = client.query(&statement, &[]).await?;
         let mut known = self.lock();
-        let Known { devices, due, .. } = &mut *known;
+        let PresenceTable { devices, due, .. } = &mut *known;
         for idmesin in unreached.iter().map(|row| row.get(0)) {
             if let Some(device) = devices.get_mut(&idmesin).filter(|device| device.present) {
                 device.stored = None;
