@@ -2,7 +2,7 @@
 
 use actix_socketio::Frame;
 
-use super::board::Board;
+use super::status::MachineStatus;
 
 /// One frame for all watchers of a machine.
 #[derive(Debug, Clone)]
@@ -15,6 +15,6 @@ pub struct Broadcast {
 
 /// Called on the thread of the machine's actor; never blocks.
 pub trait Listeners: Send + Sync + 'static {
-    /// Sends the frame to all watchers that `board` counts, on every thread.
-    fn publish(&self, broadcast: Broadcast, board: &Board);
+    /// Sends the frame to all watchers that `status` counts, on every thread.
+    fn publish(&self, broadcast: Broadcast, status: &MachineStatus);
 }

@@ -54,7 +54,7 @@ pub struct Wallet {
     pub masa_aktif: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineFacts {
     pub idoutlet: i64,
     pub idowner: i64,
@@ -64,7 +64,7 @@ pub struct MachineFacts {
     pub busy: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceFacts {
     pub idoutlet: i64,
     pub name: String,

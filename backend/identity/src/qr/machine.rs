@@ -1,8 +1,14 @@
 //! Sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It is valid as long as its version (`mesin.qr_versi`) is current.
 
 use nyala_store::secrets::Secrets;
+use rand::Rng;
 
 const PREFIX: &str = "NYM1";
+
+/// A version for a new sticker. Random: after a restore a machine may be given the id of a lost one, whose sticker must not open it.
+pub fn new_version() -> i32 {
+    rand::rng().random_range(1..=i32::MAX)
+}
 
 /// The sticker's text for version `versions` of machine `idmesin`.
 pub fn make(secrets: &Secrets, idmesin: i64, versions: i32) -> String {

@@ -16,7 +16,7 @@ const COMPACT_LINES: usize = 10_000;
 pub struct Journal(File);
 
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct JournalLine {
     idmesin: i64,
     memory: DeviceMemory,
 }
@@ -37,7 +37,7 @@ impl Journal {
 }
 
 fn line(idmesin: i64, memory: &DeviceMemory) -> std::io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(&Line { idmesin, memory: memory.clone() })?;
+    let mut line = serde_json::to_vec(&JournalLine { idmesin, memory: memory.clone() })?;
     line.push(b'\n');
     Ok(line)
 }
@@ -50,7 +50,7 @@ fn read(path: &Path) -> std::io::Result<(HashMap<i64, DeviceMemory>, usize)> {
             for line in BufReader::new(file).lines() {
                 lines += 1;
                 // A crash may leave a torn last line; everything before it counts.
-                if let Ok(line) = serde_json::from_str::<Line>(&line?) {
+                if let Ok(line) = serde_json::from_str::<JournalLine>(&line?) {
                     devices.insert(line.idmesin, line.memory);
                 }
             }

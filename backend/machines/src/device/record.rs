@@ -95,7 +95,7 @@ pub async fn record(
 }
 
 /// Stores a device's reported presence at once; its machine's actor receives the rest.
-pub async fn record_said(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
+pub async fn record_presence(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let (client, now) = (store.get().await?, store.now());
     let run = run.map(|run| ReportedRun { boot: None, ..ReportedRun::of(run, now) });

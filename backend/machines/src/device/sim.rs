@@ -19,7 +19,7 @@ use rand::Rng;
 use super::journal::Journal;
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
-use super::{Driver, Lost, Uplink};
+use super::{CommandDropped, Driver, Uplink};
 use crate::machines::Location;
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
@@ -68,8 +68,8 @@ impl Driver for Sim {
         Ok(())
     }
 
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
-        self.commands.get().and_then(|commands| commands.try_send((to, cmd)).ok()).ok_or(Lost)
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
+        self.commands.get().and_then(|commands| commands.try_send((to, cmd)).ok()).ok_or(CommandDropped)
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
         let sim = Sim::open(&dir, (0, 0)).unwrap();
         let (uplink, mut heard, _) = uplink(8);
         let id = Uuid::new_v4();
-        assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(Lost), "before there is a wire");
+        assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(CommandDropped), "before there is a wire");
         sim.start(uplink).unwrap();
         sim.set_mode(1, Mode::Silent, T0);
         sim.set_mode(2, Mode::Late, T0);
@@ -271,7 +271,7 @@ mod tests {
         let (commands, taken) = sync_channel(2);
         assert!(sim.commands.set(commands).is_ok());
         let send = || sim.command(machine(1), cmd(Op::Query, Uuid::nil(), 0));
-        assert_eq!((send(), send(), send()), (Ok(()), Ok(()), Err(Lost)));
+        assert_eq!((send(), send(), send()), (Ok(()), Ok(()), Err(CommandDropped)));
         taken.recv().unwrap();
         assert_eq!(send(), Ok(()));
     }

@@ -17,7 +17,7 @@ use actix_web::web::{Data, ServiceConfig};
 
 use nyala_cluster::Ownership;
 use nyala_cluster::metrics::ClusterMetrics;
-use nyala_cluster::news::Notifier;
+use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Clock;
 use nyala_core::purchase::rate::PurchaseRate;
@@ -144,7 +144,7 @@ impl AppState {
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let push = Push::new(&secrets, &config.push, store.clone())?;
-        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
+        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone(), config.backup.is_on());
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
         let tls = (authority, config.device_host());
@@ -155,7 +155,7 @@ impl AppState {
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
-            news: news.clone(),
+            notifier: news.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::Id;
 use nyala_machines::device::mqtt::driver::Mqtt;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, MachineScope, RequestedKey};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 
@@ -30,12 +30,12 @@ pub async fn mesin_perangkat(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
-    let sight = Sight { idowner: operator.idowner, idoutlet: operator.idoutlet };
+    let sight = MachineScope { idowner: operator.idowner, idoutlet: operator.idoutlet };
     let principal = operator.principal();
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, sight), Turn::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by).await?;
+    let login = keys::make(&tx, (id, sight), RequestedKey::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by).await?;
     tx.commit().await?;
     Ok(answer::ok(login))
 }

@@ -1,8 +1,10 @@
+import { pauseBefore, type Schedule } from '@/shared/lib/until-decided'
+
 /**
  * Pauses before each attempt; the longest one repeats. The first one, also after a connection that held, only lets an answer in flight
  * arrive: a handover ends one session and starts another.
  */
-const PAUSES_MS = [250, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
+const SCHEDULE: Schedule = { pauses_ms: [250, 1_000, 2_000, 4_000, 8_000, 15_000, 30_000], after: 'repeat' }
 /** A connection that ends sooner did not hold. */
 const HELD_MS = 5_000
 /** Random share of a pause, so that not all tills reconnect at the same moment. */
@@ -28,7 +30,7 @@ export function holdLine({ ticket, dial, told }: Outside): { wake: () => void; s
   let hangUp: (() => void) | null = null
 
   function later(): void {
-    const pause_ms = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 0
+    const pause_ms = pauseBefore(SCHEDULE, tries) ?? 0
     tries += 1
     clearTimeout(timer)
     timer = setTimeout(attempt, pause_ms * (1 + SPREAD * Math.random()))

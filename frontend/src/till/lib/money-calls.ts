@@ -1,9 +1,9 @@
 import { ApiError, asApiError } from '@/shared/api/error'
 import { isRecord, keysOf, slot } from '@/shared/lib/storage'
+import { isDecided } from '@/shared/lib/until-decided'
 import { type MoneyRequest, sendMoney } from '@/till/api/calls'
 import { SESSION_OVER } from '@/till/api/client'
 import { newCallKey } from '@/till/lib/call-key'
-import { isDecided } from '@/till/lib/top-up-machine'
 
 /** A call that was sent, or is about to be, and has no decided answer. */
 export interface OpenCall {

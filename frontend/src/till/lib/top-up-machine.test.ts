@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import type { TopUpBody, TopUpMade } from '@/till/api/types'
-import { type OpenTopUp, PAUSES_MS, TopUpMachine } from './top-up-machine'
+import { type OpenTopUp, SCHEDULE, TopUpMachine } from './top-up-machine'
 
 const RINA = { id: 7, nama: 'Rina' }
 const HADI = { id: 9, nama: 'Hadi' }
@@ -44,7 +44,7 @@ function till(...answers: Answer[]) {
 }
 
 const settle = () => vi.advanceTimersByTimeAsync(0)
-const allPauses = () => vi.advanceTimersByTimeAsync(PAUSES_MS.reduce((sum, ms) => sum + ms, 0))
+const allPauses = () => vi.advanceTimersByTimeAsync(SCHEDULE.pauses_ms.reduce((sum, ms) => sum + ms, 0))
 
 describe('an answer', () => {
   it('ends it; it was stored before it was sent', async () => {
@@ -115,11 +115,11 @@ describe('no answer', () => {
     await allPauses()
     expect(machine.state.is).toBe('unknown')
     await vi.advanceTimersByTimeAsync(3_600_000)
-    expect(keysSent()).toHaveLength(PAUSES_MS.length + 1)
+    expect(keysSent()).toHaveLength(SCHEDULE.pauses_ms.length + 1)
     expect(kept.size).toBe(1)
     machine.again()
     await allPauses()
-    expect(keysSent()).toHaveLength(2 * (PAUSES_MS.length + 1))
+    expect(keysSent()).toHaveLength(2 * (SCHEDULE.pauses_ms.length + 1))
   })
 
   it('a line that is back while it waits asks at once, and once', async () => {

@@ -1,4 +1,5 @@
-import { type ApiError, asApiError } from '@/shared/api/error'
+import type { ApiError } from '@/shared/api/error'
+import { isDecided, type Schedule, untilDecided } from '@/shared/lib/until-decided'
 import type { TopUpBody, TopUpMade } from '@/till/api/types'
 
 /** The customer and the receipt's content: by then the screen may show another customer. */
@@ -43,8 +44,8 @@ export interface Outside {
   newKey: () => string
 }
 
-/** Pauses before each repeat, ms. After the last one, only the connection or a person triggers a repeat. */
-export const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
+/** After the last pause, only the connection or a person triggers a repeat. */
+export const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 4_000, 8_000, 15_000, 30_000], after: 'stop' }
 
 /**
  * Handles one top-up at a time, from the touch to its decided answer. It stores the top-up before sending it, and repeats it with the
@@ -53,7 +54,8 @@ export const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000]
 export class TopUpMachine {
   state: TopUpState = { is: 'free' }
   private who: OpenTopUp['who'] | null = null
-  private timer: ReturnType<typeof setTimeout> | undefined
+  /** Ends the pause before the next repeat, and the repeats. */
+  private stopRepeats: () => void = () => undefined
   private readonly listeners = new Set<() => void>()
   private readonly outside: Outside
 
@@ -71,7 +73,7 @@ export class TopUpMachine {
     if (!this.who || this.takeUp()) return
     const open = { ...of, key: this.outside.newKey(), body, who: this.who, at: now }
     this.outside.store.put(open)
-    void this.ask(open, { asked: 0, maybeMade: false })
+    void this.ask(open, { maybeMade: false })
   }
 
   /** Sends the refused top-up again, with its key and a supervisor's approval. */
@@ -79,14 +81,14 @@ export class TopUpMachine {
     if (this.state.is !== 'refused') return
     const { open } = this.state
     this.outside.store.put(open)
-    void this.ask(open, { asked: 0, maybeMade: false, izin })
+    void this.ask(open, { maybeMade: false, izin })
   }
 
   /** Repeats the open top-up: the connection is back, or a person asks. */
   again(): void {
     if (this.state.is !== 'waiting' && this.state.is !== 'unknown') return
     if (this.state.open.who.id !== this.who?.id) return
-    void this.ask(this.state.open, { asked: 0, maybeMade: true })
+    void this.ask(this.state.open, { maybeMade: true })
   }
 
   /**
@@ -96,7 +98,7 @@ export class TopUpMachine {
   enter(who: OpenTopUp['who'] | null): void {
     this.who = who
     if (this.state.is === 'waiting' && this.state.open.who.id !== who?.id) {
-      clearTimeout(this.timer)
+      this.stopRepeats()
       this.set({ is: 'unknown', open: this.state.open })
     }
     if (!who) return
@@ -116,46 +118,44 @@ export class TopUpMachine {
   private takeUp(): boolean {
     if (this.state.is === 'asking' || this.state.is === 'waiting' || this.state.is === 'unknown') return true
     const mine = this.outside.store.all().find(({ who }) => who.id === this.who?.id)
-    if (mine) void this.ask(mine, { asked: 0, maybeMade: true })
+    if (mine) void this.ask(mine, { maybeMade: true })
     return mine !== undefined
   }
 
-  private async ask(
-    open: OpenTopUp,
-    how: { asked: number; maybeMade: boolean; izin?: string },
-  ): Promise<void> {
-    clearTimeout(this.timer)
-    const asked = how.asked + 1
-    this.set({ is: 'asking', open, asked })
-    try {
-      const made = await this.outside.send(open.key, open.body, how.izin)
-      this.decided({ is: 'made', open, made })
-    } catch (cause) {
-      const error = asApiError(cause)
-      if (isDecided(error, how.maybeMade)) return this.decided({ is: 'refused', open, error })
-      this.unanswered(open, { ...how, asked, maybeMade: true }, error)
-    }
+  private async ask(open: OpenTopUp, how: { maybeMade: boolean; izin?: string }): Promise<void> {
+    this.stopRepeats()
+    let stopped = false
+    const decision = await untilDecided({
+      send: (asked) => {
+        this.set({ is: 'asking', open, asked })
+        return this.outside.send(open.key, open.body, how.izin)
+      },
+      maybeMade: how.maybeMade,
+      isDecided,
+      schedule: SCHEDULE,
+      wait: (pause_ms, error, asked) => {
+        if (!this.isCurrent(open) || error.status === 401 || this.who?.id !== open.who.id)
+          return Promise.resolve(false)
+        this.set({ is: 'waiting', open, asked })
+        return new Promise((resolve) => {
+          const timer = setTimeout(() => resolve(true), pause_ms)
+          this.stopRepeats = () => {
+            clearTimeout(timer)
+            stopped = true
+            resolve(false)
+          }
+        })
+      },
+    })
+    if (decision.is === 'answered') return this.decided({ is: 'made', open, made: decision.answer })
+    if (decision.is === 'refused') return this.decided({ is: 'refused', open, error: decision.error })
+    if (!stopped && this.isCurrent(open)) this.set({ is: 'unknown', open })
   }
 
   private decided(state: Extract<TopUpState, { is: 'made' | 'refused' }>): void {
     this.outside.store.remove(state.open.key)
     if (this.isCurrent(state.open)) this.set(state)
     else this.tell()
-  }
-
-  private unanswered(
-    open: OpenTopUp,
-    how: { asked: number; maybeMade: true; izin?: string },
-    error: ApiError,
-  ): void {
-    if (!this.isCurrent(open)) return
-    const pause_ms = PAUSES_MS[how.asked - 1]
-    if (pause_ms === undefined || error.status === 401 || this.who?.id !== open.who.id) {
-      this.set({ is: 'unknown', open })
-      return
-    }
-    this.set({ is: 'waiting', open, asked: how.asked })
-    this.timer = setTimeout(() => void this.ask(open, how), Math.max(pause_ms, error.retry_after_ms ?? 0))
   }
 
   private isCurrent({ key }: OpenTopUp): boolean {
@@ -170,13 +170,4 @@ export class TopUpMachine {
   private tell(): void {
     for (const listener of this.listeners) listener()
   }
-}
-
-/**
- * Whether an answer decides a call that moves money. A 401 or 429 refuses a call before the server looks at it: this decides a call that
- * was never sent before, and leaves an earlier attempt undecided.
- */
-export function isDecided({ status, unanswered }: ApiError, maybeMade: boolean): boolean {
-  if (unanswered || status >= 500 || status === 408) return false
-  return !(maybeMade && (status === 401 || status === 429))
 }

@@ -1,10 +1,13 @@
-import { useMemo } from 'react'
-import { qrCode } from '@/till/lib/qr-code'
+import { useEffect, useState } from 'react'
+import { importAgain } from '@/shared/lib/import-again'
+
+/** Loaded when the first code is drawn: most days at a till need none. */
+const encoder = importAgain(() => import('uqr'))
 
 /** The quiet zone that readers require, in modules. */
 const MARGIN = 4
 
-/** A QR code, dark on white in both themes; nothing for a text that is too long for a code. */
+/** A QR code of level M, dark on white in both themes; a white square until it can be drawn. */
 export function Qr({
   text,
   label,
@@ -14,8 +17,16 @@ export function Qr({
   label: string
   className?: string | undefined
 }) {
-  const rows = useMemo(() => qrCode(text), [text])
-  if (!rows) return null
+  const [rows, setRows] = useState<boolean[][]>([])
+  useEffect(() => {
+    let left = false
+    encoder()
+      .then(({ encode }) => !left && setRows(encode(text, { ecc: 'M', border: 0 }).data))
+      .catch(() => undefined)
+    return () => {
+      left = true
+    }
+  }, [text])
   const side = rows.length + 2 * MARGIN
   const dark = rows.flatMap((row, y) =>
     row.flatMap((is, x) => (is ? [`M${x + MARGIN} ${y + MARGIN}h1v1h-1z`] : [])),

@@ -19,7 +19,7 @@ const FIRST: i16 = 1;
 /// The other slot; a succeeding key takes the slot that is free.
 const SECOND: i16 = 2;
 
-/// What a device needs to log in, told once. No `Debug`, so that it reaches no log.
+/// What a device needs to log in, shown once. No `Debug`, so that it reaches no log.
 #[derive(Serialize, ToSchema)]
 pub struct DeviceLogin {
     /// MQTT's user name: `idmesin` as a text.
@@ -62,7 +62,7 @@ impl From<tokio_postgres::Error> for KeyError {
 
 /// Key that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum RequestedKey {
     /// The key of a machine that has none.
     First,
     /// The succeeding key: both count until its first use. A key that already waits for its first use is ended, because its secret was
@@ -74,7 +74,7 @@ pub enum Turn {
 
 /// Restriction of the machines that a caller may see.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Sight {
+pub struct MachineScope {
     pub idowner: Option<i64>,
     pub idoutlet: Option<i64>,
 }
@@ -134,18 +134,18 @@ fn generate() -> (String, Vec<u8>) {
 /// `NoMachine`, `OtherDriver`; `HasKey` and `NoKey` when the machine's keys do not permit the requested one.
 pub async fn make(
     tx: &Transaction<'_>,
-    (idmesin, sight): (i64, Sight),
-    turn: Turn,
+    (idmesin, sight): (i64, MachineScope),
+    turn: RequestedKey,
     door: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<DeviceLogin, KeyError> {
     let idoutlet = lock(tx, idmesin, sight).await?;
     let counting = counting(tx, idmesin).await?;
     let slot = match (turn, counting.as_slice()) {
-        (Turn::First | Turn::Either, []) => FIRST,
-        (Turn::First, _) => return Err(KeyError::HasKey(idmesin)),
-        (Turn::Next, []) => return Err(KeyError::NoKey(idmesin)),
-        (Turn::Next | Turn::Either, [(_, in_use), waiting @ ..]) => {
+        (RequestedKey::First | RequestedKey::Either, []) => FIRST,
+        (RequestedKey::First, _) => return Err(KeyError::HasKey(idmesin)),
+        (RequestedKey::Next, []) => return Err(KeyError::NoKey(idmesin)),
+        (RequestedKey::Next | RequestedKey::Either, [(_, in_use), waiting @ ..]) => {
             let waiting: Vec<i64> = waiting.iter().map(|(id, _)| *id).collect();
             end(tx, &waiting, "diganti sebelum dipakai", by).await?;
             FIRST + SECOND - in_use
@@ -196,7 +196,7 @@ pub async fn make_missing(
 /// `NoMachine`; `NoKey` when none was valid.
 pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<usize, KeyError> {
     // A valid key can be ended whatever the machine's driver is.
-    find(tx, idmesin, Sight::default()).await?;
+    find(tx, idmesin, MachineScope::default()).await?;
     let keys: Vec<i64> = counting(tx, idmesin).await?.iter().map(|(id, _)| *id).collect();
     if keys.is_empty() {
         return Err(KeyError::NoKey(idmesin));
@@ -206,7 +206,7 @@ pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<us
 }
 
 /// Outlet and driver of a machine within `sight`. Locks its row, so that its keys change one after the other.
-async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, DriverKind), KeyError> {
+async fn find(tx: &Transaction<'_>, idmesin: i64, sight: MachineScope) -> Result<(i64, DriverKind), KeyError> {
     const LOCK: &str = "
         SELECT idoutlet, driver FROM mesin
         WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
@@ -215,7 +215,7 @@ async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, 
 }
 
 /// Does the same for a machine whose device logs in; returns its outlet.
-async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<i64, KeyError> {
+async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: MachineScope) -> Result<i64, KeyError> {
     match find(tx, idmesin, sight).await? {
         (idoutlet, DriverKind::Mqtt) => Ok(idoutlet),
         (_, driver) => Err(KeyError::OtherDriver { idmesin, driver }),

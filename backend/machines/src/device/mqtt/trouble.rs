@@ -16,17 +16,18 @@ use super::conversation::Trouble;
 use super::metrics::DeviceMetrics;
 use crate::machines::Location;
 
-const PRINCIPAL: &str = "perangkat";
+/// How the audit log names a device.
+pub const PRINCIPAL: &str = "perangkat";
 /// Troubles that may wait to be written.
-const WAITING: usize = 1_024;
+const MAX_WAITING: usize = 1_024;
 /// Interval in which the same trouble of a machine is audited once: two devices with one key cause it many times a minute.
 const ONCE_MS: i64 = 60 * 60_000;
-const REMEMBERED: usize = 16_384;
+const MAX_REMEMBERED: usize = 16_384;
 /// Interval in which a trouble sets the staff flag of its machine at most once, however often it is reported.
 const AGAIN_MS: i64 = 5_000;
 /// How often troubles of that interval are checked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Sender for troubles. Cheap to clone.
@@ -37,13 +38,13 @@ pub struct Troubles {
 }
 
 pub fn channel(metrics: DeviceMetrics) -> (Troubles, mpsc::Receiver<(Location, Trouble)>) {
-    let (to, told) = mpsc::channel(WAITING);
+    let (to, told) = mpsc::channel(MAX_WAITING);
     (Troubles { to, metrics }, told)
 }
 
 impl Troubles {
     /// Reports a trouble. Never blocks; one for a full queue only reaches the metrics and the log.
-    pub fn tell(&self, location: Location, trouble: Trouble) {
+    pub fn report(&self, location: Location, trouble: Trouble) {
         let (kind, action) = names(trouble);
         self.metrics.trouble(kind);
         // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
@@ -57,6 +58,7 @@ impl Troubles {
 const fn names(trouble: Trouble) -> (&'static str, &'static str) {
     match trouble {
         Trouble::MemoryLost { .. } => ("memory_lost", "mesin.perangkat_lupa"),
+        Trouble::StrangeEpoch { .. } => ("strange_epoch", "mesin.epoch_aneh"),
         Trouble::Clone => ("clone", "mesin.perangkat_ganda"),
         Trouble::EndedEarly { .. } => ("ended_early", "mesin.berhenti_lebih_awal"),
     }
@@ -64,7 +66,7 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 
 /// Writes the reported troubles, until all senders are dropped.
 pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
-    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
+    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, MAX_REMEMBERED), lately: HashMap::new() };
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -110,7 +112,7 @@ impl Writer {
         let now = self.store.now();
         let is_new = self.on_record.count(&key, now) == 0;
         self.lately.insert(key, (now, None));
-        for at in 1..=TRIES {
+        for at in 1..=MAX_ATTEMPTS {
             match write(&self.store, location, trouble, is_new, now).await {
                 Ok(()) => {
                     if is_new {
@@ -118,7 +120,7 @@ impl Writer {
                     }
                     break;
                 }
-                Err(e) if at == TRIES => {
+                Err(e) if at == MAX_ATTEMPTS => {
                     tracing::error!(error = %e, idmesin = location.idmesin, ?trouble, "a machine's trouble is not on record");
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
@@ -134,6 +136,7 @@ async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool
     if is_new {
         let content = match trouble {
             Trouble::MemoryLost { before, now } => json!({ "epoch_dulu": before, "epoch": now }),
+            Trouble::StrangeEpoch { before, now } => json!({ "dulu": before, "sekarang": now, "selisih": now - before }),
             Trouble::Clone => json!({}),
             Trouble::EndedEarly { cmd_id, left_ms } => json!({ "cmd_id": cmd_id, "sisa_s": left_ms / 1000 }),
         };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, MachineScope, RequestedKey};
 use nyala_machines::device::mqtt::tls::Authority;
 
 use self::sim::Sim;
@@ -46,12 +46,12 @@ pub struct Add {
 impl DeviceCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
-            Self::Add(Add { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, Turn::First).await),
+            Self::Add(Add { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, RequestedKey::First).await),
             Self::Add(Add { outlet: Some(outlet), out: Some(out), .. }) => {
                 context::run(common, async |k| make_missing(k, outlet, &out).await)
             }
             Self::Add(_) => Err(Failure::new("name a machine, or --outlet and --out")),
-            Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, Turn::Next).await),
+            Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, RequestedKey::Next).await),
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
             Self::Sim(sim) => sim.run(common),
@@ -68,11 +68,11 @@ async fn door(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
     Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
 }
 
-async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
+async fn make(k: &CommandContext, id: i64, turn: RequestedKey) -> Result<(), Failure> {
     let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, Sight::default()), turn, &door, by(k)).await?;
+    let login = keys::make(&tx, (id, MachineScope::default()), turn, &door, by(k)).await?;
     tx.commit().await?;
     let done = format!("a key of machine {id} was made, but nobody has seen it: make another with `nyala device rotate {id}`");
     output::print(&serde_json::to_string(&login)?, &done)

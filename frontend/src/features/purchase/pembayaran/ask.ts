@@ -1,7 +1,7 @@
-import { type ApiError, asApiError } from '@/shared/api/error'
+import type { ApiError } from '@/shared/api/error'
+import { type Schedule, untilDecided } from '@/shared/lib/until-decided'
 
-/** Pauses before each repeat; the last one repeats. */
-const PAUSES_MS = [1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000]
+const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000], after: 'repeat' }
 /** Upper limit for a `Retry-After`: the customer waits at the machine. */
 const LONGEST_PAUSE_MS = 60_000
 /** The server voids an unsure purchase within fifteen minutes: by then it has an answer, or there is no network. */
@@ -37,25 +37,25 @@ interface Ask {
  * unanswered, only a decision ends it, not other answers (429, 401, 5xx, a proxy's page).
  */
 export async function askUntilDecided({ send, repeat, left, onAgain, wait }: Ask): Promise<Outcome> {
-  let first = !repeat
   let waited_ms = 0
-  for (let tries = 0; ; tries++) {
-    try {
-      await send()
-      return { kind: 'started' }
-    } catch (failure) {
-      const error = asApiError(failure)
-      if (decided(error)) return { kind: 'refused', error, first }
-      if (first && answered(error)) return { kind: error.status < 500 ? 'refused' : 'open', error, first }
-      first = false
-      const pause_ms = pauseAfter(error, tries)
+  const decision = await untilDecided({
+    send,
+    maybeMade: repeat,
+    isDecided: (error, maybeMade) => decided(error) || (!maybeMade && answered(error)),
+    schedule: SCHEDULE,
+    longest_ms: LONGEST_PAUSE_MS,
+    async wait(pause_ms, error) {
       waited_ms += pause_ms
-      if (left() || waited_ms > GIVE_UP_MS) return { kind: 'unknown' }
+      if (left() || waited_ms > GIVE_UP_MS) return false
       onAgain()
       await wait(pause_ms, error.retry_after_ms === null)
-      if (left()) return { kind: 'unknown' }
-    }
-  }
+      return !left()
+    },
+  })
+  if (decision.is === 'answered') return { kind: 'started' }
+  if (decision.is === 'open') return { kind: 'unknown' }
+  const { error, first } = decision
+  return { kind: decided(error) || error.status < 500 ? 'refused' : 'open', error, first }
 }
 
 /** The server's own refusal has a sentence; a proxy's page has none. */
@@ -64,9 +64,4 @@ const decided = ({ status, message }: ApiError) => DECIDED.includes(status) && m
 /** The server answered this attempt itself. A 503 with `Retry-After` asks for a repeat, so it does not count. */
 function answered({ status, message, retry_after_ms }: ApiError): boolean {
   return message !== '' && !(status === 503 && retry_after_ms !== null)
-}
-
-function pauseAfter({ retry_after_ms }: ApiError, tries: number): number {
-  const own = PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? LONGEST_PAUSE_MS
-  return Math.max(own, Math.min(retry_after_ms ?? 0, LONGEST_PAUSE_MS))
 }

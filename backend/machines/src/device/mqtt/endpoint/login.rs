@@ -5,15 +5,15 @@ use std::sync::Arc;
 use nyala_mqtt::server::Connect;
 use tokio::sync::mpsc;
 
-use super::line::Login;
-use super::shared::{LineKey, Order, Shared, Verdict};
+use super::connection::Login;
+use super::shared::{Shared, SlotKey, ThreadCommand, Verdict};
 use crate::device::mqtt::keys::{KeyError, hash};
 use crate::device::mqtt::logins::{self, Claim, DeviceKey};
 
 /// Login that waits for its check.
 #[derive(Debug)]
-pub struct Knock {
-    pub key: LineKey,
+pub struct PendingLogin {
+    pub key: SlotKey,
     pub claim: Claim,
 }
 
@@ -45,15 +45,15 @@ pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
 }
 
 /// Checks gathered logins together, until all senders are dropped; `to` receives the verdicts.
-pub async fn judge_loop(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
-    while let Some(knocks) = knocks.recv().await {
-        let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
+pub async fn check_loop(shared: Arc<Shared>, mut logins: mpsc::Receiver<Vec<PendingLogin>>, to: mpsc::Sender<ThreadCommand>) {
+    while let Some(logins) = logins.recv().await {
+        let _ = to.send(ThreadCommand::Judged(check(&shared, logins).await)).await;
     }
 }
 
 /// Checks logins against the keys as they are now.
-async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
-    let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
+async fn check(shared: &Shared, logins: Vec<PendingLogin>) -> Vec<(SlotKey, Verdict)> {
+    let (keys, claims): (Vec<SlotKey>, Vec<Claim>) = logins.into_iter().map(|login| (login.key, login.claim)).unzip();
     let verdicts = look_up(shared, &claims).await.unwrap_or_else(|e| {
         tracing::warn!(error = %e, logins = claims.len(), "devices cannot log in");
         vec![Verdict::Unavailable; claims.len()]

@@ -7,31 +7,31 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::Limits;
 use nyala_mqtt::server::Connection;
 
-use super::shared::Place;
-use crate::device::mqtt::conversation::LinkId;
+use super::shared::ConnectionPermit;
+use crate::device::mqtt::conversation::ConnectionId;
 use crate::device::mqtt::socket::Socket;
 
 /// Greatest number of bytes that wait to be sent; a connection that exceeds it is closed.
 pub const MAX_WAITING: usize = 4 * 1024;
 
 #[derive(Debug)]
-pub struct Line {
+pub struct DeviceConnection {
     pub socket: Socket,
     pub mqtt: Connection,
     /// Bytes to be sent.
     pub out: Vec<u8>,
-    pub link: LinkId,
+    pub id: ConnectionId,
     pub from: Address,
     pub stage: Stage,
     /// When the last packet arrived; before the first packet, when the connection was accepted.
-    pub heard_at: Timestamp,
+    pub received_at: Timestamp,
     /// Silence after which the connection is dead.
     pub silence_ms: i64,
     /// Packets since the last sweep.
     pub packets: u32,
     /// The connection is about to be closed: nothing more is read from it.
     pub doomed: bool,
-    _place: Place,
+    _place: ConnectionPermit,
 }
 
 #[derive(Debug)]
@@ -41,8 +41,8 @@ pub enum Stage {
     /// Waits for its CONNECT.
     Fresh,
     /// Waits for the result of its login.
-    Judged(Login),
-    Seated(DeviceSession),
+    Checking(Login),
+    LoggedIn(DeviceSession),
 }
 
 /// Content of a CONNECT that is needed after the check.
@@ -77,16 +77,23 @@ pub enum Unsendable {
     Broken,
 }
 
-impl Line {
-    pub fn new(socket: Socket, link: LinkId, from: Address, place: Place, now: Timestamp, login_within_ms: i64) -> Self {
+impl DeviceConnection {
+    pub fn new(
+        socket: Socket,
+        id: ConnectionId,
+        from: Address,
+        place: ConnectionPermit,
+        now: Timestamp,
+        login_within_ms: i64,
+    ) -> Self {
         Self {
             socket,
             mqtt: Connection::new(Limits::default()),
             out: Vec::new(),
-            link,
+            id,
             from,
             stage: Stage::Fresh,
-            heard_at: now,
+            received_at: now,
             silence_ms: login_within_ms,
             packets: 0,
             doomed: false,
@@ -94,17 +101,17 @@ impl Line {
         }
     }
 
-    pub fn seat(&self) -> Option<&DeviceSession> {
+    pub fn session(&self) -> Option<&DeviceSession> {
         match &self.stage {
-            Stage::Seated(seat) => Some(seat),
-            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
+            Stage::LoggedIn(session) => Some(session),
+            Stage::Proxied | Stage::Fresh | Stage::Checking(_) => None,
         }
     }
 
-    pub fn seat_mut(&mut self) -> Option<&mut DeviceSession> {
+    pub fn session_mut(&mut self) -> Option<&mut DeviceSession> {
         match &mut self.stage {
-            Stage::Seated(seat) => Some(seat),
-            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
+            Stage::LoggedIn(session) => Some(session),
+            Stage::Proxied | Stage::Fresh | Stage::Checking(_) => None,
         }
     }
 
