@@ -1,6 +1,8 @@
 //! Database ids: JSON numbers in answers, numbers or decimal strings in requests (docs/contract.md §1).
 
 use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
@@ -38,10 +40,12 @@ macro_rules! for_each_id {
             StaffId,
             /// A till's browser: `id_perangkat`.
             TillId,
-            /// A member of staff who has logged in at a till: `sesi_kasir.id`.
+            /// A member of staff who has logged in at a till: `sesi_petugas.id`.
             TillSessionId,
             /// `idshift`.
             ShiftId,
+            /// A device's key: `device_key.id`.
+            DeviceKeyId,
         }
     };
 }
@@ -65,6 +69,14 @@ macro_rules! define {
                     self.0
                 }
 
+                pub const fn to_be_bytes(self) -> [u8; 8] {
+                    self.0.to_be_bytes()
+                }
+
+                pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
+                    Self(i64::from_be_bytes(bytes))
+                }
+
                 /// `None` unless `text` is a plain positive decimal number of at most [`MAX_DIGITS`] digits that count.
                 pub fn parse(text: &str) -> Option<Self> {
                     parse(text).map(Self)
@@ -74,6 +86,14 @@ macro_rules! define {
             impl fmt::Display for $name {
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     self.0.fmt(f)
+                }
+            }
+
+            /// Any number, as an operator types it after a command: `parse` is for what comes over the network.
+            impl FromStr for $name {
+                type Err = ParseIntError;
+                fn from_str(text: &str) -> Result<Self, ParseIntError> {
+                    text.parse().map(Self)
                 }
             }
 
