@@ -1,10 +1,14 @@
 //! How the document (`/openapi.json`) describes values of this crate, which parses them by hand: each schema takes what its parser takes, and
 //! nothing else. Patterns are those of ECMA-262, as JSON Schema wants them (2020-12 validation, §6.3.3).
 
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
+use std::borrow::Cow;
+
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::domain::cursor::{Cursor, MAX_IN_PROGRESS};
-use crate::domain::id::{Id, MAX_DIGITS};
+use crate::domain::id::{self, MAX_DIGITS, for_each_id};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::telp::{COUNTRY_CODE, CountryCode, Telp};
 use crate::domain::timestamp::Timestamp;
@@ -30,8 +34,6 @@ macro_rules! __describe {
 pub use __describe as describe;
 
 describe! {
-    Id => number_or_text().minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^{DIGITS}{{0,{}}}$", MAX_DIGITS - 1)))
-        .description(Some("An id: a number, or its digits as text.")).examples([1]).build();
     ReceiptNumber => text(RECEIPT).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
     Telp => text(number(false)).description(Some("A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and \
         dashes are skipped.")).examples(["81234567890"]).build();
@@ -40,6 +42,26 @@ describe! {
         .description(Some("RFC 3339, UTC.")).build();
     Cursor => text(sampai()).description(Some("Opaque, from the first page's answer.")).build();
 }
+
+/// All ids have one schema, which the document names `Id`.
+macro_rules! describe_id {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        $(
+            impl PartialSchema for id::$name {
+                fn schema() -> RefOr<Schema> {
+                    number_or_text().minimum(Some(1)).maximum(Some(id::MAX)).pattern(Some(format!("^{DIGITS}{{0,{}}}$", MAX_DIGITS - 1)))
+                        .description(Some("An id: a number, or its digits as text.")).examples([1]).build().into()
+                }
+            }
+            impl ToSchema for id::$name {
+                fn name() -> Cow<'static, str> {
+                    "Id".into()
+                }
+            }
+        )*
+    };
+}
+for_each_id!(describe_id);
 
 const RECEIPT: &str = "^SLF[0-9]{15}$";
 
@@ -53,10 +75,6 @@ pub fn number_or_text() -> ObjectBuilder {
 
 pub fn json(text: &str) -> serde_json::Value {
     text.into()
-}
-
-pub fn largest_id() -> i64 {
-    Id::MAX.get()
 }
 
 /// `domain::telp::Telp::parse`: the country code is never the beginning of the number itself.

@@ -5,6 +5,7 @@ use bytes::BytesMut;
 use postgres_types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::domain::driver_kind::DriverKind;
+use crate::domain::id::{self, for_each_id};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::state::PurchaseState;
 
@@ -54,3 +55,25 @@ impl<'a> FromSql<'a> for PurchaseState {
     }
     accepts!(TEXT);
 }
+
+macro_rules! store {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        $(
+            impl ToSql for id::$name {
+                fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, SqlError> {
+                    self.get().to_sql(ty, out)
+                }
+                accepts!(INT8);
+                to_sql_checked!();
+            }
+
+            impl<'a> FromSql<'a> for id::$name {
+                fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
+                    i64::from_sql(ty, raw).map(Self::new)
+                }
+                accepts!(INT8);
+            }
+        )*
+    };
+}
+for_each_id!(store);

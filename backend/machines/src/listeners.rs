@@ -1,13 +1,14 @@
 //! Watchers of machines, as the machines see them; `live` sends the frames to the phones.
 
 use actix_socketio::Frame;
+use nyala_core::domain::id::MachineId;
 
 use super::status::MachineStatus;
 
 /// One frame for all watchers of a machine.
 #[derive(Debug, Clone)]
 pub struct Broadcast {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub frame: Frame,
     /// A later frame replaces it: it may be dropped for a slow phone.
     pub volatile: bool,

@@ -14,6 +14,7 @@ use dashmap::mapref::one::RefMut;
 use nyala_cluster::Ownership;
 use nyala_cluster::notifications::{Notification, Notifier};
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Outcome, RequestId};
 use nyala_core::purchase::state::PurchaseState;
@@ -38,8 +39,8 @@ const MAX_ATTEMPTS: usize = 3;
 /// Location of a machine: its id, its outlet and its driver. This suffices to make its actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Location {
-    pub idmesin: i64,
-    pub idoutlet: i64,
+    pub idmesin: MachineId,
+    pub idoutlet: OutletId,
     pub driver: DriverKind,
 }
 
@@ -73,9 +74,9 @@ pub struct Machines(Arc<MachineRegistry>);
 
 struct MachineRegistry {
     parts: MachineParts,
-    actors: DashMap<i64, Resident>,
+    actors: DashMap<MachineId, Resident>,
     /// Location of each machine that has had an actor or was looked up: machines neither move nor disappear.
-    location: DashMap<i64, Location>,
+    location: DashMap<MachineId, Location>,
     workers: RwLock<Vec<ArbiterHandle>>,
     open: AtomicBool,
     next_request: AtomicU64,
@@ -97,7 +98,7 @@ impl Machines {
     }
 
     /// Machines that have an actor here and are owned by another server.
-    pub fn remote(&self) -> Vec<i64> {
+    pub fn remote(&self) -> Vec<MachineId> {
         let remote = |at: &Location| !self.ownership().owns(at.idoutlet);
         let here = self.0.actors.iter().filter_map(|resident| self.location(*resident.key()));
         here.filter(remote).map(|at| at.idmesin).collect()
@@ -109,7 +110,7 @@ impl Machines {
     }
 
     /// Whether the machine's actor is here.
-    pub fn is_present(&self, idmesin: i64) -> bool {
+    pub fn is_present(&self, idmesin: MachineId) -> bool {
         self.0.actors.contains_key(&idmesin)
     }
 
@@ -135,7 +136,7 @@ impl Machines {
     ///
     /// # Errors
     /// `NotFound` when no such machine exists.
-    pub async fn find(&self, idmesin: i64) -> Result<Location, MachineError> {
+    pub async fn find(&self, idmesin: MachineId) -> Result<Location, MachineError> {
         if let Some(known) = self.location(idmesin) {
             return Ok(known);
         }
@@ -161,12 +162,12 @@ impl Machines {
     }
 
     /// Location of a machine, if it was looked up before.
-    pub fn location(&self, idmesin: i64) -> Option<Location> {
+    pub fn location(&self, idmesin: MachineId) -> Option<Location> {
         self.0.location.get(&idmesin).map(|a| *a)
     }
 
     /// Location of a machine whose status is valid: this server owns it, or its purchase was read when its actor was made.
-    pub fn shown(&self, idmesin: i64) -> Option<Location> {
+    pub fn shown(&self, idmesin: MachineId) -> Option<Location> {
         self.location(idmesin).filter(|at| self.ownership().owns(at.idoutlet) || self.is_present(idmesin))
     }
 
@@ -174,7 +175,7 @@ impl Machines {
     ///
     /// # Errors
     /// `NotFound` when no such machine exists.
-    pub async fn show(&self, idmesin: i64) -> Result<Location, MachineError> {
+    pub async fn show(&self, idmesin: MachineId) -> Result<Location, MachineError> {
         let location = self.find(idmesin).await?;
         if self.shown(idmesin).is_none()
             && let Some(open) = facts::open_at(&self.0.parts.store.get().await?, idmesin).await?
@@ -220,7 +221,7 @@ impl Machines {
     }
 
     /// Sends an input to the machine's actor only if it exists. Returns whether it did.
-    pub fn send_if_present(&self, idmesin: i64, input: Input) -> Result<bool, MachineError> {
+    pub fn send_if_present(&self, idmesin: MachineId, input: Input) -> Result<bool, MachineError> {
         // The send happens under the entry's lock, as in `send`.
         let Some(resident) = self.0.actors.get(&idmesin) else { return Ok(false) };
         match resident.addr.try_send(ActorMessage::Input(input)) {
@@ -231,14 +232,14 @@ impl Machines {
     }
 
     /// Records that the machine's device sent a message at `at`; kept as long as its actor.
-    pub fn record_device_message(&self, idmesin: i64, at: Timestamp) {
+    pub fn record_device_message(&self, idmesin: MachineId, at: Timestamp) {
         if let Some(resident) = self.0.actors.get(&idmesin) {
             resident.status.record_device_message(at);
         }
     }
 
     /// When the machine's device last sent a message, if its actor existed then.
-    pub fn last_device_message_at(&self, idmesin: i64) -> Option<Timestamp> {
+    pub fn last_device_message_at(&self, idmesin: MachineId) -> Option<Timestamp> {
         self.0.actors.get(&idmesin).and_then(|resident| resident.status.last_device_message_at())
     }
 
@@ -262,12 +263,12 @@ impl Machines {
     }
 
     /// Removes an idle actor unless it is watched. Only the actor itself calls this, right before it stops.
-    pub fn forget(&self, idmesin: i64, addr: &Addr<MachineActor>) -> bool {
+    pub fn forget(&self, idmesin: MachineId, addr: &Addr<MachineActor>) -> bool {
         self.0.actors.remove_if(&idmesin, |_, known| known.addr == *addr && !known.status.is_watched()).is_some()
     }
 
     /// Takes a forgotten actor back that has received an input since; `false` when another actor has replaced it.
-    pub fn remember(&self, idmesin: i64, addr: Addr<MachineActor>, status: &Arc<MachineStatus>) -> bool {
+    pub fn remember(&self, idmesin: MachineId, addr: Addr<MachineActor>, status: &Arc<MachineStatus>) -> bool {
         match self.0.actors.entry(idmesin) {
             Entry::Occupied(_) => false,
             Entry::Vacant(vacant) => {
@@ -277,7 +278,7 @@ impl Machines {
         }
     }
 
-    fn find_or_start(&self, location: &Location) -> Result<RefMut<'_, i64, Resident>, MachineError> {
+    fn find_or_start(&self, location: &Location) -> Result<RefMut<'_, MachineId, Resident>, MachineError> {
         match self.0.actors.entry(location.idmesin) {
             Entry::Occupied(known) => Ok(known.into_ref()),
             Entry::Vacant(vacant) => self.start(location, vacant, None),
@@ -287,9 +288,9 @@ impl Machines {
     fn start<'a>(
         &self,
         location: &Location,
-        vacant: VacantEntry<'a, i64, Resident>,
+        vacant: VacantEntry<'a, MachineId, Resident>,
         active: Option<Purchase>,
-    ) -> Result<RefMut<'a, i64, Resident>, MachineError> {
+    ) -> Result<RefMut<'a, MachineId, Resident>, MachineError> {
         let home = self.home(location.idoutlet).ok_or(MachineError::Busy)?;
         // After a restart, ten thousand phones then find the running machines without a database query.
         self.0.location.entry(location.idmesin).or_insert(*location);
@@ -306,9 +307,9 @@ impl Machines {
         Ok(vacant.insert(Resident { addr, status }))
     }
 
-    fn home(&self, idoutlet: i64) -> Option<ArbiterHandle> {
+    fn home(&self, idoutlet: OutletId) -> Option<ArbiterHandle> {
         let workers = self.0.workers.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let n = i64::try_from(workers.len()).ok().filter(|n| *n > 0)?;
-        workers.get(usize::try_from(idoutlet.rem_euclid(n)).ok()?).cloned()
+        workers.get(usize::try_from(idoutlet.get().rem_euclid(n)).ok()?).cloned()
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::of_shards;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
 use nyala_core::purchase::times::{CMD_TTL_MS, GIVE_UP_MS};
@@ -88,11 +89,11 @@ pub async fn mirror_loop(machines: Machines) {
     }
 }
 
-async fn mirror(machines: &Machines, remote: &[i64]) -> Result<(), MachineError> {
+async fn mirror(machines: &Machines, remote: &[MachineId]) -> Result<(), MachineError> {
     for some in remote.chunks(MIRRORED_AT_ONCE) {
         let client = machines.parts().recovery.get().await?;
         let open = facts::open_of(&client, some).await?;
-        let mut open: HashMap<i64, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
+        let mut open: HashMap<MachineId, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
         for idmesin in some {
             // An actor whose mailbox is full receives it a second later.
             let _ = machines.send_if_present(*idmesin, Input::Stored(open.remove(idmesin)));
@@ -110,7 +111,7 @@ async fn on_notifications(machines: &Machines, first: Received, news: &mut Liste
             Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));
                 if let Err(e) = told {
-                    tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
+                    tracing::warn!(error = %e, idmesin = id.get(), "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
             Received::Notification { hint: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
@@ -238,7 +239,7 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
             };
             let location = location(&row)?;
             if let Err(e) = machines.send(&location, input) {
-                tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine query its device, retrying");
+                tracing::warn!(error = %e, idmesin = location.idmesin.get(), "cannot have a machine query its device, retrying");
             }
         }
     }
@@ -254,7 +255,7 @@ fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Res
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.send(&location, input()) {
-            tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine load its purchase again, retrying");
+            tracing::warn!(error = %e, idmesin = location.idmesin.get(), "cannot have a machine load its purchase again, retrying");
         }
     }
     Ok(())

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_socketio::host::wheel::TimerKey;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 
@@ -18,7 +19,7 @@ use super::tick::{self, Cadence, Tick};
 pub struct Ticker {
     machines: Machines,
     status: Arc<MachineStatus>,
-    idmesin: i64,
+    idmesin: MachineId,
     cadence: Cadence,
     cycle: Cell<Option<Cycle>>,
     /// The next tick, and its alarm.

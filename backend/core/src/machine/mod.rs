@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use uuid::Uuid;
 
+use crate::domain::id::{MachineId, PurchaseId};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -68,9 +69,9 @@ pub enum Input {
     /// Buy.
     Start(Start),
     /// Wait for the outcome of a purchase that is already there.
-    Await { purchase_id: i64, buyer: RequestId },
+    Await { purchase_id: PurchaseId, buyer: RequestId },
     /// An operator's stop, which is stored. Answered when the cycle has ended.
-    Stop { purchase_id: i64, operator: Option<RequestId> },
+    Stop { purchase_id: PurchaseId, operator: Option<RequestId> },
     /// A stored stop of a cycle that is no open purchase's. Recovery repeats it without an operator.
     StopUnpaid { cmd_id: Uuid, operator: Option<RequestId> },
     /// Requests that no longer wait: their customers or operators have gone, or their time is over.
@@ -141,7 +142,7 @@ pub enum CycleChange {
 /// It reads first: a new machine decides about a `Start` only, until the open purchase is loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    idmesin: i64,
+    idmesin: MachineId,
     /// Whether the stored purchase was read since this machine was made.
     loaded: bool,
     open: Option<OpenPurchase>,
@@ -172,7 +173,7 @@ pub struct Machine {
 
 impl Machine {
     /// Machine of which nothing is known.
-    pub fn new(idmesin: i64) -> Self {
+    pub fn new(idmesin: MachineId) -> Self {
         Self {
             idmesin,
             loaded: false,
@@ -194,7 +195,7 @@ impl Machine {
     }
 
     /// One whose open purchase has just been read.
-    pub fn with_purchase(idmesin: i64, p: Purchase) -> Self {
+    pub fn with_purchase(idmesin: MachineId, p: Purchase) -> Self {
         Self { loaded: true, open: Some(OpenPurchase::new(p)), ..Self::new(idmesin) }
     }
 
@@ -407,7 +408,7 @@ impl Machine {
         self.next_start(now);
     }
 
-    fn await_outcome(&mut self, purchase_id: i64, buyer: RequestId, now: Timestamp) {
+    fn await_outcome(&mut self, purchase_id: PurchaseId, buyer: RequestId, now: Timestamp) {
         match &mut self.open {
             Some(open) if open.p.id == purchase_id => {
                 if let Some(outcome) = outcome(open.p.state) {
@@ -429,7 +430,7 @@ impl Machine {
         }
     }
 
-    fn stop(&mut self, purchase_id: i64, operator: Option<RequestId>, now: Timestamp) {
+    fn stop(&mut self, purchase_id: PurchaseId, operator: Option<RequestId>, now: Timestamp) {
         match &mut self.open {
             Some(open) if open.p.id == purchase_id && open.operators.len() < MAX_WAITERS => {
                 open.operators.extend(operator);

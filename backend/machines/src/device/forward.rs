@@ -8,6 +8,7 @@ use std::time::Duration;
 use actix_socketio::host::vital;
 use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::{of_shards, shard_of};
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
@@ -94,8 +95,8 @@ async fn forward_loop(machines: Machines, arrivals: Arrivals, mut messages: mpsc
 async fn forward(machines: &Machines, messages: &[ReceivedEvent]) -> Result<(), DbError> {
     let client = machines.parts().store.get().await?;
     let statement = client.prepare_cached(FORWARD).await?;
-    let of: Vec<i64> = messages.iter().map(|received| received.from.idmesin).collect();
-    let outlets: Vec<i64> = messages.iter().map(|received| received.from.idoutlet).collect();
+    let of: Vec<MachineId> = messages.iter().map(|received| received.from.idmesin).collect();
+    let outlets: Vec<OutletId> = messages.iter().map(|received| received.from.idoutlet).collect();
     let sent = messages.iter().map(|received| serde_json::to_value(&received.event)).collect::<Result<Vec<Value>, _>>();
     let at: Vec<Timestamp> = messages.iter().map(|received| received.at).collect();
     client.execute(&statement, &[&of, &outlets, &sent.map_err(DbError::broken)?, &at]).await?;
@@ -146,7 +147,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
             Ok(event) => event,
             Err(e) => {
                 machines.metrics().device_messages_dropped.inc();
-                tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: another version of the server has written it");
+                tracing::warn!(error = %e, idmesin = from.idmesin.get(), "device message dropped: another version of the server has written it");
                 continue;
             }
         };
@@ -156,7 +157,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         let told = machines.send(&from, Input::Reload).and_then(|()| deliver(machines, received));
         if let Err(e) = told {
             machines.metrics().device_messages_dropped.inc();
-            tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: its machine's mailbox is full");
+            tracing::warn!(error = %e, idmesin = from.idmesin.get(), "device message dropped: its machine's mailbox is full");
         }
     }
     Ok(())
@@ -164,7 +165,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
 
 /// Machines whose devices have just connected and whose cycles are not read yet. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-struct Arrivals(Arc<Mutex<HashSet<i64>>>);
+struct Arrivals(Arc<Mutex<HashSet<MachineId>>>);
 
 impl Arrivals {
     /// Passes stored cycles of newly connected devices to the driver. A device that connects during a cycle may report that nothing runs;
@@ -173,7 +174,7 @@ impl Arrivals {
         let mut arrived = self.0.lock().await;
         arrived.extend(machines.parts().drivers.arrived());
         while !arrived.is_empty() {
-            let some: Vec<i64> = arrived.iter().take(ARRIVED).copied().collect();
+            let some: Vec<MachineId> = arrived.iter().take(ARRIVED).copied().collect();
             let client = machines.parts().store.get().await?;
             for t in facts::open_of(&client, &some).await? {
                 let p = &t.purchase;
@@ -268,7 +269,7 @@ async fn on_notifications(
     if linked.is_empty() {
         return Ok(());
     }
-    let linked: Vec<i64> = linked.into_iter().collect();
+    let linked: Vec<MachineId> = linked.into_iter().collect();
     let open = facts::open_of(&machines.parts().recovery.get().await?, &linked).await?;
     send(machines, sent, &open, machines.parts().store.now());
     Ok(())
@@ -356,14 +357,15 @@ impl SentCommands {
 mod tests {
     use super::*;
     use nyala_core::domain::driver_kind::DriverKind;
+    use nyala_core::domain::id::PurchaseId;
     use nyala_core::purchase::step;
     use nyala_core::purchase::times::CMD_TTL_MS;
 
     #[test]
     fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
         let t0 = Timestamp::from_ms(1_000_000);
-        let purchase = step::first(1, Uuid::from_u128(7), 3, 60, t0, t0);
-        let mut t = OpenPurchase { idmesin: 5, idoutlet: 1, driver: DriverKind::Mqtt, purchase };
+        let purchase = step::first(PurchaseId::new(1), Uuid::from_u128(7), 3, 60, t0, t0);
+        let mut t = OpenPurchase { idmesin: MachineId::new(5), idoutlet: OutletId::new(1), driver: DriverKind::Mqtt, purchase };
         let mut sent = SentCommands::default();
         let mut ops = Vec::new();
         for ms in (0..=20_000).step_by(300) {

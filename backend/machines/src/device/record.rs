@@ -4,6 +4,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use nyala_cluster::fence::{Fence, Fenced};
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{DeviceEvent, ReportedRun};
 use nyala_core::purchase::state::open_states;
@@ -76,7 +77,7 @@ static FENCED_RECORD: Fenced = Fenced::new(RECORD, "WHERE idmesin = $1 AND");
 /// Returns whether a finished purchase runs again.
 pub async fn record(
     client: &DbClient,
-    idmesin: i64,
+    idmesin: MachineId,
     online: bool,
     run: Option<ReportedRun>,
     foreign: bool,
@@ -89,13 +90,17 @@ pub async fn record(
     let params: [&(dyn ToSql + Sync); 8] = [&idmesin, &online, &run.is_some(), &cmd_id, &now, &ends_at, &boot, &before_boot];
     let again = FENCED_RECORD.query_opt(client, &params, fence).await?;
     if let Some(row) = &again {
-        tracing::warn!(nota = row.try_get::<_, &str>(0)?, idmesin, "its device had no power: a finished purchase runs again");
+        tracing::warn!(
+            nota = row.try_get::<_, &str>(0)?,
+            idmesin = idmesin.get(),
+            "its device had no power: a finished purchase runs again"
+        );
     }
     Ok(again.is_some())
 }
 
 /// Stores a device's reported presence at once; its machine's actor receives the rest.
-pub async fn record_presence(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
+pub async fn record_presence(store: &Store, idmesin: MachineId, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let (client, now) = (store.get().await?, store.now());
     let run = run.map(|run| ReportedRun { boot: None, ..ReportedRun::of(run, now) });

@@ -10,6 +10,7 @@ use std::thread;
 
 use actix_socketio::host::vital;
 use dashmap::DashMap;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_store::db::error::DbError;
@@ -29,7 +30,7 @@ const REACH: &str = "UPDATE mesin SET online = NOT online WHERE driver = 'sim' A
 
 /// All simulated devices of this server, and the thread that plays them.
 pub struct Sim {
-    devices: Arc<Devices>,
+    devices: Arc<SimulatedDevices>,
     /// Sender to the wire's thread; set once the thread runs. The thread ends when this is dropped.
     commands: OnceLock<SyncSender<(Location, Command)>>,
 }
@@ -37,11 +38,11 @@ pub struct Sim {
 impl Sim {
     /// Reads the devices' memory from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
     pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
-        Ok(Self { devices: Arc::new(Devices::open(dir, answer_ms)?), commands: OnceLock::new() })
+        Ok(Self { devices: Arc::new(SimulatedDevices::open(dir, answer_ms)?), commands: OnceLock::new() })
     }
 
     /// Sets the fault of a device and returns the state report that it sends at once.
-    pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+    pub fn set_mode(&self, idmesin: MachineId, mode: Mode, now: Timestamp) -> DeviceEvent {
         self.devices.set_mode(idmesin, mode, now)
     }
 
@@ -81,13 +82,13 @@ struct Reply {
 }
 
 /// The simulated devices.
-struct Devices {
-    devices: DashMap<i64, DeviceMemory>,
+struct SimulatedDevices {
+    devices: DashMap<MachineId, DeviceMemory>,
     journal: Mutex<Journal>,
     answer_ms: (i64, i64),
 }
 
-impl Devices {
+impl SimulatedDevices {
     fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
         let (journal, devices) = Journal::open(&dir.join(JOURNAL))?;
         let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
@@ -110,18 +111,18 @@ impl Devices {
         Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
     }
 
-    fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+    fn set_mode(&self, idmesin: MachineId, mode: Mode, now: Timestamp) -> DeviceEvent {
         let mut memory = self.devices.entry(idmesin).or_default();
         memory.mode = mode;
         self.write(idmesin, &memory);
         memory.state(now)
     }
 
-    fn offline(&self) -> Vec<i64> {
+    fn offline(&self) -> Vec<MachineId> {
         self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
-    fn write(&self, idmesin: i64, memory: &DeviceMemory) {
+    fn write(&self, idmesin: MachineId, memory: &DeviceMemory) {
         let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Err(e) = journal.write(idmesin, memory) {
             tracing::error!(error = %e, "a simulated device cannot write its memory");
@@ -144,11 +145,11 @@ mod tests {
     use super::*;
 
     fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
-        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
+        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
     }
 
-    fn sim(dir: &Path) -> Devices {
-        Devices::open(dir, (0, 0)).unwrap()
+    fn sim(dir: &Path) -> SimulatedDevices {
+        SimulatedDevices::open(dir, (0, 0)).unwrap()
     }
 
     /// Folder that is removed after the test.
@@ -202,7 +203,7 @@ mod tests {
             again.command(&cmd(Op::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
             Some(&ack(id, AckResult::Done))
         );
-        again.set_mode(1, Mode::Silent, T0);
+        again.set_mode(MachineId::new(1), Mode::Silent, T0);
         assert_eq!(sim(&dir).command(&cmd(Op::Query, id, 1), T0), None);
     }
 
@@ -238,7 +239,7 @@ mod tests {
     fn a_late_device_starts_at_once_and_speaks_after_nine_seconds() {
         let dir = scratch();
         let sim = sim(&dir);
-        sim.set_mode(1, Mode::Late, T0);
+        sim.set_mode(MachineId::new(1), Mode::Late, T0);
         let id = Uuid::new_v4();
         assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
         assert_eq!(sim.command(&cmd(Op::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
@@ -252,10 +253,10 @@ mod tests {
         let id = Uuid::new_v4();
         assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(CommandDropped), "before there is a wire");
         sim.start(uplink).unwrap();
-        sim.set_mode(1, Mode::Silent, T0);
-        sim.set_mode(2, Mode::Late, T0);
+        sim.set_mode(MachineId::new(1), Mode::Silent, T0);
+        sim.set_mode(MachineId::new(2), Mode::Late, T0);
         for idmesin in 1..=3 {
-            sim.command(machine(idmesin), Command { idmesin, ..cmd(Op::Start, id, 1) }).unwrap();
+            sim.command(machine(idmesin), Command { idmesin: MachineId::new(idmesin), ..cmd(Op::Start, id, 1) }).unwrap();
         }
         let first = heard.blocking_recv().unwrap();
         assert_eq!((first.from, first.event, first.at), (machine(3), ack(id, AckResult::Started), T0));

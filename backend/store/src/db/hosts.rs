@@ -25,13 +25,13 @@ const ALONE: Duration = Duration::from_secs(30);
 const DEFAULT_PORT: u16 = 5432;
 
 /// Carries a connection's bytes for as long as it is polled.
-pub type Line = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub type ConnectionTask = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// How connections are made. Cheap to clone; clones know together which host was good last.
 #[derive(Clone)]
-pub struct Hosts(Arc<Inner>);
+pub struct Hosts(Arc<HostList>);
 
-struct Inner {
+struct HostList {
     each: Vec<Config>,
     limit: Duration,
     tls: Option<MakeRustlsConnect>,
@@ -49,7 +49,7 @@ impl Hosts {
         let config = &session::with_options(config, limits);
         let each: Vec<_> = (0..count(config).max(1)).map(|i| only(config, i)).collect();
         let limit = if each.len() > 1 { EACH } else { config.get_connect_timeout().copied().unwrap_or(ALONE) };
-        Self(Arc::new(Inner { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
+        Self(Arc::new(HostList { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
     }
 
     pub fn are_several(&self) -> bool {
@@ -65,7 +65,7 @@ impl Hosts {
     ///
     /// # Errors
     /// The last host's, when none gives one.
-    pub async fn connect(&self) -> Result<(Client, Line), Error> {
+    pub async fn connect(&self) -> Result<(Client, ConnectionTask), Error> {
         let (all, good) = (self.0.each.len(), self.0.good.load(Ordering::Relaxed));
         let mut failed = None;
         for (i, host) in self.0.each.iter().enumerate().cycle().skip(good).take(all) {
@@ -88,7 +88,7 @@ impl Hosts {
     }
 
     /// A connection to `host`. Where the database continues from an earlier moment, its ids and fences jump first.
-    async fn open(&self, host: &Config) -> Result<(Client, Line), Error> {
+    async fn open(&self, host: &Config) -> Result<(Client, ConnectionTask), Error> {
         let connect = || within(self.0.limit, connect(host, self.0.tls.clone()));
         let (client, line, is_settled) = connect().await?;
         if is_settled {
@@ -115,16 +115,16 @@ impl Hosts {
 ///
 /// # Errors
 /// When none can be had.
-pub(crate) async fn connect_unsettled(config: &Config) -> Result<(Client, Line), Error> {
+pub(crate) async fn connect_unsettled(config: &Config) -> Result<(Client, ConnectionTask), Error> {
     let config = session::with_options(config, None);
     connect(&config, tls_for(&config)).await.map(|(client, line, _)| (client, line))
 }
 
 /// Whether the database is where its servers left it comes with the connection.
-async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, Line, bool), Error> {
+async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, ConnectionTask, bool), Error> {
     let (client, mut line) = match tls {
-        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
-        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
+        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
+        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
     };
     let begun = tokio::select! {
         begun = async { session::begin(&client).await?; Ok(history::is_settled(&client).await?) } => begun,

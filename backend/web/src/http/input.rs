@@ -1,6 +1,7 @@
 //! Paths, queries and values that several calls use.
 
 use actix_web::web::{PathConfig, QueryConfig};
+use nyala_core::domain::id::OutletId;
 use serde::{Deserialize, Deserializer};
 
 use super::error::AppError;
@@ -16,14 +17,14 @@ pub fn query_config() -> QueryConfig {
 
 /// `""` is "no filter" in the app's requests; an id there is a number or a string (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Filter(pub Option<nyala_core::domain::id::Id>);
+pub struct Filter(pub Option<OutletId>);
 
 impl<'de> Deserialize<'de> for Filter {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "harus kosong atau id berupa bilangan bulat positif")]
         enum Raw {
-            Number(nyala_core::domain::id::Id),
+            Number(OutletId),
             Text(String),
         }
         match Option::<Raw>::deserialize(d)? {
@@ -37,12 +38,12 @@ impl<'de> Deserialize<'de> for Filter {
 
 /// How many rows a page may have: 1 to 100 (docs/contract.md §2).
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct OffsetPage {
     pub limit: i64,
     pub skip: i64,
 }
 
-impl Page {
+impl OffsetPage {
     pub fn parse(limit: i64, skip: i64) -> Result<Self, AppError> {
         if !(1..=100).contains(&limit) {
             return Err(AppError::bad_input("limit harus 1 sampai 100"));

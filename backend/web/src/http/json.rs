@@ -126,7 +126,7 @@ fn kind(expected: &str) -> &str {
 mod tests {
     use serde::Deserialize;
 
-    use nyala_core::domain::id::Id;
+    use nyala_core::domain::id::OutletId;
 
     use super::*;
 
@@ -143,7 +143,7 @@ mod tests {
         telp: String,
         jumlah: i64,
         mode: Option<Mode>,
-        idoutlet: Option<Id>,
+        idoutlet: Option<OutletId>,
     }
 
     #[test]

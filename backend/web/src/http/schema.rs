@@ -1,11 +1,11 @@
 //! Schemas of values that are parsed by hand: each matches what its parser accepts, and nothing else. The patterns are those of
 //! ECMA-262, as JSON Schema requires (2020-12 validation, §6.3.3).
 
-use nyala_core::domain::id::MAX_DIGITS;
+use nyala_core::domain::id::{self, MAX_DIGITS};
 use nyala_core::domain::name::MAX_LETTERS;
 use nyala_core::domain::telp::COUNTRY_CODE;
 use nyala_core::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
-use nyala_core::schema::{DIGITS, describe, largest_id, number, text};
+use nyala_core::schema::{DIGITS, describe, number, text};
 use nyala_identity::push::endpoint;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
@@ -53,7 +53,7 @@ pub const MAX_SEARCH_CHARS: usize = 100;
 
 describe! {
     Filter => ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::String, Type::Null]))
-        .minimum(Some(1)).maximum(Some(largest_id())).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
+        .minimum(Some(1)).maximum(Some(id::MAX)).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
         .description(Some("An id, or nothing.")).build();
     NumberOrNothing => text(number(true)).examples(["81234567890"]).build();
     NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([1-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))

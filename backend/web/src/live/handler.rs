@@ -1,11 +1,12 @@
 //! Socket sessions. A session authenticates with the connect packet, watches machines, and ends with its token. A member of staff at a
 //! till connects with a ticket.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::wheel::TimerKey;
 use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
@@ -25,7 +26,7 @@ use super::watcher::{WatchRequest, Watcher, tell};
 const READY_EVERY: Duration = Duration::from_millis(20);
 
 /// Handles every socket.
-pub struct Sockets(pub Live);
+pub struct Sockets(pub Arc<Live>);
 
 /// A connected socket, on its thread.
 pub enum Connected {
@@ -36,7 +37,7 @@ pub enum Connected {
 
 /// One customer's socket.
 pub struct CustomerSocket {
-    live: Live,
+    live: Arc<Live>,
     watcher: Watcher,
     expiry: Option<TimerKey>,
     _seated: Seated,
@@ -55,7 +56,7 @@ impl Drop for CustomerSocket {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Login {
+enum SocketLogin {
     Customer { token: Secret },
     Staff { tiket: Secret },
 }
@@ -70,8 +71,8 @@ impl Handler for Sockets {
             return Err(Refused::invalid_namespace());
         }
         let token = match connect.auth.read().map_err(|_| unauthorized())? {
-            Login::Customer { token } => token,
-            Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
+            SocketLogin::Customer { token } => token,
+            SocketLogin::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
         };
         // Before that, running machines look idle, because their purchases are not loaded yet. While the server is cut off, other
         // servers' decisions are unknown.
@@ -148,6 +149,6 @@ fn unauthorized() -> Refused {
 }
 
 /// The machine of the topic `heartbeat/<idmesin>`; `None` when the text is not such a topic.
-fn machine_of(topic: &str) -> Option<i64> {
-    topic.strip_prefix("heartbeat/").and_then(Id::parse).map(Id::get)
+fn machine_of(topic: &str) -> Option<MachineId> {
+    topic.strip_prefix("heartbeat/").and_then(MachineId::parse)
 }

@@ -1,6 +1,7 @@
 //! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md). Events over them come with the board
 //! page.
 
+use nyala_core::domain::id::TillSessionId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,7 +82,7 @@ impl StaffSockets {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
-        let sessions: Vec<i64> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
+        let sessions: Vec<TillSessionId> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
         if sessions.is_empty() {
             return Ok(());
         }

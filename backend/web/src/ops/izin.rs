@@ -1,7 +1,7 @@
 //! `POST /ops/v1/izin`: a supervisor's PIN at another person's till, for one action on one object (docs/till.md).
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::Staff;
@@ -27,7 +27,7 @@ pub const HEADER: &str = "X-Izin";
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Izin {
     /// The supervisor.
-    idpetugas: Id,
+    idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
     #[schema(pattern = "^(topup|batal|refund|hapus|kas)$")]
@@ -63,7 +63,7 @@ pub async fn izin(
     let act = Act::read(&body.aksi, &body.objek)
         .ok_or_else(|| AppError::bad_input("aksi harus topup, batal, refund, hapus atau kas, dan objek sesuai aksinya"))?;
     let address = client_ip::counted(&req, &http.trusted_proxies);
-    let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, None).await?;
+    let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, None).await?;
     if known.person.role < Role::Supervisor || known.browser.id != seller.till.browser {
         return Err(AppError::NotAllowed("persetujuan hanya dari supervisor"));
     }

@@ -1113,7 +1113,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The code as a PNG in base64, without a `data:` prefix; good for 4 to 5 minutes. */
+        /** The code as a PNG in base64, without a `data:` prefix; good for five minutes at least. */
         get: operations["get_qrcode"];
         put?: never;
         post?: never;
@@ -1377,7 +1377,7 @@ export interface components {
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_DeviceLogin: {
-            /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
+            /** @description What a device needs to log in, shown once. No `Debug`, so that it reaches no log. */
             data: {
                 /** @description The authority that signed the certificate there, as PEM; null without TLS. */
                 ca: string | null;
@@ -2403,7 +2403,7 @@ export interface components {
              */
             saldo_akhir: number;
         };
-        /** @description What a device needs to log in, told once. No `Debug`, so that it reaches no log. */
+        /** @description What a device needs to log in, shown once. No `Debug`, so that it reaches no log. */
         DeviceLogin: {
             /** @description The authority that signed the certificate there, as PEM; null without TLS. */
             ca: string | null;

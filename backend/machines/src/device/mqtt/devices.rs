@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::Purchase;
@@ -28,41 +29,41 @@ pub enum Request {
 /// Query whether a device can be reached; the answer is dropped when the stored presence counts.
 #[derive(Debug)]
 pub struct ProbeRequest {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub reason: ProbeReason,
     pub answer: oneshot::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
 pub struct Devices {
-    devices: HashMap<i64, Device>,
+    devices: HashMap<MachineId, KnownDevice>,
 }
 
 #[derive(Debug)]
-pub struct Device {
+pub struct KnownDevice {
     pub location: Location,
     pub conversation: Conversation,
     waiting: Vec<oneshot::Sender<bool>>,
 }
 
 impl Devices {
-    pub fn get(&mut self, idmesin: i64) -> Option<&mut Device> {
+    pub fn get(&mut self, idmesin: MachineId) -> Option<&mut KnownDevice> {
         self.devices.get_mut(&idmesin)
     }
 
-    pub fn get_or_make(&mut self, location: Location) -> &mut Device {
-        let device = || Device { location, conversation: Conversation::default(), waiting: Vec::new() };
+    pub fn get_or_make(&mut self, location: Location) -> &mut KnownDevice {
+        let device = || KnownDevice { location, conversation: Conversation::default(), waiting: Vec::new() };
         self.devices.entry(location.idmesin).or_insert_with(device)
     }
 
     /// Devices that have been silent for too long.
-    pub fn silent(&self, now: Timestamp) -> Vec<i64> {
-        let silent = |device: &Device| device.conversation.silent_at().is_some_and(|at| at <= now);
+    pub fn silent(&self, now: Timestamp) -> Vec<MachineId> {
+        let silent = |device: &KnownDevice| device.conversation.silent_at().is_some_and(|at| at <= now);
         self.devices.iter().filter(|(_, device)| silent(device)).map(|(id, _)| *id).collect()
     }
 
     /// Carries out a request. Returns the device and the effects that remain to be carried out.
-    pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(i64, Vec<Effect>)> {
+    pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(MachineId, Vec<Effect>)> {
         match request {
             Request::Send(to, cmd) => Some((to.idmesin, self.get_or_make(to).conversation.send(&cmd, cmd.held_here, now))),
             Request::Recall(to, purchase) => {
@@ -104,7 +105,7 @@ impl Devices {
     }
 }
 
-impl Device {
+impl KnownDevice {
     /// Answers the request when the device has sent a message or has gone.
     fn wait(&mut self, answer: oneshot::Sender<bool>) {
         self.waiting.retain(|waiting| !waiting.is_closed());
@@ -125,6 +126,6 @@ impl Device {
 }
 
 /// Location of a machine over MQTT.
-pub const fn location(idmesin: i64, idoutlet: i64) -> Location {
+pub const fn location(idmesin: MachineId, idoutlet: OutletId) -> Location {
     Location { idmesin, idoutlet, driver: DriverKind::Mqtt }
 }

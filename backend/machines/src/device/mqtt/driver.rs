@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_socketio::host::vital;
 use nyala_cluster::Ownership;
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::Purchase;
 use nyala_store::config::MqttSettings;
@@ -71,7 +72,7 @@ impl Mqtt {
         Ok(AcceptedSender { orders, metrics: self.reports.metrics.clone() })
     }
 
-    fn request(&self, idoutlet: i64, request: Request) -> Result<(), CommandDropped> {
+    fn request(&self, idoutlet: OutletId, request: Request) -> Result<(), CommandDropped> {
         self.endpoint.order(idoutlet, ThreadCommand::Request(request))
     }
 }
@@ -122,7 +123,7 @@ impl Driver for Mqtt {
         self.reports.presence.is_present(of.idmesin)
     }
 
-    fn arrived(&self) -> Vec<i64> {
+    fn arrived(&self) -> Vec<MachineId> {
         self.reports.presence.arrived()
     }
 
@@ -157,7 +158,7 @@ async fn close_revoked(shared: &Shared, revocations: &mut Option<Revocations>) -
         shared.open();
         return Ok(());
     };
-    let keys: Arc<[i64]> = since.next(&client).await?.into();
+    let keys: Arc<[DeviceKeyId]> = since.next(&client).await?.into();
     drop(client);
     if keys.is_empty() {
         return Ok(());

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use nyala_cluster::Ownership;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
@@ -66,15 +67,15 @@ pub struct Presence {
 
 #[derive(Debug, Default)]
 struct PresenceTable {
-    devices: HashMap<i64, Device>,
+    devices: HashMap<MachineId, DevicePresence>,
     /// Devices whose record may have to change.
-    due: HashSet<i64>,
+    due: HashSet<MachineId>,
     /// Devices that have connected and were not yet returned by `arrived`; only in a cluster.
-    arrived: HashSet<i64>,
+    arrived: HashSet<MachineId>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Device {
+struct DevicePresence {
     present: bool,
     since: Timestamp,
     /// Presence that was stored last; `None`: not known.
@@ -83,7 +84,7 @@ struct Device {
     epoch: Option<i64>,
 }
 
-impl Device {
+impl DevicePresence {
     const fn new(now: Timestamp) -> Self {
         Self { present: false, since: now, stored: None, epoch: None }
     }
@@ -103,10 +104,10 @@ impl Presence {
     }
 
     /// Records that a device is present or absent.
-    pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
+    pub fn note(&self, idmesin: MachineId, present: bool, now: Timestamp) {
         let mut known = self.lock();
         let known = &mut *known;
-        let device = known.devices.entry(idmesin).or_insert(Device::new(now));
+        let device = known.devices.entry(idmesin).or_insert(DevicePresence::new(now));
         if device.present != present {
             (device.present, device.since) = (present, now);
             if present && !self.ownership.is_alone() {
@@ -124,29 +125,29 @@ impl Presence {
     }
 
     /// Records that a device knows an epoch, which may be ahead of the stored one.
-    pub fn note_epoch(&self, idmesin: i64, epoch: i64, now: Timestamp) {
+    pub fn note_epoch(&self, idmesin: MachineId, epoch: i64, now: Timestamp) {
         let mut known = self.lock();
-        known.devices.entry(idmesin).or_insert(Device::new(now)).epoch = Some(epoch);
+        known.devices.entry(idmesin).or_insert(DevicePresence::new(now)).epoch = Some(epoch);
         known.due.insert(idmesin);
     }
 
     /// Whether an epoch of the device is still to be compared: a hold before that may get an epoch that the device refuses.
-    pub fn has_new_epoch(&self, idmesin: i64) -> bool {
+    pub fn has_new_epoch(&self, idmesin: MachineId) -> bool {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.epoch.is_some())
     }
 
     /// Devices that have connected since the previous call.
-    pub fn arrived(&self) -> Vec<i64> {
+    pub fn arrived(&self) -> Vec<MachineId> {
         self.lock().arrived.drain().collect()
     }
 
     /// Whether the device is connected to this server.
-    pub fn is_present(&self, idmesin: i64) -> bool {
+    pub fn is_present(&self, idmesin: MachineId) -> bool {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
     }
 
     /// Whether the stored presence of a device counts that is not connected here: it may still reconnect, or be at another server.
-    pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
+    pub fn is_awaited(&self, idmesin: MachineId, now: Timestamp) -> bool {
         if !self.ownership.is_alone() {
             return !self.is_present(idmesin);
         }
@@ -200,7 +201,7 @@ impl Presence {
 
     /// Records devices as absent that were online before the server started and have not come back.
     async fn record_rest(&self, store: &Store) -> Result<(), DbError> {
-        let here: Vec<i64> = self.lock().devices.keys().copied().collect();
+        let here: Vec<MachineId> = self.lock().devices.keys().copied().collect();
         let client = store.get().await?;
         client.execute(AWAY, &[&here]).await?;
         Ok(())
@@ -208,11 +209,12 @@ impl Presence {
 
     /// Writes a batch and returns how many rows were due.
     async fn record(&self, store: &Store, troubles: &Troubles, now: Timestamp) -> Result<usize, DbError> {
-        let batch: Vec<(i64, Device)> = {
+        let batch: Vec<(MachineId, DevicePresence)> = {
             let known = self.lock();
             let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
-            let is_over =
-                |device: &Device| device.present || device.epoch.is_some() || device.since.ms_until(now) >= BACK_WITHIN_MS;
+            let is_over = |device: &DevicePresence| {
+                device.present || device.epoch.is_some() || device.since.ms_until(now) >= BACK_WITHIN_MS
+            };
             due.filter(|(_, device)| is_over(device)).take(BATCH).collect()
         };
         if batch.is_empty() {
@@ -242,10 +244,10 @@ impl Presence {
         &self,
         store: &Store,
         troubles: &Troubles,
-        batch: &[(i64, Device)],
+        batch: &[(MachineId, DevicePresence)],
         now: Timestamp,
-    ) -> Result<HashSet<i64>, DbError> {
-        let machines: Vec<i64> = batch.iter().map(|(id, _)| *id).collect();
+    ) -> Result<HashSet<MachineId>, DbError> {
+        let machines: Vec<MachineId> = batch.iter().map(|(id, _)| *id).collect();
         let online: Vec<bool> = batch.iter().map(|(_, device)| device.present).collect();
         let epochs: Vec<Option<i64>> = batch.iter().map(|(_, device)| device.epoch).collect();
         let mut client = store.get().await?;
@@ -253,7 +255,7 @@ impl Presence {
         let stmt = tx.prepare_cached(RECORD).await?;
         let mut stored = HashSet::new();
         for row in tx.query(&stmt, &[&machines, &online, &self.ownership.node(), &epochs, &MAX_AHEAD]).await? {
-            let (idmesin, idoutlet, before): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+            let (idmesin, idoutlet, before): (MachineId, OutletId, i64) = (row.get(0), row.get(1), row.get(2));
             stored.insert(idmesin);
             let Some(now_known) = row.get::<_, Option<i64>>(3).filter(|epoch| *epoch > before) else { continue };
             if now_known - before > MAX_AHEAD {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
@@ -49,7 +50,7 @@ impl Troubles {
         self.metrics.trouble(kind);
         // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
         let error = format_args!("{action} of machine {}", location.idmesin);
-        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "a machine needs staff");
+        tracing::warn!(%error, idmesin = location.idmesin.get(), trouble = ?trouble, "a machine needs staff");
         let _ = self.to.try_send((location, trouble));
     }
 }
@@ -80,14 +81,14 @@ pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Troubl
     }
 }
 
-/// Key for troubles of one kind at one machine.
-type Key = (i64, &'static str);
+/// TroubleKey for troubles of one kind at one machine.
+type TroubleKey = (MachineId, &'static str);
 
 struct Writer {
     store: Store,
-    on_record: Recent<Key, ()>,
+    on_record: Recent<TroubleKey, ()>,
     /// When each trouble was last written, and the last one reported since; at most one entry for each kind and machine.
-    lately: HashMap<Key, (Timestamp, Option<(Location, Trouble)>)>,
+    lately: HashMap<TroubleKey, (Timestamp, Option<(Location, Trouble)>)>,
 }
 
 impl Writer {
@@ -121,7 +122,7 @@ impl Writer {
                     break;
                 }
                 Err(e) if at == MAX_ATTEMPTS => {
-                    tracing::error!(error = %e, idmesin = location.idmesin, ?trouble, "a machine's trouble is not on record");
+                    tracing::error!(error = %e, idmesin = location.idmesin.get(), ?trouble, "a machine's trouble is not on record");
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use futures_util::future::try_join3;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
 use nyala_ledger::push_queue::laundry_waits;
@@ -40,7 +41,8 @@ pub struct Menunggu {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CustomerSummary {
-    pub id: i64,
+    #[schema(value_type = i64)]
+    pub id: CustomerId,
     pub nama_awal: String,
     pub nama_akhir: String,
     /// Without the country code.

@@ -4,6 +4,7 @@ use std::future::ready;
 
 use actix_web::{HttpResponse, web};
 use futures_util::{StreamExt, TryStreamExt};
+use nyala_core::domain::id::{MachineId, OutletId, OwnerId, ServiceId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
@@ -21,7 +22,7 @@ use utoipa::ToSchema;
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
-use crate::http::input::Page;
+use crate::http::input::OffsetPage;
 use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
 
@@ -49,9 +50,11 @@ pub struct Layanan {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DataMesin {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: MachineId,
     nama: String,
-    idowner: i64,
+    #[schema(value_type = i64)]
+    idowner: OwnerId,
     status: StatusMesin,
     /// Milliseconds left while it runs, else null.
     #[schema(required)]
@@ -85,20 +88,23 @@ impl StatusMesin {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletMesin {
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
     nama: String,
     kota: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DataLayanan {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: ServiceId,
     nama: String,
     /// Seconds.
     durasi: i32,
     /// Whole rupiah.
     harga: i64,
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
 }
 
 macro_rules! mesin_sql {
@@ -132,7 +138,7 @@ pub async fn get_layanan(
     _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
-    let page = Page::parse(body.limit, body.skip)?;
+    let page = OffsetPage::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
     let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;

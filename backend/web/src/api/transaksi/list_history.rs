@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
-use crate::http::input::{Filter, Page};
+use crate::http::input::{Filter, OffsetPage};
 use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -131,7 +131,7 @@ pub async fn list_history(
     customer: Customer,
     body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
-    let page = Page::parse(body.limit, body.skip)?;
+    let page = OffsetPage::parse(body.limit, body.skip)?;
     let sampai = match body.sampai.as_deref() {
         None | Some("") => None,
         Some(text) => {
@@ -145,7 +145,7 @@ pub async fn list_history(
     };
     let max_id = sampai.as_ref().map(|s| s.max_id);
     let in_progress = sampai.map(|s| s.in_progress.iter().map(u64::to_string).collect::<Vec<_>>());
-    let outlet = body.outlet.0.map(nyala_core::domain::id::Id::get);
+    let outlet = body.outlet.0;
     let client = store.get().await?;
     let stmt = client.prepare_cached(sql).await?;
     let rows = client.query(&stmt, &[&customer.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;

@@ -9,6 +9,7 @@ mod stamps;
 #[cfg(test)]
 mod tests;
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
@@ -165,7 +166,7 @@ impl Conversation {
     /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, which serves as
     /// the fence. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
     /// knows.
-    pub fn recall(&mut self, idmesin: i64, p: &Purchase) {
+    pub fn recall(&mut self, idmesin: MachineId, p: &Purchase) {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
             return;
         }

@@ -1,5 +1,6 @@
 //! Messages from the device: which of them are accepted, and what they mean for the open purchase.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
@@ -261,7 +262,7 @@ impl OpenPurchaseState {
     }
 
     /// Purchase read from the store: another process may already have written any of its commands.
-    pub(super) fn stored(idmesin: i64, p: &Purchase) -> Self {
+    pub(super) fn stored(idmesin: MachineId, p: &Purchase) -> Self {
         let runs = p.state == PurchaseState::Running;
         let cmd = Command {
             idmesin,

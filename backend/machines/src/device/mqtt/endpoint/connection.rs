@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::{DeviceKeyId, MachineId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::Limits;
 use nyala_mqtt::server::Connection;
@@ -48,7 +49,7 @@ pub enum Stage {
 /// Content of a CONNECT that is needed after the check.
 #[derive(Debug)]
 pub struct Login {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub client: Box<str>,
     pub silence_ms: i64,
     /// Topic of its will.
@@ -58,9 +59,9 @@ pub struct Login {
 /// Session of a device's connection that has logged in.
 #[derive(Debug)]
 pub struct DeviceSession {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     /// Id in `device_key`.
-    pub key: i64,
+    pub key: DeviceKeyId,
     pub client: Box<str>,
     /// Prefix of its topics.
     pub prefix: Box<str>,

@@ -1,5 +1,6 @@
 //! Logins of devices: the claim of a CONNECT, and the check of several claims in one statement.
 
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use std::sync::Arc;
 
 use nyala_mqtt::server::Connect;
@@ -20,12 +21,12 @@ pub struct PendingLogin {
 /// Machine that a CONNECT claims; `None`: no machine. Anonymous logins are not accepted.
 pub fn claim(connect: &Connect) -> Option<Claim> {
     let (user, password) = connect.user().zip(connect.password())?;
-    let idmesin = user.parse().ok().filter(|id: &i64| *id > 0 && user == id.to_string())?;
+    let idmesin = MachineId::parse(user).filter(|id| user == id.to_string())?;
     Some(Claim { idmesin, hash: hash(password) })
 }
 
 /// The rest of what a CONNECT asks for.
-pub fn login(connect: &Connect, idmesin: i64) -> Login {
+pub fn login(connect: &Connect, idmesin: MachineId) -> Login {
     Login {
         idmesin,
         client: connect.client_id().into(),
@@ -40,7 +41,7 @@ pub fn has_own_will(login: &Login, prefix: &str) -> bool {
 }
 
 /// Prefix of a device's topics.
-pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
+pub fn prefix(idoutlet: OutletId, idmesin: MachineId) -> String {
     format!("nyala/v1/{idoutlet}/{idmesin}/")
 }
 
@@ -64,7 +65,7 @@ async fn check(shared: &Shared, logins: Vec<PendingLogin>) -> Vec<(SlotKey, Verd
 async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyError> {
     let mut client = shared.store.get().await?;
     let found = logins::check(&client, claims).await?;
-    let new: Vec<i64> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
+    let new: Vec<DeviceKeyId> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
     let mut used = Vec::new();
     if !new.is_empty() {
         let tx = client.transaction().await?;
@@ -76,7 +77,7 @@ async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyE
 
 /// Verdict for a key. `used`: the keys whose first use is committed. No login succeeds before that commit. So an old key counts beside
 /// its successor only until the successor's first login.
-fn verdict(key: Option<DeviceKey>, used: &[i64]) -> Verdict {
+fn verdict(key: Option<DeviceKey>, used: &[DeviceKeyId]) -> Verdict {
     match key {
         Some(key) if key.first_use && !used.contains(&key.id) => Verdict::Unavailable,
         Some(key) => Verdict::Yes(key),

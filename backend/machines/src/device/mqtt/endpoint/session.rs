@@ -1,5 +1,6 @@
 //! Sessions of connections that have logged in: messages from their devices and to them.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::server::{Subscribe, Unsubscribe};
 use nyala_mqtt::{Granted, Publish, Qos};
@@ -57,7 +58,7 @@ impl Thread {
     }
 
     /// Ends the session of a closed connection.
-    pub(super) fn parted(&mut self, key: SlotKey, idmesin: i64) {
+    pub(super) fn parted(&mut self, key: SlotKey, idmesin: MachineId) {
         let now = self.now();
         if let Some(connections) = self.connections_of.get_mut(&idmesin) {
             connections.retain(|connection| *connection != key);
@@ -71,14 +72,14 @@ impl Thread {
         let Some(session) = self.session(key) else { return };
         let idmesin = session.idmesin;
         let Some(topic) = publish.topic().strip_prefix(&*session.prefix).and_then(Topic::parse) else {
-            tracing::debug!(idmesin, topic = publish.topic(), "a device publishes what is not its own");
+            tracing::debug!(idmesin = idmesin.get(), topic = publish.topic(), "a device publishes what is not its own");
             self.shared.reports.metrics.dropped(Dropped::Foreign);
             return self.doom(key, Some(Closed::Protocol));
         };
         let message = match DeviceMessage::parse(topic, publish.payload()) {
             Ok(message) => message,
             Err(e) => {
-                tracing::debug!(error = %e, idmesin, "device message dropped: it cannot be parsed");
+                tracing::debug!(error = %e, idmesin = idmesin.get(), "device message dropped: it cannot be parsed");
                 self.shared.reports.metrics.dropped(Dropped::Malformed);
                 return self.alive(key, now);
             }
@@ -93,7 +94,7 @@ impl Thread {
     }
 
     /// Repeats a device's state report on its own connections that subscribed to it: people use that to watch a device.
-    fn show_state(&mut self, idmesin: i64, publish: &Publish) {
+    fn show_state(&mut self, idmesin: MachineId, publish: &Publish) {
         let connections = self.connections_of.get(&idmesin).cloned().unwrap_or_default();
         for key in connections {
             if self.session(key).is_some_and(|session| session.states)
@@ -161,7 +162,7 @@ impl Thread {
     }
 
     /// Carries out the effects of a conversation.
-    pub(super) fn perform(&mut self, idmesin: i64, effects: Vec<Effect>) {
+    pub(super) fn perform(&mut self, idmesin: MachineId, effects: Vec<Effect>) {
         let now = self.now();
         let Some(device) = self.devices.get(idmesin) else { return };
         let location = device.location;
@@ -179,17 +180,17 @@ impl Thread {
         }
     }
 
-    fn key_of(&self, idmesin: i64, id: ConnectionId) -> Option<SlotKey> {
+    fn key_of(&self, idmesin: MachineId, id: ConnectionId) -> Option<SlotKey> {
         self.connections_of.get(&idmesin)?.iter().copied().find(|key| key.id == id)
     }
 
-    fn write(&mut self, idmesin: i64, id: ConnectionId, payload: &[u8]) {
+    fn write(&mut self, idmesin: MachineId, id: ConnectionId, payload: &[u8]) {
         let Some(key) = self.key_of(idmesin, id) else { return };
         let Some(connection) = self.connection(key) else { return };
         let Some(topic) = connection.session().map(|session| format!("{}{COMMANDS}", session.prefix)) else { return };
         // Nothing depends on an MQTT acknowledgement: a command without an answer is sent again.
         if let Err(e) = connection.mqtt.publish(&topic, payload, Qos::AtMostOnce, &mut connection.out) {
-            tracing::error!(error = %e, idmesin, "a command cannot be written");
+            tracing::error!(error = %e, idmesin = idmesin.get(), "a command cannot be written");
         }
         self.send(key);
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use nyala_core::domain::address::{Address, Block};
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::config::MqttSettings;
@@ -41,7 +42,7 @@ pub enum ThreadCommand {
     Adopt(Box<DeviceConnection>, DeviceKey),
     Request(Request),
     /// Keys that were revoked.
-    Revoked(Arc<[i64]>),
+    Revoked(Arc<[DeviceKeyId]>),
     /// All connections must be closed.
     DisconnectAll,
 }
@@ -69,7 +70,7 @@ pub struct Shared {
     /// Balancers whose connections begin with a PROXY header.
     pub trusted_proxies: Vec<Block>,
     wrong: Mutex<Wrong>,
-    revoked: Mutex<VecDeque<i64>>,
+    revoked: Mutex<VecDeque<DeviceKeyId>>,
     ids: AtomicU64,
     connections: Arc<AtomicUsize>,
     max_connections: usize,
@@ -78,8 +79,8 @@ pub struct Shared {
 
 #[derive(Debug)]
 struct Wrong {
-    recent: Recent<(i64, Address), ()>,
-    held: Recent<(i64, Address), ()>,
+    recent: Recent<(MachineId, Address), ()>,
+    held: Recent<(MachineId, Address), ()>,
 }
 
 /// Permit for one of the connections that the server may have.
@@ -124,14 +125,14 @@ impl Shared {
     }
 
     /// Thread that owns the devices of an outlet.
-    fn home(&self, idoutlet: i64) -> Option<mpsc::Sender<ThreadCommand>> {
+    fn home(&self, idoutlet: OutletId) -> Option<mpsc::Sender<ThreadCommand>> {
         let threads = self.threads.read().unwrap_or_else(PoisonError::into_inner);
-        let at = usize::try_from(idoutlet.unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
+        let at = usize::try_from(idoutlet.get().unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
         threads.get(at).cloned()
     }
 
     /// Whether that thread owns the devices of the outlet.
-    pub fn is_home(&self, idoutlet: i64, thread: &mpsc::Sender<ThreadCommand>) -> bool {
+    pub fn is_home(&self, idoutlet: OutletId, thread: &mpsc::Sender<ThreadCommand>) -> bool {
         self.home(idoutlet).is_some_and(|home| home.same_channel(thread))
     }
 
@@ -139,7 +140,7 @@ impl Shared {
     ///
     /// # Errors
     /// When it is known not to arrive.
-    pub fn order(&self, idoutlet: i64, order: ThreadCommand) -> Result<(), CommandDropped> {
+    pub fn order(&self, idoutlet: OutletId, order: ThreadCommand) -> Result<(), CommandDropped> {
         self.home(idoutlet).and_then(|home| home.try_send(order).ok()).ok_or(CommandDropped)
     }
 
@@ -166,12 +167,12 @@ impl Shared {
     }
 
     /// Whether a login of that machine from that address is checked.
-    pub fn may_log_in(&self, idmesin: i64, from: Address, now: Timestamp) -> bool {
+    pub fn may_log_in(&self, idmesin: MachineId, from: Address, now: Timestamp) -> bool {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner).held.count(&(idmesin, from), now) == 0
     }
 
     /// Records a wrong secret.
-    pub fn was_wrong(&self, idmesin: i64, from: Address, now: Timestamp) {
+    pub fn was_wrong(&self, idmesin: MachineId, from: Address, now: Timestamp) {
         let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
         wrong.recent.add((idmesin, from), (), now);
         if wrong.recent.count(&(idmesin, from), now) >= MAX_WRONG {
@@ -187,14 +188,14 @@ impl Shared {
     }
 
     /// Records that these keys were revoked.
-    pub fn revoke(&self, keys: &[i64]) {
+    pub fn revoke(&self, keys: &[DeviceKeyId]) {
         let mut revoked = self.revoked.lock().unwrap_or_else(PoisonError::into_inner);
         revoked.extend(keys);
         let too_many = revoked.len().saturating_sub(MAX_REVOKED);
         revoked.drain(..too_many);
     }
 
-    pub fn is_revoked(&self, key: i64) -> bool {
+    pub fn is_revoked(&self, key: DeviceKeyId) -> bool {
         self.revoked.lock().unwrap_or_else(PoisonError::into_inner).contains(&key)
     }
 }

@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use mio::{Registry, Token};
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::server::Event;
 use slab::Slab;
@@ -37,7 +38,7 @@ pub struct Thread {
     connections: Slab<DeviceConnection>,
     pub(super) devices: Devices,
     /// Connections of each device, the oldest first.
-    pub(super) connections_of: HashMap<i64, Vec<SlotKey>>,
+    pub(super) connections_of: HashMap<MachineId, Vec<SlotKey>>,
     /// Connections that have not logged in.
     pub(super) pool: LoginPool,
     pub(super) logins: Vec<PendingLogin>,
@@ -270,7 +271,7 @@ impl Thread {
         let Stage::LoggedIn(session) = connection.stage else { return };
         if let Some(why) = why {
             self.shared.reports.metrics.closed(why);
-            tracing::debug!(idmesin = session.idmesin, ?why, "a device's connection is closed");
+            tracing::debug!(idmesin = session.idmesin.get(), ?why, "a device's connection is closed");
         }
         self.parted(key, session.idmesin);
     }
