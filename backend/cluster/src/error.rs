@@ -1,5 +1,6 @@
 //! Errors of membership in a cluster.
 
+use nyala_core::domain::id::MachineId;
 use nyala_store::db::error::DbError;
 
 #[derive(Debug, thiserror::Error)]
@@ -10,7 +11,7 @@ pub enum ClusterError {
         "machine {idmesin} has the driver \"sim\", whose devices live in one server's memory; with cluster.enabled every machine needs \
          the driver \"mqtt\""
     )]
-    Simulated { idmesin: i64 },
+    Simulated { idmesin: MachineId },
     #[error("another server is called \"{name}\" and lives; give each a cluster.name of its own")]
     NameTaken { name: String },
     #[error("this server is no longer known to the others: its row in `node` is gone")]

@@ -10,6 +10,7 @@ pub mod news;
 pub mod node;
 pub mod standbys;
 
+use nyala_core::domain::id::OutletId;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,8 @@ use self::metrics::ClusterMetrics;
 pub const SHARDS: i32 = 256;
 
 /// The shard of an outlet. All machines of an outlet are in one shard.
-pub fn shard_of(idoutlet: i64) -> i32 {
-    i32::try_from(idoutlet.rem_euclid(i64::from(SHARDS))).unwrap_or_default()
+pub fn shard_of(idoutlet: OutletId) -> i32 {
+    i32::try_from(idoutlet.get().rem_euclid(i64::from(SHARDS))).unwrap_or_default()
 }
 
 /// SQL condition, as a literal: the outlet in a column is in one of the shards in parameter `n`. NULL means all shards.
@@ -96,7 +97,7 @@ impl Ownership {
         self.0.is_none()
     }
 
-    pub fn of(&self, idoutlet: i64) -> Owner {
+    pub fn of(&self, idoutlet: OutletId) -> Owner {
         let Some(shards) = &self.0 else { return Owner::Alone };
         let shard = shard_of(idoutlet);
         match shards.epoch(shard) {
@@ -132,7 +133,7 @@ impl Ownership {
     }
 
     /// Whether this server decides about the outlet's machines.
-    pub fn owns(&self, idoutlet: i64) -> bool {
+    pub fn owns(&self, idoutlet: OutletId) -> bool {
         self.of(idoutlet) != Owner::Remote
     }
 
@@ -257,7 +258,7 @@ mod tests {
     #[test]
     fn alone_it_owns_everything() {
         let alone = Ownership::default();
-        assert_eq!((alone.of(7), alone.owns(-1), alone.shards()), (Owner::Alone, true, None));
+        assert_eq!((alone.of(OutletId::new(7)), alone.owns(OutletId::new(-1)), alone.shards()), (Owner::Alone, true, None));
     }
 
     #[test]
@@ -275,17 +276,17 @@ mod tests {
     #[test]
     fn it_owns_what_is_stored_and_nothing_else() {
         let own = Ownership::shared(ClusterMetrics::default(), Duration::from_secs(60));
-        assert_eq!((own.of(3), own.shards()), (Owner::Remote, Some(vec![])));
+        assert_eq!((own.of(OutletId::new(3)), own.shards()), (Owner::Remote, Some(vec![])));
         assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
         assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));
         assert_eq!(own.gained().now_or_never(), None);
-        assert_eq!(own.of(3), Owner::Here(Fence { shard: 3, node: 9, epoch: 5 }));
-        assert_eq!(own.of(259), own.of(3), "an outlet is of its number mod 256");
+        assert_eq!(own.of(OutletId::new(3)), Owner::Here(Fence { shard: 3, node: 9, epoch: 5 }));
+        assert_eq!(own.of(OutletId::new(259)), own.of(OutletId::new(3)), "an outlet is of its number mod 256");
         // Another server owned it in between.
         assert_eq!(own.learn(9, &[(3, 7)]), (1, 1));
         assert_eq!(own.gained().now_or_never(), Some(vec![3]));
-        assert_eq!((own.shards(), own.owns(4)), (Some(vec![3]), false));
+        assert_eq!((own.shards(), own.owns(OutletId::new(4))), (Some(vec![3]), false));
         own.release(3);
-        assert_eq!(own.of(3), Owner::Remote);
+        assert_eq!(own.of(OutletId::new(3)), Owner::Remote);
     }
 }

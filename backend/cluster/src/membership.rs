@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use deadpool_postgres::Client as PooledClient;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use tokio_postgres::{Client, Row};
 
@@ -255,7 +256,7 @@ pub async fn mark_orphans_offline(client: &Client, me: i64) -> Result<u64, Clust
 ///
 /// # Errors
 /// The database's.
-pub async fn is_connected_to_another(client: &PooledClient, idmesin: i64, me: i64) -> Result<bool, ClusterError> {
+pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, me: i64) -> Result<bool, ClusterError> {
     // Every purchase at such a device asks this, so the plan is cached.
     let statement = client.prepare_cached(LINKED_ELSEWHERE).await?;
     Ok(client.query_one(&statement, &[&idmesin, &me]).await?.try_get(0)?)

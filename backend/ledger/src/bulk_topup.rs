@@ -1,6 +1,7 @@
 //! Accounts with a balance for many customers at once, for load tests (docs/contract.md §4, `pelanggan/bulk`).
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{CustomerId, OutletId, OwnerId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::LedgerError;
@@ -8,8 +9,8 @@ use super::error::LedgerError;
 /// Where the accounts are opened, with how much in each (0: opened, never topped up).
 #[derive(Debug, Clone, Copy)]
 pub struct BulkTopUp<'a> {
-    pub idoutlet: i64,
-    pub idowner: i64,
+    pub idoutlet: OutletId,
+    pub idowner: OwnerId,
     pub balance: i64,
     pub principal: &'a str,
     pub now: Timestamp,
@@ -42,8 +43,12 @@ const FILL: &str = "
     SELECT 'topup', k.idakun, r.idakun, $6, s.id, r.id_customer_global, r.idcustomer, $4, $8::TEXT, $7
     FROM sale s JOIN accounts r USING (idcustomer) JOIN akun k ON k.idoutlet = $4 AND k.jenis = 'K'";
 
-/// Opens an account for each of `customers`, who have none there. Gives `(id_customer_global, idcustomer)`.
-pub async fn open(tx: &Transaction<'_>, customers: &[i64], bulk: BulkTopUp<'_>) -> Result<Vec<(i64, i64)>, LedgerError> {
+/// Opens an account for each of `customers`, who have none there. Gives each with the account.
+pub async fn open(
+    tx: &Transaction<'_>,
+    customers: &[CustomerId],
+    bulk: BulkTopUp<'_>,
+) -> Result<Vec<(CustomerId, WalletId)>, LedgerError> {
     let BulkTopUp { idoutlet, idowner, balance, principal, now } = bulk;
     let rows = tx.query(OPEN, &[&customers, &idoutlet, &idowner, &balance, &now]).await?;
     if balance > 0 {

@@ -1,6 +1,7 @@
 //! Money that returns to a wallet which has expired in the meantime extends it by some days, once after each top-up (docs/contract.md §4).
 
 use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::WalletId;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::LedgerError;
@@ -49,7 +50,7 @@ pub use __expired_anew as expired_anew;
 /// Until when money that came back since then made the account good, if it did: the instant, and as its outlet's clock says it.
 pub async fn usable_until(
     client: &impl GenericClient,
-    idcustomer: i64,
+    idcustomer: WalletId,
     since: Timestamp,
 ) -> Result<Option<(Timestamp, String)>, LedgerError> {
     const UNTIL: &str = "

@@ -1,6 +1,7 @@
 //! Cash that goes into a till's drawer or out of it: append-only, and what should be in the drawer is the sum of its shift's rows.
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{ShiftId, TopUpId};
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::LedgerError;
@@ -12,11 +13,11 @@ pub enum CashKind<'a> {
     Float,
     /// A top-up that was paid in cash.
     TopUp {
-        idpembelian_emoney: i64,
+        idpembelian_emoney: TopUpId,
     },
     /// The cash of a top-up that was taken back.
     Void {
-        idpembelian_emoney: i64,
+        idpembelian_emoney: TopUpId,
     },
     In {
         reason: &'a str,
@@ -42,7 +43,7 @@ impl<'a> CashKind<'a> {
         }
     }
 
-    const fn top_up(self) -> Option<i64> {
+    const fn top_up(self) -> Option<TopUpId> {
         match self {
             Self::TopUp { idpembelian_emoney } | Self::Void { idpembelian_emoney } => Some(idpembelian_emoney),
             Self::Float | Self::In { .. } | Self::Out { .. } | Self::Deposit { .. } => None,
@@ -61,7 +62,7 @@ impl<'a> CashKind<'a> {
 /// has just opened. Gives the row's id.
 pub async fn record(
     tx: &Transaction<'_>,
-    shift: i64,
+    shift: ShiftId,
     kind: CashKind<'_>,
     nominal: i64,
     principal: &str,

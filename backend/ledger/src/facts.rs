@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use nyala_cluster::of_shards;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
 use nyala_core::purchase::state::{PurchaseState, open_states};
@@ -41,7 +42,7 @@ pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, DbError> {
 
 fn receipt(row: &Row) -> Result<Option<KnownReceipt>, DbError> {
     let Some(body_hash) = row.try_get("body_hash")? else { return Ok(None) };
-    let id: Option<i64> = row.try_get("idtransaksi")?;
+    let id: Option<PurchaseId> = row.try_get("idtransaksi")?;
     let state: Option<&str> = row.try_get("state")?;
     Ok(Some(KnownReceipt {
         body_hash,
@@ -87,8 +88,8 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, DbError> {
 /// A machine with its purchase, as an actor needs it.
 #[derive(Debug, Clone)]
 pub struct OpenPurchase {
-    pub idmesin: i64,
-    pub idoutlet: i64,
+    pub idmesin: MachineId,
+    pub idoutlet: OutletId,
     pub driver: DriverKind,
     pub purchase: Purchase,
 }
@@ -109,7 +110,7 @@ pub async fn all_open(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec<O
 }
 
 /// The open purchases of these machines.
-pub async fn open_of(client: &DbClient, idmesin: &[i64]) -> Result<Vec<OpenPurchase>, DbError> {
+pub async fn open_of(client: &DbClient, idmesin: &[MachineId]) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = ANY($1)")).await?;
     client.query(&stmt, &[&idmesin]).await?.iter().map(open_purchase).collect()
 }
@@ -161,7 +162,7 @@ pub async fn given_back_but(client: &DbClient, shards: &[i32]) -> Result<Vec<Ope
 }
 
 /// The open purchase of one machine.
-pub async fn open_at(client: &DbClient, idmesin: i64) -> Result<Option<Purchase>, DbError> {
+pub async fn open_at(client: &DbClient, idmesin: MachineId) -> Result<Option<Purchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND t.idmesin = $1")).await?;
     let row = client.query_opt(&stmt, &[&idmesin]).await?;
     row.as_ref().map(open_purchase).transpose().map(|t| t.map(|t| t.purchase))

@@ -3,6 +3,7 @@
 //! (docs/decisions/0006-compare-and-set-in-one-lock-order.md).
 
 use nyala_cluster::fence::{Fence, Fenced};
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala_core::purchase::rules::Refusal;
@@ -187,7 +188,7 @@ static FENCED_STOP: Fenced = Fenced::new(STOP, GUARD);
 /// the machine; reload. A finish needs no fence, because only the end of the cycle decides it.
 pub async fn apply(
     client: &DbClient,
-    id: i64,
+    id: PurchaseId,
     change: Change,
     now: Timestamp,
     fence: Option<&Fence>,

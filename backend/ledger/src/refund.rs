@@ -3,7 +3,9 @@
 //! receipt number.
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{CustomerId, OutletId, PurchaseId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::PurchaseState;
 use tokio_postgres::Row;
@@ -11,18 +13,17 @@ use tokio_postgres::Row;
 use super::came_back::{self, usable_again};
 use super::error::LedgerError;
 
-/// Which uses the caller may see; `None` is no limit.
+/// Which uses the caller may see: within a scope, and of one wallet or all.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Visible {
-    pub idowner: Option<i64>,
-    pub idoutlet: Option<i64>,
-    pub idcustomer: Option<i64>,
+    pub scope: Scope,
+    pub wallet: Option<WalletId>,
 }
 
 /// A use whose row is locked. Amounts in rupiah.
 #[derive(Debug)]
 pub struct Refundable {
-    id: i64,
+    id: PurchaseId,
     /// What refunds have left of the price.
     left: i64,
     deleted: bool,
@@ -40,7 +41,7 @@ const LOCK: &str = "
 /// runs (detail status below 3) or when it never ran.
 pub async fn lock(tx: &Transaction<'_>, receipt: &ReceiptNumber, visible: Visible) -> Result<Refundable, LedgerError> {
     let stmt = tx.prepare_cached(LOCK).await?;
-    let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.idowner, &visible.idoutlet, &visible.idcustomer]).await?;
+    let rows = tx.query(&stmt, &[&receipt.as_str(), &visible.scope.owner, &visible.scope.outlet, &visible.wallet]).await?;
     let refundable = match rows.as_slice() {
         [] => return Err(LedgerError::NotFound("transaksi tidak ditemukan")),
         [row] => read(row)?,
@@ -69,10 +70,10 @@ pub struct GivenBack {
     /// The row of `ledger_transfer`.
     pub entry: i64,
     /// The row of `snap_transaksi`.
-    pub usage: i64,
-    pub id_customer_global: i64,
-    pub idcustomer: i64,
-    pub idoutlet: i64,
+    pub usage: PurchaseId,
+    pub id_customer_global: CustomerId,
+    pub idcustomer: WalletId,
+    pub idoutlet: OutletId,
     pub amount: i64,
     pub balance: i64,
     /// Until when it made an expired account good.
@@ -183,7 +184,7 @@ pub const THIS_MONTH: &str = "
     JOIN snap_transaksi t ON t.id = l.idtransaksi";
 
 /// Counts the refunds and deletions of a use's account and machine, those of this transaction included.
-pub async fn how_often(tx: &Transaction<'_>, usage: i64, now: Timestamp) -> Result<HowOften, LedgerError> {
+pub async fn how_often(tx: &Transaction<'_>, usage: PurchaseId, now: Timestamp) -> Result<HowOften, LedgerError> {
     let count = format!(
         "SELECT count(*) FILTER (WHERE t.idcustomer = u.idcustomer), count(*) FILTER (WHERE t.idmesin = u.idmesin)
          FROM {THIS_MONTH} JOIN snap_transaksi u ON u.idoutlet = o.idoutlet WHERE u.id = $1"

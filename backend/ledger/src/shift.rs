@@ -1,6 +1,7 @@
 //! Shifts: who has a till, since when, and the cash that should be in its drawer (docs/till.md).
 
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::id::{OutletId, ShiftId, StaffId, TillId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use serde::Serialize;
@@ -14,7 +15,8 @@ use super::error::LedgerError;
 /// A shift as everybody at its till may see it: not what should be in the drawer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Shift {
-    pub id: i64,
+    #[schema(value_type = i64)]
+    pub id: ShiftId,
     /// RFC 3339.
     pub dibuka_at: Timestamp,
     /// Who opened it.
@@ -54,7 +56,7 @@ fn read(row: &Row) -> Shift {
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn open_at(client: &impl GenericClient, browser: i64) -> Result<Option<Shift>, DbError> {
+pub async fn open_at(client: &impl GenericClient, browser: TillId) -> Result<Option<Shift>, DbError> {
     let find = format!(
         "SELECT {COLUMNS} FROM shift s JOIN kunci_operator k ON k.id = s.dibuka_oleh WHERE s.id_perangkat = $1 AND s.ditutup_at IS NULL"
     );
@@ -66,7 +68,7 @@ pub async fn open_at(client: &impl GenericClient, browser: i64) -> Result<Option
 ///
 /// # Errors
 /// 409 `shift belum dibuka`.
-pub async fn hold_open(tx: &Transaction<'_>, browser: i64) -> Result<i64, LedgerError> {
+pub async fn hold_open(tx: &Transaction<'_>, browser: TillId) -> Result<ShiftId, LedgerError> {
     hold_if_open(tx, browser).await?.ok_or(NOT_OPEN)
 }
 
@@ -74,7 +76,7 @@ pub async fn hold_open(tx: &Transaction<'_>, browser: i64) -> Result<i64, Ledger
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn hold_if_open(tx: &Transaction<'_>, browser: i64) -> Result<Option<i64>, LedgerError> {
+pub async fn hold_if_open(tx: &Transaction<'_>, browser: TillId) -> Result<Option<ShiftId>, LedgerError> {
     const HOLD: &str = "SELECT id FROM shift WHERE id_perangkat = $1 AND ditutup_at IS NULL FOR SHARE";
     let stmt = tx.prepare_cached(HOLD).await?;
     Ok(tx.query_opt(&stmt, &[&browser]).await?.map(|row| row.get(0)))
@@ -84,7 +86,7 @@ pub async fn hold_if_open(tx: &Transaction<'_>, browser: i64) -> Result<Option<i
 ///
 /// # Errors
 /// 409 `shift belum dibuka`.
-pub async fn hold_alone(tx: &Transaction<'_>, browser: i64) -> Result<i64, LedgerError> {
+pub async fn hold_alone(tx: &Transaction<'_>, browser: TillId) -> Result<ShiftId, LedgerError> {
     const HOLD: &str = "SELECT id FROM shift WHERE id_perangkat = $1 AND ditutup_at IS NULL FOR UPDATE";
     let stmt = tx.prepare_cached(HOLD).await?;
     let row = tx.query_opt(&stmt, &[&browser]).await?;
@@ -95,7 +97,7 @@ pub async fn hold_alone(tx: &Transaction<'_>, browser: i64) -> Result<i64, Ledge
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn in_drawer(client: &impl GenericClient, shift: i64) -> Result<i64, DbError> {
+pub async fn in_drawer(client: &impl GenericClient, shift: ShiftId) -> Result<i64, DbError> {
     const SUM: &str = "SELECT COALESCE(SUM(jumlah), 0)::BIGINT FROM kas_gerak WHERE idshift = $1";
     let stmt = client.prepare_cached(SUM).await?;
     Ok(client.query_one(&stmt, &[&shift]).await?.get(0))
@@ -104,10 +106,10 @@ pub async fn in_drawer(client: &impl GenericClient, shift: i64) -> Result<i64, D
 /// A till and the member of staff who uses it.
 #[derive(Debug, Clone, Copy)]
 pub struct Keeper<'a> {
-    pub browser: i64,
-    pub idoutlet: i64,
+    pub browser: TillId,
+    pub idoutlet: OutletId,
     /// The person's id.
-    pub person: i64,
+    pub person: StaffId,
     pub principal: &'a str,
 }
 
@@ -132,7 +134,7 @@ pub async fn open(tx: &Transaction<'_>, by: Keeper<'_>, float: i64, now: Timesta
 /// A final count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Closed {
-    pub id: i64,
+    pub id: ShiftId,
     /// What should have been in the drawer.
     pub expected: i64,
     /// How often [`ask_drawer`] answered.
@@ -148,8 +150,8 @@ pub struct Closed {
 /// When the database does not answer.
 pub async fn close(
     tx: &Transaction<'_>,
-    shift: i64,
-    person: i64,
+    shift: ShiftId,
+    person: StaffId,
     (counted, notes): (i64, Option<&Value>),
     now: Timestamp,
 ) -> Result<Closed, LedgerError> {
@@ -169,7 +171,7 @@ pub async fn close(
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn is_doubtful(tx: &Transaction<'_>, shift: i64, counted: i64) -> Result<bool, DbError> {
+pub async fn is_doubtful(tx: &Transaction<'_>, shift: ShiftId, counted: i64) -> Result<bool, DbError> {
     const ASKED: &str = "UPDATE shift SET hitungan_ditanya = $2 WHERE id = $1 AND hitungan_ditanya IS NULL";
     let expected = in_drawer(tx, shift).await?;
     let off = (counted - expected).abs();
@@ -192,7 +194,7 @@ pub struct SoldByMeans {
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn sold(client: &impl GenericClient, shift: i64) -> Result<SoldByMeans, DbError> {
+pub async fn sold(client: &impl GenericClient, shift: ShiftId) -> Result<SoldByMeans, DbError> {
     const SUM: &str = "
         SELECT COALESCE(SUM(harga_paket) FILTER (WHERE cara_bayar = 'tunai'), 0)::BIGINT,
             COALESCE(SUM(harga_paket) FILTER (WHERE cara_bayar = 'qris'), 0)::BIGINT,
@@ -210,7 +212,7 @@ pub const OPEN_SALES: i64 = 10;
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn oldest_open_sale(client: &impl GenericClient, shift: i64) -> Result<i64, DbError> {
+pub async fn oldest_open_sale(client: &impl GenericClient, shift: ShiftId) -> Result<i64, DbError> {
     const FIND: &str = "
         SELECT COALESCE(MIN(id), 0) FROM (SELECT id FROM pembelian_emoney WHERE idshift = $1 ORDER BY id DESC LIMIT $2) AS newest
         HAVING count(*) = $2";
@@ -222,7 +224,7 @@ pub async fn oldest_open_sale(client: &impl GenericClient, shift: i64) -> Result
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn count_look(tx: &Transaction<'_>, shift: i64) -> Result<bool, DbError> {
+pub async fn count_look(tx: &Transaction<'_>, shift: ShiftId) -> Result<bool, DbError> {
     const COUNT: &str = "UPDATE shift SET topup_dilihat = topup_dilihat + 1 WHERE id = $1 AND ditutup_at IS NULL";
     let stmt = tx.prepare_cached(COUNT).await?;
     Ok(tx.execute(&stmt, &[&shift]).await? == 1)
@@ -232,7 +234,7 @@ pub async fn count_look(tx: &Transaction<'_>, shift: i64) -> Result<bool, DbErro
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn looks(client: &impl GenericClient, shift: i64) -> Result<i32, DbError> {
+pub async fn looks(client: &impl GenericClient, shift: ShiftId) -> Result<i32, DbError> {
     let stmt = client.prepare_cached("SELECT topup_dilihat FROM shift WHERE id = $1").await?;
     Ok(client.query_one(&stmt, &[&shift]).await?.get(0))
 }
@@ -241,7 +243,7 @@ pub async fn looks(client: &impl GenericClient, shift: i64) -> Result<i32, DbErr
 ///
 /// # Errors
 /// 422 `laci tidak boleh berisi lebih dari Rp 1.000.000.000`.
-pub async fn check_room(tx: &Transaction<'_>, shift: i64, nominal: i64) -> Result<(), LedgerError> {
+pub async fn check_room(tx: &Transaction<'_>, shift: ShiftId, nominal: i64) -> Result<(), LedgerError> {
     if in_drawer(tx, shift).await? + nominal > MAX_IN_DRAWER { Err(NO_ROOM) } else { Ok(()) }
 }
 
@@ -251,7 +253,7 @@ pub async fn check_room(tx: &Transaction<'_>, shift: i64, nominal: i64) -> Resul
 /// As [`check_room`].
 pub async fn put_in(
     tx: &Transaction<'_>,
-    shift: i64,
+    shift: ShiftId,
     (kind, nominal): (CashKind<'_>, i64),
     principal: &str,
     now: Timestamp,
@@ -266,7 +268,7 @@ pub async fn put_in(
 /// 422 `uang di laci tidak cukup`.
 pub async fn take_out(
     tx: &Transaction<'_>,
-    shift: i64,
+    shift: ShiftId,
     (kind, nominal): (CashKind<'_>, i64),
     principal: &str,
     now: Timestamp,
@@ -280,7 +282,7 @@ pub async fn take_out(
 /// A question that a kasir asked about the drawer, and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DrawerQuestion {
-    pub shift: i64,
+    pub shift: ShiftId,
     pub enough: bool,
 }
 
@@ -291,7 +293,7 @@ pub struct DrawerQuestion {
 /// When the database does not answer.
 pub async fn ask_drawer(
     tx: &Transaction<'_>,
-    browser: i64,
+    browser: TillId,
     kind: CashKind<'_>,
     nominal: i64,
 ) -> Result<Option<DrawerQuestion>, DbError> {
@@ -310,11 +312,11 @@ pub async fn ask_drawer(
 ///
 /// # Errors
 /// 404 `shift tidak ditemukan`, 409 `shift belum ditutup`, 409 `catatan sudah ada`.
-pub async fn note(tx: &Transaction<'_>, browser: i64, person: i64, id: i64, note: &str) -> Result<Noted, LedgerError> {
+pub async fn note(tx: &Transaction<'_>, browser: TillId, person: StaffId, id: ShiftId, note: &str) -> Result<Noted, LedgerError> {
     const LOCK: &str = "SELECT ditutup_oleh, catatan FROM shift WHERE id = $1 AND id_perangkat = $2 FOR UPDATE";
     const WRITE: &str = "UPDATE shift SET catatan = $2 WHERE id = $1";
     let row = tx.query_opt(LOCK, &[&id, &browser]).await?.ok_or(LedgerError::NotFound("shift tidak ditemukan"))?;
-    let (closed_by, before): (Option<i64>, Option<&str>) = (row.get(0), row.get(1));
+    let (closed_by, before): (Option<StaffId>, Option<&str>) = (row.get(0), row.get(1));
     match (closed_by, before) {
         (None, _) => Err(LedgerError::Conflict("shift belum ditutup")),
         (Some(by), _) if by != person => Ok(Noted::NotTheirs),
@@ -357,7 +359,7 @@ pub struct Movement {
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn movements(client: &impl GenericClient, shift: i64, all: bool) -> Result<Vec<Movement>, DbError> {
+pub async fn movements(client: &impl GenericClient, shift: ShiftId, all: bool) -> Result<Vec<Movement>, DbError> {
     const LIST: &str = "
         SELECT g.id, g.jenis, g.nominal, g.alasan, COALESCE(k.nama, g.aktor), g.created_at
         FROM kas_gerak g LEFT JOIN kunci_operator k ON g.aktor = 'operator:' || k.id

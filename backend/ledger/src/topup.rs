@@ -2,6 +2,7 @@
 
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::error::DomainError;
+use nyala_core::domain::id::{CustomerId, OutletId, OwnerId, PackageId, ShiftId, TopUpId, WalletId};
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
@@ -72,7 +73,7 @@ const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang p
 /// An account as a sale meets it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
-    pub idcustomer: i64,
+    pub idcustomer: WalletId,
     pub kind: i16,
     pub masa_aktif: Option<Timestamp>,
     /// It is empty and has no top-up that is not reversed: it takes the kind of the next one.
@@ -96,8 +97,8 @@ impl Account {
 /// A customer's account at an outlet, if there is one.
 pub async fn account(
     client: &impl GenericClient,
-    id_customer_global: i64,
-    idoutlet: i64,
+    id_customer_global: CustomerId,
+    idoutlet: OutletId,
 ) -> Result<Option<Account>, LedgerError> {
     const ACCOUNT: &str = "
         SELECT q.idcustomer, q.jenis_emoney, q.masa_aktif, q.credits_posted = q.debits_posted AND NOT EXISTS (
@@ -127,7 +128,7 @@ pub struct Package {
     pub name: String,
     pub kind: AccountKind,
     /// One of the outlet's own.
-    pub idpaket: Option<i64>,
+    pub idpaket: Option<PackageId>,
 }
 
 impl Package {
@@ -169,7 +170,7 @@ impl Means {
 /// The open shift of the till where it is sold, which this transaction holds.
 #[derive(Debug, Clone, Copy)]
 pub struct AtShift {
-    pub id: i64,
+    pub id: ShiftId,
     pub means: Means,
     /// Sold although the same was sold a moment ago.
     pub again: bool,
@@ -191,7 +192,7 @@ impl Payment {
         }
     }
 
-    const fn shift(self) -> Option<i64> {
+    const fn shift(self) -> Option<ShiftId> {
         match self {
             Self::OutsideShift(_) => None,
             Self::AtShift(shift) => Some(shift.id),
@@ -202,15 +203,15 @@ impl Payment {
 /// Whose wallet, at which outlet.
 #[derive(Debug, Clone, Copy)]
 pub struct WalletRef {
-    pub id_customer_global: i64,
-    pub idoutlet: i64,
-    pub idowner: i64,
+    pub id_customer_global: CustomerId,
+    pub idoutlet: OutletId,
+    pub idowner: OwnerId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ToppedUp {
-    pub idpembelian_emoney: i64,
-    pub idcustomer: i64,
+    pub idpembelian_emoney: TopUpId,
+    pub idcustomer: WalletId,
     /// The balance after this top-up, in rupiah.
     pub balance: i64,
 }
@@ -276,7 +277,7 @@ pub async fn prepare(
 }
 
 /// Remembers that a kasir made a sale without a supervisor's yes.
-pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: i64) -> Result<(), LedgerError> {
+pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: TopUpId) -> Result<(), LedgerError> {
     let stmt = tx.prepare_cached("UPDATE pembelian_emoney SET tanpa_izin = TRUE WHERE id = $1").await?;
     tx.execute(&stmt, &[&idpembelian_emoney]).await?;
     Ok(())
@@ -360,7 +361,7 @@ async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: T
 
 async fn apply(
     tx: &Transaction<'_>,
-    (wallet, idcustomer, (kind, masa_aktif)): (WalletRef, i64, (i16, Option<Timestamp>)),
+    (wallet, idcustomer, (kind, masa_aktif)): (WalletRef, WalletId, (i16, Option<Timestamp>)),
     package: &Package,
     payment: Payment,
     principal: &str,

@@ -1,6 +1,8 @@
 //! A top-up that is taken back: the wallet pays the outlet that issued it, the whole quota and once (docs/till.md).
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{CustomerId, OutletId, TillId, TopUpId, WalletId};
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::cash::CashKind;
@@ -13,7 +15,7 @@ use crate::push_queue::queue_back;
 /// A top-up whose row is locked.
 #[derive(Debug)]
 pub struct Voidable {
-    id: i64,
+    id: TopUpId,
     /// Rupiah that were paid for it.
     nominal: i64,
     created_at: Timestamp,
@@ -26,32 +28,28 @@ pub struct Voidable {
 #[derive(Debug, Clone, Copy)]
 pub struct Voider {
     /// The browser of the till where it happens.
-    pub browser: Option<i64>,
+    pub browser: Option<TillId>,
     /// May void what is older than half an hour.
     pub any_age: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Voided {
-    pub idcustomer: i64,
-    pub id_customer_global: i64,
-    pub idoutlet: i64,
+    pub idcustomer: WalletId,
+    pub id_customer_global: CustomerId,
+    pub idoutlet: OutletId,
     pub quota: i64,
     pub nominal: i64,
     pub balance: i64,
 }
 
 /// Finds and locks a top-up; 404 when it belongs to another owner or outlet.
-pub async fn lock(
-    tx: &Transaction<'_>,
-    id: i64,
-    (idowner, idoutlet): (Option<i64>, Option<i64>),
-) -> Result<Voidable, LedgerError> {
+pub async fn lock(tx: &Transaction<'_>, id: TopUpId, scope: Scope) -> Result<Voidable, LedgerError> {
     const LOCK: &str = "
         SELECT harga_paket, created_at, batal_at IS NOT NULL, idshift IS NOT NULL AND cara_bayar = 'tunai' FROM pembelian_emoney
         WHERE id = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR UPDATE";
     let stmt = tx.prepare_cached(LOCK).await?;
-    let row = tx.query_opt(&stmt, &[&id, &idowner, &idoutlet]).await?;
+    let row = tx.query_opt(&stmt, &[&id, &scope.owner, &scope.outlet]).await?;
     let row = row.ok_or(LedgerError::NotFound("top-up tidak ditemukan"))?;
     Ok(Voidable { id, nominal: row.get(0), created_at: row.get(1), voided: row.get(2), is_tills_cash: row.get(3) })
 }
@@ -119,7 +117,7 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
     let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;
     let row = row.ok_or(LedgerError::Unprocessable("saldo sudah terpakai"))?;
     let stmt = tx.prepare_cached(FOLLOW).await?;
-    tx.execute(&stmt, &[&row.get::<_, i64>(0), &row.get::<_, i64>(1)]).await?;
+    tx.execute(&stmt, &[&row.get::<_, WalletId>(0), &row.get::<_, CustomerId>(1)]).await?;
     // After the balance: what is spent, no owner takes back either.
     if !by.any_age && top_up.created_at.ms_until(now) > VOID_WITHIN_MS {
         return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nyala_core::domain::cause::Cause;
+use nyala_core::domain::id::{CustomerId, MachineId, OutletId, WalletId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc};
 
@@ -28,7 +29,7 @@ pub const SILENT_AFTER: Duration = Duration::from_secs(5);
 #[serde(rename_all = "snake_case")]
 pub enum Notification {
     /// A change of the machine's purchase was committed.
-    Machine { id: i64, outlet: i64 },
+    Machine { id: MachineId, outlet: OutletId },
     /// Device messages for machines of these shards are stored.
     Words { shards: Vec<i32> },
     /// A question about a device that is connected to another server is stored.
@@ -36,13 +37,13 @@ pub enum Notification {
     /// The answer to a question is stored.
     Answer { question: i64 },
     /// Tokens of the customer have ended.
-    Tokens { customer: i64 },
+    Tokens { customer: CustomerId },
     /// Sessions at tills have ended.
     Tills,
     /// A balance of the customer was moved.
-    Balance { customer: i64, account: i64, cause: Cause },
+    Balance { customer: CustomerId, account: WalletId, cause: Cause },
     /// Number of sockets of these customers at the sending server.
-    Sockets { of: Vec<(i64, usize)> },
+    Sockets { of: Vec<(CustomerId, usize)> },
     /// Sign of life of the sending server.
     Pulse,
 }

@@ -38,7 +38,7 @@ macro_rules! for_each_id {
             StaffId,
             /// A till's browser: `id_perangkat`.
             TillId,
-            /// A member of staff who has logged in at a till: `sesi_kasir.id`.
+            /// A member of staff who has logged in at a till: `sesi_petugas.id`.
             TillSessionId,
             /// `idshift`.
             ShiftId,
@@ -63,6 +63,14 @@ macro_rules! define {
 
                 pub const fn get(self) -> i64 {
                     self.0
+                }
+
+                pub const fn to_be_bytes(self) -> [u8; 8] {
+                    self.0.to_be_bytes()
+                }
+
+                pub const fn from_be_bytes(bytes: [u8; 8]) -> Self {
+                    Self(i64::from_be_bytes(bytes))
                 }
 
                 /// `None` unless `text` is a plain positive decimal number of at most [`MAX_DIGITS`] digits that count.

@@ -19,6 +19,7 @@ pub mod receipt_number;
 pub mod recent;
 pub mod role;
 pub mod rupiah;
+pub mod scope;
 pub mod secret;
 pub mod telp;
 pub mod text;

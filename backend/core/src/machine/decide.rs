@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::active::{Active, Seen, outcome};
 use super::device_word::{DeviceWord, UnpaidStop};
 use super::{Effect, Input, Outcome, Start, Unanswered, Waiter};
+use crate::domain::id::{MachineId, PurchaseId};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
@@ -17,7 +18,7 @@ const MAX_EARLY: usize = 256;
 /// One machine; see the module. `B` waits for a purchase, `S` for a stop.
 #[derive(Debug)]
 pub struct Machine<B, S> {
-    pub(super) idmesin: i64,
+    pub(super) idmesin: MachineId,
     /// Whether the stored purchase was read since this actor exists. It reads first and trusts events later.
     pub(super) loaded: bool,
     pub(super) active: Option<Active<B, S>>,
@@ -48,7 +49,7 @@ pub struct Machine<B, S> {
 
 impl<B: Waiter, S: Waiter> Machine<B, S> {
     /// One of which nothing is known.
-    pub fn new(idmesin: i64) -> Self {
+    pub fn new(idmesin: MachineId) -> Self {
         Self {
             idmesin,
             loaded: false,
@@ -70,7 +71,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     /// One whose open purchase has just been read.
-    pub fn with_purchase(idmesin: i64, p: Purchase) -> Self {
+    pub fn with_purchase(idmesin: MachineId, p: Purchase) -> Self {
         Self { loaded: true, active: Some(Active::new(p)), ..Self::new(idmesin) }
     }
 
@@ -266,7 +267,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         self.next_start(now);
     }
 
-    fn wait(&mut self, purchase_id: i64, buyer: B, now: Timestamp) {
+    fn wait(&mut self, purchase_id: PurchaseId, buyer: B, now: Timestamp) {
         match &mut self.active {
             Some(a) if a.p.id == purchase_id => {
                 if let Some(outcome) = outcome(a.p.state) {
@@ -289,7 +290,7 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         }
     }
 
-    fn stop(&mut self, purchase_id: i64, operator: S, now: Timestamp) {
+    fn stop(&mut self, purchase_id: PurchaseId, operator: S, now: Timestamp) {
         match &mut self.active {
             Some(a) if a.p.id == purchase_id && a.operators.len() < MAX_WAITERS => {
                 a.operators.retain(|operator| !operator.gone());

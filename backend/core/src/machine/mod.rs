@@ -13,6 +13,7 @@ pub use decide::Machine;
 
 use uuid::Uuid;
 
+use crate::domain::id::PurchaseId;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -67,9 +68,9 @@ pub enum Input<B, S> {
     /// Buy.
     Start(Start<B>),
     /// Wait for the outcome of a purchase that is already there.
-    Await { purchase_id: i64, buyer: B },
+    Await { purchase_id: PurchaseId, buyer: B },
     /// An operator's stop, which is stored. Answered when the run has ended; one that is dropped is to be asked again.
-    Stop { purchase_id: i64, operator: S },
+    Stop { purchase_id: PurchaseId, operator: S },
     /// An operator's stop of a run that is no open purchase's.
     StopUnpaid { cmd_id: Uuid, operator: S },
     /// What became of [`Effect::Hold`].

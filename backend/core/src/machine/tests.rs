@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::{CycleNews, Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
 use crate::domain::driver_kind::DriverKind;
+use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{DeviceEvent, DeviceRun};
@@ -35,37 +36,44 @@ fn phone(n: u32) -> Phone {
 
 fn start(receipt: u32, buyer: Phone) -> MachineInput {
     let order = Order {
-        id_customer_global: 1,
+        id_customer_global: CustomerId::new(1),
         receipt_number: ReceiptNumber::parse(&format!("SLF{receipt:015}")).unwrap(),
-        idcustomer: 1,
-        idmesin: 7,
-        idoutlet: 1,
-        idlayanan: 1,
+        idcustomer: WalletId::new(1),
+        idmesin: MachineId::new(7),
+        idoutlet: OutletId::new(1),
+        idlayanan: ServiceId::new(1),
         total: 10_000,
         grandtotal: 10_000,
     };
     let name = || "Cuci".to_owned();
-    let machine = MachineFacts { idoutlet: 1, idowner: 1, name: name(), driver: DriverKind::Sim, online: true, busy: false };
-    let service = ServiceFacts { idoutlet: 1, name: name(), duration_s: 60, price: 10_000 };
+    let machine = MachineFacts {
+        idoutlet: OutletId::new(1),
+        idowner: OwnerId::new(1),
+        name: name(),
+        driver: DriverKind::Sim,
+        online: true,
+        busy: false,
+    };
+    let service = ServiceFacts { idoutlet: OutletId::new(1), name: name(), duration_s: 60, price: 10_000 };
     Input::Start(Start { order, machine, service, buyers: vec![buyer] })
 }
 
 fn wait(purchase_id: i64, buyer: Phone) -> MachineInput {
-    Input::Await { purchase_id, buyer }
+    Input::Await { purchase_id: PurchaseId::new(purchase_id), buyer }
 }
 
 fn won(purchase_id: i64) -> MachineInput {
-    Input::Held(Ok(Held::Won { purchase_id, cmd_id: Uuid::nil(), epoch: 1 }))
+    Input::Held(Ok(Held::Won { purchase_id: PurchaseId::new(purchase_id), cmd_id: Uuid::nil(), epoch: 1 }))
 }
 
 fn running(id: i64) -> Purchase {
-    let held = first(id, Uuid::nil(), 1, 60, T0, T0);
+    let held = first(PurchaseId::new(id), Uuid::nil(), 1, 60, T0, T0);
     Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(60_000), ..held }
 }
 
 /// A machine that has read that nothing is open.
 fn free() -> Machine<Phone, Phone> {
-    let mut machine = Machine::new(7);
+    let mut machine = Machine::new(MachineId::new(7));
     assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
     machine.on(Input::Loaded(Ok(None)), T0);
     machine
@@ -110,7 +118,7 @@ fn a_repeat_of_another_purchase_reads_again_when_the_hold_is_answered() {
 
 #[test]
 fn one_that_was_made_anew_reads_first_and_believes_later() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
     assert!(matches!(machine.on(wait(5, phone(2)), T0)[..], [Effect::Load]));
     assert!(machine.on(start(1, phone(1)), T0).is_empty(), "read once");
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
@@ -121,7 +129,7 @@ fn one_that_was_made_anew_reads_first_and_believes_later() {
 
 #[test]
 fn a_start_on_one_that_was_made_anew_finds_out_by_its_hold() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
     assert!(holds(&machine.on(start(1, phone(1)), T0)));
     let effects = machine.on(Input::Held(Ok(Held::Lost(Refusal::MachineBusy))), T0);
     assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy))]);
@@ -130,7 +138,7 @@ fn a_start_on_one_that_was_made_anew_finds_out_by_its_hold() {
 
 #[test]
 fn one_that_cannot_read_decides_nothing_and_reads_for_the_next() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
     machine.on(wait(5, phone(1)), T0);
     machine.on(start(1, phone(2)), T0);
     let effects = machine.on(Input::Loaded(Err(Unanswered)), T0);
@@ -142,7 +150,7 @@ fn one_that_cannot_read_decides_nothing_and_reads_for_the_next() {
 
 #[test]
 fn what_cannot_be_judged_yet_is_bounded() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
     let busy = (0..300).flat_map(|n| answers(&machine.on(wait(5, phone(n)), T0))).collect::<Vec<_>>();
     assert_eq!(busy.len(), 300 - 256);
     assert!(busy.iter().all(|(_, outcome)| *outcome == Outcome::Busy));
@@ -177,7 +185,7 @@ fn after_a_lost_answer_nothing_is_done_until_what_is_stored_is_read() {
 
 #[test]
 fn a_reading_older_than_what_was_learned_since_is_not_believed() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
     assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
     let end = T0.plus_ms(60_000);
     assert!(matches!(machine.on(Input::Alarm, end)[..], [Effect::Apply { .. }]));
@@ -235,10 +243,10 @@ fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
         let said = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
         machine.on(said, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
     };
-    let mut left_alone = Machine::with_purchase(7, running(5));
+    let mut left_alone = Machine::with_purchase(MachineId::new(7), running(5));
     assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early }));
-    let mut stopped = Machine::with_purchase(7, running(5));
-    stopped.on(Input::Stop { purchase_id: 5, operator: phone(9) }, T0);
+    let mut stopped = Machine::with_purchase(MachineId::new(7), running(5));
+    stopped.on(Input::Stop { purchase_id: PurchaseId::new(5), operator: phone(9) }, T0);
     assert_eq!(ended(&mut stopped), Some(Change::Stop { ends_at: early }));
 }
 
@@ -256,9 +264,9 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
     assert_eq!(ends_at(&machine.on(runs(), T0.plus_ms(1_100))), None);
     assert_eq!(ends_at(&machine.on(Input::Applied(Ok(true)), T0.plus_ms(4_000))), Some(T0.plus_ms(61_100)));
     // Behind a reading.
-    let mut machine: Machine<Phone, Phone> = Machine::new(7);
+    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
     assert!(machine.on(runs(), T0).iter().any(|e| matches!(e, Effect::Load)));
-    let held = first(5, Uuid::nil(), 1, 60, T0, T0);
+    let held = first(PurchaseId::new(5), Uuid::nil(), 1, 60, T0, T0);
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }
 
@@ -278,7 +286,7 @@ fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_
 #[test]
 fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_ago() {
     let elsewhere = || {
-        let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+        let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
         machine.on(Input::Owned(false), T0);
         machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
         assert!(matches!(machine.on(start(1, phone(1)), T0)[..], [Effect::Load]));
@@ -302,12 +310,12 @@ fn what_is_told_while_something_older_is_read_is_read_after_it() {
 
 #[test]
 fn one_that_is_decided_elsewhere_is_needed_only_while_somebody_waits_for_it() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
     assert!(!machine.is_idle());
     machine.on(Input::Owned(false), T0);
     machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert!(machine.is_idle(), "its owner has it");
-    machine.on(Input::Await { purchase_id: 6, buyer: phone(1) }, T0);
+    machine.on(Input::Await { purchase_id: PurchaseId::new(6), buyer: phone(1) }, T0);
     assert!(!machine.is_idle(), "it is being read for somebody");
 }
 
@@ -320,13 +328,13 @@ fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
     assert!(matches!(machine.on(Input::Alarm, sends)[..], [Effect::Apply { .. }]));
     assert!(machine.on(Input::Owned(false), sends).is_empty());
     assert!(matches!(machine.on(Input::Applied(Ok(true)), sends)[..], [.., Effect::Load]));
-    machine.on(Input::Loaded(Ok(Some(first(5, Uuid::nil(), 1, 60, T0, T0)))), sends);
+    machine.on(Input::Loaded(Ok(Some(first(PurchaseId::new(5), Uuid::nil(), 1, 60, T0, T0)))), sends);
     assert_eq!(machine.wake_at(), Some(sends.plus_ms(250)));
 }
 
 #[test]
 fn a_start_that_meets_an_older_reading_waits_for_a_newer_one() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(7, running(5));
+    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
     machine.on(Input::Owned(false), T0);
     // The cycle ends at another server during this read, and a customer pays.
     assert!(machine.on(start(1, phone(1)), T0).is_empty());

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::step::{AckResult, Op};
+use crate::domain::id::MachineId;
 use crate::domain::timestamp::Timestamp;
 
 /// A command to a device.
 #[derive(Debug, Clone)]
 pub struct Command {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub cmd_id: Uuid,
     pub epoch: i64,
     pub op: Op,
@@ -21,7 +22,7 @@ pub struct Command {
 
 impl Command {
     /// Asks what the device runs, for no purchase's sake: the answer counts only as the device's own state.
-    pub const fn about_nothing(idmesin: i64, now: Timestamp) -> Self {
+    pub const fn about_nothing(idmesin: MachineId, now: Timestamp) -> Self {
         Self { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false }
     }
 }

@@ -2,18 +2,19 @@
 
 use super::state::PurchaseState;
 use crate::domain::driver_kind::DriverKind;
+use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
 
 /// What the customer asks for: the body of `create_snap_transaksi` (docs/product.md §3) and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
-    pub id_customer_global: i64,
+    pub id_customer_global: CustomerId,
     pub receipt_number: ReceiptNumber,
-    pub idcustomer: i64,
-    pub idmesin: i64,
-    pub idoutlet: i64,
-    pub idlayanan: i64,
+    pub idcustomer: WalletId,
+    pub idmesin: MachineId,
+    pub idoutlet: OutletId,
+    pub idlayanan: ServiceId,
     pub total: i64,
     pub grandtotal: i64,
 }
@@ -37,12 +38,12 @@ pub struct KnownReceipt {
     /// A remembered refusal (`rules::Refusal::as_str`).
     pub refusal: Option<String>,
     /// The purchase it became.
-    pub purchase: Option<(i64, PurchaseState)>,
+    pub purchase: Option<(PurchaseId, PurchaseState)>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Epay {
-    pub idowner: i64,
+    pub idowner: OwnerId,
     /// `None`: the account was never topped up.
     pub wallet: Option<Wallet>,
 }
@@ -56,8 +57,8 @@ pub struct Wallet {
 
 #[derive(Debug, Clone)]
 pub struct MachineFacts {
-    pub idoutlet: i64,
-    pub idowner: i64,
+    pub idoutlet: OutletId,
+    pub idowner: OwnerId,
     pub name: String,
     pub driver: DriverKind,
     pub online: bool,
@@ -66,7 +67,7 @@ pub struct MachineFacts {
 
 #[derive(Debug, Clone)]
 pub struct ServiceFacts {
-    pub idoutlet: i64,
+    pub idoutlet: OutletId,
     pub name: String,
     pub duration_s: i32,
     pub price: i64,

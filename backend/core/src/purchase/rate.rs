@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
+use crate::domain::id::CustomerId;
 use crate::domain::timestamp::Timestamp;
 
 const WINDOW_MS: i64 = 60_000;
@@ -20,21 +21,21 @@ pub struct TooSoon {
 #[derive(Debug)]
 pub struct PurchaseRate {
     per_customer: usize,
-    recent: Mutex<Recent>,
+    recent: Mutex<RecentOrders>,
 }
 
 #[derive(Debug, Default)]
-struct Recent {
+struct RecentOrders {
     /// Oldest first.
-    orders: VecDeque<(Timestamp, Order)>,
+    orders: VecDeque<(Timestamp, CountedOrder)>,
     /// The same, to find repeats.
-    receipts: HashSet<Order>,
+    receipts: HashSet<CountedOrder>,
     /// When each customer's were asked for, oldest first.
-    of: HashMap<i64, VecDeque<Timestamp>>,
+    of: HashMap<CustomerId, VecDeque<Timestamp>>,
 }
 
 /// A customer and a receipt number's digits.
-type Order = (i64, u64);
+type CountedOrder = (CustomerId, u64);
 
 impl PurchaseRate {
     pub fn new(per_customer: usize) -> Self {
@@ -45,7 +46,7 @@ impl PurchaseRate {
     ///
     /// # Errors
     /// [`TooSoon`] until the customer may ask for another.
-    pub fn admit(&self, id_customer_global: i64, receipt: u64, now: Timestamp) -> Result<(), TooSoon> {
+    pub fn admit(&self, id_customer_global: CustomerId, receipt: u64, now: Timestamp) -> Result<(), TooSoon> {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
         recent.forget_until(now.plus_ms(-WINDOW_MS));
         let order = (id_customer_global, receipt);
@@ -61,8 +62,8 @@ impl PurchaseRate {
     }
 }
 
-impl Recent {
-    fn remember(&mut self, now: Timestamp, order: Order) {
+impl RecentOrders {
+    fn remember(&mut self, now: Timestamp, order: CountedOrder) {
         if self.orders.len() >= MAX_ORDERS {
             self.forget_oldest();
         }
@@ -100,14 +101,14 @@ mod tests {
     #[test]
     fn a_minute_slides_and_repeats_are_free() {
         let rate = PurchaseRate::new(2);
-        rate.admit(1, 10, at(0)).unwrap();
-        rate.admit(1, 11, at(30_000)).unwrap();
-        rate.admit(1, 10, at(30_000)).unwrap();
-        rate.admit(2, 10, at(30_000)).unwrap();
-        let refused = rate.admit(1, 12, at(30_001)).unwrap_err();
+        rate.admit(CustomerId::new(1), 10, at(0)).unwrap();
+        rate.admit(CustomerId::new(1), 11, at(30_000)).unwrap();
+        rate.admit(CustomerId::new(1), 10, at(30_000)).unwrap();
+        rate.admit(CustomerId::new(2), 10, at(30_000)).unwrap();
+        let refused = rate.admit(CustomerId::new(1), 12, at(30_001)).unwrap_err();
         assert_eq!(refused, TooSoon { wait_ms: 29_999 });
-        rate.admit(1, 12, at(60_000)).unwrap();
-        let refused = rate.admit(1, 13, at(60_000)).unwrap_err();
+        rate.admit(CustomerId::new(1), 12, at(60_000)).unwrap();
+        let refused = rate.admit(CustomerId::new(1), 13, at(60_000)).unwrap_err();
         assert_eq!(refused, TooSoon { wait_ms: 30_000 });
     }
 
@@ -115,12 +116,12 @@ mod tests {
     fn what_is_remembered_is_bounded_and_forgotten() {
         let rate = PurchaseRate::new(1);
         for customer in 0..=i64::try_from(MAX_ORDERS).unwrap() {
-            rate.admit(customer, 1, at(0)).unwrap();
+            rate.admit(CustomerId::new(customer), 1, at(0)).unwrap();
         }
         assert_eq!(rate.recent.lock().unwrap().orders.len(), MAX_ORDERS);
-        rate.admit(0, 2, at(1)).unwrap();
-        rate.admit(5, 2, at(1)).unwrap_err();
-        rate.admit(5, 2, at(60_001)).unwrap();
+        rate.admit(CustomerId::new(0), 2, at(1)).unwrap();
+        rate.admit(CustomerId::new(5), 2, at(1)).unwrap_err();
+        rate.admit(CustomerId::new(5), 2, at(60_001)).unwrap();
         let recent = rate.recent.lock().unwrap();
         assert_eq!((recent.orders.len(), recent.receipts.len(), recent.of.len()), (1, 1, 1));
     }

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
 use super::state::PurchaseState;
+use crate::domain::id::PurchaseId;
 use crate::domain::timestamp::Timestamp;
 
 /// A refusal that a repeat of the same receipt gets again (docs/contract.md §2).
@@ -57,7 +58,7 @@ pub enum Decision {
     /// The receipt number belongs to another body.
     ReceiptTaken,
     /// The receipt is a purchase already.
-    Purchased { purchase_id: i64, state: PurchaseState },
+    Purchased { purchase_id: PurchaseId, state: PurchaseState },
 }
 
 impl Decision {

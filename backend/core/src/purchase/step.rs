@@ -11,12 +11,13 @@ use super::state::PurchaseState;
 use super::times::{
     CMD_TTL_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
 };
+use crate::domain::id::PurchaseId;
 use crate::domain::timestamp::Timestamp;
 
 /// An open purchase: the stored row, and what this process remembers of its talk with the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purchase {
-    pub id: i64,
+    pub id: PurchaseId,
     pub cmd_id: Uuid,
     pub epoch: i64,
     pub duration_s: i64,
@@ -181,7 +182,7 @@ pub enum Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Held {
     Won {
-        purchase_id: i64,
+        purchase_id: PurchaseId,
         cmd_id: Uuid,
         epoch: i64,
     },
@@ -393,7 +394,7 @@ fn heard_started(p: &Purchase, now: Timestamp) -> Step {
 }
 
 /// The state right after this process committed the hold, about to send the command for the first time.
-pub fn first(id: i64, cmd_id: Uuid, epoch: i64, duration_s: i64, created_at: Timestamp, now: Timestamp) -> Purchase {
+pub fn first(id: PurchaseId, cmd_id: Uuid, epoch: i64, duration_s: i64, created_at: Timestamp, now: Timestamp) -> Purchase {
     let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
     let (state, ends_at) = (PurchaseState::Held, Timestamp::default());
     Purchase { id, cmd_id, epoch, duration_s, created_at, state, ends_at, moved: 0, boot: None, exchange }

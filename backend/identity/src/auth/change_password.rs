@@ -1,5 +1,8 @@
 //! Password change; it ends every older token (docs/contract.md §1).
 
+use std::sync::Arc;
+
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::telp::Telp;
 
 use super::Auth;
@@ -24,12 +27,12 @@ pub struct PasswordChange {
 ///
 /// # Errors
 /// `OtpInvalid` when another request used the code first.
-pub async fn change_password(auth: &Auth, change: PasswordChange) -> Result<Option<(i64, i32)>, AuthError> {
+pub async fn change_password(auth: &Arc<Auth>, change: PasswordChange) -> Result<Option<(CustomerId, i32)>, AuthError> {
     let auth = auth.clone();
     actix_web::rt::spawn(async move { commit(&auth, &change).await }).await.map_err(AuthError::broken)?
 }
 
-async fn commit(auth: &Auth, change: &PasswordChange) -> Result<Option<(i64, i32)>, AuthError> {
+async fn commit(auth: &Auth, change: &PasswordChange) -> Result<Option<(CustomerId, i32)>, AuthError> {
     let now = auth.store.now();
     let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;

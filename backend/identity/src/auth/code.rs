@@ -4,9 +4,11 @@
 //! WhatsApp accepted is the valid one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::otp::Otp;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
@@ -51,7 +53,7 @@ pub enum Asker {
     Address(Address),
     /// A phone that is known as this customer's (`id_customer_global`), for the customer's own number. What strangers have requested
     /// does not count for it.
-    Customer(i64),
+    Customer(CustomerId),
 }
 
 /// `192.0.2.1`, `2001:db8:1:2::/64` or `customer 7`.
@@ -101,7 +103,7 @@ pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
 ///
 /// # Errors
 /// `TooMany` within the cooldown or over a limit; `CodeNotSent` when it could not be sent, which counts against no limit.
-pub async fn send(auth: &Auth, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
+pub async fn send(auth: &Arc<Auth>, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
     let message = CodeMessage { telp, code: Otp::random(), at: auth.store.now() };
     let counted = reserve(auth, request, &message).await?;
     let auth = auth.clone();

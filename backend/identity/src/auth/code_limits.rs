@@ -18,11 +18,11 @@ const MAX_FAILED: usize = 1 << 18;
 pub struct CodeLimits {
     per_address: usize,
     per_site: usize,
-    failed: Mutex<Failed>,
+    failed: Mutex<FailedCodes>,
 }
 
 #[derive(Debug)]
-struct Failed {
+struct FailedCodes {
     addresses: Recent<Address, ()>,
     sites: Recent<u64, ()>,
 }
@@ -42,7 +42,7 @@ impl CodeLimits {
     }
 
     fn with(per_address: usize, per_site: usize) -> Self {
-        let failed = Failed { addresses: Recent::new(HOUR_MS, MAX_FAILED), sites: Recent::new(HOUR_MS, MAX_FAILED) };
+        let failed = FailedCodes { addresses: Recent::new(HOUR_MS, MAX_FAILED), sites: Recent::new(HOUR_MS, MAX_FAILED) };
         Self { per_address, per_site, failed: Mutex::new(failed) }
     }
 
@@ -72,7 +72,7 @@ impl CodeLimits {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Failed> {
+    fn lock(&self) -> MutexGuard<'_, FailedCodes> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -168,13 +168,15 @@ impl<T> Waiting<T> {
 
 #[cfg(test)]
 mod tests {
+    use nyala_core::domain::id::CustomerId;
+
     use super::*;
     use nyala_core::domain::address::Address;
 
     /// A job that knows its lane, as the real ones do.
-    type Job = (Line, u32);
+    type Queued = (Line, u32);
 
-    fn queue(total: usize, strangers: usize, per_group: usize) -> FairQueue<Job> {
+    fn queue(total: usize, strangers: usize, per_group: usize) -> FairQueue<Queued> {
         FairQueue::new(Bounds { total, strangers, per_group })
     }
 
@@ -182,7 +184,7 @@ mod tests {
         Line::Address(Address::V4(address))
     }
 
-    fn push(queue: &mut FairQueue<Job>, line: Line, job: u32) -> Result<Option<u32>, Full> {
+    fn push(queue: &mut FairQueue<Queued>, line: Line, job: u32) -> Result<Option<u32>, Full> {
         let lost = queue.take_place(line)?;
         if let Some((line, _)) = lost {
             queue.give_up_place(line); // as the holder of the lost place does
@@ -191,7 +193,7 @@ mod tests {
         Ok(lost.map(|(_, job)| job))
     }
 
-    fn served(queue: &mut FairQueue<Job>) -> Vec<u32> {
+    fn served(queue: &mut FairQueue<Queued>) -> Vec<u32> {
         std::iter::from_fn(|| queue.pop()).map(|(_, job)| job).collect()
     }
 
@@ -202,7 +204,7 @@ mod tests {
             push(&mut queue, line, job).unwrap();
         }
         assert_eq!(served(&mut queue), [101, 201, 301, 102, 202, 103]);
-        let customer = |id| Line::Customer(id, Address::V4(9));
+        let customer = |id| Line::Customer(CustomerId::new(id), Address::V4(9));
         for (line, job) in [(customer(1), 11), (customer(1), 12), (customer(2), 21), (at(4), 401), (at(4), 402)] {
             push(&mut queue, line, job).unwrap();
         }
@@ -239,8 +241,8 @@ mod tests {
     fn one_address_or_48_with_many_accounts_leaves_room_for_others() {
         for hostile in [
             |n: u64| Line::Address(Address::V6(0x2001_0db8_0001_0000 | n)),
-            |n: u64| Line::Customer(n.cast_signed(), Address::V6(0x2001_0db8_0001_0000 | n)),
-            |n: u64| Line::Customer(n.cast_signed(), Address::V4(7)),
+            |n: u64| Line::Customer(CustomerId::new(n.cast_signed()), Address::V6(0x2001_0db8_0001_0000 | n)),
+            |n: u64| Line::Customer(CustomerId::new(n.cast_signed()), Address::V4(7)),
         ] {
             let mut queue = queue(128, 96, 32);
             for n in 0..1_000 {
@@ -249,7 +251,7 @@ mod tests {
             assert_eq!(queue.places, 32);
             for n in 0..60 {
                 push(&mut queue, at(100 + n), 2).unwrap();
-                push(&mut queue, Line::Customer(1_000 + i64::from(n), Address::V4(1_000 + n)), 2).unwrap();
+                push(&mut queue, Line::Customer(CustomerId::new(1_000 + i64::from(n)), Address::V4(1_000 + n)), 2).unwrap();
             }
         }
     }
@@ -257,7 +259,7 @@ mod tests {
     #[test]
     fn a_line_takes_a_place_from_a_longer_line_of_the_same_address() {
         let mut queue = queue(128, 96, 3);
-        let customer = |id| Line::Customer(id, Address::V4(7));
+        let customer = |id| Line::Customer(CustomerId::new(id), Address::V4(7));
         for job in [11, 12, 13] {
             push(&mut queue, customer(1), job).unwrap();
         }
@@ -274,9 +276,13 @@ mod tests {
         }
         assert_eq!(push(&mut queue, at(7), 7), Err(Full));
         for n in 0..2 {
-            assert_eq!(push(&mut queue, Line::Customer(n.into(), Address::V4(n)), 10), Ok(None));
+            assert_eq!(push(&mut queue, Line::Customer(CustomerId::new(n.into()), Address::V4(n)), 10), Ok(None));
         }
-        assert_eq!(push(&mut queue, Line::Customer(3, Address::V4(3)), 11), Err(Full), "eight groups have one each");
+        assert_eq!(
+            push(&mut queue, Line::Customer(CustomerId::new(3), Address::V4(3)), 11),
+            Err(Full),
+            "eight groups have one each"
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala_core::domain::cookie;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::{Key, Secrets};
 use rand::RngCore;
@@ -27,8 +28,8 @@ const TAG_BYTES: usize = 16;
 /// A phone on which a customer has logged in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KnownPhone {
-    /// `id_customer_global` of the customer who logged in last.
-    pub customer: i64,
+    /// The customer who logged in last.
+    pub customer: CustomerId,
     /// `token_version` at that time. A phone from before the current password may be one that the customer wants to exclude.
     pub version: i32,
     /// Identifies the phone; every login gets a new one.
@@ -72,7 +73,7 @@ impl KnownPhones {
     /// When it is not a valid header value; its content never causes this.
     pub fn cookies(
         &self,
-        customer: i64,
+        customer: CustomerId,
         version: i32,
         over_tls: bool,
         headers: &HeaderMap,
@@ -90,7 +91,7 @@ impl KnownPhones {
         Ok(cookies)
     }
 
-    fn value(&self, customer: i64, version: i32, now: Timestamp) -> String {
+    fn value(&self, customer: CustomerId, version: i32, now: Timestamp) -> String {
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
         bytes.push(FORMAT);
         bytes.extend_from_slice(&customer.to_be_bytes());
@@ -116,7 +117,11 @@ impl KnownPhones {
         let (until_s, device) = rest.split_first_chunk()?;
         let live = i64::from_be_bytes(*until_s).saturating_mul(1000) > now.ms();
         let device = device.try_into().ok()?;
-        live.then_some(KnownPhone { customer: i64::from_be_bytes(*customer), version: i32::from_be_bytes(*version), device })
+        live.then_some(KnownPhone {
+            customer: CustomerId::from_be_bytes(*customer),
+            version: i32::from_be_bytes(*version),
+            device,
+        })
     }
 }
 
@@ -135,11 +140,11 @@ mod tests {
     #[test]
     fn a_phone_is_known_among_other_cookies_until_its_time_is_over() {
         let phones = KnownPhones::new(&Secrets::random(), false);
-        let value = phones.value(7, 3, NOW);
+        let value = phones.value(CustomerId::new(7), 3, NOW);
         for line in [format!("{NAME}={value}"), format!("a=b; {NAME}=x; {NAME}={value} ;c"), format!("{NAME}x=1;{NAME}={value}")]
         {
             let known = phones.of_headers(&headers(&["d=e".to_owned(), line.clone()]), NOW).unwrap_or_else(|| panic!("{line}"));
-            assert_eq!((known.customer, known.version), (7, 3));
+            assert_eq!((known.customer, known.version), (CustomerId::new(7), 3));
         }
         let line = [format!("{NAME}={value}")];
         assert!(phones.of_headers(&headers(&line), NOW.plus_ms(MAX_AGE_S * 1000 - 1)).is_some());
@@ -150,12 +155,12 @@ mod tests {
     #[test]
     fn nobody_else_makes_one() {
         let (phones, others) = (KnownPhones::new(&Secrets::random(), false), KnownPhones::new(&Secrets::random(), false));
-        let good = phones.value(7, 3, NOW);
+        let good = phones.value(CustomerId::new(7), 3, NOW);
         let mut bytes = B64.decode(&good).unwrap();
         bytes[8] ^= 1; // another customer
         for value in [
             B64.encode(&bytes),
-            others.value(7, 3, NOW),
+            others.value(CustomerId::new(7), 3, NOW),
             good[1..].to_owned(),
             format!("{good}AA"),
             String::new(),
@@ -168,7 +173,7 @@ mod tests {
     #[test]
     fn each_login_is_a_phone_of_its_own() {
         let phones = KnownPhones::new(&Secrets::random(), false);
-        let device = || phones.read(&phones.value(7, 3, NOW), NOW).unwrap().device;
+        let device = || phones.read(&phones.value(CustomerId::new(7), 3, NOW), NOW).unwrap().device;
         assert_ne!(device(), device());
     }
 
@@ -176,7 +181,7 @@ mod tests {
     fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
         for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
             let phones = KnownPhones::new(&Secrets::random(), always);
-            let cookies = phones.cookies(7, 3, over_tls, &headers(&[]), NOW).unwrap();
+            let cookies = phones.cookies(CustomerId::new(7), 3, over_tls, &headers(&[]), NOW).unwrap();
             assert_eq!(cookies.len(), 1);
             let cookie = cookies[0].to_str().unwrap();
             assert!(cookie.starts_with(&format!("{}=", phones.name)), "{cookie}");
@@ -191,9 +196,9 @@ mod tests {
     fn a_cookie_with_the_old_name_is_read_and_replaced() {
         let secrets = Secrets::random();
         let (phones, others) = (KnownPhones::new(&secrets, false), KnownPhones::new(&Secrets::random(), false));
-        let (old, foreign) = (phones.value(7, 3, NOW), others.value(7, 3, NOW));
+        let (old, foreign) = (phones.value(CustomerId::new(7), 3, NOW), others.value(CustomerId::new(7), 3, NOW));
         let replaced = |line: String| {
-            let cookies = phones.cookies(7, 3, false, &headers(&[line]), NOW).unwrap();
+            let cookies = phones.cookies(CustomerId::new(7), 3, false, &headers(&[line]), NOW).unwrap();
             cookies.iter().skip(1).map(|cookie| cookie.to_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         assert!(phones.of_headers(&headers(&[format!("{NAME}={old}")]), NOW).is_some());

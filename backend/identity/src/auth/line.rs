@@ -1,12 +1,13 @@
 //! Which requesters share a lane while passwords wait to be hashed (docs/limits.md).
 
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::CustomerId;
 
 /// A lane. No requester can make another one longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Line {
-    /// The phones at an address that are known as this customer's by the current password; the number is `id_customer_global`.
-    Customer(i64, Address),
+    /// The phones at an address that are known as this customer's by the current password.
+    Customer(CustomerId, Address),
     /// All other requesters at an address.
     Address(Address),
 }

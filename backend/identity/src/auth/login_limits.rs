@@ -37,7 +37,7 @@ pub enum Who {
 /// An attempt that counts as wrong until it is released.
 #[derive(Debug)]
 #[must_use = "a right password is given back"]
-pub struct Attempt {
+pub struct LoginAttempt {
     who: Who,
     id: u64,
 }
@@ -49,12 +49,12 @@ pub struct LoginLimits {
     per_phone: usize,
     per_number: usize,
     servers: Ownership,
-    failed: Mutex<Failed>,
+    failed: Mutex<FailedLogins>,
     refused: Counter,
 }
 
 #[derive(Debug)]
-struct Failed {
+struct FailedLogins {
     numbers: Recent<Telp, Address>,
     phones: Recent<KnownPhone, ()>,
     addresses: AddressTries,
@@ -72,7 +72,7 @@ impl LoginLimits {
             per_phone,
             per_number,
             servers,
-            failed: Mutex::new(Failed { numbers, phones, addresses }),
+            failed: Mutex::new(FailedLogins { numbers, phones, addresses }),
             refused: Counter::default(),
         }
     }
@@ -89,7 +89,7 @@ impl LoginLimits {
     ///
     /// # Errors
     /// `TooMany` with the seconds until the next attempt.
-    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<Attempt, AuthError> {
+    pub fn reserve(&self, who: Who, now: Timestamp) -> Result<LoginAttempt, AuthError> {
         let mut failed = self.lock();
         let id = match &who {
             Who::Phone(phone) => {
@@ -104,11 +104,11 @@ impl LoginLimits {
                 failed.numbers.add(number.clone(), *address, now)
             }
         };
-        Ok(Attempt { who, id })
+        Ok(LoginAttempt { who, id })
     }
 
     /// Releases the attempt: the password was right, or was not compared.
-    pub fn give_back(&self, attempt: &Attempt) {
+    pub fn give_back(&self, attempt: &LoginAttempt) {
         let mut failed = self.lock();
         match &attempt.who {
             Who::Phone(phone) => failed.phones.take_back(phone, attempt.id),
@@ -153,7 +153,7 @@ impl LoginLimits {
         Err(AuthError::TooMany { retry_s: seconds_up(wait_ms) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Failed> {
+    fn lock(&self) -> MutexGuard<'_, FailedLogins> {
         self.failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -243,6 +243,7 @@ impl<K: Copy + Eq + Hash> Buckets<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nyala_core::domain::id::CustomerId;
 
     const MINUTE_MS: i64 = 60_000;
 
@@ -259,7 +260,7 @@ mod tests {
     }
 
     fn phone(device: u8) -> Who {
-        Who::Phone(KnownPhone { customer: 7, version: 1, device: [device; 16] })
+        Who::Phone(KnownPhone { customer: CustomerId::new(7), version: 1, device: [device; 16] })
     }
 
     /// Seconds to wait; 0 when the attempt was allowed.

@@ -19,11 +19,10 @@ pub mod sent_codes;
 pub mod session;
 pub mod token;
 
-use std::sync::Arc;
-
 use actix_web::http::header::{HeaderMap, HeaderValue};
 use nyala_cluster::Ownership;
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::CustomerId;
 use nyala_store::config::{AuthSettings, ServerSettings};
 use nyala_store::db::Store;
 use nyala_store::secrets::{Key, Secrets};
@@ -33,11 +32,8 @@ use crate::whatsapp::WhatsApp;
 use error::AuthError;
 use requester::Requester;
 
-/// Cheap to clone; one instance for the whole process.
-#[derive(Clone)]
-pub struct Auth(Arc<AuthParts>);
-
-pub struct AuthParts {
+/// One instance for the whole process.
+pub struct Auth {
     pub tokens: token::Tokens,
     pub versions: session::Versions,
     pub known_phones: known_phone::KnownPhones,
@@ -54,13 +50,6 @@ pub struct AuthParts {
     codes: code::Codes,
 }
 
-impl std::ops::Deref for Auth {
-    type Target = AuthParts;
-    fn deref(&self) -> &AuthParts {
-        &self.0
-    }
-}
-
 impl Auth {
     /// Starts the password threads.
     ///
@@ -74,7 +63,7 @@ impl Auth {
         servers: &Ownership,
     ) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth, servers.clone());
-        Ok(Self(Arc::new(AuthParts {
+        Ok(Self {
             tokens: token::Tokens::new(secrets, config.auth.token_days),
             versions: session::Versions::default(),
             known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
@@ -88,7 +77,7 @@ impl Auth {
             otp_key: secrets.otp.clone(),
             settings: config.auth.clone(),
             codes: code::Codes::default(),
-        })))
+        })
     }
 
     /// The requester behind `address` and these headers.
@@ -100,7 +89,7 @@ impl Auth {
     ///
     /// # Errors
     /// As [`token::Tokens::mint`].
-    pub fn token(&self, id: i64, version: i32) -> Result<String, AuthError> {
+    pub fn token(&self, id: CustomerId, version: i32) -> Result<String, AuthError> {
         self.tokens.mint(id, version, self.store.now())
     }
 
@@ -110,7 +99,7 @@ impl Auth {
     /// As [`known_phone::KnownPhones::cookies`].
     pub fn phone_cookies(
         &self,
-        id: i64,
+        id: CustomerId,
         version: i32,
         over_tls: bool,
         headers: &HeaderMap,

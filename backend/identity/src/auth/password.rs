@@ -117,20 +117,20 @@ struct Job {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<JobQueue>,
     changed: Condvar,
     waiting: Gauge,
     refused: Counter,
 }
 
-struct State {
+struct JobQueue {
     queue: FairQueue<Job>,
     /// The server stops, or a thread has ended.
     closed: bool,
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, JobQueue> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -186,7 +186,7 @@ impl Workers {
     /// # Errors
     /// When the system cannot start a thread.
     pub fn start(refused: Counter) -> std::io::Result<Self> {
-        let state = Mutex::new(State { queue: FairQueue::new(BOUNDS), closed: false });
+        let state = Mutex::new(JobQueue { queue: FairQueue::new(BOUNDS), closed: false });
         let shared = Shared { state, changed: Condvar::new(), waiting: Gauge::default(), refused };
         let workers = Self { shared: Arc::new(shared) };
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

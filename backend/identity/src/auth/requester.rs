@@ -1,6 +1,7 @@
 //! Requester of a call, as the limits see it.
 
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::telp::Telp;
 
 use super::Auth;
@@ -18,7 +19,7 @@ pub struct Requester {
 
 impl Requester {
     /// The phone, when customer `id` has logged in on it since the token version is `version`.
-    pub fn known_as(&self, id: i64, version: i32) -> Option<KnownPhone> {
+    pub fn known_as(&self, id: CustomerId, version: i32) -> Option<KnownPhone> {
         self.phone.filter(|phone| phone.customer == id && phone.version == version)
     }
 

@@ -26,13 +26,13 @@ pub struct ResetAlarm {
     wrong_per_hour: usize,
     servers: Ownership,
     lasts_ms: i64,
-    state: Mutex<State>,
+    state: Mutex<AlarmState>,
     on: Gauge,
     wrong: Counter,
 }
 
 #[derive(Debug)]
-struct State {
+struct AlarmState {
     wrong: Recent<(), ()>,
     /// Attempts that are not decided yet.
     open: usize,
@@ -59,7 +59,7 @@ impl ResetAlarm {
     }
 
     fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
-        let state = Mutex::new(State { wrong: Recent::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
+        let state = Mutex::new(AlarmState { wrong: Recent::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
         Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
     }
 
@@ -93,7 +93,7 @@ impl ResetAlarm {
         &self.wrong
     }
 
-    fn since_in(&self, state: &mut State, now: Timestamp) -> Option<Timestamp> {
+    fn since_in(&self, state: &mut AlarmState, now: Timestamp) -> Option<Timestamp> {
         if state.alarm.is_some_and(|alarm| alarm.until <= now) {
             state.alarm = None;
             self.on.set(0);
@@ -124,7 +124,7 @@ impl ResetAlarm {
         );
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AlarmState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

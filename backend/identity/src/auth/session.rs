@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dashmap::DashMap;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::pool::Db;
 use tokio::sync::broadcast;
@@ -24,8 +25,7 @@ const ENDED_BACKLOG: usize = 1024;
 /// A logged-in customer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Session {
-    /// `id_customer_global`.
-    pub id: i64,
+    pub id: CustomerId,
     /// Expiry of the token.
     pub exp: Timestamp,
     /// The token's version.
@@ -36,7 +36,7 @@ pub struct Session {
 /// Tokens of customer `id` have ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenEnded {
-    pub id: i64,
+    pub id: CustomerId,
     pub which: Ended,
 }
 
@@ -50,14 +50,14 @@ pub enum Ended {
 
 /// Cached state of a customer's tokens.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct TokenState {
     version: i32,
     /// Tokens that were logged out, with the expiry of each.
     ended: Arc<[(TokenId, Timestamp)]>,
     read_at: Timestamp,
 }
 
-impl Known {
+impl TokenState {
     fn lets(&self, claims: &Claims) -> bool {
         claims.ver == self.version && !self.ends(claims.ver, claims.token_id())
     }
@@ -85,7 +85,7 @@ impl Known {
 /// Token state by customer, and the notifications of tokens that ended. Code that ends tokens must call `changed` or `ended`: this
 /// updates the cache and closes the sockets of this server. Tokens ended by other servers are found by [`read_again`].
 pub struct Versions {
-    known: DashMap<i64, Known>,
+    known: DashMap<CustomerId, TokenState>,
     ended: broadcast::Sender<TokenEnded>,
 }
 
@@ -102,8 +102,8 @@ impl Versions {
     }
 
     /// A new version was committed: older tokens of `id` end at once in this process.
-    pub fn changed(&self, id: i64, version: i32, now: Timestamp) {
-        self.remember(id, Known { version, ended: Arc::default(), read_at: now });
+    pub fn changed(&self, id: CustomerId, version: i32, now: Timestamp) {
+        self.remember(id, TokenState { version, ended: Arc::default(), read_at: now });
         self.notify(id, Ended::Older(version));
     }
 
@@ -111,11 +111,14 @@ impl Versions {
     pub fn ended(&self, session: &Session) {
         // This reveals nothing about the customer's other tokens: the cached state keeps its age, or counts as too old to be trusted.
         let read_at = self.known.get(&session.id).map_or(Timestamp::from_ms(0), |known| known.read_at);
-        self.remember(session.id, Known { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at });
+        self.remember(
+            session.id,
+            TokenState { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at },
+        );
         self.notify(session.id, Ended::One(session.token));
     }
 
-    fn notify(&self, id: i64, which: Ended) {
+    fn notify(&self, id: CustomerId, which: Ended) {
         // Having no subscriber is not an error.
         let _ = self.ended.send(TokenEnded { id, which });
     }
@@ -136,7 +139,7 @@ impl Versions {
         Ok(self.remember(id, read).lets(claims))
     }
 
-    fn remember(&self, id: i64, new: Known) -> Known {
+    fn remember(&self, id: CustomerId, new: TokenState) -> TokenState {
         if self.known.len() >= MAX_CACHED {
             self.known.clear();
         }
@@ -159,9 +162,9 @@ const OF_ONE: &str = stored!("= $1");
 const OF_MANY: &str = stored!("= ANY($1) ORDER BY c.id");
 
 /// The stored state of the customers of these rows; the rows of one customer are consecutive.
-fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, AuthError> {
+fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<CustomerId, TokenState>, AuthError> {
     let mut read = HashMap::new();
-    for of_one in rows.chunk_by(|row, next| row.get::<_, i64>(0) == next.get::<_, i64>(0)) {
+    for of_one in rows.chunk_by(|row, next| row.get::<_, CustomerId>(0) == next.get::<_, CustomerId>(0)) {
         let Some(first) = of_one.first() else { continue };
         let mut ended = Vec::new();
         for row in of_one {
@@ -169,7 +172,7 @@ fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, Auth
                 ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
             }
         }
-        read.insert(first.try_get(0)?, Known { version: first.try_get(1)?, ended: ended.into(), read_at: now });
+        read.insert(first.try_get(0)?, TokenState { version: first.try_get(1)?, ended: ended.into(), read_at: now });
     }
     Ok(read)
 }
@@ -178,7 +181,7 @@ fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<i64, Known>, Auth
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn read_again(auth: &Auth, ids: &[i64]) -> Result<HashMap<i64, Known>, AuthError> {
+pub async fn read_again(auth: &Auth, ids: &[CustomerId]) -> Result<HashMap<CustomerId, TokenState>, AuthError> {
     let client = auth.store.get().await?;
     let stmt = client.prepare_cached(OF_MANY).await?;
     let now = auth.store.now();
@@ -204,12 +207,12 @@ pub async fn authenticate(auth: &Auth, token: &str) -> Result<Session, AuthError
 mod tests {
     use super::*;
 
-    fn known(version: i32, ended: &[(u8, i64)], read_at: i64) -> Known {
+    fn known(version: i32, ended: &[(u8, i64)], read_at: i64) -> TokenState {
         let ended = ended.iter().map(|(n, exp)| (TokenId([*n; 16]), Timestamp::from_ms(*exp))).collect();
-        Known { version, ended, read_at: Timestamp::from_ms(read_at) }
+        TokenState { version, ended, read_at: Timestamp::from_ms(read_at) }
     }
 
-    fn ended(known: &Known) -> Vec<u8> {
+    fn ended(known: &TokenState) -> Vec<u8> {
         let mut all: Vec<u8> = known.ended.iter().map(|(token, _)| token.0[0]).collect();
         all.sort_unstable();
         all

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::Secrets;
 use rand::RngCore;
@@ -24,7 +25,7 @@ pub struct TokenId(pub [u8; 16]);
 /// Claims of a token; `exp` and `iat` are epoch seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    pub id_customer_global: i64,
+    pub id_customer_global: CustomerId,
     /// `customer_global.token_version` when the token was made; an older one is invalid (docs/contract.md §1).
     pub ver: i32,
     pub aud: String,
@@ -81,7 +82,7 @@ impl Tokens {
     ///
     /// # Errors
     /// When the library cannot sign it; no claims cause this.
-    pub fn mint(&self, id: i64, ver: i32, now: Timestamp) -> Result<String, AuthError> {
+    pub fn mint(&self, id: CustomerId, ver: i32, now: Timestamp) -> Result<String, AuthError> {
         let iat = now.ms().div_euclid(1000);
         let mut random = [0; 16];
         rand::rng().fill_bytes(&mut random);
@@ -115,16 +116,17 @@ mod tests {
         let mut header = Header::new(alg);
         header.kid = kid.map(str::to_owned);
         let iat = NOW.ms() / 1000;
-        let claims = Claims { id_customer_global: 7, ver: 1, aud: aud.to_owned(), iat, exp: iat + DAY_S, jti: None };
+        let claims =
+            Claims { id_customer_global: CustomerId::new(7), ver: 1, aud: aud.to_owned(), iat, exp: iat + DAY_S, jti: None };
         jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(key)).unwrap()
     }
 
     #[test]
     fn a_token_is_valid_for_its_days_and_no_longer() {
         let tokens = Tokens::new(&Secrets::random(), 30);
-        let token = tokens.mint(7, 3, NOW).unwrap();
+        let token = tokens.mint(CustomerId::new(7), 3, NOW).unwrap();
         let claims = tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000 - 1)).unwrap();
-        assert_eq!((claims.id_customer_global, claims.ver), (7, 3));
+        assert_eq!((claims.id_customer_global, claims.ver), (CustomerId::new(7), 3));
         assert!(tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000)).is_err());
     }
 
@@ -133,9 +135,9 @@ mod tests {
         let secrets = Secrets::random();
         let tokens = Tokens::new(&secrets, 30);
         let id = |token: &str| tokens.read(token, NOW).unwrap().token_id();
-        let token = tokens.mint(7, 3, NOW).unwrap();
+        let token = tokens.mint(CustomerId::new(7), 3, NOW).unwrap();
         assert_eq!(id(&token), id(&token));
-        assert_ne!(id(&token), id(&tokens.mint(7, 3, NOW).unwrap()));
+        assert_ne!(id(&token), id(&tokens.mint(CustomerId::new(7), 3, NOW).unwrap()));
         let older = forged(Algorithm::HS256, Some("1"), AUDIENCE, secrets.token.bytes());
         assert_eq!(id(&older), id(&older));
         assert_ne!(id(&older), id(&token));
@@ -163,7 +165,7 @@ mod tests {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
         let tokens = Tokens::new(&Secrets::random(), 30);
-        let token = tokens.mint(7, 1, NOW).unwrap();
+        let token = tokens.mint(CustomerId::new(7), 1, NOW).unwrap();
         let payload = token.split('.').nth(1).unwrap();
         let none = B64.encode(r#"{"alg":"none","kid":"1","typ":"JWT"}"#);
         for text in [format!("{none}.{payload}."), format!("{none}.{payload}"), String::new(), "..".to_owned(), "a".repeat(5000)]

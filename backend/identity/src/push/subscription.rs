@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
@@ -66,7 +67,7 @@ pub fn secret(text: &str) -> Option<[u8; AUTH_BYTES]> {
 /// The subscriber: a customer, by one login.
 #[derive(Debug, Clone, Copy)]
 pub struct Subscriber {
-    pub id_customer_global: i64,
+    pub id_customer_global: CustomerId,
     pub token_version: i32,
     /// Identifies the token, as in `ended_token`, and its expiry.
     pub token: [u8; 16],
@@ -111,7 +112,7 @@ pub async fn add(client: &mut DbClient, by: Subscriber, new: &Subscription, now:
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn remove(client: &DbClient, id_customer_global: i64, endpoint: &Endpoint) -> Result<(), DbError> {
+pub async fn remove(client: &DbClient, id_customer_global: CustomerId, endpoint: &Endpoint) -> Result<(), DbError> {
     let stmt = client.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1 AND endpoint = $2").await?;
     client.execute(&stmt, &[&id_customer_global, &endpoint.as_str()]).await?;
     Ok(())
@@ -121,7 +122,7 @@ pub async fn remove(client: &DbClient, id_customer_global: i64, endpoint: &Endpo
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn end_login(tx: &Transaction<'_>, id_customer_global: i64, token: &[u8]) -> Result<(), DbError> {
+pub async fn end_login(tx: &Transaction<'_>, id_customer_global: CustomerId, token: &[u8]) -> Result<(), DbError> {
     tx.execute(&tx.prepare_cached(LOCK).await?, &[&id_customer_global]).await?;
     let stmt = tx.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1 AND token = $2").await?;
     tx.execute(&stmt, &[&id_customer_global, &token]).await?;
@@ -132,7 +133,7 @@ pub async fn end_login(tx: &Transaction<'_>, id_customer_global: i64, token: &[u
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn end_all(tx: &Transaction<'_>, id_customer_global: i64) -> Result<(), DbError> {
+pub async fn end_all(tx: &Transaction<'_>, id_customer_global: CustomerId) -> Result<(), DbError> {
     let stmt = tx.prepare_cached("DELETE FROM langganan_push WHERE id_customer_global = $1").await?;
     tx.execute(&stmt, &[&id_customer_global]).await?;
     Ok(())

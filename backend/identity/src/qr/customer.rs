@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::Secrets;
 
@@ -22,7 +23,7 @@ pub enum QrError {
 }
 
 /// The text inside the code of customer `id_customer_global`, valid until `now` + [`LIFE_MS`].
-pub fn make(secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> String {
+pub fn make(secrets: &Secrets, id_customer_global: CustomerId, now: Timestamp) -> String {
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
     payload[8..].copy_from_slice(&now.plus_ms(TTL_MS).ms().to_be_bytes());
@@ -40,7 +41,7 @@ pub struct Pictures(Arc<Mutex<Minute>>);
 #[derive(Debug, Default)]
 struct Minute {
     number: i64,
-    by_customer: HashMap<i64, Arc<str>>,
+    by_customer: HashMap<CustomerId, Arc<str>>,
 }
 
 impl Pictures {
@@ -49,7 +50,12 @@ impl Pictures {
     ///
     /// # Errors
     /// When it cannot be drawn.
-    pub fn of(&self, secrets: &Secrets, id_customer_global: i64, now: Timestamp) -> Result<Arc<str>, super::png::PictureError> {
+    pub fn of(
+        &self,
+        secrets: &Secrets,
+        id_customer_global: CustomerId,
+        now: Timestamp,
+    ) -> Result<Arc<str>, super::png::PictureError> {
         let number = now.ms().div_euclid(MINUTE_MS);
         {
             let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,22 +78,24 @@ impl Pictures {
 }
 
 /// Returns the customer whose code it is.
-pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<i64, QrError> {
+pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<CustomerId, QrError> {
     let payload: [u8; 16] = super::open(PREFIX, &secrets.kid, &secrets.qr_pelanggan, text).ok_or(QrError::Foreign)?;
-    let id = payload.first_chunk().copied().map(i64::from_be_bytes).ok_or(QrError::Foreign)?;
+    let id = payload.first_chunk().copied().map(CustomerId::from_be_bytes).ok_or(QrError::Foreign)?;
     let good_until = payload.last_chunk().copied().map(i64::from_be_bytes).map(Timestamp::from_ms).ok_or(QrError::Foreign)?;
     if now <= good_until { Ok(id) } else { Err(QrError::Expired) }
 }
 
 #[cfg(test)]
 mod tests {
+    use nyala_core::domain::id::MachineId;
+
     use super::*;
 
     #[test]
     fn a_code_is_valid_for_five_minutes() {
         let (secrets, now) = (Secrets::random(), Timestamp::from_ms(1_795_000_000_000));
-        let text = make(&secrets, 42, now);
-        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(42));
+        let text = make(&secrets, CustomerId::new(42), now);
+        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(CustomerId::new(42)));
         assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000 + 1)), Err(QrError::Expired));
         assert_eq!(parse(&text, &Secrets::random(), now), Err(QrError::Foreign));
     }
@@ -95,16 +103,19 @@ mod tests {
     #[test]
     fn a_picture_is_kept_for_its_minute_and_each_customers_is_its_own() {
         let (secrets, now, pictures) = (Secrets::random(), Timestamp::from_ms(1_795_000_020_000), Pictures::default());
-        let first = pictures.of(&secrets, 42, now).unwrap();
-        assert_eq!(pictures.of(&secrets, 42, now.plus_ms(30_000)).unwrap(), first);
-        assert_ne!(pictures.of(&secrets, 43, now).unwrap(), first);
-        assert_ne!(pictures.of(&secrets, 42, now.plus_ms(MINUTE_MS)).unwrap(), first);
+        let first = pictures.of(&secrets, CustomerId::new(42), now).unwrap();
+        assert_eq!(pictures.of(&secrets, CustomerId::new(42), now.plus_ms(30_000)).unwrap(), first);
+        assert_ne!(pictures.of(&secrets, CustomerId::new(43), now).unwrap(), first);
+        assert_ne!(pictures.of(&secrets, CustomerId::new(42), now.plus_ms(MINUTE_MS)).unwrap(), first);
         assert_eq!(pictures.0.lock().unwrap().by_customer.len(), 1, "the minute before is forgotten");
     }
 
     #[test]
     fn a_machines_sticker_is_not_accepted_as_a_customer() {
         let secrets = Secrets::random();
-        assert_eq!(parse(&crate::qr::machine::make(&secrets, 1, 1), &secrets, Timestamp::from_ms(0)), Err(QrError::Foreign));
+        assert_eq!(
+            parse(&crate::qr::machine::make(&secrets, MachineId::new(1), 1), &secrets, Timestamp::from_ms(0)),
+            Err(QrError::Foreign)
+        );
     }
 }

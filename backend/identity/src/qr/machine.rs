@@ -1,11 +1,12 @@
 //! Sticker on a machine: `NYM1.<kid>.<payload>.<mac>`. It is valid as long as its version (`mesin.qr_versi`) is current.
 
+use nyala_core::domain::id::MachineId;
 use nyala_store::secrets::Secrets;
 
 const PREFIX: &str = "NYM1";
 
 /// The sticker's text for version `versions` of machine `idmesin`.
-pub fn make(secrets: &Secrets, idmesin: i64, versions: i32) -> String {
+pub fn make(secrets: &Secrets, idmesin: MachineId, versions: i32) -> String {
     let mut payload = [0; 12];
     payload[..8].copy_from_slice(&idmesin.to_be_bytes());
     payload[8..].copy_from_slice(&versions.to_be_bytes());
@@ -14,9 +15,9 @@ pub fn make(secrets: &Secrets, idmesin: i64, versions: i32) -> String {
 
 /// The machine's id and the sticker's version; the sticker is revoked when the machine has a newer version. `None` when the text is not
 /// a sticker of this installation.
-pub fn parse(text: &str, secrets: &Secrets) -> Option<(i64, i32)> {
+pub fn parse(text: &str, secrets: &Secrets) -> Option<(MachineId, i32)> {
     let payload: [u8; 12] = super::open(PREFIX, &secrets.kid, &secrets.qr_mesin, text)?;
-    let idmesin = payload.first_chunk().copied().map(i64::from_be_bytes)?;
+    let idmesin = payload.first_chunk().copied().map(MachineId::from_be_bytes)?;
     let versions = payload.last_chunk().copied().map(i32::from_be_bytes)?;
     Some((idmesin, versions))
 }
@@ -28,7 +29,7 @@ mod tests {
     #[test]
     fn a_sticker_contains_its_machine_and_version() {
         let secrets = Secrets::random();
-        assert_eq!(parse(&make(&secrets, i64::MAX, 3), &secrets), Some((i64::MAX, 3)));
-        assert_eq!(parse(&make(&secrets, 1, 1), &Secrets::random()), None);
+        assert_eq!(parse(&make(&secrets, MachineId::new(i64::MAX), 3), &secrets), Some((MachineId::new(i64::MAX), 3)));
+        assert_eq!(parse(&make(&secrets, MachineId::new(1), 1), &Secrets::random()), None);
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{CustomerId, StaffId, TopUpId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::Staff;
@@ -48,19 +49,19 @@ impl Act {
         Self { kind, object: object.to_string() }
     }
 
-    pub fn top_up(id_customer_global: i64, nominal: i64) -> Self {
+    pub fn top_up(id_customer_global: CustomerId, nominal: i64) -> Self {
         Self::new(ActKind::TopUp, format_args!("{id_customer_global}:{nominal}"))
     }
 
-    pub fn void(idpembelian_emoney: i64) -> Self {
+    pub fn void(idpembelian_emoney: TopUpId) -> Self {
         Self::new(ActKind::Void, idpembelian_emoney)
     }
 
-    pub fn refund(receipt: &str, idcustomer: i64, nominal: i64) -> Self {
+    pub fn refund(receipt: &str, idcustomer: WalletId, nominal: i64) -> Self {
         Self::new(ActKind::Refund, format_args!("{receipt}:{idcustomer}:{nominal}"))
     }
 
-    pub fn delete(receipt: &str, idcustomer: i64) -> Self {
+    pub fn delete(receipt: &str, idcustomer: WalletId) -> Self {
         Self::new(ActKind::Delete, format_args!("{receipt}:{idcustomer}"))
     }
 
@@ -85,7 +86,7 @@ impl Staff {
         &self,
         tx: &Transaction<'_>,
         till: AtTill,
-        approver: i64,
+        approver: StaffId,
         act: &Act,
         now: Timestamp,
     ) -> Result<String, StaffError> {
@@ -94,7 +95,7 @@ impl Staff {
         let (secret, hash) = key::generate();
         let until = now.plus_ms(VALID_MS);
         let row = tx.query_one(GIVE, &[&hash, &approver, &till.session, &act.kind.as_str(), &act.object, &now, &until]).await?;
-        Ok(KeyKind::Approval.text(row.get(0), &secret))
+        Ok(KeyKind::Approval.text(row.get::<_, i64>(0), &secret))
     }
 }
 
@@ -102,7 +103,7 @@ impl Staff {
 ///
 /// # Errors
 /// `NotApproved` when it is for another action, object or session, or is used or expired.
-pub async fn use_up(tx: &Transaction<'_>, text: &str, till: AtTill, act: &Act, now: Timestamp) -> Result<i64, StaffError> {
+pub async fn use_up(tx: &Transaction<'_>, text: &str, till: AtTill, act: &Act, now: Timestamp) -> Result<StaffId, StaffError> {
     const USE: &str = "
         UPDATE izin i SET dipakai_at = $6 FROM kunci_operator k
         WHERE i.id = $1 AND i.hash = $2 AND i.id_sesi = $3 AND i.aksi = $4 AND i.objek = $5 AND i.dipakai_at IS NULL AND i.sampai > $6
@@ -120,10 +121,13 @@ mod tests {
 
     #[test]
     fn a_requested_act_equals_the_performed_one() {
-        assert_eq!(Act::read("topup", "7:1500000"), Some(Act::top_up(7, 1_500_000)));
-        assert_eq!(Act::read("batal", "12"), Some(Act::void(12)));
-        assert_eq!(Act::read("refund", "SLF261120180530123:4:5000"), Some(Act::refund("SLF261120180530123", 4, 5_000)));
-        assert_eq!(Act::read("hapus", "SLF261120180530123:4"), Some(Act::delete("SLF261120180530123", 4)));
+        assert_eq!(Act::read("topup", "7:1500000"), Some(Act::top_up(CustomerId::new(7), 1_500_000)));
+        assert_eq!(Act::read("batal", "12"), Some(Act::void(TopUpId::new(12))));
+        assert_eq!(
+            Act::read("refund", "SLF261120180530123:4:5000"),
+            Some(Act::refund("SLF261120180530123", WalletId::new(4), 5_000))
+        );
+        assert_eq!(Act::read("hapus", "SLF261120180530123:4"), Some(Act::delete("SLF261120180530123", WalletId::new(4))));
         assert_eq!(Act::read("kas", "setor:100000"), Some(Act::cash("setor", 100_000)));
         for (kind, object) in [("stop", "1"), ("topup", ""), ("topup", "1;2"), ("kas", &"1".repeat(65))] {
             assert_eq!(Act::read(kind, object), None, "{kind} {object}");

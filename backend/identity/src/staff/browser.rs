@@ -7,6 +7,7 @@ use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::address::Address;
 use nyala_core::domain::cookie::{self, Cookie};
+use nyala_core::domain::id::{OutletId, StaffId, TillId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
@@ -27,25 +28,24 @@ pub const CODE_TTL_MS: i64 = 10 * 60 * 1000;
 /// Owner of a browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BrowserOf {
-    Outlet(i64),
-    /// The id of a person.
-    Person(i64),
+    Outlet(OutletId),
+    Person(StaffId),
 }
 
 /// A paired browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Browser {
-    pub id: i64,
+    pub id: TillId,
     pub name: String,
     pub outlet: Option<OutletName>,
     /// The person whose own browser it is.
-    pub person: Option<i64>,
+    pub person: Option<StaffId>,
     cookie_hash: Option<Vec<u8>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutletName {
-    pub idoutlet: i64,
+    pub idoutlet: OutletId,
     pub name: String,
     pub city: String,
 }
@@ -53,7 +53,7 @@ pub struct OutletName {
 /// A member of staff who may log in at a browser.
 #[derive(Debug, Clone)]
 pub struct Listed {
-    pub id: i64,
+    pub id: StaffId,
     pub name: String,
     pub role: Role,
     /// Milliseconds until the next attempt; 0: it may be made now.
@@ -65,7 +65,7 @@ pub struct Listed {
 /// A code that pairs one browser, in its typed form, with its expiry.
 #[derive(Debug)]
 pub struct Pairing {
-    pub id: i64,
+    pub id: TillId,
     pub code: String,
     pub until: Timestamp,
 }
@@ -97,7 +97,7 @@ pub async fn invite(
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn invite_again(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
+pub async fn invite_again(tx: &Transaction<'_>, id: TillId, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
     const INVITE: &str = "UPDATE perangkat SET kode_hash = $2, kode_sampai = $3 WHERE id = $1";
     let (code, until) = (MachineCode::random(), now.plus_ms(CODE_TTL_MS));
     let found = tx.execute(INVITE, &[&id, &key::hash(code.as_str()), &until]).await? == 1;
@@ -115,7 +115,7 @@ impl Staff {
         typed: &str,
         address: Address,
         now: Timestamp,
-    ) -> Result<(i64, String), StaffError> {
+    ) -> Result<(TillId, String), StaffError> {
         const PAIR: &str = "
             WITH paired AS (
                 UPDATE perangkat SET kode_hash = NULL, kode_sampai = NULL, token_hash = $2, token_sampai = $3, dipasang_at = $4,
@@ -203,7 +203,7 @@ pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: T
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, StaffError> {
+pub async fn by_id(client: &impl GenericClient, id: TillId) -> Result<Browser, StaffError> {
     let stmt = client.prepare_cached(&format!("{BROWSER} WHERE p.id = $1")).await?;
     Ok(read(&client.query_one(&stmt, &[&id]).await?))
 }
@@ -211,7 +211,7 @@ pub async fn by_id(client: &impl GenericClient, id: i64) -> Result<Browser, Staf
 const BROWSER: &str = "SELECT p.id, p.nama, p.id_kunci, o.idoutlet, o.nama, o.kota, p.token_hash FROM perangkat p LEFT JOIN outlet o USING (idoutlet)";
 
 fn read(row: &Row) -> Browser {
-    let outlet = row.get::<_, Option<i64>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
+    let outlet = row.get::<_, Option<OutletId>>(3).map(|idoutlet| OutletName { idoutlet, name: row.get(4), city: row.get(5) });
     Browser { id: row.get(0), name: row.get(1), person: row.get(2), outlet, cookie_hash: row.get(6) }
 }
 
@@ -231,7 +231,7 @@ const LISTED: &str = "
 async fn list(
     client: &impl GenericClient,
     browser: &Browser,
-    person: Option<i64>,
+    person: Option<StaffId>,
     now: Timestamp,
 ) -> Result<Vec<Listed>, StaffError> {
     let stmt = client.prepare_cached(LISTED).await?;
@@ -253,6 +253,11 @@ pub async fn listed(client: &impl GenericClient, browser: &Browser, now: Timesta
 ///
 /// # Errors
 /// `Unknown` for any other person.
-pub async fn find_listed(client: &impl GenericClient, browser: &Browser, id: i64, now: Timestamp) -> Result<Listed, StaffError> {
+pub async fn find_listed(
+    client: &impl GenericClient,
+    browser: &Browser,
+    id: StaffId,
+    now: Timestamp,
+) -> Result<Listed, StaffError> {
     list(client, browser, Some(id), now).await?.pop().ok_or(StaffError::Unknown)
 }

@@ -1,11 +1,13 @@
 //! Notification that till sessions have ended, for code that holds sockets open.
 
+use nyala_core::domain::id::{StaffId, TillId, TillSessionId};
+
 /// Sessions that have ended; their sockets must close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionEnded {
-    One(i64),
+    One(TillSessionId),
     /// All sessions of a person.
-    Person(i64),
+    Person(StaffId),
     /// All sessions in a browser.
-    Browser(i64),
+    Browser(TillId),
 }

@@ -1,5 +1,7 @@
 //! Secrets with a number in front, `nyk_<id>_<random>`: of an operator's key, a session or an approval. Only their SHA-256 is stored.
 
+use std::fmt::Display;
+
 use rand::RngCore;
 use sha2::{Digest, Sha256};
 
@@ -26,7 +28,7 @@ impl KeyKind {
     }
 
     /// The whole key, as its holder sends it.
-    pub fn text(self, id: i64, secret: &str) -> String {
+    pub fn text(self, id: impl Display, secret: &str) -> String {
         format!("{}{id}_{secret}", self.prefix())
     }
 

@@ -4,6 +4,7 @@
 
 use actix_web::http::header::HeaderMap;
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::{StaffId, TillId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
 use nyala_store::db::pool::DbClient;
@@ -25,7 +26,7 @@ const PER_BROWSER: i64 = 20;
 
 /// A member of staff whose PIN was right.
 #[derive(Debug)]
-pub struct Known {
+pub struct CheckedPerson {
     pub browser: Browser,
     pub person: Listed,
     /// Hash of the PIN that was right, or that was set just now. No session begins if the stored one differs by then.
@@ -42,10 +43,10 @@ impl Staff {
         &self,
         headers: &HeaderMap,
         address: Address,
-        person: i64,
+        person: StaffId,
         pin: &Pin,
         new_pin: Option<&Pin>,
-    ) -> Result<Known, StaffError> {
+    ) -> Result<CheckedPerson, StaffError> {
         const READ: &str = "SELECT pin_hash, pin_awal_sampai FROM petugas WHERE id_kunci = $1";
         let mut client = self.store.get().await?;
         let browser = browser::of_headers(&client, headers, self.store.now()).await?;
@@ -78,9 +79,9 @@ impl Staff {
             (_, Some(new)) => {
                 let new = place.hash(&mixed(&self.pin_key, person, new)).await?;
                 self.change_pin(person, &hash, &new).await?;
-                Ok(Known { browser, person: listed, pin_hash: new })
+                Ok(CheckedPerson { browser, person: listed, pin_hash: new })
             }
-            (None, None) => Ok(Known { browser, person: listed, pin_hash: hash }),
+            (None, None) => Ok(CheckedPerson { browser, person: listed, pin_hash: hash }),
         }
     }
 
@@ -88,13 +89,13 @@ impl Staff {
     ///
     /// # Errors
     /// `TooMany` when too many requests wait there.
-    pub async fn hash_pin(&self, address: Address, person: i64, pin: &Pin) -> Result<PinHash, StaffError> {
+    pub async fn hash_pin(&self, address: Address, person: StaffId, pin: &Pin) -> Result<PinHash, StaffError> {
         let place = password::reserve(&self.auth, Line::Address(address))?;
         Ok(PinHash { person, hash: place.hash(&mixed(&self.pin_key, person, pin)).await? })
     }
 
     /// Counts an attempt as wrong, unless there were too many.
-    async fn count(&self, client: &mut DbClient, browser: i64, person: i64) -> Result<Attempt, StaffError> {
+    async fn count(&self, client: &mut DbClient, browser: TillId, person: StaffId) -> Result<PinAttempt, StaffError> {
         const LOCK: &str = "SELECT dikunci_at IS NOT NULL, dihitung_sejak FROM petugas WHERE id_kunci = $1 FOR NO KEY UPDATE";
         const LOCK_BROWSER: &str = "SELECT FROM perangkat WHERE id = $1 FOR NO KEY UPDATE";
         const NEWEST: &str = "
@@ -135,7 +136,7 @@ impl Staff {
             tx.execute(KEEP_OUT, &[&person, &now]).await?;
         }
         tx.commit().await?;
-        Ok(Attempt { id, in_window, locks: in_day >= PER_DAY })
+        Ok(PinAttempt { id, in_window, locks: in_day >= PER_DAY })
     }
 
     async fn take_back(&self, attempt: i64) -> Result<(), StaffError> {
@@ -147,7 +148,7 @@ impl Staff {
     }
 
     /// Stores the new PIN, unless the PIN was changed in the meantime, and ends the sessions that began with the old one.
-    async fn change_pin(&self, person: i64, before: &str, new: &str) -> Result<(), StaffError> {
+    async fn change_pin(&self, person: StaffId, before: &str, new: &str) -> Result<(), StaffError> {
         const CHANGE: &str = "UPDATE petugas SET pin_hash = $3, pin_awal_sampai = NULL WHERE id_kunci = $1 AND pin_hash = $2";
         let now = self.store.now();
         let mut client = self.store.get().await?;
@@ -163,7 +164,7 @@ impl Staff {
     }
 
     /// Records a person's tenth wrong PIN of a day in the audit log.
-    async fn record_lock(&self, browser: i64, person: i64) -> Result<(), StaffError> {
+    async fn record_lock(&self, browser: TillId, person: StaffId) -> Result<(), StaffError> {
         let mut client = self.store.get().await?;
         let tx = client.transaction().await?;
         people::record(&tx, &format!("perangkat:{browser}"), "petugas.kunci", person, json!({}), self.store.now()).await?;
@@ -172,14 +173,14 @@ impl Staff {
 }
 
 /// An attempt that counts as wrong until it is taken back.
-struct Attempt {
+struct PinAttempt {
     id: i64,
     /// Wrong PINs in the last quarter of an hour, this one included.
     in_window: i64,
     locks: bool,
 }
 
-impl Attempt {
+impl PinAttempt {
     fn wrong(&self) -> StaffError {
         match PER_WINDOW - self.in_window {
             _ if self.locks => StaffError::Locked,

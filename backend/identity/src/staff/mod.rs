@@ -17,6 +17,7 @@ mod wrong_pins;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::TillId;
 use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
 use nyala_store::db::Store;
@@ -38,34 +39,24 @@ const MAX_RECENT: usize = 1 << 16;
 /// Ended sessions that a slow subscriber may fall behind; beyond that it must check every session.
 const ENDED_BACKLOG: usize = 1024;
 
-/// Cheap to clone; one instance for the whole process.
-#[derive(Clone)]
-pub struct Staff(Arc<StaffParts>);
-
-pub struct StaffParts {
+/// One instance for the whole process.
+pub struct Staff {
     pub store: Store,
     pub tickets: ticket::Tickets,
-    auth: Auth,
+    auth: Arc<Auth>,
     pin_key: Key,
     always_secure: bool,
     /// Part of the name of each browser's cookie.
     installation: String,
     wrong_codes: Mutex<Recent<Address, ()>>,
-    lookups: Mutex<Recent<i64, ()>>,
+    lookups: Mutex<Recent<TillId, ()>>,
     ended: broadcast::Sender<SessionEnded>,
-}
-
-impl std::ops::Deref for Staff {
-    type Target = StaffParts;
-    fn deref(&self) -> &StaffParts {
-        &self.0
-    }
 }
 
 impl Staff {
     /// `always_secure`: the cookie is never sent without TLS.
-    pub fn new(store: Store, auth: Auth, secrets: &Secrets, always_secure: bool) -> Self {
-        Self(Arc::new(StaffParts {
+    pub fn new(store: Store, auth: Arc<Auth>, secrets: &Secrets, always_secure: bool) -> Self {
+        Self {
             store,
             tickets: ticket::Tickets::new(secrets),
             auth,
@@ -75,7 +66,7 @@ impl Staff {
             wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
             lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
             ended: broadcast::channel(ENDED_BACKLOG).0,
-        }))
+        }
     }
 
     /// Receives each session that ends from now on; for code that holds sockets open.
@@ -87,7 +78,7 @@ impl Staff {
     ///
     /// # Errors
     /// `TooMany` beyond 60 an hour.
-    pub fn look_up(&self, browser: i64) -> Result<(), StaffError> {
+    pub fn look_up(&self, browser: TillId) -> Result<(), StaffError> {
         admit(&self.lookups, browser, LOOKUPS, self.store.now())
     }
 }

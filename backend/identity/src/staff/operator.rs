@@ -1,19 +1,19 @@
 //! Caller of the operators' API, with its rights and its scope (docs/contract.md §4).
 
 use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::{OutletId, StaffId, TillId, TillSessionId};
 use nyala_core::domain::role::Role;
+use nyala_core::domain::scope::Scope;
 
 use super::error::StaffError;
 use super::key::KeyKind;
 
-/// The caller, with its scope; `None` is unlimited.
+/// The caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Operator {
-    /// Id of the key; a person at a till has one, too.
-    pub id: i64,
+    pub id: StaffId,
     pub role: Role,
-    pub idowner: Option<i64>,
-    pub idoutlet: Option<i64>,
+    pub scope: Scope,
     /// The till session, for a person who logged in with a PIN.
     pub at: Option<AtTill>,
 }
@@ -21,10 +21,10 @@ pub struct Operator {
 /// A till session in a paired browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AtTill {
-    pub session: i64,
-    pub browser: i64,
+    pub session: TillSessionId,
+    pub browser: TillId,
     /// The browser's outlet; `None` for a person's own browser.
-    pub idoutlet: Option<i64>,
+    pub idoutlet: Option<OutletId>,
 }
 
 impl Operator {
@@ -35,7 +35,7 @@ impl Operator {
 }
 
 /// Name of a key in the ledger and the audit log.
-pub fn principal(id: i64) -> String {
+pub fn principal(id: StaffId) -> String {
     format!("operator:{id}")
 }
 
@@ -48,7 +48,8 @@ pub async fn by_key(client: &impl GenericClient, text: &str) -> Result<Operator,
     let (id, hash) = KeyKind::Api.read(text).ok_or(StaffError::KeyUnauthorized)?;
     let stmt = client.prepare_cached(FIND).await?;
     let row = client.query_opt(&stmt, &[&id, &hash]).await?.ok_or(StaffError::KeyUnauthorized)?;
-    Ok(Operator { id, role: role(row.get(0))?, idowner: row.get(1), idoutlet: row.get(2), at: None })
+    let scope = Scope { owner: row.get(1), outlet: row.get(2) };
+    Ok(Operator { id: StaffId::new(id), role: role(row.get(0))?, scope, at: None })
 }
 
 pub(super) fn role(stored: &str) -> Result<Role, StaffError> {

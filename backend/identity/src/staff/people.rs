@@ -2,6 +2,7 @@
 //! that roles, scope, ledger and audit treat people like keys.
 
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::audit::{self, AuditEntry};
@@ -17,15 +18,15 @@ const FIRST_PIN_VALID_MS: i64 = 24 * 60 * 60 * 1000;
 /// Workplace of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorksFor {
-    Outlet(i64),
-    Owner(i64),
+    Outlet(OutletId),
+    Owner(OwnerId),
 }
 
 /// The id of a person who is created later: their PIN is hashed with it.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn next_id(client: &impl GenericClient) -> Result<i64, StaffError> {
+pub async fn next_id(client: &impl GenericClient) -> Result<StaffId, StaffError> {
     Ok(client.query_one("SELECT nextval(pg_get_serial_sequence('kunci_operator', 'id'))", &[]).await?.get(0))
 }
 
@@ -74,7 +75,7 @@ pub async fn reset_pin(tx: &Transaction<'_>, pin: &PinHash, now: Timestamp) -> R
 ///
 /// # Errors
 /// `Unknown` when there is no such person.
-pub async fn open_lock(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<(), StaffError> {
+pub async fn open_lock(tx: &Transaction<'_>, id: StaffId, now: Timestamp) -> Result<(), StaffError> {
     const OPEN: &str = "UPDATE petugas SET dikunci_at = NULL, dihitung_sejak = $2 WHERE id_kunci = $1";
     if tx.execute(OPEN, &[&id, &now]).await? == 0 { Err(StaffError::Unknown) } else { Ok(()) }
 }
@@ -83,7 +84,7 @@ pub async fn open_lock(tx: &Transaction<'_>, id: i64, now: Timestamp) -> Result<
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn end_sessions(client: &impl GenericClient, id: i64, now: Timestamp) -> Result<(), StaffError> {
+pub async fn end_sessions(client: &impl GenericClient, id: StaffId, now: Timestamp) -> Result<(), StaffError> {
     const END: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id_kunci = $1 AND keluar_at IS NULL";
     client.execute(END, &[&id, &now]).await?;
     Ok(())
@@ -97,7 +98,7 @@ pub async fn record(
     tx: &Transaction<'_>,
     principal: &str,
     action: &'static str,
-    id: i64,
+    id: StaffId,
     content: Value,
     now: Timestamp,
 ) -> Result<(), StaffError> {

@@ -1,5 +1,6 @@
 //! Stored form of PINs: mixed with a key of the server and hashed like passwords (docs/till.md).
 
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::pin::Pin;
 use nyala_store::secrets::{Key, Secrets};
 
@@ -12,7 +13,7 @@ pub fn pin_key(secrets: &Secrets) -> Key {
 }
 
 /// The input of a PIN's hash. A table of all million PINs does not help without the server's key.
-pub(super) fn mixed(key: &Key, person: i64, pin: &Pin) -> String {
+pub(super) fn mixed(key: &Key, person: StaffId, pin: &Pin) -> String {
     let mac = key.mac(format!("{person}:{}", pin.as_str()).as_bytes());
     mac.iter().map(|b| format!("{b:02x}")).collect()
 }
@@ -20,7 +21,7 @@ pub(super) fn mixed(key: &Key, person: i64, pin: &Pin) -> String {
 /// A person's PIN in its stored form.
 #[derive(Debug)]
 pub struct PinHash {
-    pub person: i64,
+    pub person: StaffId,
     pub hash: String,
 }
 
@@ -29,7 +30,7 @@ impl PinHash {
     ///
     /// # Errors
     /// Never because of a PIN.
-    pub fn here(secrets: &Secrets, person: i64, pin: &Pin) -> Result<Self, StaffError> {
+    pub fn here(secrets: &Secrets, person: StaffId, pin: &Pin) -> Result<Self, StaffError> {
         let hash = argon::hash_here(&mixed(&pin_key(secrets), person, pin)).map_err(|e| StaffError::broken(e.to_string()))?;
         Ok(Self { person, hash })
     }

@@ -2,6 +2,8 @@
 
 use actix_web::http::header::HeaderMap;
 use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::{OutletId, TillId, TillSessionId};
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::Staff;
@@ -9,7 +11,7 @@ use super::browser;
 use super::ended::SessionEnded;
 use super::error::StaffError;
 use super::key::{self, KeyKind};
-use super::login::Known;
+use super::login::CheckedPerson;
 use super::operator::{AtTill, Operator, role};
 
 /// A session that is not used for this time has ended.
@@ -53,18 +55,17 @@ pub async fn by_token(
         browser::of_headers(client, headers, now).await?;
         return Err(StaffError::SessionOver);
     };
-    let (session, used_at): (i64, Timestamp) = (row.get(0), row.get(1));
+    let (session, used_at): (TillSessionId, Timestamp) = (row.get(0), row.get(1));
     if used_at.ms_until(now) >= TOUCH_MS {
         let stmt = client.prepare_cached(TOUCH).await?;
         client.execute(&stmt, &[&session, &now]).await?;
     }
-    let of_browser: Option<i64> = row.get(7);
+    let of_browser: Option<OutletId> = row.get(7);
     Ok(Operator {
         id: row.get(2),
         role: role(row.get(3))?,
-        idowner: row.get(4),
         // On an outlet's tablet its owner sees only that outlet.
-        idoutlet: row.get::<_, Option<i64>>(5).or(of_browser),
+        scope: Scope { owner: row.get(4), outlet: row.get::<_, Option<OutletId>>(5).or(of_browser) },
         at: Some(AtTill { session, browser: row.get(6), idoutlet: of_browser }),
     })
 }
@@ -73,7 +74,11 @@ pub async fn by_token(
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn good(client: &impl GenericClient, sessions: &[i64], now: Timestamp) -> Result<Vec<i64>, StaffError> {
+pub async fn good(
+    client: &impl GenericClient,
+    sessions: &[TillSessionId],
+    now: Timestamp,
+) -> Result<Vec<TillSessionId>, StaffError> {
     let find = format!(
         "SELECT s.id FROM sesi_petugas s JOIN kunci_operator k ON k.id = s.id_kunci JOIN perangkat p ON p.id = s.id_perangkat
          WHERE s.id = ANY($3) AND {IS_GOOD}"
@@ -88,7 +93,7 @@ impl Staff {
     ///
     /// # Errors
     /// `SessionOver` when the PIN was changed in the meantime.
-    pub async fn begin(&self, known: &Known) -> Result<Begun, StaffError> {
+    pub async fn begin(&self, known: &CheckedPerson) -> Result<Begun, StaffError> {
         begin(&self.store.get().await?, known, self.store.now()).await
     }
 
@@ -96,7 +101,7 @@ impl Staff {
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn leave(&self, session: i64) -> Result<(), StaffError> {
+    pub async fn leave(&self, session: TillSessionId) -> Result<(), StaffError> {
         const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
         self.store.get().await?.execute(LEAVE, &[&session, &self.store.now()]).await?;
         self.tell(SessionEnded::One(session));
@@ -114,7 +119,7 @@ impl Staff {
 ///
 /// # Errors
 /// `SessionOver` when the PIN was changed in the meantime.
-pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -> Result<Begun, StaffError> {
+pub async fn begin(client: &impl GenericClient, known: &CheckedPerson, now: Timestamp) -> Result<Begun, StaffError> {
     const BEGIN: &str = "
         WITH person AS (
             SELECT id_kunci FROM petugas WHERE id_kunci = $1 AND pin_hash = $7 FOR SHARE
@@ -129,14 +134,14 @@ pub async fn begin(client: &impl GenericClient, known: &Known, now: Timestamp) -
     let of = (&known.person.id, &known.browser.id, &known.pin_hash);
     let row = client.query_opt(&stmt, &[of.0, of.1, &hash, &now, &until, &cookie_until, of.2]).await?;
     let row = row.ok_or(StaffError::SessionOver)?;
-    Ok(Begun { token: KeyKind::Session.text(row.get(0), &secret), until })
+    Ok(Begun { token: KeyKind::Session.text(row.get::<_, TillSessionId>(0), &secret), until })
 }
 
 /// Ends every session in a browser. After its commit, the caller must notify the sockets (`Staff::tell`).
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn end_at(client: &impl GenericClient, browser: i64, now: Timestamp) -> Result<(), StaffError> {
+pub async fn end_at(client: &impl GenericClient, browser: TillId, now: Timestamp) -> Result<(), StaffError> {
     const END: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id_perangkat = $1 AND keluar_at IS NULL";
     client.execute(END, &[&browser, &now]).await?;
     Ok(())

@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use nyala_core::domain::id::{OutletId, StaffId, TillId, TillSessionId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::{Key, Secrets};
 
@@ -20,12 +21,14 @@ const MAX_USED: usize = 64;
 const RANDOM_BYTES: usize = 16;
 const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
 const TAG_BYTES: usize = 16;
+/// In a ticket of a person's own browser.
+const NO_OUTLET: OutletId = OutletId::new(0);
 
 /// Holder of a ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TicketOf {
     /// The person.
-    pub person: i64,
+    pub person: StaffId,
     pub till: AtTill,
 }
 
@@ -34,7 +37,7 @@ pub struct TicketOf {
 pub struct Tickets {
     key: Key,
     /// By session and random bytes, with the end of each ticket's validity.
-    used: Mutex<HashMap<i64, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
+    used: Mutex<HashMap<TillSessionId, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
 }
 
 impl Tickets {
@@ -45,10 +48,11 @@ impl Tickets {
     pub fn issue(&self, of: TicketOf, now: Timestamp) -> String {
         let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
-        // No outlet has the number 0.
-        for number in [now.plus_ms(VALID_MS).ms(), person, session, browser, idoutlet.unwrap_or(0)] {
-            bytes.extend_from_slice(&number.to_be_bytes());
-        }
+        bytes.extend_from_slice(&now.plus_ms(VALID_MS).ms().to_be_bytes());
+        bytes.extend_from_slice(&person.to_be_bytes());
+        bytes.extend_from_slice(&session.to_be_bytes());
+        bytes.extend_from_slice(&browser.to_be_bytes());
+        bytes.extend_from_slice(&idoutlet.unwrap_or(NO_OUTLET).to_be_bytes());
         bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
         let tag = self.key.mac(&bytes);
         bytes.extend_from_slice(&tag[..TAG_BYTES]);
@@ -64,10 +68,11 @@ impl Tickets {
             return None;
         }
         let (numbers, random) = body.split_last_chunk::<RANDOM_BYTES>()?;
-        let mut numbers = numbers.as_chunks().0.iter().map(|number| i64::from_be_bytes(*number));
-        let until = Timestamp::from_ms(numbers.next()?);
-        let (person, session, browser) = (numbers.next()?, numbers.next()?, numbers.next()?);
-        let idoutlet = numbers.next().filter(|id| *id != 0);
+        let [until, person, session, browser, idoutlet] = *numbers.as_chunks().0 else { return None };
+        let until = Timestamp::from_ms(i64::from_be_bytes(until));
+        let (person, session) = (StaffId::from_be_bytes(person), TillSessionId::from_be_bytes(session));
+        let (browser, idoutlet) = (TillId::from_be_bytes(browser), OutletId::from_be_bytes(idoutlet));
+        let idoutlet = (idoutlet != NO_OUTLET).then_some(idoutlet);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, of_session| {
             of_session.retain(|_, until| *until > now);
@@ -87,7 +92,10 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
-    const OF: TicketOf = TicketOf { person: 1, till: AtTill { session: 2, browser: 3, idoutlet: None } };
+    const OF: TicketOf = TicketOf {
+        person: StaffId::new(1),
+        till: AtTill { session: TillSessionId::new(2), browser: TillId::new(3), idoutlet: None },
+    };
 
     #[test]
     fn a_ticket_is_good_once_and_for_a_minute() {
@@ -102,7 +110,7 @@ mod tests {
             tickets.take(&tickets.issue(OF, NOW), NOW);
         }
         assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
-        let other = TicketOf { till: AtTill { session: 4, ..OF.till }, ..OF };
+        let other = TicketOf { till: AtTill { session: TillSessionId::new(4), ..OF.till }, ..OF };
         assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
         let later = NOW.plus_ms(VALID_MS);
         assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
@@ -111,7 +119,7 @@ mod tests {
 
     #[test]
     fn it_is_valid_only_where_the_keys_are_the_same() {
-        let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(9), ..OF.till }, ..OF });
+        let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(OutletId::new(9)), ..OF.till }, ..OF });
         let ticket = Tickets::new(&secrets).issue(of, NOW);
         assert_eq!(Tickets::new(&secrets).take(&ticket, NOW), Some(of));
         assert_eq!(Tickets::new(&Secrets::random()).take(&ticket, NOW), None);

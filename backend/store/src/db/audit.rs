@@ -1,6 +1,7 @@
 //! The audit log: who changed what, written in the transaction of the change (docs/contract.md §4).
 
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -31,7 +32,7 @@ pub async fn write(tx: &Transaction<'_>, entry: &AuditEntry<'_>, now: Timestamp)
 /// When the database does not answer.
 pub async fn write_at(
     tx: &Transaction<'_>,
-    idoutlet: Option<i64>,
+    idoutlet: Option<OutletId>,
     entry: &AuditEntry<'_>,
     now: Timestamp,
 ) -> Result<(), DbError> {

@@ -23,13 +23,13 @@ const ALONE: Duration = Duration::from_secs(30);
 const DEFAULT_PORT: u16 = 5432;
 
 /// Carries a connection's bytes for as long as it is polled.
-pub type Line = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+pub type ConnectionTask = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
 
 /// How connections are made. Cheap to clone; clones know together which host was good last.
 #[derive(Clone)]
-pub struct Hosts(Arc<Inner>);
+pub struct Hosts(Arc<HostList>);
 
-struct Inner {
+struct HostList {
     each: Vec<Config>,
     limit: Duration,
     tls: Option<MakeRustlsConnect>,
@@ -47,7 +47,7 @@ impl Hosts {
         let config = &session::with_options(config, limits);
         let each: Vec<_> = (0..count(config).max(1)).map(|i| only(config, i)).collect();
         let limit = if each.len() > 1 { EACH } else { config.get_connect_timeout().copied().unwrap_or(ALONE) };
-        Self(Arc::new(Inner { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
+        Self(Arc::new(HostList { each, limit, tls: tls_for(config), good: AtomicUsize::new(0) }))
     }
 
     pub fn are_several(&self) -> bool {
@@ -63,7 +63,7 @@ impl Hosts {
     ///
     /// # Errors
     /// The last host's, when none gives one.
-    pub async fn connect(&self) -> Result<(Client, Line), Error> {
+    pub async fn connect(&self) -> Result<(Client, ConnectionTask), Error> {
         let (all, good) = (self.0.each.len(), self.0.good.load(Ordering::Relaxed));
         let mut failed = None;
         for (i, host) in self.0.each.iter().enumerate().cycle().skip(good).take(all) {
@@ -86,10 +86,10 @@ impl Hosts {
     }
 }
 
-async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, Line), Error> {
+async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, ConnectionTask), Error> {
     let (client, mut line) = match tls {
-        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
-        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as Line))?,
+        Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
+        None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
     };
     let begun = tokio::select! {
         begun = session::begin(&client) => begun,

@@ -28,10 +28,10 @@ const DROP: &str = "DROP TABLE write_probe_room";
 
 /// What the process knows of it. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct Writes(Arc<Inner>);
+pub struct Writes(Arc<WriteState>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct WriteState {
     failing: AtomicBool,
     /// Epoch milliseconds.
     next_probe: AtomicI64,

@@ -105,11 +105,11 @@ impl Visit for Trouble {
 #[derive(Debug, Default)]
 struct Repeats {
     /// By the place in the program, and the trouble.
-    lines: HashMap<(Identifier, String), Line>,
+    lines: HashMap<(Identifier, String), RepeatedTrouble>,
 }
 
 #[derive(Debug)]
-struct Line {
+struct RepeatedTrouble {
     told_at: Instant,
     again: u64,
 }
@@ -132,7 +132,7 @@ impl Repeats {
                 true
             }
             None => {
-                self.lines.insert(key, Line { told_at: now, again: 0 });
+                self.lines.insert(key, RepeatedTrouble { told_at: now, again: 0 });
                 true
             }
         }
