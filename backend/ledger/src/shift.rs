@@ -1,7 +1,7 @@
 //! Shifts: who has a till, since when, and the cash that should be in its drawer (docs/till.md).
 
 use deadpool_postgres::{GenericClient, Transaction};
-use nyala_core::domain::id::{OutletId, ShiftId, StaffId, TillId};
+use nyala_core::domain::id::{OutletId, ShiftId, StaffId, TillId, TopUpId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use serde::Serialize;
@@ -208,16 +208,16 @@ pub async fn sold(client: &impl GenericClient, shift: ShiftId) -> Result<SoldByM
 /// How many of a shift's newest sales a kasir's list has amounts of. All of them would add up to what should be in the drawer.
 pub const OPEN_SALES: i64 = 10;
 
-/// The oldest of a shift's newest [`OPEN_SALES`] sales; 0 when there are fewer.
+/// The oldest of a shift's newest [`OPEN_SALES`] sales; `None` when there are fewer.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn oldest_open_sale(client: &impl GenericClient, shift: ShiftId) -> Result<i64, DbError> {
+pub async fn oldest_open_sale(client: &impl GenericClient, shift: ShiftId) -> Result<Option<TopUpId>, DbError> {
     const FIND: &str = "
-        SELECT COALESCE(MIN(id), 0) FROM (SELECT id FROM pembelian_emoney WHERE idshift = $1 ORDER BY id DESC LIMIT $2) AS newest
+        SELECT MIN(id) FROM (SELECT id FROM pembelian_emoney WHERE idshift = $1 ORDER BY id DESC LIMIT $2) AS newest
         HAVING count(*) = $2";
     let stmt = client.prepare_cached(FIND).await?;
-    Ok(client.query_opt(&stmt, &[&shift, &OPEN_SALES]).await?.map_or(0, |row| row.get(0)))
+    Ok(client.query_opt(&stmt, &[&shift, &OPEN_SALES]).await?.map(|row| row.get(0)))
 }
 
 /// Counts that a kasir opened an older sale of a shift. False when it is closed.

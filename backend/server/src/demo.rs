@@ -7,6 +7,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 use serde_json::json;
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
@@ -92,7 +93,7 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
         (false, true) => return Ok(Seeded::NotEmpty),
         (false, false) => {}
     }
-    let idowner: i64 = tx
+    let idowner: OwnerId = tx
         .query_one("INSERT INTO owner_usaha (nama, created_at) VALUES ('Nyala Laundry', $1) RETURNING idowner", &[&now])
         .await?
         .get(0);
@@ -108,21 +109,21 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
 }
 
 /// The demo's owner.
-async fn owner(client: &impl GenericClient) -> Result<Option<i64>, AppError> {
+async fn owner(client: &impl GenericClient) -> Result<Option<OwnerId>, AppError> {
     const OWNER: &str = "
         SELECT min(w.idowner) FROM audit_log a JOIN owner_usaha w ON a.objek = 'owner:' || w.idowner WHERE a.aksi = $1";
     Ok(client.query_one(OWNER, &[&ACTION]).await?.get(0))
 }
 
 /// The demo's first outlet.
-async fn first_outlet(client: &impl GenericClient) -> Result<Option<i64>, AppError> {
+async fn first_outlet(client: &impl GenericClient) -> Result<Option<OutletId>, AppError> {
     const FIRST: &str = "
         SELECT min(o.idoutlet) FROM audit_log a JOIN outlet o ON a.objek = 'owner:' || o.idowner WHERE a.aksi = $1";
     Ok(client.query_one(FIRST, &[&ACTION]).await?.get(0))
 }
 
 /// Adds the staff and packages of the first outlet where they are missing, as in demos of earlier versions.
-async fn people(tx: &Transaction<'_>, secrets: &Secrets, idoutlet: Option<i64>, now: Timestamp) -> Result<(), AppError> {
+async fn people(tx: &Transaction<'_>, secrets: &Secrets, idoutlet: Option<OutletId>, now: Timestamp) -> Result<(), AppError> {
     const THERE: &str = "SELECT EXISTS (SELECT FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci WHERE k.idoutlet = $1)";
     const PACKAGE: &str = "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, $2, $3, $4, $5)";
     let Some(idoutlet) = idoutlet else { return Ok(()) };
@@ -172,7 +173,7 @@ pub async fn has_simulated_machines(db: &Db) -> Result<bool, AppError> {
     Ok(db.get().await?.query_one(MADE, &[]).await?.get(0))
 }
 
-async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<Vec<Outlet>, AppError> {
+async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, now: Timestamp) -> Result<Vec<Outlet>, AppError> {
     let names = MACHINES.map(str::to_owned);
     let mut opened = Vec::new();
     for premises in OUTLETS {
@@ -186,7 +187,7 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Tim
 /// An outlet with all services and no machine.
 async fn open_outlet(
     tx: &Transaction<'_>,
-    idowner: i64,
+    idowner: OwnerId,
     (name, city, latitude, longitude): (&str, &str, f64, f64),
     now: Timestamp,
 ) -> Result<Outlet, AppError> {

@@ -1,6 +1,8 @@
 //! Database ids: JSON numbers in answers, numbers or decimal strings in requests (docs/contract.md §1).
 
 use std::fmt;
+use std::num::ParseIntError;
+use std::str::FromStr;
 
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize};
@@ -82,6 +84,14 @@ macro_rules! define {
             impl fmt::Display for $name {
                 fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                     self.0.fmt(f)
+                }
+            }
+
+            /// Any number, as an operator types it after a command: `parse` is for what comes over the network.
+            impl FromStr for $name {
+                type Err = ParseIntError;
+                fn from_str(text: &str) -> Result<Self, ParseIntError> {
+                    text.parse().map(Self)
                 }
             }
 

@@ -1,6 +1,7 @@
 //! `http.metrics_port`: serves `/metrics` to every client that reaches that port, and nothing else.
 
 use std::io::{Error, ErrorKind};
+use std::sync::Arc;
 
 use actix_http::HttpService;
 use actix_http::error::DispatchError;
@@ -23,7 +24,7 @@ use super::server::KEEP_ALIVE;
 ///
 /// # Errors
 /// When the port is taken or not to be had.
-pub fn serve(builder: ServerBuilder, state: &AppState, connections: &Connections) -> std::io::Result<ServerBuilder> {
+pub fn serve(builder: ServerBuilder, state: &Arc<AppState>, connections: &Connections) -> std::io::Result<ServerBuilder> {
     let http = &state.config.http;
     let (host, port) = (&http.host, http.metrics_port);
     if port == 0 {

@@ -46,11 +46,8 @@ use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
 
-/// Cheap to clone; one for the whole process.
-#[derive(Clone)]
-pub struct AppState(Arc<ServerParts>);
-
-pub struct ServerParts {
+/// One for the whole process.
+pub struct AppState {
     pub config: Arc<ServerSettings>,
     pub store: Store,
     /// Connections that each worker thread may have (`Db::widen`).
@@ -60,11 +57,11 @@ pub struct ServerParts {
     /// Whether the worker threads turn.
     pub threads: Threads,
     pub secrets: Arc<Secrets>,
-    pub auth: Auth,
-    pub staff: Staff,
+    pub auth: Arc<Auth>,
+    pub staff: Arc<Staff>,
     pub whatsapp: WhatsApp,
     /// Pushes to browsers.
-    pub push: Push,
+    pub push: Arc<Push>,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     /// Change notifications between servers.
@@ -85,18 +82,11 @@ pub struct ServerParts {
     pub reasons: Reasons,
 }
 
-impl std::ops::Deref for AppState {
-    type Target = ServerParts;
-    fn deref(&self) -> &ServerParts {
-        &self.0
-    }
-}
-
 type StartError = Box<dyn std::error::Error + Send + Sync>;
 
 impl AppState {
     /// Migrates the database at `url`, reads its clock and the keys, and puts the state together. Starts nothing.
-    pub async fn build(config: ServerSettings, url: &str) -> Result<Self, StartError> {
+    pub async fn build(config: ServerSettings, url: &str) -> Result<Arc<Self>, StartError> {
         Self::build_with(config, url, None, Drivers::default()).await
     }
 
@@ -107,7 +97,7 @@ impl AppState {
         url: &str,
         clock: Option<Clock>,
         drivers: Drivers,
-    ) -> Result<Self, StartError> {
+    ) -> Result<Arc<Self>, StartError> {
         let ms = Duration::from_millis;
         let limits = PoolLimits {
             wait: ms(config.database.wait_ms),
@@ -139,11 +129,11 @@ impl AppState {
             None => Ownership::default(),
             Some(_) => Ownership::shared(cluster.clone(), Duration::from_secs(config.cluster.failover_s)),
         };
-        let auth = Auth::new(&secrets, &config, store.clone(), whatsapp.clone(), &ownership)?;
-        let staff = Staff::new(store.clone(), auth.clone(), &secrets, config.is_production());
+        let auth = Arc::new(Auth::new(&secrets, &config, store.clone(), whatsapp.clone(), &ownership)?);
+        let staff = Arc::new(Staff::new(store.clone(), auth.clone(), &secrets, config.is_production()));
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let push = Push::new(&secrets, &config.push, store.clone())?;
+        let push = Arc::new(Push::new(&secrets, &config.push, store.clone())?);
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
@@ -165,7 +155,7 @@ impl AppState {
             fault_point: config.dev.fault_point.clone(),
         });
         let purchase_rate = Arc::new(PurchaseRate::new(config.purchase.per_customer_minute));
-        Ok(Self(Arc::new(ServerParts {
+        Ok(Arc::new(Self {
             config: Arc::new(config),
             store,
             connections_per_thread,
@@ -190,7 +180,7 @@ impl AppState {
             customer_codes: Pictures::default(),
             built: files::Built::default(),
             reasons: Reasons::default(),
-        })))
+        }))
     }
 
     /// Gives each handler and middleware what it asks for by its type (`web::Data<Store>`, `web::Data<Machines>`, …).
@@ -209,10 +199,10 @@ impl AppState {
             .app_data(Data::new(cross_site::origins(&self.config.http)))
             .app_data(Data::from(self.config.clone()))
             .app_data(Data::from(self.secrets.clone()))
-            .app_data(Data::new(self.auth.clone()))
-            .app_data(Data::new(self.staff.clone()))
+            .app_data(Data::from(self.auth.clone()))
+            .app_data(Data::from(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))
-            .app_data(Data::new(self.push.clone()))
+            .app_data(Data::from(self.push.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
             .app_data(Data::from(self.sim.clone()))

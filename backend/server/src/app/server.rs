@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::body::BoxBody;
@@ -31,11 +32,11 @@ use nyala_web::http::body::{self, BodyError, Room};
 use nyala_web::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use nyala_web::http::error::AppError;
 use nyala_web::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
+use nyala_web::live::Live;
 use nyala_web::live::balances::Balances;
 use nyala_web::live::cut_off;
 use nyala_web::live::handler::Sockets;
 use nyala_web::live::other_servers;
-use nyala_web::live::{Live, LiveParts};
 use nyala_web::push::sender;
 
 use crate::app::AppState;
@@ -94,8 +95,12 @@ pub struct RunningServer {
 ///
 /// Not actix-web's `HttpServer`: below it, requests for a websocket are handed over as raw connections, so that no HTTP dispatcher
 /// and no buffer of it stays behind a session (docs/decisions/0014-below-actix-webs-httpserver.md).
-pub fn start(state: &AppState, listener: TcpListener, devices: Option<TcpListener>) -> std::io::Result<(Server, RunningServer)> {
-    let live = Live::new(LiveParts {
+pub fn start(
+    state: &Arc<AppState>,
+    listener: TcpListener,
+    devices: Option<TcpListener>,
+) -> std::io::Result<(Server, RunningServer)> {
+    let live = Arc::new(Live {
         auth: state.auth.clone(),
         machines: state.machines.clone(),
         hubs: state.hubs.clone(),
@@ -201,7 +206,7 @@ fn connection_limit(config: &ServerSettings) -> std::io::Result<usize> {
     Ok(connections)
 }
 
-fn socket_config(state: &AppState) -> actix_socketio::Config {
+fn socket_config(state: &Arc<AppState>) -> actix_socketio::Config {
     let config = &state.config;
     let limits = Limits {
         max_payload: config.realtime.max_payload_bytes,
@@ -216,7 +221,7 @@ fn socket_config(state: &AppState) -> actix_socketio::Config {
     let callers = Callers::new(move |headers, peer| Caller {
         address: client_ip::of(peer, headers, &of.config.http.trusted_proxies),
         // The limit counts all phones of a customer together, whatever their logins.
-        known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.cast_unsigned()),
+        known: of.auth.known_phones.of_headers(headers, of.store.now()).map(|phone| phone.customer.get().cast_unsigned()),
     });
     let of = state.clone();
     let origins = cross_site::origins(&config.http);
@@ -278,7 +283,7 @@ fn socket_error(error: EngineError) -> String {
 const WORKERS_UP: Duration = Duration::from_secs(10);
 
 /// After `start`: devices are spoken with, open purchases come back to their machines, then the server is ready and lost work is looked for.
-pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppError> {
+pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), AppError> {
     let all = state.config.workers();
     let up = async {
         while state.machines.workers() < all {
@@ -327,7 +332,7 @@ pub async fn open(state: &AppState, running: &RunningServer) -> Result<(), AppEr
 }
 
 /// Puts up the wire to the other servers, where there is NATS.
-fn tell_news(state: &AppState, running: &RunningServer) -> Result<(), AppError> {
+fn tell_news(state: &Arc<AppState>, running: &RunningServer) -> Result<(), AppError> {
     let settings = &state.config.cluster;
     let Some(addresses) = settings.nats().map_err(AppError::internal)? else { return Ok(()) };
     let ca = (!settings.nats_ca.as_os_str().is_empty()).then(|| settings.nats_ca.clone());

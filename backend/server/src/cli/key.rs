@@ -2,7 +2,9 @@
 
 use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::role::Role;
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::key::{self, KeyKind};
@@ -15,15 +17,15 @@ use super::{CommonArgs, Failure, output};
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Make a key; its secret is printed once, alone on standard output
-    Add(Add),
+    Add(AddKey),
     /// List the keys
     List,
     /// Make a key worthless
-    Revoke { id: i64 },
+    Revoke { id: StaffId },
 }
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddKey {
     #[command(flatten)]
     scope: KeyScope,
     /// Who holds it
@@ -39,10 +41,10 @@ pub struct KeyScope {
     pub(super) role: Role,
     /// Whose outlets, for the role owner
     #[arg(long, value_name = "ID")]
-    owner: Option<i64>,
+    owner: Option<OwnerId>,
     /// Which outlet, for the roles supervisor and kasir
     #[arg(long, value_name = "ID")]
-    outlet: Option<i64>,
+    outlet: Option<OutletId>,
 }
 
 impl KeyCommand {
@@ -59,17 +61,17 @@ impl KeyCommand {
     }
 }
 
-impl Add {
-    async fn make(&self, k: &CommandContext) -> Result<(i64, String), Failure> {
+impl AddKey {
+    async fn make(&self, k: &CommandContext) -> Result<(StaffId, String), Failure> {
         const INSERT: &str = "
             INSERT INTO kunci_operator (role, idowner, idoutlet, nama, hash, created_at) VALUES ($1, $2, $3, $4, $5, $6) RETURNING id";
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let (idowner, idoutlet) = self.scope.check(&tx).await?;
+        let Scope { owner: idowner, outlet: idoutlet } = self.scope.check(&tx).await?;
         let (secret, hash) = key::generate();
         let row = tx.query_one(INSERT, &[&self.scope.role.as_str(), &idowner, &idoutlet, &name, &hash, &k.now]).await?;
-        let id: i64 = row.get(0);
+        let id: StaffId = row.get(0);
         let content = json!({ "role": self.scope.role.as_str(), "idowner": idowner, "idoutlet": idoutlet, "nama": name });
         audit::write_at(
             &tx,
@@ -85,20 +87,24 @@ impl Add {
 
 impl KeyScope {
     /// What a key is limited to: an owner, an outlet, or nothing for root.
-    pub(super) async fn check(&self, tx: &Transaction<'_>) -> Result<(Option<i64>, Option<i64>), Failure> {
+    pub(super) async fn check(&self, tx: &Transaction<'_>) -> Result<Scope, Failure> {
         match (self.role, self.owner, self.outlet) {
-            (Role::Root, None, None) => Ok((None, None)),
+            (Role::Root, None, None) => Ok(Scope::default()),
             (Role::Root, ..) => Err(Failure::new("a root key sees everything; leave --owner and --outlet out")),
             (Role::Owner, Some(owner), None) => {
                 let known = tx.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner]).await?.is_some();
-                if known { Ok((Some(owner), None)) } else { Err(Failure::new(format!("there is no owner {owner}"))) }
+                if known {
+                    Ok(Scope { owner: Some(owner), outlet: None })
+                } else {
+                    Err(Failure::new(format!("there is no owner {owner}")))
+                }
             }
             (Role::Owner, ..) => Err(Failure::new("a key of the role owner needs --owner and no --outlet")),
             (Role::Supervisor | Role::Kasir, owner, Some(outlet)) => {
                 let found = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&outlet]).await?;
-                let of: i64 = found.ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?.get(0);
+                let of: OwnerId = found.ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?.get(0);
                 if owner.is_none_or(|o| o == of) {
-                    Ok((None, Some(outlet)))
+                    Ok(Scope { owner: None, outlet: Some(outlet) })
                 } else {
                     Err(Failure::new(format!("outlet {outlet} belongs to owner {of}")))
                 }
@@ -120,7 +126,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     output::print(&text, output::NOTHING)
 }
 
-async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
+async fn revoke(k: &CommandContext, id: StaffId) -> Result<(), Failure> {
     const REVOKE: &str =
         "UPDATE kunci_operator SET revoked_at = COALESCE(revoked_at, $2) WHERE id = $1 RETURNING revoked_at = $2, idoutlet";
     let mut client = k.client().await?;

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::{OutletId, TillId};
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::browser::{BrowserOf, CODE_TTL_MS, Pairing};
@@ -17,20 +18,20 @@ pub enum PerangkatCommand {
     /// List the browsers
     List,
     /// End a browser, a lost one say: its cookie and every session in it
-    Cabut { id: i64 },
+    Cabut { id: TillId },
 }
 
 #[derive(Debug, Args)]
 pub struct Pasang {
     /// Whose tablet it will be
     #[arg(long, value_name = "ID", required_unless_present = "ganti")]
-    outlet: Option<i64>,
+    outlet: Option<OutletId>,
     /// What it is called in the list
     #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
     nama: String,
     /// Whose place it takes: the till with its open shift goes on in it
     #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "nama"])]
-    ganti: Option<i64>,
+    ganti: Option<TillId>,
 }
 
 impl PerangkatCommand {
@@ -61,7 +62,7 @@ impl Pasang {
         Ok(pairing.code)
     }
 
-    async fn new_at(&self, tx: &Transaction<'_>, outlet: i64, now: Timestamp) -> Result<Pairing, Failure> {
+    async fn new_at(&self, tx: &Transaction<'_>, outlet: OutletId, now: Timestamp) -> Result<Pairing, Failure> {
         let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
         tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
             .await?
@@ -82,7 +83,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     output::print(&text, output::NOTHING)
 }
 
-async fn end(k: &CommandContext, id: i64) -> Result<(), Failure> {
+async fn end(k: &CommandContext, id: TillId) -> Result<(), Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     if !perangkat::end_with_record(&tx, id, PRINCIPAL, k.now).await? {

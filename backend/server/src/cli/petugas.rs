@@ -1,8 +1,10 @@
 //! `nyala petugas`: the people at the tills.
 
 use clap::{Args, Subcommand};
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::people::{self, WorksFor};
@@ -18,17 +20,17 @@ use super::{CommonArgs, Failure, output};
 #[derive(Debug, Subcommand)]
 pub enum PetugasCommand {
     /// Hire somebody; prints the id and the first PIN, once, as JSON
-    Add(Add),
+    Add(AddPetugas),
     /// List the people
     List,
     /// A first PIN anew, for somebody who forgot it; prints it once, as JSON
-    ResetPin { id: i64 },
+    ResetPin { id: StaffId },
     /// Let somebody try again whose PIN was wrong ten times in a day
-    Unlock { id: i64 },
+    Unlock { id: StaffId },
 }
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddPetugas {
     #[command(flatten)]
     scope: KeyScope,
     /// As it stands on the till
@@ -54,7 +56,7 @@ struct FirstPin {
 }
 
 impl FirstPin {
-    fn make(secrets: &Secrets, person: i64) -> Result<Self, Failure> {
+    fn make(secrets: &Secrets, person: StaffId) -> Result<Self, Failure> {
         let pin = Pin::random();
         let hash = PinHash::here(secrets, person, &pin)?;
         Ok(Self { pin, hash })
@@ -70,7 +72,7 @@ fn print(first: &FirstPin) -> Result<(), Failure> {
     output::print(&text, &done)
 }
 
-impl Add {
+impl AddPetugas {
     async fn hire(&self, k: &CommandContext) -> Result<FirstPin, Failure> {
         if self.scope.role == Role::Root {
             return Err(Failure::new("root stands at no till; make a key with `nyala key add`"));
@@ -80,9 +82,9 @@ impl Add {
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let works_for = match self.scope.check(&tx).await? {
-            (Some(owner), _) => WorksFor::Owner(owner),
-            (None, Some(outlet)) => WorksFor::Outlet(outlet),
-            (None, None) => return Err(Failure::new("name an outlet or an owner")),
+            Scope { owner: Some(owner), .. } => WorksFor::Owner(owner),
+            Scope { outlet: Some(outlet), .. } => WorksFor::Outlet(outlet),
+            Scope { owner: None, outlet: None } => return Err(Failure::new("name an outlet or an owner")),
         };
         let first = FirstPin::make(&secrets, people::next_id(&tx).await?)?;
         petugas::hire_with_first_pin(&tx, (&name, self.scope.role, works_for), &first.hash, PRINCIPAL, k.now).await?;
@@ -105,7 +107,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     output::print(&text, output::NOTHING)
 }
 
-async fn reset_pin(k: &CommandContext, id: i64) -> Result<FirstPin, Failure> {
+async fn reset_pin(k: &CommandContext, id: StaffId) -> Result<FirstPin, Failure> {
     let secrets = k.secrets().await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
@@ -115,7 +117,7 @@ async fn reset_pin(k: &CommandContext, id: i64) -> Result<FirstPin, Failure> {
     Ok(first)
 }
 
-async fn unlock(k: &CommandContext, id: i64) -> Result<(), Failure> {
+async fn unlock(k: &CommandContext, id: StaffId) -> Result<(), Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     petugas::open_lock_of(&tx, id, PRINCIPAL, k.now).await?;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_identity::qr;
 use nyala_store::db::audit::{self, AuditEntry};
@@ -13,7 +14,7 @@ use super::{CommonArgs, Failure, output};
 
 #[derive(Debug, Args)]
 pub struct Qr {
-    mesin_id: i64,
+    mesin_id: MachineId,
     /// The PNG file to write
     #[arg(long, value_name = "FILE.png")]
     out: PathBuf,

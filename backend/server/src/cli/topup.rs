@@ -1,6 +1,7 @@
 //! `nyala topup`: what the cashier does, at this machine.
 
 use clap::Args;
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
 use nyala_ledger::topup::{AccountKind, Package, Payment};
@@ -18,7 +19,7 @@ pub struct Topup {
     telp: String,
     /// The outlet, whose account is opened by the first top-up
     #[arg(long, visible_alias = "idoutlet", value_name = "ID")]
-    outlet: i64,
+    outlet: OutletId,
     /// Rupiah paid
     #[arg(long, value_name = "RUPIAH")]
     nominal: i64,
@@ -48,7 +49,7 @@ impl Topup {
     }
 }
 
-async fn sell(k: &CommandContext, telp: &Telp, idoutlet: i64, mut package: Package) -> Result<TopUpMade, Failure> {
+async fn sell(k: &CommandContext, telp: &Telp, idoutlet: OutletId, mut package: Package) -> Result<TopUpMade, Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let outlet = tx.query_opt("SELECT idowner FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId, OwnerId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::mqtt::keys::{self, By};
 use nyala_store::db::pool::Db;
@@ -19,7 +20,7 @@ pub const MACHINES: [(&str, &str); 2] =
     [("Mesin Cuci 1", "de300000000000000000000000000001"), ("Mesin Cuci 2", "de300000000000000000000000000002")];
 
 /// Adds the outlet with MQTT machines where it is missing, as in demos of earlier versions.
-pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: Timestamp) -> Result<(), AppError> {
+pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, now: Timestamp) -> Result<(), AppError> {
     let known: Vec<Vec<u8>> = MACHINES.iter().map(|(_, secret)| keys::hash(secret.as_bytes())).collect();
     const THERE: &str = "SELECT EXISTS (SELECT FROM device_key WHERE hash = ANY($1))";
     if tx.query_one(THERE, &[&known]).await?.get(0) {
@@ -38,7 +39,7 @@ pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: i64, now: 
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn keys(db: &Db) -> Result<Vec<(i64, i64, &'static str)>, AppError> {
+pub async fn keys(db: &Db) -> Result<Vec<(OutletId, MachineId, &'static str)>, AppError> {
     const OF: &str = "
         SELECT m.idoutlet, k.idmesin FROM device_key k JOIN mesin m USING (idmesin) WHERE k.hash = $1 AND k.revoked_at IS NULL";
     let client = db.get().await?;

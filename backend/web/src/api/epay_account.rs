@@ -1,5 +1,6 @@
 //! An E-Pay account as the customer sees it (docs/product.md §3, customer global; docs/contract.md §2).
 
+use nyala_core::domain::id::{OutletId, OwnerId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use serde::Serialize;
 use tokio_postgres::Row;
@@ -24,10 +25,12 @@ pub(crate) use epay_sql;
 /// An E-Pay account: one per customer and outlet.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AkunEpay {
-    pub idcustomer: i64,
+    #[schema(value_type = i64)]
+    pub idcustomer: WalletId,
     /// The customer's present full name.
     pub nama: String,
-    pub owner_idowner: i64,
+    #[schema(value_type = i64)]
+    pub owner_idowner: OwnerId,
     #[schema(required)]
     pub outlet: Option<OutletEpay>,
     #[schema(required)]
@@ -36,7 +39,8 @@ pub struct AkunEpay {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletEpay {
-    pub idoutlet: i64,
+    #[schema(value_type = i64)]
+    pub idoutlet: OutletId,
     pub nama: String,
     pub kota: String,
     pub latitude: f64,

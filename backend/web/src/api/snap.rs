@@ -1,5 +1,6 @@
 //! A purchase as the customer sees it (docs/product.md §3, snap transaction): one shape for the dashboard and both details.
 
+use nyala_core::domain::id::{CustomerId, MachineId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::PurchaseState;
@@ -64,7 +65,8 @@ pub struct SnapDetail {
     pub status: u8,
     /// Seconds.
     pub durasi: i32,
-    pub idmesin: i64,
+    #[schema(value_type = i64)]
+    pub idmesin: MachineId,
     pub snap_mesin: SnapMesin,
     pub snap_layanan: SnapLayanan,
 }
@@ -121,7 +123,7 @@ impl SnapTransaksi {
 pub async fn find(
     store: &Store,
     sql: &str,
-    id_customer_global: i64,
+    id_customer_global: CustomerId,
     receipt_number: &str,
 ) -> Result<Option<SnapTransaksi>, AppError> {
     let Some(receipt_number) = ReceiptNumber::parse(receipt_number) else { return Ok(None) };

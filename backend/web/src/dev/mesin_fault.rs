@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::MachineId;
 use nyala_machines::device::record::record_said;
 use nyala_machines::device::sim::{Mode, Sim};
 use nyala_machines::device::{self, ReceivedEvent};
@@ -22,7 +22,7 @@ pub struct Fault {
 
 /// How a simulated machine behaves from now on.
 #[utoipa::path(
-    post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = inline(Id), Path)),
+    post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = inline(MachineId), Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 403, description = "Sent by a page of another site, through a proxy or by a name", body = Empty), (status = 404, body = Empty),
         (status = 422, description = "The machine is not simulated", body = Empty))
 )]
@@ -33,7 +33,7 @@ pub async fn mesin_fault(
     id: web::Path<String>,
     body: Json<Fault>,
 ) -> Result<HttpResponse, AppError> {
-    let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let idmesin = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let location = machines.find(idmesin).await?;
     if location.driver != DriverKind::Sim {
         return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));

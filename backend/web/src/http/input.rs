@@ -1,6 +1,7 @@
 //! Paths, queries and values that several calls use.
 
 use actix_web::web::{PathConfig, QueryConfig};
+use nyala_core::domain::id::OutletId;
 use serde::{Deserialize, Deserializer};
 
 use super::error::AppError;
@@ -16,14 +17,14 @@ pub fn query_config() -> QueryConfig {
 
 /// `""` is "no filter" in the app's requests; an id there is a number or a string (docs/contract.md §2).
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Filter(pub Option<nyala_core::domain::id::Id>);
+pub struct Filter(pub Option<OutletId>);
 
 impl<'de> Deserialize<'de> for Filter {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(untagged, expecting = "harus kosong atau id berupa bilangan bulat positif")]
         enum Raw {
-            Number(nyala_core::domain::id::Id),
+            Number(OutletId),
             Text(String),
         }
         match Option::<Raw>::deserialize(d)? {

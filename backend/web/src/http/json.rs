@@ -1,5 +1,6 @@
 //! JSON bodies, read within a size and a time limit. A refusal names the field and the expected value (docs/contract.md §1).
 
+use nyala_core::domain::id::OutletId;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -143,7 +144,7 @@ mod tests {
         telp: String,
         jumlah: i64,
         mode: Option<Mode>,
-        idoutlet: Option<Id>,
+        idoutlet: Option<OutletId>,
     }
 
     #[test]

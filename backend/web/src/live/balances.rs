@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_socketio::SocketIo;
 use nyala_cluster::news::{Notification, Notifier, Received};
 use nyala_core::domain::cause::Cause;
+use nyala_core::domain::id::{CustomerId, WalletId};
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use serde::Serialize;
@@ -18,8 +19,8 @@ const EVENT: &str = "saldo";
 /// A balance that was committed.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved {
-    pub id_customer_global: i64,
-    pub idcustomer: i64,
+    pub id_customer_global: CustomerId,
+    pub idcustomer: WalletId,
     pub balance: i64,
     pub cause: Cause,
 }
@@ -34,7 +35,7 @@ pub struct Balances {
 
 #[derive(Serialize)]
 struct BalanceEvent {
-    idcustomer: i64,
+    idcustomer: WalletId,
     saldo: i64,
     sebab: Cause,
 }
@@ -87,7 +88,7 @@ impl Balances {
     }
 }
 
-async fn stored(store: &Store, account: i64) -> Result<Option<i64>, DbError> {
+async fn stored(store: &Store, account: WalletId) -> Result<Option<i64>, DbError> {
     let client = store.get().await?;
     let stmt = client.prepare_cached("SELECT saldo FROM quota_emoney WHERE idcustomer = $1").await?;
     Ok(client.query_opt(&stmt, &[&account]).await?.map(|row| row.try_get(0)).transpose()?)

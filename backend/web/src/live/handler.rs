@@ -1,10 +1,11 @@
 //! Socket sessions. A session authenticates with the connect packet, watches machines, and ends with its token. A member of staff at a
 //! till connects with a ticket.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
@@ -25,7 +26,7 @@ use super::watcher::{WatchRequest, Watcher, tell};
 const READY_EVERY: Duration = Duration::from_millis(20);
 
 /// Handles every socket.
-pub struct Sockets(pub Live);
+pub struct Sockets(pub Arc<Live>);
 
 /// A connected socket, on its thread.
 pub enum Connected {
@@ -36,7 +37,7 @@ pub enum Connected {
 
 /// One customer's socket.
 pub struct CustomerSocket {
-    live: Live,
+    live: Arc<Live>,
     watcher: Watcher,
     expiry: Option<TimerKey>,
     _seated: Seated,
@@ -148,6 +149,6 @@ fn unauthorized() -> Refused {
 }
 
 /// The machine of the topic `heartbeat/<idmesin>`; `None` when the text is not such a topic.
-fn machine_of(topic: &str) -> Option<i64> {
-    topic.strip_prefix("heartbeat/").and_then(Id::parse).map(Id::get)
+fn machine_of(topic: &str) -> Option<MachineId> {
+    topic.strip_prefix("heartbeat/").and_then(MachineId::parse)
 }

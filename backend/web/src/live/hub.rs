@@ -1,5 +1,6 @@
 //! Sockets that watch each machine, by thread. A frame is encoded once by the machine's actor and handed to each thread that watches it.
 
+use nyala_core::domain::id::MachineId;
 use std::collections::HashMap;
 
 use actix_socketio::Socket;
@@ -17,14 +18,14 @@ pub struct Hubs(Hub<Topics>);
 
 /// The watching sockets of one thread.
 struct Topics {
-    by_machine: HashMap<i64, Slab<Socket>>,
+    by_machine: HashMap<MachineId, Slab<Socket>>,
     metrics: RealtimeMetrics,
 }
 
 /// Position of a socket in the hub of its thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Subscription {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     at: usize,
 }
 
@@ -43,7 +44,7 @@ impl Hubs {
     }
 
     /// From now on `socket` receives the machine's broadcasts.
-    pub fn enter(&self, idmesin: i64, socket: Socket) -> Option<Subscription> {
+    pub fn enter(&self, idmesin: MachineId, socket: Socket) -> Option<Subscription> {
         self.0.here(|topics| {
             topics.metrics.subscriptions.inc();
             let at = topics.by_machine.entry(idmesin).or_insert_with(|| Slab::with_capacity(1)).insert(socket);

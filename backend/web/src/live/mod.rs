@@ -26,31 +26,15 @@ use staff_sockets::StaffSockets;
 /// Interval of the check for logins that another program has ended, or that were idle for too long.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// Shared state of the customers' sockets. Cheap to clone; each socket holds it.
-#[derive(Clone)]
-pub struct Live(Arc<LiveParts>);
-
-pub struct LiveParts {
-    pub auth: Auth,
+/// Shared state of the customers' sockets; each socket holds it.
+pub struct Live {
+    pub auth: Arc<Auth>,
     pub machines: Machines,
     pub hubs: Hubs,
     pub clock: Clock,
     pub seats: Arc<SocketSessions>,
-    pub staff: Staff,
+    pub staff: Arc<Staff>,
     pub staff_sockets: Arc<StaffSockets>,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,
-}
-
-impl Live {
-    pub fn new(parts: LiveParts) -> Self {
-        Self(Arc::new(parts))
-    }
-}
-
-impl std::ops::Deref for Live {
-    type Target = LiveParts;
-    fn deref(&self) -> &LiveParts {
-        &self.0
-    }
 }

@@ -2,6 +2,7 @@
 //! change notifications the counts are unknown, and a customer may have ten sockets at each server
 //! (docs/decisions/0034-news-says-where-to-look.md).
 
+use nyala_core::domain::id::CustomerId;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,32 +27,32 @@ const MAX_PER_MESSAGE: usize = 1_000;
 pub struct OtherServers {
     counts: Mutex<HashMap<i64, ServerCounts>>,
     /// `None` where there are no other servers to notify.
-    changed: Mutex<Option<HashSet<i64>>>,
+    changed: Mutex<Option<HashSet<CustomerId>>>,
 }
 
 /// The counts of one server.
 #[derive(Debug)]
 struct ServerCounts {
-    counts: HashMap<i64, usize>,
+    counts: HashMap<CustomerId, usize>,
     received_at: Instant,
 }
 
 impl OtherServers {
     /// Sockets of the customer at servers that have reported recently.
-    pub fn of(&self, id_customer_global: i64) -> usize {
+    pub fn of(&self, id_customer_global: CustomerId) -> usize {
         let is_alive = |server: &&ServerCounts| server.received_at.elapsed() < SILENT_AFTER;
         self.counts().values().filter(is_alive).filter_map(|server| server.counts.get(&id_customer_global)).sum()
     }
 
     /// Records that a socket of the customer was opened or closed here.
-    pub fn changed(&self, id_customer_global: i64) {
+    pub fn changed(&self, id_customer_global: CustomerId) {
         if let Some(changed) = &mut *self.to_send() {
             changed.insert(id_customer_global);
         }
     }
 
     /// Records a server's socket counts of these customers. Returns whether the server is a new one.
-    fn received(&self, from: i64, of: &[(i64, usize)]) -> bool {
+    fn received(&self, from: i64, of: &[(CustomerId, usize)]) -> bool {
         let (now, mut counts) = (Instant::now(), self.counts());
         counts.retain(|_, server| server.received_at.elapsed() < SILENT_AFTER);
         let is_new = !counts.contains_key(&from);
@@ -73,7 +74,7 @@ impl OtherServers {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn to_send(&self) -> MutexGuard<'_, Option<HashSet<i64>>> {
+    fn to_send(&self) -> MutexGuard<'_, Option<HashSet<CustomerId>>> {
         self.changed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -86,7 +87,7 @@ pub async fn follow(seats: &SocketSessions, news: &Notifier) {
     send_all.set_missed_tick_behavior(MissedTickBehavior::Delay);
     here.to_send().get_or_insert_default();
     loop {
-        let customers: Vec<i64> = tokio::select! {
+        let customers: Vec<CustomerId> = tokio::select! {
             _ = send.tick() => here.to_send().as_mut().map(|changed| changed.drain().collect()).unwrap_or_default(),
             // Repairs counts that were lost on the way.
             _ = send_all.tick() => seats.seated(),
@@ -111,34 +112,38 @@ pub async fn follow(seats: &SocketSessions, news: &Notifier) {
 mod tests {
     use super::*;
 
+    fn customer(id: i64) -> CustomerId {
+        CustomerId::new(id)
+    }
+
     #[test]
     fn reported_counts_are_added_up_and_the_newest_of_a_server_counts() {
         let other_servers = OtherServers::default();
-        assert!(other_servers.received(1, &[(7, 3), (8, 1)]));
-        assert!(!other_servers.received(1, &[(7, 2)]));
-        assert!(other_servers.received(2, &[(7, 4)]));
-        assert_eq!([7, 8, 9].map(|customer| other_servers.of(customer)), [6, 1, 0]);
-        other_servers.received(2, &[(7, 0)]);
-        assert_eq!(other_servers.of(7), 2);
+        assert!(other_servers.received(1, &[(customer(7), 3), (customer(8), 1)]));
+        assert!(!other_servers.received(1, &[(customer(7), 2)]));
+        assert!(other_servers.received(2, &[(customer(7), 4)]));
+        assert_eq!([7, 8, 9].map(|id| other_servers.of(customer(id))), [6, 1, 0]);
+        other_servers.received(2, &[(customer(7), 0)]);
+        assert_eq!(other_servers.of(customer(7)), 2);
     }
 
     #[test]
     fn reported_counts_have_limits() {
         let other_servers = OtherServers::default();
-        other_servers.received(1, &[(7, usize::MAX)]);
-        other_servers.received(2, &[(7, usize::MAX)]);
-        assert_eq!(other_servers.of(7), 2 * MAX_SOCKETS);
-        let many: Vec<_> = (0..).map(|customer| (customer, 1)).take(MAX_CUSTOMERS + 10).collect();
+        other_servers.received(1, &[(customer(7), usize::MAX)]);
+        other_servers.received(2, &[(customer(7), usize::MAX)]);
+        assert_eq!(other_servers.of(customer(7)), 2 * MAX_SOCKETS);
+        let many: Vec<_> = (0..).map(|id| (customer(id), 1)).take(MAX_CUSTOMERS + 10).collect();
         other_servers.received(3, &many);
         assert_eq!(other_servers.counts()[&3].counts.len(), MAX_CUSTOMERS);
-        other_servers.received(3, &[(7, 0), (-1, 1)]);
-        assert_eq!(other_servers.of(-1), 1, "a customer that is gone makes room");
+        other_servers.received(3, &[(customer(7), 0), (customer(-1), 1)]);
+        assert_eq!(other_servers.of(customer(-1)), 1, "a customer that is gone makes room");
     }
 
     #[test]
     fn without_other_servers_no_change_is_kept() {
         let other_servers = OtherServers::default();
-        other_servers.changed(7);
+        other_servers.changed(customer(7));
         assert!(other_servers.to_send().is_none());
     }
 }

@@ -1,6 +1,7 @@
 //! Registry of the customers' sockets. A customer has a limited number of them (docs/contract.md §3), and each ends with the token that
 //! opened it.
 
+use nyala_core::domain::id::CustomerId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,7 +34,7 @@ struct SocketSlot {
 /// Every open socket, by customer.
 #[derive(Debug, Default)]
 pub struct SocketSessions {
-    seats: DashMap<i64, Vec<SocketSlot>>,
+    seats: DashMap<CustomerId, Vec<SocketSlot>>,
     next: AtomicU64,
     /// Number of sockets at the other servers.
     pub(super) other_servers: OtherServers,
@@ -43,7 +44,7 @@ pub struct SocketSessions {
 #[derive(Debug)]
 pub struct Seated {
     seats: Arc<SocketSessions>,
-    id: i64,
+    id: CustomerId,
     number: u64,
 }
 
@@ -68,7 +69,7 @@ impl SocketSessions {
     }
 
     /// The ids of a customer's sockets.
-    pub fn sockets(&self, id_customer_global: i64) -> Vec<String> {
+    pub fn sockets(&self, id_customer_global: CustomerId) -> Vec<String> {
         let seats = self.seats.get(&id_customer_global);
         seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
     }
@@ -109,12 +110,12 @@ impl SocketSessions {
     }
 
     /// How many sockets the customer has here.
-    pub(super) fn count(&self, id_customer_global: i64) -> usize {
+    pub(super) fn count(&self, id_customer_global: CustomerId) -> usize {
         self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
     }
 
     /// Customers that have a socket here.
-    pub(super) fn seated(&self) -> Vec<i64> {
+    pub(super) fn seated(&self) -> Vec<CustomerId> {
         self.seats.iter().map(|seats| *seats.key()).collect()
     }
 
@@ -126,7 +127,7 @@ impl SocketSessions {
         self.look_at(auth, &self.seated()).await
     }
 
-    async fn look_at(&self, auth: &Auth, seated: &[i64]) -> Result<(), AuthError> {
+    async fn look_at(&self, auth: &Auth, seated: &[CustomerId]) -> Result<(), AuthError> {
         for some in seated.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {

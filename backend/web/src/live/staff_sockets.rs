@@ -81,7 +81,7 @@ impl StaffSockets {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
-        let sessions: Vec<i64> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
+        let sessions: Vec<TillSessionId> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
         if sessions.is_empty() {
             return Ok(());
         }

@@ -1,5 +1,6 @@
 //! Subscriptions of a socket: subscribe, unsubscribe, and the snapshot in the acknowledgement (docs/contract.md §3).
 
+use nyala_core::domain::id::MachineId;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ const MAX_WAITING: usize = 1024;
 
 /// A subscribe or an unsubscribe.
 pub struct WatchRequest {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub watch: bool,
     pub ack: Option<Ack>,
 }
@@ -26,7 +27,7 @@ pub struct WatchRequest {
 /// A socket's subscriptions to machines. Cheap to clone; stays on its thread.
 #[derive(Clone)]
 pub struct Watcher {
-    live: Live,
+    live: Arc<Live>,
     socket: Socket,
     watching: Rc<RefCell<Watching>>,
 }
@@ -35,12 +36,12 @@ pub struct Watcher {
 struct Watching {
     topics: Vec<(Subscription, Arc<Board>)>,
     /// Machines whose location is being read, each with the requests received since, in their order.
-    queue: Vec<(i64, Vec<WatchRequest>)>,
+    queue: Vec<(MachineId, Vec<WatchRequest>)>,
     closed: bool,
 }
 
 impl Watching {
-    fn find(&self, idmesin: i64) -> Option<usize> {
+    fn find(&self, idmesin: MachineId) -> Option<usize> {
         self.topics.iter().position(|(subscription, _)| subscription.idmesin == idmesin)
     }
 
@@ -84,7 +85,7 @@ fn refuse(ack: Option<Ack>, why: &AppError) {
 }
 
 impl Watcher {
-    pub fn new(live: Live, socket: Socket) -> Self {
+    pub fn new(live: Arc<Live>, socket: Socket) -> Self {
         Self { live, socket, watching: Rc::default() }
     }
 
@@ -116,7 +117,7 @@ impl Watcher {
         actix_web::rt::spawn(self.clone().look_up(idmesin));
     }
 
-    async fn look_up(self, idmesin: i64) {
+    async fn look_up(self, idmesin: MachineId) {
         let found = self.live.machines.show(idmesin).await.map_err(AppError::from);
         let mut watching = self.watching.borrow_mut();
         let waited = watching.queue.iter().position(|(of, _)| *of == idmesin).map(|at| watching.queue.swap_remove(at).1);

@@ -5,6 +5,7 @@ use std::future::{Ready, ready};
 use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::approval::{self, Act};
@@ -56,7 +57,7 @@ impl Approval {
         act: &Act,
         without: AppError,
         now: Timestamp,
-    ) -> Result<i64, AppError> {
+    ) -> Result<StaffId, AppError> {
         let (Some(text), Some(till)) = (&self.0, operator.at) else { return Err(without) };
         Ok(approval::use_up(tx, text, till, act, now).await?)
     }
@@ -88,7 +89,7 @@ impl FromRequest for Approved {
 
 impl Approved {
     /// Uses up a kasir's approval of `act`. Returns the approver, `None` when no approval was needed.
-    pub async fn check(&self, tx: &Transaction<'_>, act: Option<&Act>, now: Timestamp) -> Result<Option<i64>, AppError> {
+    pub async fn check(&self, tx: &Transaction<'_>, act: Option<&Act>, now: Timestamp) -> Result<Option<StaffId>, AppError> {
         match act {
             _ if self.operator.role > Role::Kasir => Ok(None),
             Some(act) => self.approval.use_up(tx, &self.operator, act, NEEDED, now).await.map(Some),
@@ -98,7 +99,7 @@ impl Approved {
 }
 
 /// Content of the audit log for a change, with its approver.
-pub fn with_approver(mut content: Value, approver: Option<i64>) -> Value {
+pub fn with_approver(mut content: Value, approver: Option<StaffId>) -> Value {
     if let Some(approver) = approver {
         content["disetujui"] = operator::principal(approver).into();
     }

@@ -2,7 +2,7 @@
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{StaffId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
@@ -21,7 +21,8 @@ use crate::live::balances::Moved;
 pub struct MoneyBack {
     /// The receipt number.
     idtransaksi: String,
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
     /// The movement's id, `entri` of the history row.
     entri: i64,
     /// Rupiah given back.
@@ -44,15 +45,15 @@ pub struct GivenBackOften {
 }
 
 /// The purchases that `operator` may change, only those of `idcustomer` if it is given.
-pub(super) fn visible(operator: &Operator, idcustomer: Option<Id>) -> Visible {
-    Visible { idowner: operator.idowner, idoutlet: operator.idoutlet, idcustomer: idcustomer.map(Id::get) }
+pub(super) fn visible(operator: &Operator, idcustomer: Option<WalletId>) -> Visible {
+    Visible { scope: operator.scope, wallet: idcustomer }
 }
 
 /// The purchase's customer, if given. A kasir must give it, because the approval names it.
-pub(super) fn customer(operator: &Operator, idcustomer: Option<Id>) -> Result<Option<i64>, AppError> {
+pub(super) fn customer(operator: &Operator, idcustomer: Option<WalletId>) -> Result<Option<WalletId>, AppError> {
     match idcustomer {
         None if operator.role == Role::Kasir => Err(AppError::Unprocessable("idcustomer wajib diisi")),
-        id => Ok(id.map(Id::get)),
+        id => Ok(id),
     }
 }
 
@@ -67,7 +68,7 @@ pub(super) async fn record(
     receipt: &ReceiptNumber,
     given_back: GivenBack,
     grounds: Grounds<'_>,
-    approver: Option<i64>,
+    approver: Option<StaffId>,
 ) -> Result<MoneyBack, AppError> {
     let GivenBack { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, usable_until, .. } =
         given_back;

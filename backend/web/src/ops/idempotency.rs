@@ -10,6 +10,7 @@ use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use deadpool_postgres::Transaction;
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::db::pool::DbClient;
@@ -58,7 +59,7 @@ impl FromRequest for IdempotencyKey {
 pub struct IdempotentCall {
     key: IdempotencyKey,
     body_hash: Vec<u8>,
-    key_id: i64,
+    key_id: StaffId,
     now: Timestamp,
 }
 

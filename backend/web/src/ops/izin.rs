@@ -1,7 +1,7 @@
 //! `POST /ops/v1/izin`: a supervisor's PIN at another person's till, for one action on one object (docs/till.md).
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::Staff;
@@ -27,7 +27,7 @@ pub const HEADER: &str = "X-Izin";
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Izin {
     /// The supervisor.
-    idpetugas: Id,
+    idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
     #[schema(pattern = "^(topup|batal|refund|hapus|kas)$")]

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, ServiceId};
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
@@ -24,7 +24,7 @@ const MAX_DURATION_S: i64 = 86_400;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewLayanan {
-    idoutlet: Id,
+    idoutlet: OutletId,
     #[schema(value_type = ShortText)]
     nama: String,
     /// Seconds.
@@ -38,7 +38,8 @@ pub struct NewLayanan {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LayananMade {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: ServiceId,
 }
 
 /// A checked service to be offered.
@@ -86,7 +87,7 @@ const OFFER: &str = "
     INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, $3, $4, $5) RETURNING idlayanan";
 
 /// Adds a service to an outlet; returns its id.
-pub async fn offer(tx: &Transaction<'_>, idoutlet: i64, what: &Offer, now: Timestamp) -> Result<i64, AppError> {
+pub async fn offer(tx: &Transaction<'_>, idoutlet: OutletId, what: &Offer, now: Timestamp) -> Result<ServiceId, AppError> {
     let stmt = tx.prepare_cached(OFFER).await?;
     Ok(tx.query_one(&stmt, &[&idoutlet, &what.name, &what.duration_s, &what.price, &now]).await?.get(0))
 }

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::{HeaderValue, SET_COOKIE};
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
@@ -23,7 +23,7 @@ use crate::http::schema::SixDigits;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Masuk {
-    idpetugas: Id,
+    idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
     /// Theirs from now on; a first PIN needs it.

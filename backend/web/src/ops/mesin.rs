@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
@@ -43,7 +43,7 @@ pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppErr
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewMesin {
-    idoutlet: Id,
+    idoutlet: OutletId,
     #[schema(value_type = ShortText)]
     nama: String,
     /// `sim` when left out.
@@ -54,7 +54,8 @@ pub struct NewMesin {
 /// A machine and what is printed on its sticker.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct MesinMade {
-    pub id: i64,
+    #[schema(value_type = i64)]
+    pub id: MachineId,
     /// The text inside the sticker's QR.
     pub qr: String,
     /// Printed under it, for those who type: 8 Crockford base32 characters.

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::{text, whole};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
@@ -25,7 +25,7 @@ const MAX_COUNT: u32 = 20_000;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ManyMesin {
-    idoutlet: Id,
+    idoutlet: OutletId,
     #[schema(minimum = 1, maximum = 20000)]
     #[serde(deserialize_with = "whole::deserialize")]
     jumlah: u32,
@@ -72,7 +72,7 @@ pub async fn mesin_bulk(
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
     let mesin = install(&tx, &secrets, outlet, &names, body.driver, now).await?;
-    let ids: Vec<i64> = mesin.iter().map(|m| m.id).collect();
+    let ids: Vec<MachineId> = mesin.iter().map(|m| m.id).collect();
     let content = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
     let object = format!("outlet:{}", outlet.idoutlet);
     let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat_massal", object, content };

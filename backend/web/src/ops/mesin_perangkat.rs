@@ -1,7 +1,7 @@
 //! `POST /ops/v1/mesin/{id}/perangkat`: creates a key for a machine's device; it is shown once (supervisor and above).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::MachineId;
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, Sight, Turn};
 use nyala_store::config::ServerSettings;
@@ -14,7 +14,7 @@ use crate::http::error::AppError;
 /// A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(Id), Path)),
+    params(("id" = inline(MachineId), Path)),
     responses(
         (status = 200, body = Answer<DeviceLogin>), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
         (status = 409, body = Empty, description = "Its driver is not mqtt"),
@@ -29,8 +29,7 @@ pub async fn mesin_perangkat(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
-    let sight = Sight { idowner: operator.idowner, idoutlet: operator.idoutlet };
+    let id = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let principal = operator.principal();
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;

@@ -1,7 +1,7 @@
 //! `GET /ops/v1/mesin/{id}`: current state of a machine (every role).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
 use nyala_store::db::Store;
@@ -15,7 +15,8 @@ use crate::http::error::AppError;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MesinNow {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: MachineId,
     nama: String,
     status: StatusMesin,
     /// Milliseconds left; null unless it runs.
@@ -41,7 +42,7 @@ WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT 
 
 /// What a machine does now.
 #[utoipa::path(
-    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = inline(Id), Path)),
+    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = inline(MachineId), Path)),
     responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn mesin_status(
@@ -49,10 +50,11 @@ pub async fn mesin_status(
     store: web::Data<Store>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
-    let id = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let id = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(READ).await?;
-    let row = client.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet]).await?.ok_or(AppError::MachineNotFound)?;
+    let row =
+        client.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet]).await?.ok_or(AppError::MachineNotFound)?;
     let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
     let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
     let duration_ms = row.try_get::<_, Option<i32>>("durasi_s")?.map_or(i64::MAX, |s| i64::from(s) * 1_000);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::text;
 use nyala_core::purchase::times::{ANSWER_WAIT_MS, LOOK_EVERY_MS};
 use nyala_identity::staff::operator::Operator;
@@ -49,7 +49,7 @@ SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEF
 
 /// Stops a machine; moves no money.
 #[utoipa::path(
-    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = inline(Id), Path)),
+    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = inline(MachineId), Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
         (status = 409, body = Empty, description = "It does not run"),
@@ -64,7 +64,7 @@ pub async fn mesin_stop(
     body: Json<StopRequest>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
-    let idmesin = Id::parse(&id).ok_or(AppError::MachineNotFound)?.get();
+    let idmesin = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (location, stops) = request(&store, &operator, idmesin, &reason).await?;
     let (waits, ended) = reply::channel();
@@ -85,7 +85,7 @@ pub async fn mesin_stop(
 }
 
 /// Waits until the device has reported that it no longer runs `cmd_id`.
-async fn has_ended(store: &Store, idmesin: i64, cmd_id: Uuid) -> Result<HttpResponse, AppError> {
+async fn has_ended(store: &Store, idmesin: MachineId, cmd_id: Uuid) -> Result<HttpResponse, AppError> {
     const RUNS: &str = "SELECT EXISTS (SELECT FROM mesin WHERE idmesin = $1 AND jalan_cmd_id = $2)";
     for _ in 0..ANSWER_WAIT_MS / LOOK_EVERY_MS {
         let client = store.get().await?;
@@ -103,19 +103,22 @@ async fn has_ended(store: &Store, idmesin: i64, cmd_id: Uuid) -> Result<HttpResp
 /// The cycle to be stopped.
 #[derive(Clone, Copy)]
 enum Stops {
-    Purchase(i64),
+    Purchase(PurchaseId),
     /// A cycle that the device reports without an open purchase.
     Unpaid(Uuid),
 }
 
-async fn request(store: &Store, operator: &Operator, idmesin: i64, reason: &str) -> Result<(Location, Stops), AppError> {
+async fn request(store: &Store, operator: &Operator, idmesin: MachineId, reason: &str) -> Result<(Location, Stops), AppError> {
     let client = store.get().await?;
     let stmt = client.prepare_cached(REQUEST).await?;
     let row = client
-        .query_opt(&stmt, &[&idmesin, &operator.idowner, &operator.idoutlet, &store.now(), &operator.principal(), &reason])
+        .query_opt(
+            &stmt,
+            &[&idmesin, &operator.scope.owner, &operator.scope.outlet, &store.now(), &operator.principal(), &reason],
+        )
         .await?
         .ok_or(AppError::MachineNotFound)?;
-    let purchase_id: Option<i64> = row.try_get(2)?;
+    let purchase_id: Option<PurchaseId> = row.try_get(2)?;
     let unpaid: Option<Uuid> = row.try_get(3)?;
     let stops = purchase_id.map(Stops::Purchase).or(unpaid.map(Stops::Unpaid));
     let stops = stops.ok_or(AppError::Conflict("mesin tidak sedang berjalan"))?;

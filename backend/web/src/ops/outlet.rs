@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
@@ -21,7 +21,7 @@ use crate::http::schema::ShortText;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewOutlet {
-    idowner: Id,
+    idowner: OwnerId,
     #[schema(value_type = ShortText)]
     nama: String,
     #[schema(value_type = ShortText)]
@@ -42,7 +42,8 @@ pub struct NewOutlet {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletMade {
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
 }
 
 /// The checked data of an outlet.
@@ -88,7 +89,7 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     let Minimal(operator) = by;
     let premises = Premises::parse(&body)?;
     let unknown = AppError::NotFound("owner tidak ditemukan");
-    if operator.idowner.is_some_and(|own| own != body.idowner.get()) {
+    if operator.scope.owner.is_some_and(|own| own != body.idowner) {
         return Err(unknown);
     }
     let now = store.now();
@@ -122,7 +123,12 @@ const OPEN: &str = "
     SELECT idoutlet FROM made";
 
 /// Opens an outlet of `idowner` with its accounts R and K; `None` when the owner does not exist.
-pub async fn open(tx: &Transaction<'_>, idowner: i64, premises: &Premises, now: Timestamp) -> Result<Option<i64>, AppError> {
+pub async fn open(
+    tx: &Transaction<'_>,
+    idowner: OwnerId,
+    premises: &Premises,
+    now: Timestamp,
+) -> Result<Option<OutletId>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
     let Premises { name, city, latitude, longitude, days, return_days } = premises;
     let row = tx.query_opt(&stmt, &[&idowner, name, city, latitude, longitude, &now, days, return_days]).await?;

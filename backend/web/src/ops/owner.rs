@@ -1,6 +1,7 @@
 //! `POST /ops/v1/owner`: adds an owner of outlets (root only).
 
 use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::OwnerId;
 use nyala_core::domain::text;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
@@ -22,7 +23,8 @@ pub struct NewOwner {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OwnerMade {
-    idowner: i64,
+    #[schema(value_type = i64)]
+    idowner: OwnerId,
 }
 
 /// Adds an owner.
@@ -39,7 +41,7 @@ pub async fn owner(by: Minimal<ROOT>, store: web::Data<Store>, body: Json<NewOwn
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
-    let idowner: i64 = tx.query_one(&stmt, &[&name, &now]).await?.get(0);
+    let idowner: OwnerId = tx.query_one(&stmt, &[&name, &now]).await?.get(0);
     let entry = AuditEntry {
         principal: &by.0.principal(),
         action: "owner.buat",

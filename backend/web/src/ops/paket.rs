@@ -3,7 +3,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, PackageId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
@@ -28,8 +28,10 @@ use crate::http::schema::ShortText;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PaketRow {
-    idpaket: i64,
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idpaket: PackageId,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
     nama: String,
     /// Rupiah paid.
     harga: i64,
@@ -56,7 +58,9 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>, page: web::
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
     let with_retired = operator.role > Role::Kasir;
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &with_retired, &page.before(), &(limit + 1)]).await?;
+    let rows = client
+        .query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &with_retired, &page.before(), &(limit + 1)])
+        .await?;
     let packages = rows.iter().map(|row| {
         let package = PaketRow {
             idpaket: row.get(0),
@@ -67,14 +71,14 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>, page: web::
             aktif: row.get(5),
             berlaku_hari: row.get(6),
         };
-        (package.idpaket, package)
+        (package.idpaket.get(), package)
     });
     Ok(answer::ok(Rows::of(packages, limit)))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct NewPaket {
-    idoutlet: Id,
+    idoutlet: OutletId,
     #[schema(value_type = ShortText)]
     nama: String,
     /// Rupiah paid.
@@ -90,7 +94,8 @@ pub struct NewPaket {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PaketMade {
-    idpaket: i64,
+    #[schema(value_type = i64)]
+    idpaket: PackageId,
 }
 
 /// Adds a package to an outlet.
@@ -112,7 +117,7 @@ pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<Ne
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let idpaket: i64 = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now, &days]).await?.get(0);
+    let idpaket: PackageId = tx.query_one(ADD, &[&outlet.idoutlet, &name, &price, &quota, &now, &days]).await?.get(0);
     let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "harga": price, "quota": quota, "berlaku_hari": days });
     record(&tx, &operator, "paket.buat", (idpaket, outlet.idoutlet), content, now).await?;
     tx.commit().await?;
@@ -141,7 +146,7 @@ pub struct PaketChange {
 /// Changes a package from now on; what was sold keeps its own price.
 #[utoipa::path(
     post, path = "/ops/v1/paket/{id}", operation_id = "change_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(Id), Path)), request_body = PaketChange,
+    params(("id" = inline(PackageId), Path)), request_body = PaketChange,
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
         (status = 404, body = Empty),
@@ -161,7 +166,7 @@ pub async fn change(
             AND ($3::BIGINT IS NULL OR p.idoutlet = $3)
         RETURNING p.idoutlet";
     let Minimal(operator) = by;
-    let id = Id::parse(&id).ok_or(UNKNOWN)?.get();
+    let id = PackageId::parse(&id).ok_or(UNKNOWN)?;
     let name = body.nama.as_deref().map(|nama| text::parse("nama", nama, text::MAX_NAME_CHARS)).transpose()?;
     let price = body.harga.map(|harga| harga.within("harga", 1)).transpose()?;
     let quota = body.quota.map(|quota| quota.within("quota", 1)).transpose()?;
@@ -169,10 +174,19 @@ pub async fn change(
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let params: [&(dyn ToSql + Sync); 9] =
-        [&id, &operator.idowner, &operator.idoutlet, &name, &price, &quota, &body.aktif, &body.berlaku_hari.is_some(), &days];
+    let params: [&(dyn ToSql + Sync); 9] = [
+        &id,
+        &operator.scope.owner,
+        &operator.scope.outlet,
+        &name,
+        &price,
+        &quota,
+        &body.aktif,
+        &body.berlaku_hari.is_some(),
+        &days,
+    ];
     let changed = tx.query_opt(CHANGE, &params).await?;
-    let idoutlet: i64 = changed.ok_or(UNKNOWN)?.get(0);
+    let idoutlet: OutletId = changed.ok_or(UNKNOWN)?.get(0);
     let mut content = json!({ "idoutlet": idoutlet, "nama": name, "harga": price, "quota": quota, "aktif": body.aktif });
     if body.berlaku_hari.is_some() {
         content["berlaku_hari"] = json!(days);
@@ -193,7 +207,7 @@ async fn record(
     tx: &Transaction<'_>,
     operator: &Operator,
     action: &'static str,
-    (id, idoutlet): (i64, i64),
+    (id, idoutlet): (PackageId, OutletId),
     content: serde_json::Value,
     now: Timestamp,
 ) -> Result<(), AppError> {
@@ -210,11 +224,11 @@ pub struct Sold {
 }
 
 /// A package that an outlet sells at this price; 409 when it does not, or no longer.
-pub async fn sold(client: &impl GenericClient, id: Id, idoutlet: i64, price: i64) -> Result<Sold, AppError> {
+pub async fn sold(client: &impl GenericClient, id: PackageId, idoutlet: OutletId, price: i64) -> Result<Sold, AppError> {
     const SOLD: &str =
         "SELECT quota, nama, berlaku_hari FROM paket WHERE idpaket = $1 AND idoutlet = $2 AND harga = $3 AND aktif";
     let stmt = client.prepare_cached(SOLD).await?;
-    let row = client.query_opt(&stmt, &[&id.get(), &idoutlet, &price]).await?;
+    let row = client.query_opt(&stmt, &[&id, &idoutlet, &price]).await?;
     let sold = row.map(|row| Sold { quota: row.get(0), name: row.get(1), days: row.get(2) });
     sold.ok_or(AppError::Conflict("harga paket berubah"))
 }

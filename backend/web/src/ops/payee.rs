@@ -1,7 +1,7 @@
 //! The customer at a counter, given by number, by the customer's QR code, or by the id that a search returned.
 
 use deadpool_postgres::GenericClient;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::name;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::telp::Telp;
@@ -19,7 +19,7 @@ const UNKNOWN: AppError = AppError::NotFound("pelanggan tidak ditemukan");
 /// The customer as given in a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Named<'a> {
-    Id(Id),
+    Id(CustomerId),
     Telp(&'a Telp),
     Qr(&'a str),
 }
@@ -27,8 +27,7 @@ pub enum Named<'a> {
 /// A customer's data that staff may see.
 #[derive(Debug)]
 pub struct Payee {
-    /// `id_customer_global`.
-    pub id: i64,
+    pub id: CustomerId,
     /// `Siti R.`
     pub name: String,
     pub telp: Telp,
@@ -61,9 +60,9 @@ impl Named<'_> {
         let payee = match self {
             Self::Id(id) => {
                 if let Some(by) = &by {
-                    was_found(client, by, id.get(), now).await?;
+                    was_found(client, by, id, now).await?;
                 }
-                return by_id(client, id.get()).await;
+                return by_id(client, id).await;
             }
             Self::Qr(text) => by_id(client, read_qr(secrets, text, now)?).await?,
             Self::Telp(telp) => {
@@ -78,7 +77,7 @@ impl Named<'_> {
     }
 }
 
-async fn remember(client: &impl GenericClient, by: &str, customer: i64, now: Timestamp) -> Result<(), AppError> {
+async fn remember(client: &impl GenericClient, by: &str, customer: CustomerId, now: Timestamp) -> Result<(), AppError> {
     const REMEMBER: &str = "
         INSERT INTO pelanggan_ditemukan (oleh, id_customer_global, created_at) VALUES ($1, $2, $3)
         ON CONFLICT (oleh, id_customer_global) DO UPDATE SET created_at = excluded.created_at";
@@ -87,7 +86,7 @@ async fn remember(client: &impl GenericClient, by: &str, customer: i64, now: Tim
     Ok(())
 }
 
-async fn was_found(client: &impl GenericClient, by: &str, customer: i64, now: Timestamp) -> Result<(), AppError> {
+async fn was_found(client: &impl GenericClient, by: &str, customer: CustomerId, now: Timestamp) -> Result<(), AppError> {
     const FOUND: &str = "SELECT FROM pelanggan_ditemukan WHERE oleh = $1 AND id_customer_global = $2 AND created_at > $3";
     let stmt = client.prepare_cached(FOUND).await?;
     let found = client.query_opt(&stmt, &[&by, &customer, &now.plus_ms(-FOUND_FOR_MS)]).await?;
@@ -108,14 +107,14 @@ pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<Payee, 
     Ok(Payee { id: row.get(0), name: name::short(row.get(1), row.get(2)), telp: telp.clone() })
 }
 
-async fn by_id(client: &impl GenericClient, id: i64) -> Result<Payee, AppError> {
+async fn by_id(client: &impl GenericClient, id: CustomerId) -> Result<Payee, AppError> {
     const FIND: &str = "SELECT nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
     let stmt = client.prepare_cached(FIND).await?;
     let row = client.query_opt(&stmt, &[&id]).await?.ok_or(UNKNOWN)?;
     Ok(Payee { id, name: name::short(row.get(0), row.get(1)), telp: Telp::from_stored(row.get(2)) })
 }
 
-fn read_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<i64, AppError> {
+fn read_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<CustomerId, AppError> {
     customer::parse(text, secrets, now).map_err(|e| match e {
         QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
         QrError::Expired => {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{CustomerId, OutletId, WalletId};
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::{COUNTRY_CODE, Telp};
 use nyala_core::domain::timestamp::Timestamp;
@@ -51,7 +51,7 @@ pub struct ManyPelanggan {
     #[schema(value_type = NumberPrefix)]
     awalan_telp: String,
     /// Where each gets an account.
-    idoutlet: Option<Id>,
+    idoutlet: Option<OutletId>,
     /// Rupiah in each account, 0 when left out; needs `idoutlet`.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 20000000)]
     saldo: Option<Rupiah>,
@@ -59,9 +59,11 @@ pub struct ManyPelanggan {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PelangganMade {
-    id_customer_global: i64,
+    #[schema(value_type = i64)]
+    id_customer_global: CustomerId,
     telp: String,
-    idcustomer: Option<i64>,
+    #[schema(value_type = Option<i64>)]
+    idcustomer: Option<WalletId>,
     token: String,
 }
 
@@ -117,7 +119,7 @@ pub async fn pelanggan_bulk(
     let content = json!({ "jumlah": body.jumlah, "awalan_telp": prefix.0, "idoutlet": body.idoutlet, "saldo": balance });
     let object = "customer_global:massal".to_owned();
     let entry = AuditEntry { principal: &operator.principal(), action: ACTION, object, content };
-    audit::write_at(&tx, body.idoutlet.map(Id::get), &entry, now).await?;
+    audit::write_at(&tx, body.idoutlet, &entry, now).await?;
     tx.commit().await?;
     let tokens = &auth.tokens;
     let pelanggan = made.into_iter().map(|(id, telp)| {
@@ -180,7 +182,7 @@ async fn register(
     count: u32,
     hash: &str,
     now: Timestamp,
-) -> Result<Vec<(i64, String)>, AppError> {
+) -> Result<Vec<(CustomerId, String)>, AppError> {
     const HIGHEST: &str = "SELECT max(telp) FROM customer_global WHERE telp LIKE $1 AND length(telp) = $2";
     const INSERT: &str = "
         INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
@@ -194,7 +196,7 @@ async fn register(
     if rows.len() != numbers.len() {
         return Err(AppError::Conflict("nomor dengan awalan itu baru saja didaftarkan, coba lagi"));
     }
-    let mut made: Vec<(i64, String)> = rows.iter().map(|r| (r.get(0), r.get(1))).collect();
+    let mut made: Vec<(CustomerId, String)> = rows.iter().map(|r| (r.get(0), r.get(1))).collect();
     made.sort_by(|a, b| a.1.cmp(&b.1));
     Ok(made)
 }
@@ -203,14 +205,14 @@ async fn register(
 async fn accounts(
     tx: &Transaction<'_>,
     operator: &Operator,
-    made: &[(i64, String)],
-    idoutlet: Option<Id>,
+    made: &[(CustomerId, String)],
+    idoutlet: Option<OutletId>,
     balance: i64,
     now: Timestamp,
-) -> Result<HashMap<i64, i64>, AppError> {
+) -> Result<HashMap<CustomerId, WalletId>, AppError> {
     let Some(idoutlet) = idoutlet else { return Ok(HashMap::new()) };
     let outlet = scope::outlet(tx, operator, idoutlet).await?;
-    let ids: Vec<i64> = made.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<CustomerId> = made.iter().map(|(id, _)| *id).collect();
     let principal = operator.principal();
     let bulk = BulkTopUp { idoutlet: outlet.idoutlet, idowner: outlet.idowner, balance, principal: &principal, now };
     Ok(bulk_topup::open(tx, &ids, bulk).await?.into_iter().collect())

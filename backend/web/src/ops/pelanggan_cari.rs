@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::GenericClient;
+use nyala_core::domain::id::{CustomerId, OutletId, PackageId, WalletId};
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::Staff;
@@ -29,7 +30,8 @@ pub struct FindPelanggan {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PelangganFound {
-    id_customer_global: i64,
+    #[schema(value_type = i64)]
+    id_customer_global: CustomerId,
     /// The first name and an initial.
     #[schema(example = "Siti R.")]
     nama: String,
@@ -51,7 +53,8 @@ pub struct PelangganFound {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SoldInto {
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
     /// 2 never expires, 1 at `masa_aktif`.
     #[schema(minimum = 1, maximum = 2)]
     jenis_emoney: i16,
@@ -63,8 +66,8 @@ pub struct SoldInto {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NotSold {
     /// The package; null: any amount without one.
-    #[schema(required)]
-    idpaket: Option<i64>,
+    #[schema(value_type = Option<i64>, required)]
+    idpaket: Option<PackageId>,
     /// What the sale would be refused with.
     sebab: &'static str,
 }
@@ -74,8 +77,8 @@ pub struct LastTopUp {
     /// Rupiah paid; with `idpaket` its present price.
     nominal: i64,
     /// The package, if it is still sold.
-    #[schema(required)]
-    idpaket: Option<i64>,
+    #[schema(value_type = Option<i64>, required)]
+    idpaket: Option<PackageId>,
     /// RFC 3339.
     created_at: Timestamp,
 }
@@ -117,7 +120,7 @@ pub async fn pelanggan_cari(
         rekening: None,
         ditolak: Vec::new(),
     };
-    if let Some(idoutlet) = seller.operator.idoutlet {
+    if let Some(idoutlet) = seller.operator.scope.outlet {
         (found.saldo, found.terakhir) = account(&client, payee.id, idoutlet).await?;
         if let Some(account) = topup::account(&client, payee.id, idoutlet).await?.filter(|account| !account.fresh) {
             found.ditolak = not_sold(&client, account, idoutlet, staff.store.now()).await?;
@@ -132,7 +135,7 @@ pub async fn pelanggan_cari(
 async fn not_sold(
     client: &impl GenericClient,
     account: Account,
-    idoutlet: i64,
+    idoutlet: OutletId,
     now: Timestamp,
 ) -> Result<Vec<NotSold>, AppError> {
     const OFFERS: &str = "
@@ -147,8 +150,8 @@ async fn not_sold(
 /// The balance and the last top-up of a customer at an outlet.
 async fn account(
     client: &impl GenericClient,
-    customer: i64,
-    idoutlet: i64,
+    customer: CustomerId,
+    idoutlet: OutletId,
 ) -> Result<(Option<i64>, Option<LastTopUp>), AppError> {
     const BALANCE: &str = "
         SELECT q.saldo FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2";

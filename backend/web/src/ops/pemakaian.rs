@@ -1,6 +1,7 @@
 //! `GET /ops/v1/pemakaian`: purchases at an outlet, newest first. A kasir sees those since the till's shift was opened.
 
 use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::WalletId;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::PurchaseState;
@@ -21,7 +22,8 @@ use crate::http::error::AppError;
 pub struct UseRow {
     /// The receipt number.
     idtransaksi: String,
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
     /// RFC 3339.
     created_at: Timestamp,
     /// The customer; a kasir sees the first name and an initial.

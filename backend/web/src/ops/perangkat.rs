@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, StaffId, TillId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
@@ -30,14 +30,15 @@ pub struct Perangkat {
     #[schema(value_type = ShortText)]
     nama: String,
     /// Whose tablet it will be; this or `idpetugas`.
-    idoutlet: Option<Id>,
+    idoutlet: Option<OutletId>,
     /// Whose own it will be; this or `idoutlet`.
-    idpetugas: Option<Id>,
+    idpetugas: Option<StaffId>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Invitation {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: TillId,
     /// To be typed at `/kasir/pasang`, once.
     kode: String,
     /// RFC 3339.
@@ -52,10 +53,13 @@ impl From<Pairing> for Invitation {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PerangkatRow {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: TillId,
     nama: String,
-    idoutlet: Option<i64>,
-    idpetugas: Option<i64>,
+    #[schema(value_type = Option<i64>)]
+    idoutlet: Option<OutletId>,
+    #[schema(value_type = Option<i64>)]
+    idpetugas: Option<StaffId>,
     /// RFC 3339; null until its code was used.
     dipasang_at: Option<Timestamp>,
     /// RFC 3339.
@@ -87,7 +91,7 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
     let client = store.get().await?;
     let stmt = client.prepare_cached(&list).await?;
     let all = operator.role >= Role::Owner;
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &all, &page.before(), &(limit + 1)]).await?;
+    let rows = client.query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &all, &page.before(), &(limit + 1)]).await?;
     let browsers = rows.iter().map(|row| {
         let browser = PerangkatRow {
             id: row.get(0),
@@ -97,7 +101,7 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
             dipasang_at: row.get(4),
             dicabut_at: row.get(5),
         };
-        (browser.id, browser)
+        (browser.id.get(), browser)
     });
     Ok(answer::ok(Rows::of(browsers, limit)))
 }
@@ -155,24 +159,24 @@ pub async fn invite_with_record(
 }
 
 /// The operator's own person, or a member of the operator's staff.
-async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Id) -> Result<i64, AppError> {
+async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: StaffId) -> Result<StaffId, AppError> {
     const FIND: &str = "
         SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
         WHERE k.id = $1 AND k.revoked_at IS NULL AND ($2::BIGINT IS NULL OR COALESCE(o.idowner, k.idowner) = $2)
             AND ($3::BIGINT IS NULL OR k.idoutlet = $3 OR k.id = $4)";
-    let row = tx.query_opt(FIND, &[&person.get(), &operator.idowner, &operator.idoutlet, &operator.id]).await?;
+    let row = tx.query_opt(FIND, &[&person, &operator.scope.owner, &operator.scope.outlet, &operator.id]).await?;
     row.map(|row| row.get(0)).ok_or(AppError::NotFound("petugas tidak ditemukan"))
 }
 
 /// Ends a browser, a lost one say: its cookie and every session in it.
 #[utoipa::path(
     operation_id = "perangkat_end",
-    post, path = "/ops/v1/perangkat/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    post, path = "/ops/v1/perangkat/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = TillId, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn end(
     by: Minimal<SUPERVISOR>,
-    id: web::Path<Id>,
+    id: web::Path<TillId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
 ) -> Result<HttpResponse, AppError> {
@@ -192,23 +196,27 @@ pub async fn end(
 const UNKNOWN: AppError = AppError::NotFound("perangkat tidak ditemukan");
 
 /// A visible browser, ended or not, whose row is locked.
-async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: Id) -> Result<i64, AppError> {
+async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: TillId) -> Result<TillId, AppError> {
     let find = format!("SELECT p.id {SIGHT} AND p.id = $4 FOR UPDATE OF p");
     let all = operator.role >= Role::Owner;
-    let row = tx.query_opt(&find, &[&operator.idowner, &operator.idoutlet, &all, &id.get()]).await?;
+    let row = tx.query_opt(&find, &[&operator.scope.owner, &operator.scope.outlet, &all, &id]).await?;
     row.map(|row| row.get(0)).ok_or(UNKNOWN)
 }
 
 /// A code for a browser that takes this one's place, ended or not: the till with its open shift goes on in it.
 #[utoipa::path(
     operation_id = "perangkat_invite_again",
-    post, path = "/ops/v1/perangkat/{id}/pasang", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    post, path = "/ops/v1/perangkat/{id}/pasang", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = TillId, Path)),
     responses(
         (status = 200, body = Answer<Invitation>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
         (status = 404, body = Empty),
     )
 )]
-pub async fn invite_again(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn invite_again(
+    by: Minimal<SUPERVISOR>,
+    id: web::Path<TillId>,
+    store: web::Data<Store>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
@@ -221,7 +229,7 @@ pub async fn invite_again(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web
 /// Creates a code for a browser's replacement, and its entry in the audit log. `None`: there is no such browser.
 pub async fn invite_again_with_record(
     tx: &Transaction<'_>,
-    id: i64,
+    id: TillId,
     principal: &str,
     now: Timestamp,
 ) -> Result<Option<Pairing>, AppError> {
@@ -233,7 +241,7 @@ pub async fn invite_again_with_record(
 }
 
 /// Ends a browser and writes the entry in the audit log. False: no such browser, or it has already ended.
-pub async fn end_with_record(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<bool, AppError> {
+pub async fn end_with_record(tx: &Transaction<'_>, id: TillId, principal: &str, now: Timestamp) -> Result<bool, AppError> {
     const END: &str = "
         WITH ended AS (
             UPDATE perangkat SET dicabut_at = $2, token_hash = NULL, token_sampai = NULL, kode_hash = NULL, kode_sampai = NULL

@@ -1,6 +1,7 @@
 //! `GET /ops/v1/perangkat/saya`: what a paired browser shows before a login: its outlet, and who works there.
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::seconds_up;
 use nyala_identity::staff::browser::{self, Listed, OutletName};
 use nyala_ledger::shift::{self, Shift};
@@ -30,7 +31,8 @@ pub struct NamedBrowser {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletOf {
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
     nama: String,
     kota: String,
 }

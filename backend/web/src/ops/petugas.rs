@@ -3,7 +3,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
@@ -37,31 +37,35 @@ pub struct Petugas {
     #[schema(value_type = String, pattern = "^(kasir|supervisor|owner)$")]
     role: String,
     /// Where a kasir or a supervisor works.
-    idoutlet: Option<Id>,
+    idoutlet: Option<OutletId>,
     /// Whose outlets an owner has.
-    idowner: Option<Id>,
+    idowner: Option<OwnerId>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PetugasHired {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: StaffId,
     /// Good for a day, to make one's own with; told once.
     pin_awal: String,
 }
 
 impl PetugasHired {
-    fn new(id: i64, pin: &Pin) -> Self {
+    fn new(id: StaffId, pin: &Pin) -> Self {
         Self { id, pin_awal: pin.as_str().to_owned() }
     }
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PetugasRow {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: StaffId,
     nama: String,
     role: String,
-    idoutlet: Option<i64>,
-    idowner: Option<i64>,
+    #[schema(value_type = Option<i64>)]
+    idoutlet: Option<OutletId>,
+    #[schema(value_type = Option<i64>)]
+    idowner: Option<OwnerId>,
     /// A first PIN that was not changed yet.
     pin_awal: bool,
     dikunci: bool,
@@ -103,7 +107,8 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
     let roles = below(operator.role);
-    let rows = client.query(&stmt, &[&operator.idowner, &operator.idoutlet, &roles, &page.before(), &(limit + 1)]).await?;
+    let rows =
+        client.query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &roles, &page.before(), &(limit + 1)]).await?;
     let people = rows.iter().map(|row| {
         let person = PetugasRow {
             id: row.get(0),
@@ -185,31 +190,31 @@ pub async fn hire_with_first_pin(
     Ok(people::record(tx, principal, "petugas.buat", pin.person, content, now).await?)
 }
 
-async fn known_owner(client: &impl GenericClient, owner: Id) -> Result<i64, AppError> {
+async fn known_owner(client: &impl GenericClient, owner: OwnerId) -> Result<OwnerId, AppError> {
     let found = client.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner.get()]).await?;
     found.map(|_| owner.get()).ok_or(AppError::NotFound("owner tidak ditemukan"))
 }
 
 /// A visible person with a lower role than the operator's.
-async fn find(client: &impl GenericClient, operator: &Operator, id: Id) -> Result<i64, AppError> {
+async fn find(client: &impl GenericClient, operator: &Operator, id: StaffId) -> Result<StaffId, AppError> {
     const FIND: &str = "
         SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
         WHERE k.id = $1 AND ($2::BIGINT IS NULL OR o.idowner = $2) AND ($3::BIGINT IS NULL OR k.idoutlet = $3) AND k.role = ANY($4)
             AND k.revoked_at IS NULL";
     let stmt = client.prepare_cached(FIND).await?;
-    let row = client.query_opt(&stmt, &[&id.get(), &operator.idowner, &operator.idoutlet, &below(operator.role)]).await?;
+    let row = client.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet, &below(operator.role)]).await?;
     row.map(|row| row.get(0)).ok_or(AppError::NotFound("petugas tidak ditemukan"))
 }
 
 /// Sends somebody away: PIN, sessions and sockets are over.
 #[utoipa::path(
     operation_id = "petugas_dismiss",
-    post, path = "/ops/v1/petugas/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    post, path = "/ops/v1/petugas/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn dismiss(
     by: Minimal<SUPERVISOR>,
-    id: web::Path<Id>,
+    id: web::Path<StaffId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
 ) -> Result<HttpResponse, AppError> {
@@ -230,13 +235,13 @@ pub async fn dismiss(
 /// A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session.
 #[utoipa::path(
     operation_id = "petugas_reset_pin",
-    post, path = "/ops/v1/petugas/{id}/reset_pin", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    post, path = "/ops/v1/petugas/{id}/reset_pin", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
     responses((status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn reset_pin(
     by: Minimal<SUPERVISOR>,
     req: HttpRequest,
-    id: web::Path<Id>,
+    id: web::Path<StaffId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
     http: web::Data<HttpSettings>,
@@ -263,10 +268,14 @@ pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, 
 /// Lets somebody try again whose PIN was wrong ten times in a day.
 #[utoipa::path(
     operation_id = "petugas_open_lock",
-    post, path = "/ops/v1/petugas/{id}/buka_kunci", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = Id, Path)),
+    post, path = "/ops/v1/petugas/{id}/buka_kunci", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn open_lock(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
+pub async fn open_lock(
+    by: Minimal<SUPERVISOR>,
+    id: web::Path<StaffId>,
+    store: web::Data<Store>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let now = store.now();
     let mut client = store.get().await?;
@@ -278,7 +287,7 @@ pub async fn open_lock(by: Minimal<SUPERVISOR>, id: web::Path<Id>, store: web::D
 }
 
 /// Unlocks a person and writes the entry in the audit log.
-pub async fn open_lock_of(tx: &Transaction<'_>, id: i64, principal: &str, now: Timestamp) -> Result<(), AppError> {
+pub async fn open_lock_of(tx: &Transaction<'_>, id: StaffId, principal: &str, now: Timestamp) -> Result<(), AppError> {
     people::open_lock(tx, id, now).await?;
     Ok(people::record(tx, principal, "petugas.buka_kunci", id, json!({}), now).await?)
 }

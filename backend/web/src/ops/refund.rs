@@ -2,7 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::WalletId;
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::{text, whole};
 use nyala_identity::staff::approval::Act;
@@ -31,7 +31,7 @@ pub struct Refund {
     #[schema(value_type = Reason)]
     alasan: String,
     /// Whose use: when two customers share the receipt number, and always from a kasir.
-    idcustomer: Option<Id>,
+    idcustomer: Option<WalletId>,
 }
 
 /// Gives back part or all of a use's price.

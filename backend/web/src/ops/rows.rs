@@ -1,7 +1,7 @@
 //! Lists that continue after a row. They use no offset, which would show a row twice when a new one is added in front.
 
 use deadpool_postgres::GenericClient;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{Id, OutletId, ShiftId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::operator::Operator;
@@ -38,8 +38,8 @@ pub struct OutletPage {
     #[param(value_type = Id, required = false, inline)]
     sebelum: Option<Id>,
     /// Which outlet's; needed from who sees several and stands at no outlet's till.
-    #[param(value_type = Id, required = false, inline)]
-    idoutlet: Option<Id>,
+    #[param(value_type = OutletId, required = false, inline)]
+    idoutlet: Option<OutletId>,
 }
 
 /// The rows that an operator may see.
@@ -49,11 +49,11 @@ pub enum Sight {
     Nothing,
     /// For a kasir whose till has an open shift.
     Shift {
-        id: i64,
-        idoutlet: i64,
+        id: ShiftId,
+        idoutlet: OutletId,
         since: Timestamp,
     },
-    Outlet(i64),
+    Outlet(OutletId),
 }
 
 /// A page of a list, the newest row first.
@@ -107,7 +107,7 @@ impl OutletPage {
     pub async fn sight(&self, client: &impl GenericClient, operator: &Operator) -> Result<Sight, AppError> {
         let asked = match self.idoutlet {
             Some(id) => Some(scope::outlet(client, operator, id).await?.idoutlet),
-            None => operator.idoutlet,
+            None => operator.scope.outlet,
         };
         let idoutlet = asked.ok_or(AppError::Unprocessable("idoutlet wajib diisi"))?;
         if operator.role > Role::Kasir {

@@ -1,7 +1,7 @@
 //! Scope of a key: an object outside it gets the same response as one that does not exist (docs/contract.md §1).
 
 use deadpool_postgres::GenericClient;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::topup::WalletRef;
 
@@ -11,8 +11,8 @@ use crate::http::error::AppError;
 /// An outlet within the caller's scope.
 #[derive(Debug, Clone, Copy)]
 pub struct Outlet {
-    pub idoutlet: i64,
-    pub idowner: i64,
+    pub idoutlet: OutletId,
+    pub idowner: OwnerId,
 }
 
 impl Outlet {
@@ -27,15 +27,14 @@ const OUTLET: &str = "
     WHERE idoutlet = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)";
 
 /// The outlet, or 404 when it is unknown or outside the caller's scope.
-pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: Id) -> Result<Outlet, AppError> {
-    let idoutlet = idoutlet.get();
+pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: OutletId) -> Result<Outlet, AppError> {
     let stmt = client.prepare_cached(OUTLET).await?;
-    let row = client.query_opt(&stmt, &[&idoutlet, &operator.idowner, &operator.idoutlet]).await?;
+    let row = client.query_opt(&stmt, &[&idoutlet, &operator.scope.owner, &operator.scope.outlet]).await?;
     row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
 }
 
 /// Days of validity that a sale without a package gives an account there.
-pub async fn valid_days(client: &impl GenericClient, idoutlet: i64) -> Result<Option<i32>, AppError> {
+pub async fn valid_days(client: &impl GenericClient, idoutlet: OutletId) -> Result<Option<i32>, AppError> {
     let stmt = client.prepare_cached("SELECT berlaku_hari FROM outlet WHERE idoutlet = $1").await?;
     Ok(client.query_one(&stmt, &[&idoutlet]).await?.get(0))
 }

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::error::DomainError;
+use nyala_core::domain::id::ShiftId;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
@@ -62,7 +63,7 @@ pub(super) fn keeper<'a>(seller: &Seller, principal: &'a str) -> Result<Keeper<'
 pub(super) async fn record(
     tx: &Transaction<'_>,
     by: Keeper<'_>,
-    (action, shift): (&'static str, i64),
+    (action, shift): (&'static str, ShiftId),
     content: Value,
     now: Timestamp,
 ) -> Result<(), AppError> {

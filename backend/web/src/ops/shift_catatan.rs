@@ -1,7 +1,7 @@
 //! `POST /ops/v1/shift/{id}/catatan`: a note on the count by the person who closed the shift, once (docs/till.md).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::ShiftId;
 use nyala_core::domain::text;
 use nyala_ledger::shift::{self, Noted};
 use nyala_store::db::Store;
@@ -25,7 +25,7 @@ pub struct Note {
 /// A note to the count of a shift that one has closed at this till.
 #[utoipa::path(
     operation_id = "shift_catatan",
-    post, path = "/ops/v1/shift/{id}/catatan", tag = "kasir", security(("session" = [])), request_body = Note, params(("id" = Id, Path)),
+    post, path = "/ops/v1/shift/{id}/catatan", tag = "kasir", security(("session" = [])), request_body = Note, params(("id" = ShiftId, Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "Closed by somebody else; an API key", body = Empty),
@@ -35,14 +35,14 @@ pub struct Note {
 )]
 pub async fn note(
     seller: Seller,
-    id: web::Path<Id>,
+    id: web::Path<ShiftId>,
     store: web::Data<Store>,
     body: Json<Note>,
 ) -> Result<HttpResponse, AppError> {
     let own = seller.operator.principal();
     let by = call::keeper(&seller, &own)?;
     let note = text::parse("catatan", &body.catatan, text::MAX_REASON_CHARS)?;
-    let (id, now) = (id.into_inner().get(), store.now());
+    let (id, now) = (id.into_inner(), store.now());
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     match shift::note(&tx, by.browser, by.person, id, &note).await? {

@@ -2,7 +2,7 @@
 
 use actix_web::http::header::SET_COOKIE;
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{ShiftId, StaffId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
@@ -90,14 +90,15 @@ impl Notes {
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Next {
-    idpetugas: Id,
+    idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
 }
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Counted {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: ShiftId,
     /// Rupiah that should have been in the drawer.
     diharapkan: i64,
     dihitung: i64,

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{CustomerId, OutletId, PackageId, StaffId, WalletId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
@@ -41,12 +41,12 @@ pub struct TopUp {
     /// From `pelanggan/cari`; this, `telp` or `qr`.
     // A field that was added later is not hashed when it is absent: otherwise the repeat of an older call would have another hash.
     #[serde(skip_serializing_if = "Option::is_none")]
-    id_customer_global: Option<Id>,
+    id_customer_global: Option<CustomerId>,
     /// The customer's number in any form.
     telp: Option<Telp>,
     /// The text of the customer's QR, not older than 5 minutes.
     qr: Option<String>,
-    idoutlet: Id,
+    idoutlet: OutletId,
     /// Rupiah paid.
     #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     nominal: Rupiah,
@@ -65,7 +65,7 @@ pub struct TopUp {
     masa_aktif: Option<Whole>,
     /// A package of the outlet, whose price `nominal` is.
     #[serde(skip_serializing_if = "Option::is_none")]
-    idpaket: Option<Id>,
+    idpaket: Option<PackageId>,
     /// How it was paid; `tunai` when a session leaves it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cara_bayar: Option<Means>,
@@ -78,7 +78,8 @@ pub struct TopUp {
 pub struct TopUpMade {
     /// A decimal string, as in the history.
     idpembelian_emoney: String,
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
     saldo_akhir: i64,
     /// The customer's first name and an initial.
     #[schema(example = "Siti R.")]
@@ -164,7 +165,7 @@ pub async fn topup(
             let days = match body.idpaket {
                 Some(id) => {
                     let sold = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;
-                    (package.quota, package.name, package.idpaket) = (sold.quota, sold.name, Some(id.get()));
+                    (package.quota, package.name, package.idpaket) = (sold.quota, sold.name, Some(id));
                     sold.days
                 }
                 None => scope::valid_days(tx, outlet.idoutlet).await?,
@@ -226,7 +227,7 @@ pub enum Allowed {
     /// A kasir without an approval. The sale counts together with the next ones.
     Alone,
     /// A supervisor who approved a kasir's sale.
-    By(i64),
+    By(StaffId),
 }
 
 /// A kasir at a till needs an approval when this sale and earlier ones without approval exceed [`MAX_ALONE`].

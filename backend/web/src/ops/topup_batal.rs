@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{StaffId, TopUpId, WalletId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_identity::staff::approval::Act;
@@ -33,14 +33,15 @@ pub struct Batal {
 pub struct TopUpVoided {
     /// A decimal string, as in the history.
     idpembelian_emoney: String,
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
     saldo_akhir: i64,
 }
 
 /// Takes a top-up back: within half an hour, or any time for an owner.
 #[utoipa::path(
     post, path = "/ops/v1/topup/{id}/batal", tag = "kasir", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(Id), Path, description = "idpembelian_emoney"), IdempotencyKey, Approval), request_body = Batal,
+    params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney"), IdempotencyKey, Approval), request_body = Batal,
     responses(
         (status = 200, body = Answer<TopUpVoided>), (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 403, description = "`perlu persetujuan supervisor`, `persetujuan tidak berlaku`", body = Empty),
@@ -58,7 +59,7 @@ pub async fn topup_batal(
     body: Json<Batal>,
 ) -> Result<HttpResponse, AppError> {
     let operator = by.operator;
-    let id = Id::parse(&id).ok_or(AppError::NotFound("top-up tidak ditemukan"))?.get();
+    let id = TopUpId::parse(&id).ok_or(AppError::NotFound("top-up tidak ditemukan"))?;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (now, actor) = (store.now(), operator.principal());
     let grounds = Grounds { principal: &actor, reason: &reason, now };
@@ -68,7 +69,7 @@ pub async fn topup_batal(
     let answer = call
         .once(&mut client, async |tx| {
             let approver = by.check(tx, Some(&Act::void(id)), now).await?;
-            let top_up = void::lock(tx, id, (operator.idowner, operator.idoutlet)).await?;
+            let top_up = void::lock(tx, id, operator.scope).await?;
             let any_age = operator.role >= Role::Owner || is_owner(tx, approver).await?;
             let voider = Voider { browser: operator.at.map(|till| till.browser), any_age };
             let done = void::void(tx, &top_up, voider, grounds).await?;
@@ -94,7 +95,7 @@ pub async fn topup_batal(
 }
 
 /// An owner's approval counts as the owner's own decision.
-async fn is_owner(client: &impl GenericClient, approver: Option<i64>) -> Result<bool, AppError> {
+async fn is_owner(client: &impl GenericClient, approver: Option<StaffId>) -> Result<bool, AppError> {
     const ROLE: &str = "SELECT role = 'owner' FROM kunci_operator WHERE id = $1";
     let Some(approver) = approver else { return Ok(false) };
     let stmt = client.prepare_cached(ROLE).await?;

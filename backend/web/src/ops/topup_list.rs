@@ -4,7 +4,7 @@
 //! older sale is opened individually, which is counted (docs/till.md).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::TopUpId;
 use nyala_core::domain::name;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
@@ -15,6 +15,7 @@ use nyala_store::db::audit::{self, AuditEntry};
 use serde::Serialize;
 use serde_json::json;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
 use super::key::{Caller, NEEDS_TILL};
@@ -81,18 +82,18 @@ pub async fn topup_list(
 ) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
-    let (of, id, with_amounts_from) = match from.sight(&client, &operator).await? {
+    let (of, id, with_amounts_from): (_, &(dyn ToSql + Sync), _) = match &from.sight(&client, &operator).await? {
         Sight::Nothing => return Ok(answer::ok(Rows::<TopUpRow>::none())),
-        Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&client, id).await?),
-        Sight::Outlet(id) => ("p.idoutlet", id, 0),
+        Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&client, *id).await?),
+        Sight::Outlet(id) => ("p.idoutlet", id, None),
     };
     let stmt = client.prepare_cached(&format!("{LIST} {of} = $1 AND p.id < $2 ORDER BY p.id DESC LIMIT $3")).await?;
-    let rows = client.query(&stmt, &[&id, &from.page().before(), &(limit + 1)]).await?;
+    let rows = client.query(&stmt, &[id, &from.page().before(), &(limit + 1)]).await?;
     let shortened = operator.role == Role::Kasir;
     let read = |row: &Row| {
-        let id: i64 = row.get(0);
+        let id: TopUpId = row.get(0);
         let told = read(row, shortened);
-        (id, if id < with_amounts_from { told.without_amounts() } else { told })
+        (id.get(), if Some(id) < with_amounts_from { told.without_amounts() } else { told })
     };
     Ok(answer::ok(Rows::of(rows.iter().map(read), limit)))
 }
@@ -100,7 +101,7 @@ pub async fn topup_list(
 /// One of them, whole. Of the open shift for a kasir, for whom an older one than the ten newest is counted and audited.
 #[utoipa::path(
     get, path = "/ops/v1/topup/{id}", operation_id = "one_topup", tag = "kasir", security(("operator" = []), ("session" = [])),
-    params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
+    params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney")),
     responses(
         (status = 200, body = Answer<TopUpRow>), (status = 401, body = Empty),
         (status = 403, description = "A kasir's API key: it has no shift", body = Empty),
@@ -113,7 +114,7 @@ pub async fn topup_one(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const UNKNOWN: AppError = AppError::NotFound("top-up tidak ditemukan");
-    let id = Id::parse(&id).ok_or(UNKNOWN)?.get();
+    let id = TopUpId::parse(&id).ok_or(UNKNOWN)?;
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let within = match operator.role {
@@ -129,10 +130,10 @@ pub async fn topup_one(
             AND ($4::BIGINT IS NULL OR p.idshift = $4)"
     );
     let stmt = tx.prepare_cached(&sql).await?;
-    let row = tx.query_opt(&stmt, &[&id, &operator.idowner, &operator.idoutlet, &within.map(|(_, shift)| shift)]).await?;
+    let row = tx.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet, &within.map(|(_, shift)| shift)]).await?;
     let row = row.ok_or(UNKNOWN)?;
     if let Some((till, shift)) = within
-        && id < shift::oldest_open_sale(&tx, shift).await?
+        && Some(id) < shift::oldest_open_sale(&tx, shift).await?
     {
         if !shift::count_look(&tx, shift).await? {
             return Err(UNKNOWN);
@@ -156,7 +157,7 @@ impl TopUpRow {
 fn read(row: &Row, shortened: bool) -> TopUpRow {
     let created_at: Timestamp = row.get(1);
     TopUpRow {
-        idpembelian_emoney: row.get::<_, i64>(0).to_string(),
+        idpembelian_emoney: row.get::<_, TopUpId>(0).to_string(),
         created_at,
         nama: customer_name(row.get(2), row.get(3), shortened),
         nominal: Some(row.get(4)),

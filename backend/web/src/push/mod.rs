@@ -8,8 +8,6 @@ pub mod metrics;
 pub mod sender;
 mod vapid;
 
-use std::sync::Arc;
-
 use nyala_store::config::PushSettings;
 use nyala_store::db::Store;
 use nyala_store::secrets::Secrets;
@@ -19,11 +17,8 @@ use self::message::Tags;
 use self::metrics::PushMetrics;
 use self::vapid::Vapid;
 
-/// Cheap to clone; one instance for the whole process.
-#[derive(Clone)]
-pub struct Push(Arc<PushParts>);
-
-pub struct PushParts {
+/// One instance for the whole process.
+pub struct Push {
     store: Store,
     vapid: Vapid,
     tags: Tags,
@@ -32,19 +27,12 @@ pub struct PushParts {
     pub metrics: PushMetrics,
 }
 
-impl std::ops::Deref for Push {
-    type Target = PushParts;
-    fn deref(&self) -> &PushParts {
-        &self.0
-    }
-}
-
 impl Push {
     /// # Errors
     /// When the libraries refuse the key that belongs to `secrets`, which should never happen.
     pub fn new(secrets: &Secrets, config: &PushSettings, store: Store) -> Result<Self, PushError> {
         let (vapid, tags) = (Vapid::of(secrets, &config.contact)?, Tags::of(secrets));
-        Ok(Self(Arc::new(PushParts { store, vapid, tags, hosts: config.hosts.clone(), metrics: PushMetrics::default() })))
+        Ok(Self { store, vapid, tags, hosts: config.hosts.clone(), metrics: PushMetrics::default() })
     }
 
     /// The public key that browsers subscribe with: an uncompressed point, base64url.

@@ -1,5 +1,6 @@
 //! Sends due pushes to the browsers' push services (RFC 8030), and retries those that failed.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::http::header::{CONTENT_ENCODING, RETRY_AFTER};
@@ -44,7 +45,7 @@ enum Answer {
 }
 
 /// Runs until the process ends.
-pub async fn send_loop(push: Push) {
+pub async fn send_loop(push: Arc<Push>) {
     let client = Client::builder().disable_redirects().timeout(SEND_LIMIT).finish();
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -9,8 +9,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Turn};
 use nyala_machines::device::mqtt::tls::Authority;
 
 use self::sim::Sim;
@@ -20,11 +22,11 @@ use super::{CommonArgs, Failure, output};
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
     /// Make the key of a machine that has none, or of every such machine of an outlet; one line of JSON, printed once
-    Add(Add),
+    Add(AddDevice),
     /// Make the key that follows a machine's: both count until the new one was used; one line of JSON, printed once
-    Rotate { mesin_id: i64 },
+    Rotate { mesin_id: MachineId },
     /// Make all keys of a machine worthless; its device is cut off
-    Revoke { mesin_id: i64 },
+    Revoke { mesin_id: MachineId },
     /// List the keys
     List,
     /// Play devices, as many as there are keys
@@ -32,12 +34,12 @@ pub enum DeviceCommand {
 }
 
 #[derive(Debug, Args)]
-pub struct Add {
+pub struct AddDevice {
     #[arg(required_unless_present = "outlet", conflicts_with_all = ["outlet", "out"])]
-    mesin_id: Option<i64>,
+    mesin_id: Option<MachineId>,
     /// For every machine of the driver mqtt of this outlet that has no key
     #[arg(long, value_name = "ID", requires = "out")]
-    outlet: Option<i64>,
+    outlet: Option<OutletId>,
     /// The file for an outlet's keys; it must not be there yet
     #[arg(long, value_name = "FILE.csv", requires = "outlet")]
     out: Option<PathBuf>,
@@ -46,8 +48,8 @@ pub struct Add {
 impl DeviceCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
-            Self::Add(Add { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, Turn::First).await),
-            Self::Add(Add { outlet: Some(outlet), out: Some(out), .. }) => {
+            Self::Add(AddDevice { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, Turn::First).await),
+            Self::Add(AddDevice { outlet: Some(outlet), out: Some(out), .. }) => {
                 context::run(common, async |k| make_missing(k, outlet, &out).await)
             }
             Self::Add(_) => Err(Failure::new("name a machine, or --outlet and --out")),
@@ -68,17 +70,17 @@ async fn door(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
     Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
 }
 
-async fn make(k: &CommandContext, id: i64, turn: Turn) -> Result<(), Failure> {
+async fn make(k: &CommandContext, id: MachineId, turn: Turn) -> Result<(), Failure> {
     let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, Sight::default()), turn, &door, by(k)).await?;
+    let login = keys::make(&tx, (id, Scope::default()), turn, &door, by(k)).await?;
     tx.commit().await?;
     let done = format!("a key of machine {id} was made, but nobody has seen it: make another with `nyala device rotate {id}`");
     output::print(&serde_json::to_string(&login)?, &done)
 }
 
-async fn make_missing(k: &CommandContext, outlet: i64, out: &Path) -> Result<(), Failure> {
+async fn make_missing(k: &CommandContext, outlet: OutletId, out: &Path) -> Result<(), Failure> {
     let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
@@ -109,7 +111,7 @@ fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn revoke(k: &CommandContext, id: i64) -> Result<(), Failure> {
+async fn revoke(k: &CommandContext, id: MachineId) -> Result<(), Failure> {
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
     let count = keys::revoke(&tx, id, by(k)).await?;
@@ -125,7 +127,7 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
     let mut text = "key\tmachine\toutlet\tnama\tmade\tfirst used\trevoked\n".to_owned();
     for row in k.client().await?.query(ALL, &[]).await? {
         let at = |i: usize| row.get::<_, Option<Timestamp>>(i).map_or_else(|| "-".to_owned(), Timestamp::rfc3339);
-        let (key, machine, outlet, name): (i64, i64, i64, &str) = (row.get(0), row.get(1), row.get(2), row.get(3));
+        let (key, machine, outlet, name): (i64, MachineId, OutletId, &str) = (row.get(0), row.get(1), row.get(2), row.get(3));
         text += &format!("{key}\t{machine}\t{outlet}\t{name}\t{}\t{}\t{}\n", at(4), at(5), at(6));
     }
     output::print(&text, output::NOTHING)

@@ -5,6 +5,7 @@ pub mod update_nama;
 pub mod update_password;
 
 use actix_web::web::{ServiceConfig, post};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::telp::Telp;
 use nyala_store::db::Store;
 
@@ -17,7 +18,7 @@ pub fn routes(cfg: &mut ServiceConfig) {
 }
 
 /// The customer's number and password hash.
-async fn credentials(store: &Store, id: i64) -> Result<(Telp, String), AppError> {
+async fn credentials(store: &Store, id: CustomerId) -> Result<(Telp, String), AppError> {
     let client = store.get().await?;
     let stmt = client.prepare_cached("SELECT telp, password_hash FROM customer_global WHERE id = $1").await?;
     let row = client.query_opt(&stmt, &[&id]).await?.ok_or(AppError::Unauthorized)?;

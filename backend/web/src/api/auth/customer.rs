@@ -4,6 +4,7 @@ use actix_web::dev::Payload;
 use actix_web::http::header;
 use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
+use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::session::{Session, authenticate};
 
@@ -12,8 +13,7 @@ use crate::http::error::AppError;
 /// The customer of the request's bearer token; 401 without a valid one.
 #[derive(Debug, Clone, Copy)]
 pub struct Customer {
-    /// `id_customer_global`.
-    pub id: i64,
+    pub id: CustomerId,
 }
 
 impl FromRequest for Customer {

@@ -1,6 +1,7 @@
 //! `POST /scan/v1/auth/login` (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::password::composed;
 use nyala_core::domain::secret::Secret;
 use nyala_core::domain::telp::{CountryCode, Telp};
@@ -88,7 +89,7 @@ async fn replace_hash(store: &Store, place: &QueuePlace, password: &str, account
 }
 
 struct Account {
-    id: i64,
+    id: CustomerId,
     hash: String,
     version: i32,
 }

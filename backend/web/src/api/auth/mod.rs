@@ -11,6 +11,7 @@ pub mod request_otp_forgot_password;
 use actix_web::http::header::SET_COOKIE;
 use actix_web::web::{ServiceConfig, post};
 use actix_web::{HttpRequest, HttpResponse};
+use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::requester::Requester;
 use nyala_store::config::HttpSettings;
@@ -34,7 +35,7 @@ pub fn logged_in(
     http: &HttpSettings,
     req: &HttpRequest,
     message: &str,
-    id: i64,
+    id: CustomerId,
     version: i32,
 ) -> Result<HttpResponse, AppError> {
     let mut answer = ok_with(message, TokenData { token: auth.token(id, version)? });
@@ -48,7 +49,7 @@ pub fn remember_phone(
     http: &HttpSettings,
     req: &HttpRequest,
     answer: &mut HttpResponse,
-    id: i64,
+    id: CustomerId,
     version: i32,
 ) -> Result<(), AppError> {
     for cookie in auth.phone_cookies(id, version, over_tls(req, http), req.headers())? {

@@ -1,6 +1,7 @@
 //! `POST /scan/v1/auth/register`: creates an account and logs it in (docs/contract.md §1, table).
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::name::Name;
 use nyala_core::domain::password::Password;
 use nyala_core::domain::secret::Secret;
@@ -67,7 +68,7 @@ pub async fn register(
 }
 
 /// Creates the account and uses up its code, both or neither.
-async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(i64, i32), AppError> {
+async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(CustomerId, i32), AppError> {
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;

@@ -1,7 +1,7 @@
 //! `GET /scan/v1/dashboard/customer_global/{id}`: the account screen's data (docs/product.md §3, Account).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
@@ -14,7 +14,8 @@ use crate::http::error::AppError;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CustomerGlobal {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: CustomerId,
     nama_awal: String,
     nama_akhir: String,
     /// With the country code and no plus.
@@ -31,7 +32,7 @@ pub struct CustomerGlobal {
 /// The customer's own account; any other id is 404, whether it exists or not.
 #[utoipa::path(
     get, path = "/scan/v1/dashboard/customer_global/{id_customer_global}", tag = "dashboard", security(("pelanggan" = [])),
-    params(("id_customer_global" = inline(Id), Path)),
+    params(("id_customer_global" = inline(CustomerId), Path)),
     responses((status = 200, body = Answer<CustomerGlobal>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn customer_global(
@@ -40,7 +41,7 @@ pub async fn customer_global(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const UNKNOWN: AppError = AppError::NotFound("akun tidak ditemukan");
-    let id = Id::parse(&id).filter(|id| id.get() == customer.id).ok_or(UNKNOWN)?;
+    let id = CustomerId::parse(&id).filter(|id| *id == customer.id).ok_or(UNKNOWN)?;
     let client = store.get().await?;
     let stmt =
         client.prepare_cached("SELECT id, nama_awal, nama_akhir, telp, updated_at FROM customer_global WHERE id = $1").await?;

@@ -1,7 +1,7 @@
 //! `GET /scan/v1/epayment/get_detail_batal/{id}`: a top-up that staff reversed.
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::TopUpId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use serde::Serialize;
@@ -32,7 +32,7 @@ const ONE: &str = "SELECT l.created_at, l.jumlah, l.alasan, o.nama, o.kota FROM 
 /// The void of a top-up by the top-up's number. 404 when it is not the customer's or stands.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_detail_batal/{id}", tag = "epayment", security(("pelanggan" = [])),
-    params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
+    params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney")),
     responses((status = 200, body = Answer<DetailBatal>))
 )]
 pub async fn get_detail_batal(
@@ -41,10 +41,10 @@ pub async fn get_detail_batal(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
-    let Some(id) = Id::parse(&id) else { return Err(unknown) };
+    let Some(id) = TopUpId::parse(&id) else { return Err(unknown) };
     let client = store.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
-    let row = client.query_opt(&stmt, &[&id.get(), &customer.id]).await?.ok_or(unknown)?;
+    let row = client.query_opt(&stmt, &[&id, &customer.id]).await?.ok_or(unknown)?;
     Ok(ok(DetailBatal {
         idpembelian_emoney: id.get().to_string(),
         waktu_batal: row.try_get(0)?,

@@ -53,7 +53,6 @@ pub async fn get_detail_refund(
     let Some(receipt_number) = ReceiptNumber::parse(&id) else { return Err(unknown) };
     let client = store.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
-    let row =
-        client.query_opt(&stmt, &[&customer.id, &receipt_number.as_str(), &which.entri.map(Id::get)]).await?.ok_or(unknown)?;
+    let row = client.query_opt(&stmt, &[&customer.id, &receipt_number.as_str(), &which.entri]).await?.ok_or(unknown)?;
     Ok(ok(DetailRefund { idtransaksi: row.try_get(0)?, waktu_refund: row.try_get(1)?, nominal_refund: row.try_get(2)? }))
 }

@@ -1,7 +1,7 @@
 //! `GET /scan/v1/epayment/get_epayment/{id}`: one top-up.
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::TopUpId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use serde::Serialize;
@@ -37,15 +37,15 @@ const ONE: &str = "SELECT p.id::TEXT, p.created_at, p.harga_paket, p.quota, p.na
 /// A top-up by its number. 404 when it is not the customer's.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_epayment/{id}", operation_id = "epayment_get_epayment", tag = "epayment", security(("pelanggan" = [])),
-    params(("id" = inline(Id), Path, description = "idpembelian_emoney")),
+    params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney")),
     responses((status = 200, body = Answer<DetailTopUp>))
 )]
 pub async fn get_epayment(store: web::Data<Store>, customer: Customer, id: web::Path<String>) -> Result<HttpResponse, AppError> {
     let unknown = AppError::NotFound("Transaksi ini tidak ditemukan");
-    let Some(id) = Id::parse(&id) else { return Err(unknown) };
+    let Some(id) = TopUpId::parse(&id) else { return Err(unknown) };
     let client = store.get().await?;
     let stmt = client.prepare_cached(ONE).await?;
-    let row = client.query_opt(&stmt, &[&id.get(), &customer.id]).await?.ok_or(unknown)?;
+    let row = client.query_opt(&stmt, &[&id, &customer.id]).await?.ok_or(unknown)?;
     let (nama_outlet, kota): (String, String) = (row.try_get(5)?, row.try_get(6)?);
     Ok(ok(DetailTopUp {
         idpembelian_emoney: row.try_get(0)?,

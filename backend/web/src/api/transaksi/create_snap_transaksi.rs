@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::{MachineId, OutletId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::machine::{Outcome, Start};
@@ -37,10 +37,10 @@ const MAX_ATTEMPTS: usize = 4;
 pub struct Request {
     /// Made by the app.
     id: ReceiptNumber,
-    idcustomer: Id,
-    idmesin: Id,
-    idoutlet: Id,
-    idsnap_layanan: Id,
+    idcustomer: WalletId,
+    idmesin: MachineId,
+    idoutlet: OutletId,
+    idsnap_layanan: ServiceId,
     /// Whole rupiah.
     #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
     total: Rupiah,
@@ -82,10 +82,10 @@ pub async fn create_snap_transaksi(
     let order = Order {
         id_customer_global: me.id,
         receipt_number: body.id,
-        idcustomer: body.idcustomer.get(),
-        idmesin: body.idmesin.get(),
-        idoutlet: body.idoutlet.get(),
-        idlayanan: body.idsnap_layanan.get(),
+        idcustomer: body.idcustomer,
+        idmesin: body.idmesin,
+        idoutlet: body.idoutlet,
+        idlayanan: body.idsnap_layanan,
         total: body.total.within("total", 0)?,
         grandtotal: body.grandtotal.within("grandtotal", 0)?,
     };

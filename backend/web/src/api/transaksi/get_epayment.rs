@@ -1,7 +1,7 @@
 //! `GET /scan/v1/transaksi/get_epayment/{id}`: the accounts that can pay at owner `{id}` (docs/contract.md §2).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::id::Id;
+use nyala_core::domain::id::OwnerId;
 use nyala_store::db::Store;
 
 use crate::api::auth::customer::Customer;
@@ -18,13 +18,13 @@ const USABLE: &str = epay_sql!(
 /// The usable accounts at one owner, oldest first; none is an empty list.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_epayment/{id}", operation_id = "transaksi_get_epayment", tag = "transaksi", security(("pelanggan" = [])),
-    params(("id" = inline(Id), Path, description = "data_mesin.idowner")),
+    params(("id" = inline(OwnerId), Path, description = "data_mesin.idowner")),
     responses((status = 200, body = Answer<Vec<AkunEpay>>))
 )]
 pub async fn get_epayment(store: web::Data<Store>, customer: Customer, id: web::Path<String>) -> Result<HttpResponse, AppError> {
-    let idowner = Id::parse(&id).ok_or(AppError::NotFound("pemilik tidak ditemukan"))?;
+    let idowner = OwnerId::parse(&id).ok_or(AppError::NotFound("pemilik tidak ditemukan"))?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(USABLE).await?;
-    let rows = client.query(&stmt, &[&customer.id, &idowner.get(), &store.now()]).await?;
+    let rows = client.query(&stmt, &[&customer.id, &idowner, &store.now()]).await?;
     Ok(ok(AkunEpay::from_rows(&rows)?))
 }

@@ -4,6 +4,7 @@ use std::future::ready;
 
 use actix_web::{HttpResponse, web};
 use futures_util::{StreamExt, TryStreamExt};
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
@@ -51,7 +52,8 @@ pub struct Layanan {
 pub struct DataMesin {
     id: i64,
     nama: String,
-    idowner: i64,
+    #[schema(value_type = i64)]
+    idowner: OwnerId,
     status: StatusMesin,
     /// Milliseconds left while it runs, else null.
     #[schema(required)]
@@ -85,7 +87,8 @@ impl StatusMesin {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OutletMesin {
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
     nama: String,
     kota: String,
 }
@@ -98,7 +101,8 @@ pub struct DataLayanan {
     durasi: i32,
     /// Whole rupiah.
     harga: i64,
-    idoutlet: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
 }
 
 macro_rules! mesin_sql {

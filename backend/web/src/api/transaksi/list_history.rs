@@ -145,7 +145,7 @@ pub async fn list_history(
     };
     let max_id = sampai.as_ref().map(|s| s.max_id);
     let in_progress = sampai.map(|s| s.in_progress.iter().map(u64::to_string).collect::<Vec<_>>());
-    let outlet = body.outlet.0.map(nyala_core::domain::id::Id::get);
+    let outlet = body.outlet.0;
     let client = store.get().await?;
     let stmt = client.prepare_cached(sql).await?;
     let rows = client.query(&stmt, &[&customer.id, &page.limit, &page.skip, &max_id, &in_progress, &outlet]).await?;

@@ -1,6 +1,7 @@
 //! `GET /scan/v1/transaksi/terakhir`: the customer's last service, to buy it again (docs/contract.md §2).
 
 use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::{OutletId, ServiceId, WalletId};
 use nyala_store::db::Store;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -13,14 +14,17 @@ use crate::http::error::AppError;
 /// A service as it is sold now, and the account that paid for it.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Terakhir {
-    idlayanan: i64,
+    #[schema(value_type = i64)]
+    idlayanan: ServiceId,
     nama: String,
     /// Seconds.
     durasi: i32,
     /// Whole rupiah, at present.
     harga: i64,
-    idoutlet: i64,
-    idcustomer: i64,
+    #[schema(value_type = i64)]
+    idoutlet: OutletId,
+    #[schema(value_type = i64)]
+    idcustomer: WalletId,
 }
 
 /// Service of the last purchase that ran, ignoring later ones that did not start.
