@@ -6,8 +6,8 @@ pub mod failover;
 pub mod fence;
 pub mod membership;
 pub mod metrics;
-pub mod news;
 pub mod node;
+pub mod notifications;
 pub mod standbys;
 
 use nyala_core::domain::id::OutletId;

@@ -138,7 +138,7 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
-pub async fn beat(client: &Client, me: i64, last: LastHeartbeat) -> Result<HeartbeatResult, ClusterError> {
+pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<HeartbeatResult, ClusterError> {
     let life = TTL_MS as f64;
     let row = client
         .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])

@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Config};
 use super::error::ClusterError;
 use super::membership::LastHeartbeat;
 use super::metrics::ClusterMetrics;
-use super::news::Notifier;
+use super::notifications::Notifier;
 use super::{Ownership, membership};
 
 const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);
@@ -79,7 +79,7 @@ impl Node {
     /// Runs until the process ends.
     pub async fn live(mut self) {
         loop {
-            let Err(e) = self.beats().await;
+            let Err(e) = self.heartbeat_loop().await;
             self.metrics.beats_failed.inc();
             tracing::warn!(error = %e, "heartbeat failed, retrying");
             sleep(AGAIN).await;
@@ -87,12 +87,12 @@ impl Node {
     }
 
     /// Sends heartbeats on one connection until it fails.
-    async fn beats(&mut self) -> Result<std::convert::Infallible, ClusterError> {
+    async fn heartbeat_loop(&mut self) -> Result<std::convert::Infallible, ClusterError> {
         let in_time = |_| ClusterError::Database(DbError::broken("the database did not answer a beat"));
         let (client, _lost) = timeout(WITHIN, self.connect()).await.map_err(in_time)??;
         loop {
             let mut next = Instant::now() + EVERY;
-            match timeout(WITHIN, self.beat(&client)).await.map_err(in_time)? {
+            match timeout(WITHIN, self.heartbeat(&client)).await.map_err(in_time)? {
                 // Another server's lease is about to expire. The next heartbeat comes right then, so that its machines wait no longer.
                 Ok(Some(end)) => next = next.min(end),
                 Err(ClusterError::Forgotten) => {
@@ -122,9 +122,9 @@ impl Node {
     }
 
     /// Sends one heartbeat. Returns the moment just after the first lease of another server expires.
-    async fn beat(&mut self, client: &Client) -> Result<Option<Instant>, ClusterError> {
+    async fn heartbeat(&mut self, client: &Client) -> Result<Option<Instant>, ClusterError> {
         let began = Instant::now();
-        let beat = membership::beat(client, self.id, self.last).await?;
+        let beat = membership::heartbeat(client, self.id, self.last).await?;
         let took = began.elapsed();
         let first_end = beat.first_end.map(|end| Instant::now() + end + AFTER_END);
         self.last = LastHeartbeat {

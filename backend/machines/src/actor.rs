@@ -1,14 +1,17 @@
 //! Actor of a machine: a mailbox in front of [`Machine`], which decides. The actor carries out the effects and returns their results as
 //! inputs. It never awaits in its mailbox: a statement runs beside it.
 
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, Message, WrapFuture};
+use actix_socketio::host::wheel::TimerKey;
 use nyala_cluster::Owner;
 use nyala_cluster::fence::Fence;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::{self as core, Effect, Machine, Outcome, Unanswered};
+use nyala_core::machine::{Effect, Input, Machine, Outcome, RequestId, Unanswered};
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::edge;
 use nyala_core::purchase::state::PurchaseState;
@@ -16,31 +19,30 @@ use nyala_core::purchase::step::{Held, Op, Purchase};
 use nyala_ledger::{facts, purchase as ledger};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
+use tokio::sync::oneshot;
 
 use super::alarm::{self, Wakes};
-use super::board::Board;
+use super::crash_point;
 use super::device::{self, record};
-use super::fault;
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
-use super::reply::Reply;
+use super::status::MachineStatus;
 use super::tick::Tick;
 use super::ticker::Ticker;
-use super::wheel::TimerKey;
-
-/// Request that waits for the outcome of a purchase.
-pub type Buyer = Reply<Outcome>;
-/// Operator who waits for the end of a run.
-pub type StopWaiter = Reply<()>;
-pub type MachineInput = core::Input<Buyer, StopWaiter>;
 
 /// Message to a machine's actor.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
 pub enum ActorMessage {
-    Input(MachineInput),
+    Input(Input),
+    /// An input whose outcome a caller awaits.
+    Request {
+        id: RequestId,
+        input: Input,
+        reply: oneshot::Sender<Outcome>,
+    },
     /// The machine has its first watcher: ticks are needed.
-    Watched,
+    FirstWatcher,
     /// Leave memory, unless an input arrived after `Machines` forgot this actor.
     Leave,
 }
@@ -48,8 +50,12 @@ pub enum ActorMessage {
 pub struct MachineActor {
     machines: Machines,
     location: Location,
-    machine: Machine<Buyer, StopWaiter>,
-    board: Arc<Board>,
+    machine: Machine,
+    /// Where the answers of the machine's requests go. An entry is removed with its answer or when its caller has gone, so there are at most as
+    /// many as the core lets wait: 65 starts with 256 requests each, 256 deferred inputs, and 256 each for the open purchase, its stop and
+    /// an unpaid cycle's stop.
+    replies: HashMap<RequestId, oneshot::Sender<Outcome>>,
+    status: Arc<MachineStatus>,
     alarm: Option<(Timestamp, TimerKey)>,
     ticker: Rc<Ticker>,
 }
@@ -58,23 +64,24 @@ type Ctx = Context<MachineActor>;
 
 impl MachineActor {
     /// Actor with its open purchase, when that has just been read.
-    pub fn new(machines: Machines, location: Location, board: Arc<Board>, open: Option<Purchase>) -> Self {
+    pub fn new(machines: Machines, location: Location, status: Arc<MachineStatus>, open: Option<Purchase>) -> Self {
         let idmesin = location.idmesin;
         Self {
-            ticker: Ticker::new(machines.clone(), &location, board.clone()),
+            ticker: Ticker::new(machines.clone(), &location, status.clone()),
             machine: open.map_or_else(|| Machine::new(idmesin), |p| Machine::with_purchase(idmesin, p)),
             machines,
             location,
-            board,
+            status,
+            replies: HashMap::new(),
             alarm: None,
         }
     }
 
-    fn on(&mut self, input: MachineInput, ctx: &mut Ctx) {
+    fn on(&mut self, input: Input, ctx: &mut Ctx) {
         let now = self.machines.parts().store.now();
         // Ownership may have changed since the last input.
-        let owned = MachineInput::Owned(self.machines.ownership().owns(self.location.idoutlet));
-        for input in [owned, input] {
+        let owned = Input::Owned(self.machines.ownership().owns(self.location.idoutlet));
+        for input in self.gone().into_iter().chain([owned, input]) {
             for effect in self.machine.on(input, now) {
                 self.perform(effect, now, ctx);
             }
@@ -82,7 +89,13 @@ impl MachineActor {
         self.arm(ctx);
     }
 
-    fn perform(&self, effect: Effect<Buyer, StopWaiter>, now: Timestamp, ctx: &mut Ctx) {
+    /// The requests whose callers have gone since the last input.
+    fn gone(&mut self) -> Option<Input> {
+        let gone: BTreeSet<RequestId> = self.replies.extract_if(|_, reply| reply.is_closed()).map(|(id, _)| id).collect();
+        (!gone.is_empty()).then_some(Input::Gone(gone))
+    }
+
+    fn perform(&mut self, effect: Effect, now: Timestamp, ctx: &mut Ctx) {
         let idmesin = self.location.idmesin;
         match effect {
             Effect::Hold { order, machine, service, at } => {
@@ -93,7 +106,7 @@ impl MachineActor {
                         actor.fault("after_hold");
                         actor.machines.changed(&actor.location);
                     }
-                    MachineInput::Held(held)
+                    Input::Held(held)
                 });
             }
             Effect::Apply { next, change, at, .. } => {
@@ -103,7 +116,7 @@ impl MachineActor {
                 let (ownership, fence) = (self.machines.ownership().clone(), self.fence());
                 let work = async move |client: DbClient| {
                     let result = ledger::apply(&client, id, change, at, fence.as_ref()).await;
-                    fault::point(&fault_point, after);
+                    crash_point::reach(&fault_point, after);
                     let nota = result?;
                     nota.iter().for_each(|nota| log(nota, idmesin, became));
                     if nota.is_none() {
@@ -116,15 +129,15 @@ impl MachineActor {
                         actor.machines.metrics().purchase_became(became);
                         actor.machines.changed(&actor.location);
                     }
-                    MachineInput::Applied(done)
+                    Input::Applied(done)
                 });
             }
             Effect::Load => {
                 let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
-                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| MachineInput::Loaded(stored));
+                self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| Input::Loaded(stored));
             }
-            Effect::Record { online, run, foreign, at } => {
-                if let Some(run) = run.filter(|_| foreign) {
+            Effect::Record { online, run, unpaid, at } => {
+                if let Some(run) = run.filter(|_| unpaid) {
                     let cmd_id = tracing::field::display(run.cmd_id);
                     tracing::warn!(
                         cmd_id,
@@ -133,38 +146,41 @@ impl MachineActor {
                     );
                 }
                 let fence = self.fence();
-                let work = async move |client: DbClient| {
-                    record::record(&client, idmesin, online, run, foreign, at, fence.as_ref()).await
-                };
+                let work =
+                    async move |client: DbClient| record::record(&client, idmesin, online, run, unpaid, at, fence.as_ref()).await;
                 self.ask(ctx, "a device's state was not stored; its next word will be", work, |actor, done| {
                     if done == Ok(true) {
                         actor.machines.changed(&actor.location);
                     }
-                    MachineInput::Recorded(done)
+                    Input::Recorded(done)
                 });
             }
             Effect::Command(cmd) => self.command(cmd),
             Effect::Answered { after_ms } => self.machines.metrics().device_answered(after_ms),
-            // The board changes before the broadcast: a session that joins now reads it.
-            Effect::Show { cycle, news } => {
-                self.board.set_cycle(cycle);
-                if let Some(news) = news {
-                    let frame = Tick::of(news, now).frame(idmesin);
-                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.board);
+            // The status changes before the broadcast: a session that joins now reads it.
+            Effect::Show { cycle, change } => {
+                self.status.set_cycle(cycle);
+                if let Some(change) = change {
+                    let frame = Tick::of(change, now).frame(idmesin);
+                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.status);
                 }
             }
-            Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|buyer| buyer.send(outcome)),
-            Effect::Ended(operators) => operators.into_iter().for_each(|operator| operator.send(())),
+            Effect::Answer { requests, outcome } => {
+                for reply in requests.iter().filter_map(|request| self.replies.remove(request)) {
+                    // The caller may have gone since.
+                    let _ = reply.send(outcome);
+                }
+            }
         }
     }
 
-    /// Queries the database beside the mailbox; `tell` makes an input of the result. `failed` is logged when the query fails.
+    /// Queries the database beside the mailbox; `input` makes an input of the result. `failed` is logged when the query fails.
     fn ask<T: 'static>(
         &self,
         ctx: &mut Ctx,
         failed: &'static str,
         work: impl AsyncFnOnce(DbClient) -> Result<T, DbError> + 'static,
-        tell: impl FnOnce(&Self, Result<T, Unanswered>) -> MachineInput + 'static,
+        input: impl FnOnce(&Self, Result<T, Unanswered>) -> Input + 'static,
     ) {
         let (db, idmesin) = (self.machines.parts().store.db.clone(), self.location.idmesin);
         let answered = async move {
@@ -178,7 +194,7 @@ impl MachineActor {
                 tracing::warn!(error = %e, idmesin, "{failed}");
                 Unanswered
             });
-            let input = tell(actor, result);
+            let input = input(actor, result);
             actor.on(input, ctx);
         }));
     }
@@ -214,12 +230,12 @@ impl MachineActor {
     }
 
     fn fault(&self, name: &str) {
-        fault::point(&self.machines.parts().fault_point, name);
+        crash_point::reach(&self.machines.parts().fault_point, name);
     }
 }
 
 /// Logs a purchase for operators who search by the receipt number: outcomes as info or warnings, all other states as debug.
-fn log(nota: &str, idmesin: i64, became: PurchaseState) {
+fn log(nota: &str, idmesin: MachineId, became: PurchaseState) {
     use PurchaseState as State;
     let state = became.as_str();
     match became {
@@ -235,6 +251,9 @@ impl Actor for MachineActor {
     fn started(&mut self, ctx: &mut Ctx) {
         self.machines.metrics().actor_started();
         ctx.run_interval(self.machines.parts().idle, |actor, ctx| {
+            if let Some(gone) = actor.gone() {
+                actor.on(gone, ctx);
+            }
             if actor.machine.is_idle() && actor.machines.forget(actor.location.idmesin, &ctx.address()) {
                 // Earlier inputs are already in the mailbox and are processed before this message.
                 ctx.notify(ActorMessage::Leave);
@@ -251,27 +270,37 @@ impl Actor for MachineActor {
 impl Handler<ActorMessage> for MachineActor {
     type Result = ();
 
-    fn handle(&mut self, tell: ActorMessage, ctx: &mut Ctx) {
-        match tell {
+    fn handle(&mut self, message: ActorMessage, ctx: &mut Ctx) {
+        match message {
             ActorMessage::Input(input) => {
-                match input {
-                    MachineInput::Alarm => self.alarm = None,
-                    // The stop is stored, and its device has not received it yet.
-                    MachineInput::Stop { .. } => {
-                        self.fault("after_stop_request");
-                        self.machines.changed(&self.location);
-                    }
-                    _ => {}
+                if input == Input::Alarm {
+                    self.alarm = None;
                 }
                 self.on(input, ctx);
             }
-            ActorMessage::Watched => {
-                self.board.heard();
+            ActorMessage::Request { id, input, reply } => {
+                if let Input::Stop { .. } = input {
+                    // The stop is stored, and its device has not received it yet.
+                    self.fault("after_stop_request");
+                    self.machines.changed(&self.location);
+                }
+                let input = if reply.is_closed() {
+                    input.without_caller()
+                } else {
+                    self.replies.insert(id, reply);
+                    Some(input)
+                };
+                if let Some(input) = input {
+                    self.on(input, ctx);
+                }
+            }
+            ActorMessage::FirstWatcher => {
+                self.status.notification_received();
                 self.arm(ctx);
             }
             ActorMessage::Leave => {
                 // An input arrived since: the actor stays, unless another one has replaced it.
-                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.board) {
+                if self.machine.is_idle() || !self.machines.remember(self.location.idmesin, ctx.address(), &self.status) {
                     ctx.stop();
                 }
             }

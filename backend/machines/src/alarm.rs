@@ -8,14 +8,17 @@ use std::time::Duration;
 use actix::Addr;
 use actix_socketio::Closer;
 use actix_socketio::host::vital;
+use actix_socketio::host::wheel::{TimerKey, Wheel};
 use nyala_core::domain::timestamp::{Clock, Timestamp};
+use nyala_core::machine::Input;
 use tokio::sync::Notify;
 
-use super::actor::{ActorMessage, MachineActor, MachineInput};
+use super::actor::{ActorMessage, MachineActor};
 use super::threads::Turning;
 use super::ticker::Ticker;
-use super::wheel::{TimerKey, Wheel};
 
+/// Precision of alarms, in milliseconds.
+pub const STEP_MS: i64 = 10;
 /// Longest sleep of the task, so that it notices a clock that jumped (a suspend, a test).
 const MAX_SLEEP: Duration = Duration::from_millis(250);
 
@@ -43,8 +46,12 @@ thread_local! {
 /// is set.
 pub fn start(clock: &Clock, turning: Turning) {
     let sooner = Rc::new(Notify::new());
-    let alarms =
-        Alarms { wheel: Wheel::new(clock.now().ms()), clock: clock.clone(), sleeps_until_ms: i64::MAX, sooner: sooner.clone() };
+    let alarms = Alarms {
+        wheel: Wheel::new(STEP_MS, clock.now().ms()),
+        clock: clock.clone(),
+        sleeps_until_ms: i64::MAX,
+        sooner: sooner.clone(),
+    };
     ALARMS.set(Some(alarms));
     vital::spawn("alarm", run(sooner, turning));
 }
@@ -83,7 +90,7 @@ async fn run(sooner: Rc<Notify>, turning: Turning) {
         // Targets are woken outside the borrow, because they may set their next alarm at once.
         for whom in due.drain(..) {
             match whom {
-                Wakes::Machine(addr) => addr.do_send(ActorMessage::Input(MachineInput::Alarm)),
+                Wakes::Machine(addr) => addr.do_send(ActorMessage::Input(Input::Alarm)),
                 Wakes::Ticker(ticker) => ticker.upgrade().iter().for_each(Ticker::ring),
                 Wakes::Close(closer) => closer.close(),
             }

@@ -2,16 +2,14 @@
 
 pub mod actor;
 pub mod alarm;
-pub mod board;
+pub mod crash_point;
 pub mod device;
 pub mod error;
-pub mod fault;
 pub mod listeners;
 pub mod machines;
 pub mod metrics;
 pub mod recovery;
-pub mod reply;
+pub mod status;
 pub mod threads;
 pub mod tick;
 pub mod ticker;
-pub mod wheel;

@@ -26,7 +26,7 @@ pub struct MachineMetrics {
     /// Commands that were dropped because the queue to the devices was full.
     pub device_commands_lost: Counter,
     /// Messages of devices that were dropped because a queue was full.
-    pub device_words_lost: Counter,
+    pub device_messages_dropped: Counter,
     purchases: Family<StateLabel, Counter>,
     open: Family<StateLabel, Gauge>,
     device_answer: Histogram,
@@ -40,7 +40,7 @@ impl Default for MachineMetrics {
             actors: Gauge::default(),
             actors_started: Counter::default(),
             device_commands_lost: Counter::default(),
-            device_words_lost: Counter::default(),
+            device_messages_dropped: Counter::default(),
             purchases: Family::default(),
             open: Family::default(),
             device_answer: Histogram::new(WAIT_BUCKETS_S),
@@ -98,7 +98,7 @@ impl MachineMetrics {
             "Commands that found no room on their way to the devices",
             self.device_commands_lost.clone(),
         );
-        all.register("device_words_lost", "What devices said and found no room for", self.device_words_lost.clone());
+        all.register("device_words_lost", "What devices said and found no room for", self.device_messages_dropped.clone());
         self.devices.register(all);
         all.register("machine_actors", "Machine actors alive", self.actors.clone());
         all.register("machine_actors_started", "Machine actors made", self.actors_started.clone());

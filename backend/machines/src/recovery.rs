@@ -4,19 +4,19 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
-use nyala_cluster::news::{Listener, Notification, Received};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::of_shards;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
 use nyala_core::purchase::times::{CMD_TTL_MS, GIVE_UP_MS};
 use nyala_ledger::facts::{self, OpenPurchase};
 use tokio_postgres::Row;
 
-use super::actor::MachineInput;
 use super::device;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
-use super::reply;
+use nyala_core::machine::Input;
 
 /// How often lost work is searched for on a single server.
 pub const EVERY: Duration = Duration::from_secs(1);
@@ -25,9 +25,9 @@ pub const SAFETY_NET_EVERY: Duration = Duration::from_millis(300);
 /// Approximate number of these rounds in a second.
 pub const ROUNDS_A_SECOND: u64 = 3;
 /// Least age of work that is searched for: the actor itself sends right after the commit.
-pub const RELAY_AFTER_MS: i64 = 2_000;
+pub const RESEND_AFTER_MS: i64 = 2_000;
 /// Least age of a resent command in a cluster, where another server may have begun the purchase.
-pub const RELAY_FOREIGN_AFTER_MS: i64 = 500;
+pub const RESEND_REMOTE_AFTER_MS: i64 = 500;
 /// How often remote machines are read, and how many by one statement.
 pub const MIRROR_EVERY: Duration = Duration::from_secs(1);
 const MIRRORED_AT_ONCE: usize = 1_000;
@@ -77,10 +77,10 @@ pub async fn resume_loop(machines: Machines) {
 pub async fn mirror_loop(machines: Machines) {
     let mut every = tokio::time::interval(MIRROR_EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut news = machines.parts().news.listen();
+    let mut news = machines.parts().notifier.listen();
     loop {
         let done = tokio::select! {
-            _ = every.tick() => mirror(&machines, &machines.foreign()).await,
+            _ = every.tick() => mirror(&machines, &machines.remote()).await,
             heard = news.next() => on_notifications(&machines, heard, &mut news).await,
         };
         if let Err(e) = done {
@@ -89,14 +89,14 @@ pub async fn mirror_loop(machines: Machines) {
     }
 }
 
-async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError> {
-    for some in foreign.chunks(MIRRORED_AT_ONCE) {
+async fn mirror(machines: &Machines, remote: &[MachineId]) -> Result<(), MachineError> {
+    for some in remote.chunks(MIRRORED_AT_ONCE) {
         let client = machines.parts().recovery.get().await?;
         let open = facts::open_of(&client, some).await?;
-        let mut open: HashMap<i64, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
+        let mut open: HashMap<MachineId, Purchase> = open.into_iter().map(|t| (t.idmesin, t.purchase)).collect();
         for idmesin in some {
             // An actor whose mailbox is full receives it a second later.
-            let _ = machines.tell_if_present(*idmesin, MachineInput::Stored(open.remove(idmesin)));
+            let _ = machines.send_if_present(*idmesin, Input::Stored(open.remove(idmesin)));
         }
     }
     Ok(())
@@ -105,23 +105,23 @@ async fn mirror(machines: &Machines, foreign: &[i64]) -> Result<(), MachineError
 /// Processes change notifications of other servers, all that are waiting. An owned machine loads its purchase again, a remote one is
 /// read.
 async fn on_notifications(machines: &Machines, first: Received, news: &mut Listener) -> Result<(), MachineError> {
-    let mut foreign = BTreeSet::new();
+    let mut remote = BTreeSet::new();
     for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
         match heard {
             Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
-                let told = machines.find(id).await.and_then(|at| machines.tell(&at, MachineInput::LookAgain));
+                let told = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));
                 if let Err(e) = told {
                     tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
             Received::Notification { hint: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
-                _ = foreign.insert(id)
+                _ = remote.insert(id)
             }
-            Received::Missed => foreign.extend(machines.foreign()),
+            Received::Missed => remote.extend(machines.remote()),
             Received::Notification { .. } | Received::Own(_) => {}
         }
     }
-    mirror(machines, &foreign.into_iter().collect::<Vec<_>>()).await
+    mirror(machines, &remote.into_iter().collect::<Vec<_>>()).await
 }
 
 /// Runs until the process ends.
@@ -160,7 +160,7 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 
 /// Commands that the machine has not acted on: starts that expire by $1, which shows the age of their hold, and stops that were requested
 /// by $2. At most $3 rows of each kind, of the shards $4, in random order, so that each has its turn when there are more.
-pub const RELAY: &str = concat!(
+pub const RESEND: &str = concat!(
     "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
     (SELECT idmesin, idoutlet FROM snap_transaksi WHERE state = 'HELD' AND cmd_exp <= $1 AND ",
@@ -174,7 +174,7 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 );
 
 /// Purchases whose device was sent a command and has not answered: sent ones that expire by $1, unsure ones created by $2; other
-/// parameters as in `RELAY`.
+/// parameters as in `RESEND`.
 pub const UNDECIDED: &str = concat!(
     "
 SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) FROM (
@@ -212,49 +212,49 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
         return Ok(());
     }
     // In a cluster, a start whose money another server has held is lost work: this search always finds it.
-    let (relay_after_ms, rounds) = if own.is_alone() { (RELAY_AFTER_MS, 1) } else { (RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND) };
+    let (resend_after_ms, rounds) = if own.is_alone() { (RESEND_AFTER_MS, 1) } else { (RESEND_REMOTE_AFTER_MS, ROUNDS_A_SECOND) };
     let client = machines.parts().recovery.get().await?;
-    let relay_before = now.plus_ms(-relay_after_ms);
-    let exp_until = relay_before.plus_ms(CMD_TTL_MS);
-    let relay = client.prepare_cached(RELAY).await?;
-    let due = client.query(&relay, &[&exp_until, &relay_before, &BATCH, &shards]).await?;
-    send_all(machines, &due, || MachineInput::LookAgain)?;
+    let resend_before = now.plus_ms(-resend_after_ms);
+    let exp_until = resend_before.plus_ms(CMD_TTL_MS);
+    let resend = client.prepare_cached(RESEND).await?;
+    let due = client.query(&resend, &[&exp_until, &resend_before, &BATCH, &shards]).await?;
+    send_all(machines, &due, || Input::Reload)?;
     if round.is_multiple_of(rounds) {
         let overdue = client.prepare_cached(OVERDUE).await?;
         let gave_up: Timestamp = now.plus_ms(-LATE_MS - GIVE_UP_MS);
         let late = client.query(&overdue, &[&now.plus_ms(-LATE_MS), &gave_up, &BATCH, &shards]).await?;
-        send_all(machines, &late, || MachineInput::LookAgain)?;
+        send_all(machines, &late, || Input::Reload)?;
     }
     if round.is_multiple_of(rounds * UNDECIDED_EVERY_ROUNDS) {
         let undecided = client.prepare_cached(UNDECIDED).await?;
-        let relay_before = now.plus_ms(-RELAY_AFTER_MS);
-        let waiting = client.query(&undecided, &[&relay_before.plus_ms(CMD_TTL_MS), &relay_before, &BATCH, &shards]).await?;
-        send_all(machines, &waiting, || MachineInput::LookAgain)?;
+        let resend_before = now.plus_ms(-RESEND_AFTER_MS);
+        let waiting = client.query(&undecided, &[&resend_before.plus_ms(CMD_TTL_MS), &resend_before, &BATCH, &shards]).await?;
+        send_all(machines, &waiting, || Input::Reload)?;
         let unpaid = client.prepare_cached(UNPAID).await?;
         for row in client.query(&unpaid, &[&BATCH, &shards, &now]).await? {
             let input = match row.try_get(4)? {
                 // No operator waits for this stop.
-                true => MachineInput::StopUnpaid { cmd_id: row.try_get(3)?, operator: reply::channel().0 },
-                false => MachineInput::AskDevice,
+                true => Input::StopUnpaid { cmd_id: row.try_get(3)?, operator: None },
+                false => Input::QueryDevice,
             };
             let location = location(&row)?;
-            if let Err(e) = machines.tell(&location, input) {
+            if let Err(e) = machines.send(&location, input) {
                 tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine query its device, retrying");
             }
         }
     }
     if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
         let staff = client.query(STAFF, &[&BATCH, &shards]).await?;
-        send_all(machines, &staff, || MachineInput::AskDevice)?;
+        send_all(machines, &staff, || Input::QueryDevice)?;
     }
     Ok(())
 }
 
 /// Sends an input to each of these machines; a full mailbox does not keep it from the others.
-fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> MachineInput) -> Result<(), MachineError> {
+fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Result<(), MachineError> {
     for row in rows {
         let location = location(row)?;
-        if let Err(e) = machines.tell(&location, input()) {
+        if let Err(e) = machines.send(&location, input()) {
             tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine load its purchase again, retrying");
         }
     }

@@ -10,10 +10,10 @@ pub const STUCK_AFTER_MS: u64 = 10_000;
 /// Worker threads, with the time of each one's last turn. Time is the kernel's monotonic clock, which stops while the machine is
 /// suspended (CLOCK_MONOTONIC, clock_gettime(2)): a suspend makes no thread late.
 #[derive(Debug, Clone)]
-pub struct Threads(Arc<Inner>);
+pub struct Threads(Arc<ThreadList>);
 
 #[derive(Debug)]
-struct Inner {
+struct ThreadList {
     since: Instant,
     /// Milliseconds by which a test has advanced the clock.
     skipped_ms: AtomicU64,
@@ -29,7 +29,7 @@ pub struct Turning {
 
 impl Default for Threads {
     fn default() -> Self {
-        Self(Arc::new(Inner { since: Instant::now(), skipped_ms: AtomicU64::default(), last: RwLock::default() }))
+        Self(Arc::new(ThreadList { since: Instant::now(), skipped_ms: AtomicU64::default(), last: RwLock::default() }))
     }
 }
 

@@ -1,12 +1,13 @@
 //! Countdown messages of a machine, and when they are sent (docs/contract.md §3).
 
 use actix_socketio::Frame;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::CycleNews;
+use nyala_core::machine::CycleChange;
 use nyala_core::purchase::step::Cycle;
 use serde::Serialize;
 
-use super::wheel::STEP_MS;
+use super::alarm::STEP_MS;
 
 const SECOND_MS: i64 = 1000;
 /// Least distance of a phase tick from the start or the end of the run; a closer one is skipped.
@@ -23,11 +24,11 @@ pub struct Tick {
 
 impl Tick {
     /// Tick for a change that watchers must know.
-    pub fn of(news: CycleNews, now: Timestamp) -> Self {
-        match news {
-            CycleNews::Runs(cycle) => Self::running(cycle, now),
-            CycleNews::Over { ends_at } => Self::over(ends_at, now),
-            CycleNews::GivenBack => Self::given_back(now),
+    pub fn of(change: CycleChange, now: Timestamp) -> Self {
+        match change {
+            CycleChange::Runs(cycle) => Self::running(cycle, now),
+            CycleChange::Over { ends_at } => Self::over(ends_at, now),
+            CycleChange::Voided => Self::voided(now),
         }
     }
 
@@ -43,12 +44,12 @@ impl Tick {
     }
 
     /// Tick for a hold that was voided.
-    pub const fn given_back(now: Timestamp) -> Self {
+    pub const fn voided(now: Timestamp) -> Self {
         Self { tl: 0, ends_at: None, server_time: now.ms() }
     }
 
     /// Frame that is encoded once for all watchers.
-    pub fn frame(&self, idmesin: i64) -> Frame {
+    pub fn frame(&self, idmesin: MachineId) -> Frame {
         let ends_at = self.ends_at.map_or_else(|| "null".to_owned(), |ms| ms.to_string());
         Frame::text(&format!(
             r#"42["heartbeat/{idmesin}",{{"tl":{},"ends_at":{ends_at},"server_time":{}}}]"#,
@@ -71,7 +72,7 @@ pub fn is_near_end(now: Timestamp, ends_at: Timestamp) -> bool {
 
 impl Cadence {
     /// Cadence of once a second, or `per_second` times for measurements. Outlets are spread over the second, in the wheel's steps.
-    pub fn of(idoutlet: i64, per_second: i64) -> Self {
+    pub fn of(idoutlet: OutletId, per_second: i64) -> Self {
         // Fibonacci hashing: neighbouring ids land far apart.
         let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let every_ms = SECOND_MS / per_second.max(1);
@@ -125,7 +126,7 @@ mod tests {
     fn a_tick_is_the_event_of_its_machine() {
         let tick = Tick::running(cycle(1_000, 5_000), Timestamp::from_ms(1_500));
         assert_eq!(&**tick.frame(7).as_text(), r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#);
-        let back = Tick::given_back(Timestamp::from_ms(1_500));
+        let back = Tick::voided(Timestamp::from_ms(1_500));
         assert_eq!(&**back.frame(7).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);
     }
 

@@ -5,20 +5,21 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use actix_socketio::host::wheel::TimerKey;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 
 use super::alarm::{self, Wakes};
-use super::board::Board;
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};
+use super::status::MachineStatus;
 use super::tick::{self, Cadence, Tick};
-use super::wheel::TimerKey;
 
 pub struct Ticker {
     machines: Machines,
-    board: Arc<Board>,
-    idmesin: i64,
+    status: Arc<MachineStatus>,
+    idmesin: MachineId,
     cadence: Cadence,
     cycle: Cell<Option<Cycle>>,
     /// The next tick, and its alarm.
@@ -26,9 +27,9 @@ pub struct Ticker {
 }
 
 impl Ticker {
-    pub fn new(machines: Machines, location: &Location, board: Arc<Board>) -> Rc<Self> {
+    pub fn new(machines: Machines, location: &Location, status: Arc<MachineStatus>) -> Rc<Self> {
         let cadence = Cadence::of(location.idoutlet, machines.parts().ticks_per_second);
-        Rc::new(Self { machines, board, idmesin: location.idmesin, cadence, cycle: Cell::new(None), next: Cell::new(None) })
+        Rc::new(Self { machines, status, idmesin: location.idmesin, cadence, cycle: Cell::new(None), next: Cell::new(None) })
     }
 
     /// Sends ticks of `cycle` to the watchers from now on. The actor calls this whenever the cycle or the watchers may have changed.
@@ -50,14 +51,14 @@ impl Ticker {
         if due <= now && !tick::is_near_end(now, cycle.ends_at) {
             self.machines.metrics().tick_lateness(due.ms_until(now));
             let frame = Tick::running(cycle, now).frame(self.idmesin);
-            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.board);
+            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.status);
         }
         self.arm(now);
     }
 
     /// Sets the next tick. Without watchers there are no ticks, until the actor is notified of a watcher.
     fn arm(self: &Rc<Self>, now: Timestamp) {
-        let Some(cycle) = self.cycle.get().filter(|_| self.board.is_watched()) else { return };
+        let Some(cycle) = self.cycle.get().filter(|_| self.status.is_watched()) else { return };
         let next = self.cadence.next_after(now, cycle.started_at, cycle.ends_at);
         self.next.set(next.and_then(|at| Some((at, alarm::set(at, Wakes::Ticker(Rc::downgrade(self)))?))));
     }

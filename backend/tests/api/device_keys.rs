@@ -1,7 +1,7 @@
 //! Keys of the machines' devices (docs/contract.md §6): made by a call, checked for many logins at once, revoked.
 
 use actix_web::rt::time::timeout;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Sight, Turn, hash};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, MachineScope, RequestedKey, hash};
 use nyala_machines::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
 use nyala_store::config::Profile;
 use serde_json::{Value, json};
@@ -138,7 +138,7 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
     let machines = [mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await];
     for id in machines {
         let tx = quick.transaction().await.unwrap();
-        keys::make(&tx, (id, Sight::default()), Turn::First, &door, by).await.unwrap();
+        keys::make(&tx, (id, MachineScope::default()), RequestedKey::First, &door, by).await.unwrap();
         tx.commit().await.unwrap();
     }
     let mut revocations = Revocations::begin(&reader).await.unwrap();

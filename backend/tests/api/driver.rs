@@ -12,7 +12,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{AckResult, Op, Purchase};
-use nyala_machines::device::{Driver, Lost, Uplink};
+use nyala_machines::device::{CommandDropped, Driver, Uplink};
 use nyala_machines::machines::Location;
 use nyala_machines::recovery;
 use serde_json::json;
@@ -46,12 +46,12 @@ impl Driver for Fake {
         Ok(())
     }
 
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
         if self.loses.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
-            return Err(Lost);
+            return Err(CommandDropped);
         }
-        let (_, commands) = self.link.get().ok_or(Lost)?;
-        commands.try_send((to, cmd)).map_err(|_| Lost)
+        let (_, commands) = self.link.get().ok_or(CommandDropped)?;
+        commands.try_send((to, cmd)).map_err(|_| CommandDropped)
     }
 
     fn recall(&self, to: Location, purchase: &Purchase) {
@@ -61,7 +61,7 @@ impl Driver for Fake {
 
 impl Fake {
     fn report(&self, from: Location, event: DeviceEvent) {
-        self.link.get().expect("started").0.heard(from, event);
+        self.link.get().expect("started").0.send(from, event);
     }
 
     fn plug_in(&self, from: Location) {
@@ -88,14 +88,14 @@ fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, received: &Mu
         let runs_now = run.filter(|(_, ends_at)| *ends_at > now);
         if cmd.op != Op::Start {
             let run = runs_now.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
-            uplink.heard(to, DeviceEvent::State { online: true, run });
+            uplink.send(to, DeviceEvent::State { online: true, run });
         }
         let result = match run.filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id) {
             Some(_) if runs_now.is_some() => AckResult::Started,
             Some(_) => AckResult::Done,
             None => AckResult::Expired,
         };
-        uplink.heard(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
+        uplink.send(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
     }
 }
 
@@ -134,13 +134,13 @@ async fn a_purchase_and_its_stop_go_through_whatever_drives_the_machine() {
     let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
     let epay = app.balance_of(&siti, shop, PRICE).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(409, "mesin sedang offline");
-    assert_eq!((fake.received(), app.state.machines.device_heard_at(shop.idmesin)), (vec![], None));
+    assert_eq!((fake.received(), app.state.machines.last_device_message_at(shop.idmesin)), (vec![], None));
     let before = app.now();
     app.plugged_in(&fake, shop).await;
     let order = buy(2, shop, epay);
     app.buy(&siti, &order).await.ok();
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
-    assert!(app.state.machines.device_heard_at(shop.idmesin).unwrap() >= before);
+    assert!(app.state.machines.last_device_message_at(shop.idmesin).unwrap() >= before);
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     app.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await.ok();
     assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
@@ -170,9 +170,9 @@ async fn an_ack_for_no_purchase_makes_no_actor_and_a_state_report_does() {
     // Device messages are delivered in order, so the ack has been processed when the state is stored.
     app.plugged_in(&fake, other).await;
     let machine = &app.state.machines;
-    assert_eq!((machine.actors(), machine.device_heard_at(shop.idmesin)), (1, None));
-    assert!(machine.device_heard_at(other.idmesin).is_some());
-    assert_eq!((fake.received(), app.state.metrics.machines.device_words_lost.get()), (vec![], 0));
+    assert_eq!((machine.actors(), machine.last_device_message_at(shop.idmesin)), (1, None));
+    assert!(machine.last_device_message_at(other.idmesin).is_some());
+    assert_eq!((fake.received(), app.state.metrics.machines.device_messages_dropped.get()), (vec![], 0));
 }
 
 #[actix_web::test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nyala_core::purchase::state::PurchaseState;
+use nyala_machines::device::mqtt::message::{DeviceMessage, Heartbeat};
 use nyala_machines::device::mqtt::metrics::Dropped;
-use nyala_machines::device::mqtt::word::{DeviceMessage, Heartbeat};
 use serde_json::{Value, json};
 
 use crate::helpers::Setup;
@@ -41,7 +41,7 @@ async fn every_metric_that_is_asked_for_is_there() {
     app.state.metrics.machines.purchase_became(PurchaseState::Running);
     let devices = &app.state.metrics.machines.devices;
     devices.trouble("clone");
-    devices.word(&DeviceMessage::Heartbeat(Heartbeat::default()));
+    devices.message_received(&DeviceMessage::Heartbeat(Heartbeat::default()));
     devices.dropped(Dropped::Malformed);
     // The response does not matter.
     let _ = app.post("/scan/v1/dashboard/get_dashboard", None, &json!({})).await;

@@ -9,11 +9,10 @@ use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::machine::Input;
 use nyala_core::purchase::times::MAX_WAITING_STARTS;
-use nyala_machines::actor::MachineInput;
 use nyala_machines::device::sim::Mode;
 use nyala_machines::machines::{Location, MAILBOX};
-use nyala_machines::reply;
 use serde_json::json;
 use tokio_postgres::Client;
 
@@ -242,8 +241,8 @@ async fn looking_again_at_every_moment_changes_nothing() {
             let nag = async {
                 while app.states(&order.receipt).await != ["FINISHED"] {
                     // A full mailbox may refuse the message. The pause lets the actor work.
-                    let _ = app.state.machines.tell(&location, MachineInput::LookAgain);
-                    let _ = app.state.machines.tell(&location, MachineInput::AskDevice);
+                    let _ = app.state.machines.send(&location, Input::Reload);
+                    let _ = app.state.machines.send(&location, Input::QueryDevice);
                     sleep(Duration::from_millis(1)).await;
                 }
             };
@@ -263,11 +262,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let location = app.location(shop);
     // Sent without an await in between, so that the thread makes the actor only after the last message.
     let answers: Vec<_> = (0..MAILBOX)
-        .map(|_| {
-            let (buyer, answer) = reply::channel();
-            app.state.machines.tell(&location, MachineInput::Await { purchase_id: -1, buyer }).unwrap();
-            answer
-        })
+        .map(|_| app.state.machines.ask(&location, |buyer| Input::Await { purchase_id: -1, buyer }).unwrap())
         .collect();
     for answer in answers {
         answer.await.expect("an answer to everything that was taken");
@@ -288,8 +283,7 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
         async move {
             let mut said = 0;
             while app.now() < until {
-                let (waiter, answer) = reply::channel();
-                app.state.machines.tell(location, MachineInput::Await { purchase_id: -1, buyer: waiter }).unwrap();
+                let answer = app.state.machines.ask(location, |buyer| Input::Await { purchase_id: -1, buyer }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }

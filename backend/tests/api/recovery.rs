@@ -1,7 +1,7 @@
 //! Purchases whose timer or message was lost are found again, even when others are stuck.
 
 use nyala_core::purchase::times::CMD_TTL_MS;
-use nyala_machines::recovery::{OVERDUE, RELAY, UNDECIDED};
+use nyala_machines::recovery::{OVERDUE, RESEND, UNDECIDED};
 
 use crate::arrange::receipt;
 use crate::helpers::TestApp;
@@ -75,12 +75,12 @@ async fn lost_commands_are_found_once_they_are_old_enough() {
         let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
         machines.iter().zip(0..).filter(|(m, _)| found.contains(m)).map(|(_, n)| n).collect::<Vec<usize>>()
     };
-    for sql in [RELAY, UNDECIDED] {
+    for sql in [RESEND, UNDECIDED] {
         assert!(found(sql, 2_000, 10).await.is_empty(), "they are younger than that");
     }
-    assert_eq!(found(RELAY, 0, 10).await, [0, 1, 4, 5]);
+    assert_eq!(found(RESEND, 0, 10).await, [0, 1, 4, 5]);
     assert_eq!(found(UNDECIDED, 0, 10).await, [2, 3]);
-    let one_of_each = found(RELAY, 0, 1).await;
+    let one_of_each = found(RESEND, 0, 1).await;
     assert!(matches!(one_of_each[..], [0 | 1, 4 | 5]), "{one_of_each:?}");
 }
 

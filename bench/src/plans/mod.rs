@@ -26,7 +26,7 @@ const INDEXES: &str = "purchase_runs_until, purchase_command_until, purchase_uns
 /// purchase, in a new boot: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
 const STATEMENTS: [(&str, &str, &str); 7] = [
     ("OVERDUE", recovery::OVERDUE, "{late}, {long_ago}, 1000, NULL"),
-    ("RELAY", recovery::RELAY, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
+    ("RELAY", recovery::RESEND, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNSETTLED_BUT", facts::UNSETTLED_BUT, "ARRAY[1, 2, 3]"),
     ("STAFF", recovery::STAFF, "1000, NULL"),

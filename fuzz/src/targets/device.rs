@@ -5,8 +5,10 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{self, AckResult, Op};
 use nyala_core::purchase::times::CMD_TTL_MS;
-use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Probe};
-use nyala_machines::device::mqtt::word::{Ack, BootId, DeviceMessage, Heartbeat, Last, MAX_BYTES, Run, Stamp, State, Topic};
+use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Effect, Grounds, ProbeStep};
+use nyala_machines::device::mqtt::message::{
+    Ack, BootId, DeviceMessage, Heartbeat, Last, MAX_MESSAGE_BYTES, Run, Stamp, State, Topic,
+};
 use uuid::Uuid;
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
@@ -42,7 +44,7 @@ fn read(payload: &[u8]) {
 }
 
 fn check(word: &DeviceMessage, payload: &[u8]) {
-    assert!(payload.len() <= MAX_BYTES);
+    assert!(payload.len() <= MAX_MESSAGE_BYTES);
     let Stamp { boot_id, up_ms, .. } = word.stamp();
     assert!(up_ms.is_none_or(|ms| ms >= 0));
     assert!(!matches!(boot_id, Some(BootId::Text(text)) if text.len() > 40));
@@ -115,17 +117,17 @@ impl Notified {
             2 => return self.now = self.now.plus_ms(i64::from(bytes.byte()) * 60_000),
             3 | 4 => self.links(bytes.byte()),
             5 => self.unlinks(bytes.byte()),
-            6 => self.talk.alive(LinkId(bytes.byte().into()), self.now),
+            6 => self.talk.on_packet(ConnectionId(bytes.byte().into()), self.now),
             7 => {
                 let (from, topic) = (bytes.byte(), Topic::ALL[usize::from(bytes.byte()) % Topic::ALL.len()]);
                 let payload = bytes.take();
                 let Ok(word) = DeviceMessage::parse(topic, payload) else { return };
                 check(&word, payload);
-                self.talk.hear(LinkId(from.into()), &word, self.now)
+                self.talk.on_message(ConnectionId(from.into()), &word, self.now)
             }
             8..=11 => {
                 let (from, word) = (bytes.byte(), word(bytes));
-                self.talk.hear(LinkId(from.into()), &word, self.now)
+                self.talk.on_message(ConnectionId(from.into()), &word, self.now)
             }
             12 => self.wakes(),
             13 => self.probes(),
@@ -144,12 +146,12 @@ impl Notified {
         if self.links.len() > LINKS {
             self.links.remove(0);
         }
-        self.talk.linked(LinkId(link), self.now)
+        self.talk.on_subscribed(ConnectionId(link), self.now)
     }
 
     fn unlinks(&mut self, link: u8) -> Vec<Effect> {
         self.links.retain(|known| *known != u64::from(link));
-        self.talk.unlinked(LinkId(link.into()), self.now)
+        self.talk.on_closed(ConnectionId(link.into()), self.now)
     }
 
     fn wakes(&mut self) -> Vec<Effect> {
@@ -162,16 +164,16 @@ impl Notified {
 
     fn probes(&mut self) -> Vec<Effect> {
         match self.talk.probe(self.now) {
-            Probe::Ask(link, cmd) => {
+            ProbeStep::Ask(link, cmd) => {
                 assert!(self.talk.is_asked(self.now) && self.talk.is_present());
                 vec![Effect::Write(link, cmd)]
             }
-            Probe::Asked => {
+            ProbeStep::Asked => {
                 assert!(self.talk.is_asked(self.now));
                 vec![]
             }
-            Probe::Here => vec![],
-            Probe::Away => {
+            ProbeStep::Fresh => vec![],
+            ProbeStep::Offline => {
                 assert!(!self.talk.is_present() || self.links.is_empty());
                 vec![]
             }
@@ -189,15 +191,15 @@ impl Notified {
     fn begins(&mut self, within: u8) -> Vec<Effect> {
         self.exp.push(self.now.plus_ms(i64::from(within) * 100));
         let start = self.command(Op::Start, self.exp.len());
-        self.talk.say(&start, true, self.now)
+        self.talk.send(&start, true, self.now)
     }
 
     fn says(&mut self, bytes: &mut Bytes<'_>) -> Vec<Effect> {
         let n = usize::from(bytes.byte()).min(self.exp.len());
         match bytes.byte() % 4 {
-            0 => self.talk.say(&self.command(Op::Stop, n), false, self.now),
-            1 => self.talk.say(&self.command(Op::Query, n), false, self.now),
-            2 => self.talk.say(&self.command(Op::Start, n), false, self.now),
+            0 => self.talk.send(&self.command(Op::Stop, n), false, self.now),
+            1 => self.talk.send(&self.command(Op::Query, n), false, self.now),
+            2 => self.talk.send(&self.command(Op::Start, n), false, self.now),
             _ => {
                 let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
                 let created_at = exp.plus_ms(-CMD_TTL_MS);
@@ -214,7 +216,7 @@ impl Notified {
                 Effect::Write(link, cmd) => {
                     assert_eq!(self.links.last(), Some(&link.0), "said on the newest link");
                     assert_eq!(cmd.now_ms, self.now.ms());
-                    assert!(cmd.json().len() < MAX_BYTES);
+                    assert!(cmd.json().len() < MAX_MESSAGE_BYTES);
                     if cmd.op == Op::Start {
                         assert!(!self.void.contains(&cmd.cmd_id), "it was told never to run");
                         self.written.push(cmd.cmd_id);
@@ -227,14 +229,14 @@ impl Notified {
                     assert_ne!(self.present, Some(*present), "it is told once");
                     self.present = Some(*present);
                 }
-                Effect::Tell(DeviceEvent::Ack { cmd_id, .. }, Grounds::NotWritten) => {
+                Effect::Notify(DeviceEvent::Ack { cmd_id, .. }, Grounds::NotWritten) => {
                     assert!(!self.written.contains(cmd_id), "it may run");
                     self.void.push(*cmd_id);
                 }
-                Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+                Effect::Notify(DeviceEvent::State { run: Some(run), .. }, _) => {
                     assert!((0..=2 * 86_400_000).contains(&run.left_ms), "{run:?}");
                 }
-                Effect::Tell(..) | Effect::Trouble(_) | Effect::Dropped(_) => {}
+                Effect::Notify(..) | Effect::Trouble(_) | Effect::Dropped(_) => {}
             }
         }
         let present = self.present == Some(true);

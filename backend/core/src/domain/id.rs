@@ -44,6 +44,8 @@ macro_rules! for_each_id {
             TillSessionId,
             /// `idshift`.
             ShiftId,
+            /// A device's key: `device_key.id`.
+            DeviceKeyId,
         }
     };
 }

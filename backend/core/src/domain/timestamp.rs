@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standing_clock_moves_only_when_told() {
+    fn a_manual_clock_moves_only_when_it_is_set() {
         let clock = Clock::standing_at(Timestamp::from_ms(1000));
         let other = clock.clone();
         clock.advance_ms(250);

@@ -1,40 +1,21 @@
 //! Cases that are easier to construct one by one than to wait for in the simulation.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use uuid::Uuid;
 
-use super::{CycleNews, Effect, Input, Machine, Outcome, Start, Unanswered, Waiter};
+use super::{CycleChange, Effect, Input, Machine, Outcome, RequestId, Start, Unanswered};
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{DeviceEvent, DeviceRun};
+use crate::purchase::device::{Command, DeviceEvent, DeviceRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{AckResult, Change, Held, Purchase, first};
+use crate::purchase::step::{AckResult, Change, Held, Op, Purchase, first};
 
 const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Phone(u32, Rc<Cell<bool>>);
-
-impl Waiter for Phone {
-    fn gone(&self) -> bool {
-        self.1.get()
-    }
-}
-
-type MachineInput = Input<Phone, Phone>;
-type Effects = Vec<Effect<Phone, Phone>>;
-
-fn phone(n: u32) -> Phone {
-    Phone(n, Rc::default())
-}
-
-fn start(receipt: u32, buyer: Phone) -> MachineInput {
+fn start(receipt: u32, buyer: u64) -> Input {
     let order = Order {
         id_customer_global: CustomerId::new(1),
         receipt_number: ReceiptNumber::parse(&format!("SLF{receipt:015}")).unwrap(),
@@ -55,14 +36,14 @@ fn start(receipt: u32, buyer: Phone) -> MachineInput {
         busy: false,
     };
     let service = ServiceFacts { idoutlet: OutletId::new(1), name: name(), duration_s: 60, price: 10_000 };
-    Input::Start(Start { order, machine, service, buyers: vec![buyer] })
+    Input::Start(Start { order, machine, service, buyers: vec![RequestId(buyer)] })
 }
 
-fn wait(purchase_id: i64, buyer: Phone) -> MachineInput {
-    Input::Await { purchase_id: PurchaseId::new(purchase_id), buyer }
+fn wait(purchase_id: i64, buyer: u64) -> Input {
+    Input::Await { purchase_id: PurchaseId::new(purchase_id), buyer: RequestId(buyer) }
 }
 
-fn won(purchase_id: i64) -> MachineInput {
+fn won(purchase_id: i64) -> Input {
     Input::Held(Ok(Held::Won { purchase_id: PurchaseId::new(purchase_id), cmd_id: Uuid::nil(), epoch: 1 }))
 }
 
@@ -72,36 +53,36 @@ fn running(id: i64) -> Purchase {
 }
 
 /// A machine that has read that nothing is open.
-fn free() -> Machine<Phone, Phone> {
+fn free() -> Machine {
     let mut machine = Machine::new(MachineId::new(7));
-    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    assert!(matches!(machine.on(Input::Reload, T0)[..], [Effect::Load]));
     machine.on(Input::Loaded(Ok(None)), T0);
     machine
 }
 
-fn answers(effects: &Effects) -> Vec<(u32, Outcome)> {
-    let mut told = Vec::new();
+fn answers(effects: &[Effect]) -> Vec<(u64, Outcome)> {
+    let mut answered = Vec::new();
     for effect in effects {
-        if let Effect::Answer { buyers, outcome } = effect {
-            told.extend(buyers.iter().map(|phone| (phone.0, *outcome)));
+        if let Effect::Answer { requests, outcome } = effect {
+            answered.extend(requests.iter().map(|request| (request.0, *outcome)));
         }
     }
-    told
+    answered
 }
 
-fn holds(effects: &Effects) -> bool {
+fn holds(effects: &[Effect]) -> bool {
     effects.iter().any(|e| matches!(e, Effect::Hold { .. }))
 }
 
 #[test]
 fn a_repeat_between_the_holds_commit_and_its_answer_waits_like_the_first() {
     let mut machine = free();
-    assert!(holds(&machine.on(start(1, phone(1)), T0)));
+    assert!(holds(&machine.on(start(1, 1), T0)));
     // The facts contain purchase 5; the machine does not know it yet.
-    assert_eq!(answers(&machine.on(wait(5, phone(2)), T0)), []);
+    assert_eq!(answers(&machine.on(wait(5, 2), T0)), []);
     let effects = machine.on(won(5), T0);
     assert_eq!(answers(&effects), [], "both wait for the device");
-    let refused = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Refused });
+    let refused = Input::Device(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Refused });
     machine.on(Input::Applied(Ok(true)), T0);
     machine.on(refused, T0);
     let effects = machine.on(Input::Applied(Ok(true)), T0);
@@ -111,26 +92,26 @@ fn a_repeat_between_the_holds_commit_and_its_answer_waits_like_the_first() {
 #[test]
 fn a_repeat_of_another_purchase_reads_again_when_the_hold_is_answered() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
-    machine.on(wait(4, phone(2)), T0);
+    machine.on(start(1, 1), T0);
+    machine.on(wait(4, 2), T0);
     assert_eq!(answers(&machine.on(won(5), T0)), [(2, Outcome::ReadAgain)]);
 }
 
 #[test]
 fn one_that_was_made_anew_reads_first_and_believes_later() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
-    assert!(matches!(machine.on(wait(5, phone(2)), T0)[..], [Effect::Load]));
-    assert!(machine.on(start(1, phone(1)), T0).is_empty(), "read once");
+    let mut machine = Machine::new(MachineId::new(7));
+    assert!(matches!(machine.on(wait(5, 2), T0)[..], [Effect::Load]));
+    assert!(machine.on(start(1, 1), T0).is_empty(), "read once");
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert_eq!(answers(&effects), [(2, Outcome::Started), (1, Outcome::Refused(Refusal::MachineBusy))]);
-    assert!(effects.iter().any(|e| matches!(e, Effect::Show { cycle: Some(_), .. })), "it is on the board");
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { cycle: Some(_), .. })), "it is in the status");
     assert_eq!(machine.wake_at(), Some(T0.plus_ms(60_000)));
 }
 
 #[test]
 fn a_start_on_one_that_was_made_anew_finds_out_by_its_hold() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
-    assert!(holds(&machine.on(start(1, phone(1)), T0)));
+    let mut machine = Machine::new(MachineId::new(7));
+    assert!(holds(&machine.on(start(1, 1), T0)));
     let effects = machine.on(Input::Held(Ok(Held::Lost(Refusal::MachineBusy))), T0);
     assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy))]);
     assert!(effects.iter().any(|e| matches!(e, Effect::Load)), "somebody holds it that is not known here");
@@ -138,20 +119,20 @@ fn a_start_on_one_that_was_made_anew_finds_out_by_its_hold() {
 
 #[test]
 fn one_that_cannot_read_decides_nothing_and_reads_for_the_next() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
-    machine.on(wait(5, phone(1)), T0);
-    machine.on(start(1, phone(2)), T0);
+    let mut machine = Machine::new(MachineId::new(7));
+    machine.on(wait(5, 1), T0);
+    machine.on(start(1, 2), T0);
     let effects = machine.on(Input::Loaded(Err(Unanswered)), T0);
     assert_eq!(answers(&effects), [(1, Outcome::Busy)]);
     assert!(holds(&effects), "a start needs no reading");
-    assert!(machine.on(wait(5, phone(3)), T0).is_empty());
+    assert!(machine.on(wait(5, 3), T0).is_empty());
     assert!(machine.on(Input::Held(Ok(Held::Changed)), T0).iter().any(|e| matches!(e, Effect::Load)));
 }
 
 #[test]
 fn what_cannot_be_judged_yet_is_bounded() {
-    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
-    let busy = (0..300).flat_map(|n| answers(&machine.on(wait(5, phone(n)), T0))).collect::<Vec<_>>();
+    let mut machine = Machine::new(MachineId::new(7));
+    let busy = (0..300).flat_map(|n| answers(&machine.on(wait(5, n), T0))).collect::<Vec<_>>();
     assert_eq!(busy.len(), 300 - 256);
     assert!(busy.iter().all(|(_, outcome)| *outcome == Outcome::Busy));
 }
@@ -159,19 +140,28 @@ fn what_cannot_be_judged_yet_is_bounded() {
 #[test]
 fn nothing_is_bought_for_who_has_gone() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
-    let gone = phone(2);
-    machine.on(start(2, gone.clone()), T0);
-    gone.1.set(true);
+    machine.on(start(1, 1), T0);
+    machine.on(start(2, 2), T0);
+    assert_eq!(machine.on(Input::Gone([RequestId(2)].into()), T0), []);
     let effects = machine.on(Input::Held(Ok(Held::Changed)), T0);
     assert_eq!(answers(&effects), [(1, Outcome::ReadAgain)]);
     assert!(!holds(&effects));
 }
 
 #[test]
+fn a_caller_who_has_gone_before_its_input_buys_nothing_and_stops_all_the_same() {
+    assert_eq!(start(1, 1).without_caller(), None);
+    assert_eq!(wait(5, 1).without_caller(), None);
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
+    let stop = Input::Stop { purchase_id: PurchaseId::new(5), operator: Some(RequestId(9)) }.without_caller().unwrap();
+    let effects = machine.on(stop, T0);
+    assert!(matches!(effects[..], [Effect::Command(Command { op: Op::Stop, .. })]), "{effects:?}");
+}
+
+#[test]
 fn after_a_lost_answer_nothing_is_done_until_what_is_stored_is_read() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
     let later = T0.plus_ms(1_000);
     let effects = machine.on(Input::Alarm, later);
@@ -185,8 +175,8 @@ fn after_a_lost_answer_nothing_is_done_until_what_is_stored_is_read() {
 
 #[test]
 fn a_reading_older_than_what_was_learned_since_is_not_believed() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
-    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
+    assert!(matches!(machine.on(Input::Reload, T0)[..], [Effect::Load]));
     let end = T0.plus_ms(60_000);
     assert!(matches!(machine.on(Input::Alarm, end)[..], [Effect::Apply { .. }]));
     machine.on(Input::Applied(Ok(true)), end);
@@ -198,7 +188,7 @@ fn a_reading_older_than_what_was_learned_since_is_not_believed() {
 #[test]
 fn a_hold_whose_answer_was_lost_is_looked_for() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     let effects = machine.on(Input::Held(Err(Unanswered)), T0);
     assert_eq!(answers(&effects), [(1, Outcome::Busy)]);
     assert!(effects.iter().any(|e| matches!(e, Effect::Load)));
@@ -207,7 +197,7 @@ fn a_hold_whose_answer_was_lost_is_looked_for() {
 #[test]
 fn a_change_that_found_another_state_is_read_and_who_waits_reads_the_facts() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
     machine.on(Input::Alarm, T0.plus_ms(1_000));
     assert!(matches!(machine.on(Input::Applied(Ok(false)), T0.plus_ms(1_000))[..], [Effect::Load]));
@@ -219,52 +209,52 @@ fn a_change_that_found_another_state_is_read_and_who_waits_reads_the_facts() {
 #[test]
 fn a_start_waits_for_a_reading_that_is_under_way() {
     let mut machine = free();
-    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
-    assert!(machine.on(start(1, phone(1)), T0).is_empty());
+    assert!(matches!(machine.on(Input::Reload, T0)[..], [Effect::Load]));
+    assert!(machine.on(start(1, 1), T0).is_empty());
     assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));
 }
 
 #[test]
-fn a_run_that_was_over_when_it_was_first_heard_of_is_told_with_its_end() {
+fn a_cycle_that_ended_before_its_first_report_is_announced_with_its_end() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
-    let done = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
+    let done = Input::Device(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
     machine.on(done, T0.plus_ms(500));
     let effects = machine.on(Input::Applied(Ok(true)), T0.plus_ms(510));
-    let over = CycleNews::Over { ends_at: T0.plus_ms(500) };
-    assert!(effects.iter().any(|e| matches!(e, Effect::Show { news: Some(news), .. } if *news == over)), "{effects:?}");
+    let over = CycleChange::Over { ends_at: T0.plus_ms(500) };
+    assert!(effects.iter().any(|e| matches!(e, Effect::Show { change: Some(change), .. } if *change == over)), "{effects:?}");
 }
 
 #[test]
 fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
     let (done, early) = (AckResult::Done, T0.plus_ms(20_000));
-    let ended = |machine: &mut Machine<Phone, Phone>| {
-        let said = Input::Said(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
+    let ended = |machine: &mut Machine| {
+        let said = Input::Device(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
         machine.on(said, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
     };
     let mut left_alone = Machine::with_purchase(MachineId::new(7), running(5));
     assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early }));
     let mut stopped = Machine::with_purchase(MachineId::new(7), running(5));
-    stopped.on(Input::Stop { purchase_id: PurchaseId::new(5), operator: phone(9) }, T0);
+    stopped.on(Input::Stop { purchase_id: PurchaseId::new(5), operator: Some(RequestId(9)) }, T0);
     assert_eq!(ended(&mut stopped), Some(Change::Stop { ends_at: early }));
 }
 
 #[test]
 fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
-    let runs = || Input::Said(DeviceEvent::State { online: true, run: Some(DeviceRun::new(Uuid::nil(), 60_000)) });
-    let ends_at = |effects: &Effects| {
+    let runs = || Input::Device(DeviceEvent::State { online: true, run: Some(DeviceRun::new(Uuid::nil(), 60_000)) });
+    let ends_at = |effects: &[Effect]| {
         effects.iter().find_map(|e| if let Effect::Apply { next, .. } = e { Some(next.ends_at) } else { None })
     };
     // Behind a commit.
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
     assert_eq!(ends_at(&machine.on(Input::Alarm, T0.plus_ms(1_000))), Some(Timestamp::default()), "marked as sent");
     assert_eq!(ends_at(&machine.on(runs(), T0.plus_ms(1_100))), None);
     assert_eq!(ends_at(&machine.on(Input::Applied(Ok(true)), T0.plus_ms(4_000))), Some(T0.plus_ms(61_100)));
     // Behind a reading.
-    let mut machine: Machine<Phone, Phone> = Machine::new(MachineId::new(7));
+    let mut machine = Machine::new(MachineId::new(7));
     assert!(machine.on(runs(), T0).iter().any(|e| matches!(e, Effect::Load)));
     let held = first(PurchaseId::new(5), Uuid::nil(), 1, 60, T0, T0);
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
@@ -273,7 +263,7 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
 #[test]
 fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_fails() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
     assert!(matches!(machine.on(Input::Owned(false), T0)[..], [Effect::Load]));
     machine.on(Input::Loaded(Err(Unanswered)), T0);
@@ -286,10 +276,10 @@ fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_
 #[test]
 fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_ago() {
     let elsewhere = || {
-        let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
+        let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
         machine.on(Input::Owned(false), T0);
         machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
-        assert!(matches!(machine.on(start(1, phone(1)), T0)[..], [Effect::Load]));
+        assert!(matches!(machine.on(start(1, 1), T0)[..], [Effect::Load]));
         machine
     };
     let effects = elsewhere().on(Input::Loaded(Ok(Some(running(5)))), T0);
@@ -299,30 +289,30 @@ fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_
 }
 
 #[test]
-fn what_is_told_while_something_older_is_read_is_read_after_it() {
+fn a_notification_during_a_read_causes_another_read() {
     let mut machine = free();
-    assert!(matches!(machine.on(Input::LookAgain, T0)[..], [Effect::Load]));
+    assert!(matches!(machine.on(Input::Reload, T0)[..], [Effect::Load]));
     // Another server has held the money since that began.
-    assert!(machine.on(Input::LookAgain, T0).is_empty());
+    assert!(machine.on(Input::Reload, T0).is_empty());
     assert!(matches!(machine.on(Input::Loaded(Ok(None)), T0)[..], [.., Effect::Load]));
     assert!(!machine.on(Input::Loaded(Ok(None)), T0).iter().any(|effect| matches!(effect, Effect::Load)));
 }
 
 #[test]
-fn one_that_is_decided_elsewhere_is_needed_only_while_somebody_waits_for_it() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
+fn a_remote_machine_is_idle_unless_a_request_waits() {
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
     assert!(!machine.is_idle());
     machine.on(Input::Owned(false), T0);
     machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert!(machine.is_idle(), "its owner has it");
-    machine.on(Input::Await { purchase_id: PurchaseId::new(6), buyer: phone(1) }, T0);
+    machine.on(Input::Await { purchase_id: PurchaseId::new(6), buyer: RequestId(1) }, T0);
     assert!(!machine.is_idle(), "it is being read for somebody");
 }
 
 #[test]
-fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
+fn a_request_that_waits_during_a_change_of_owner_is_answered_soon() {
     let mut machine = free();
-    machine.on(start(1, phone(1)), T0);
+    machine.on(start(1, 1), T0);
     machine.on(won(5), T0);
     let sends = machine.wake_at().unwrap();
     assert!(matches!(machine.on(Input::Alarm, sends)[..], [Effect::Apply { .. }]));
@@ -334,10 +324,10 @@ fn who_waits_when_a_machine_gets_another_owner_during_a_commit_is_told_soon() {
 
 #[test]
 fn a_start_that_meets_an_older_reading_waits_for_a_newer_one() {
-    let mut machine: Machine<Phone, Phone> = Machine::with_purchase(MachineId::new(7), running(5));
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
     machine.on(Input::Owned(false), T0);
     // The cycle ends at another server during this read, and a customer pays.
-    assert!(machine.on(start(1, phone(1)), T0).is_empty());
+    assert!(machine.on(start(1, 1), T0).is_empty());
     let effects = machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert!(answers(&effects).is_empty() && matches!(effects[..], [.., Effect::Load]), "{effects:?}");
     assert!(holds(&machine.on(Input::Loaded(Ok(None)), T0)));

@@ -8,7 +8,7 @@ use crate::domain::id::MachineId;
 use crate::domain::timestamp::Timestamp;
 
 /// A command to a device.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Command {
     pub idmesin: MachineId,
     pub cmd_id: Uuid,
@@ -27,7 +27,7 @@ impl Command {
     }
 }
 
-/// What a device says. Written down only from one server to another (`machine::device::relay`).
+/// What a device says. Written down only from one server to another (`nyala_machines::device::forward`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceEvent {
     Ack { cmd_id: Uuid, result: AckResult },
@@ -86,9 +86,9 @@ impl ReportedRun {
 }
 
 impl DeviceEvent {
-    /// The same, when it is looked at only so much later.
+    /// The same message, received `ms` milliseconds earlier: less of its cycle is left.
     #[must_use]
-    pub fn heard_before(self, ms: i64) -> Self {
+    pub fn aged_by(self, ms: i64) -> Self {
         match self {
             Self::State { online, run } => {
                 Self::State { online, run: run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run }) }

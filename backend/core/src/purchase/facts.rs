@@ -55,7 +55,7 @@ pub struct Wallet {
     pub masa_aktif: Option<Timestamp>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineFacts {
     pub idoutlet: OutletId,
     pub idowner: OwnerId,
@@ -65,7 +65,7 @@ pub struct MachineFacts {
     pub busy: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServiceFacts {
     pub idoutlet: OutletId,
     pub name: String,

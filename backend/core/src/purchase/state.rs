@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn sql_asks_for_what_the_functions_say() {
+    fn sql_and_functions_agree() {
         let stored = |asked: fn(PurchaseState) -> bool| {
             let asked = PurchaseState::ALL.into_iter().filter(|state| asked(*state));
             format!("({})", asked.map(|state| format!("'{}'", state.as_str())).collect::<Vec<_>>().join(", "))
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_purchase_is_never_told_as_finished() {
+    fn an_open_purchase_is_never_reported_as_finished() {
         for state in PurchaseState::ALL {
             assert_eq!(state.open(), state.detail_status().is_some_and(|s| s != 4), "{state:?}");
         }

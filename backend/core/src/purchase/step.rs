@@ -10,6 +10,7 @@ use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
     CMD_TTL_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
+    STAFF_QUERY_MS,
 };
 use crate::domain::id::PurchaseId;
 use crate::domain::timestamp::Timestamp;
@@ -41,7 +42,7 @@ pub struct Exchange {
     pub first_query: Option<Timestamp>,
     pub last_query: Option<Timestamp>,
     /// A late `started` arrived. The time left is being queried; until the answer the countdown is an estimate.
-    pub started_heard: Option<Timestamp>,
+    pub late_start: Option<Timestamp>,
     pub stop_requested: bool,
     pub last_stop: Option<Timestamp>,
 }
@@ -65,6 +66,16 @@ impl Cycle {
     /// The end that is shown. No cycle has longer left than it lasts, also not one that started while the clock was ahead.
     pub fn shown_end(self, now: Timestamp) -> Timestamp {
         self.ends_at.min(now.plus_ms(self.lasts_ms()))
+    }
+}
+
+impl Exchange {
+    fn last(&self, op: Op) -> Option<Timestamp> {
+        match op {
+            Op::Start => self.last_sent,
+            Op::Query => self.last_query,
+            Op::Stop => self.last_stop,
+        }
     }
 }
 
@@ -96,7 +107,7 @@ impl Purchase {
     /// When the money is returned although the outcome is unknown: after fifteen minutes, but never before this process has queried and
     /// waited, and not while the time left of a cycle is being queried.
     fn give_up_at(&self) -> Option<Timestamp> {
-        let asked = self.exchange.first_query.filter(|_| self.exchange.started_heard.is_none())?;
+        let asked = self.exchange.first_query.filter(|_| self.exchange.late_start.is_none())?;
         Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
     }
 }
@@ -125,9 +136,9 @@ pub enum PurchaseEvent {
 }
 
 impl PurchaseEvent {
-    /// The same, when it is looked at only so much later.
+    /// The same event, received `ms` milliseconds earlier: less of its cycle is left.
     #[must_use]
-    pub fn heard_before(self, ms: i64) -> Self {
+    pub fn aged_by(self, ms: i64) -> Self {
         match self {
             Self::Runs(run) => Self::Runs(DeviceRun { left_ms: run.left_ms - ms, ..run }),
             same => same,
@@ -207,20 +218,36 @@ pub fn wake_at(p: &Purchase) -> Option<Timestamp> {
         PurchaseState::Held | PurchaseState::Sent => {
             let Some(last) = o.last_sent else { return Some(p.created_at) };
             let mark = (p.state == PurchaseState::Held).then(|| last.plus_ms(MARK_SENT_MS));
-            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            let left = o.late_start.map(|t| t.plus_ms(LEFT_WAIT_MS));
             [mark, left, Some(last.plus_ms(RESEND_MS)), Some(p.exp())].into_iter().flatten().min()
         }
         PurchaseState::Unsure => {
             let query = o.last_query.map_or(p.created_at, |t| t.plus_ms(QUERY_EVERY_MS));
-            let left = o.started_heard.map(|t| t.plus_ms(LEFT_WAIT_MS));
+            let left = o.late_start.map(|t| t.plus_ms(LEFT_WAIT_MS));
             [Some(query), left, p.give_up_at()].into_iter().flatten().min()
         }
         PurchaseState::Running => {
             let stop = o.stop_requested.then(|| o.last_stop.map_or(p.created_at, |t| t.plus_ms(RESEND_MS)));
-            let left = o.started_heard.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
+            let left = o.late_start.and(o.last_query).map(|t| t.plus_ms(QUERY_EVERY_MS));
             [stop, left, Some(p.ends_at)].into_iter().flatten().min()
         }
         _ => None,
+    }
+}
+
+/// Command that is due to the purchase's device: one that has no answer is sent again. `last`: when the sender last sent that command.
+pub fn due_command(p: &Purchase, last: impl Fn(Op) -> Option<Timestamp>, now: Timestamp) -> Option<Op> {
+    let due = |op, every_ms| last(op).is_none_or(|at| at.ms_until(now) >= every_ms).then_some(op);
+    match p.state {
+        PurchaseState::Held | PurchaseState::Sent if now < p.exp() => due(Op::Start, RESEND_MS),
+        PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => due(Op::Query, QUERY_EVERY_MS),
+        PurchaseState::Running => {
+            let stop = p.exchange.stop_requested.then(|| due(Op::Stop, RESEND_MS)).flatten();
+            stop.or_else(|| p.exchange.late_start.and_then(|_| due(Op::Query, QUERY_EVERY_MS)))
+        }
+        // The machine waits for staff.
+        PurchaseState::Expired => due(Op::Query, STAFF_QUERY_MS / 2),
+        PurchaseState::Finished | PurchaseState::Stopped | PurchaseState::Refused => None,
     }
 }
 
@@ -231,7 +258,7 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
     match event {
         PurchaseEvent::Wake if p.state == PurchaseState::Running => wake_running(p, now),
         PurchaseEvent::Wake => wake_undecided(p, now),
-        PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => heard(p, *result, now),
+        PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => on_ack(p, *result, now),
         PurchaseEvent::Runs(said) if said.cmd_id == p.cmd_id => {
             let ends_at = now.plus_ms(said.left_ms.clamp(1, p.duration_ms()));
             let mut s = match p.state.undecided() {
@@ -265,6 +292,18 @@ fn commit(p: &Purchase, state: PurchaseState, change: Change) -> Step {
     Step { next, change: Some(change), op: None }
 }
 
+/// Sends the command that is due.
+fn send_due(mut s: Step, p: &Purchase, now: Timestamp) -> Step {
+    s.op = due_command(p, |op| p.exchange.last(op), now);
+    match s.op {
+        Some(Op::Start) => s.next.exchange.last_sent = Some(now),
+        Some(Op::Stop) => s.next.exchange.last_stop = Some(now),
+        Some(Op::Query) => return ask(s, now),
+        None => {}
+    }
+    s
+}
+
 /// The device is asked what it does.
 fn ask(mut s: Step, now: Timestamp) -> Step {
     s.next.exchange.first_query.get_or_insert(now);
@@ -277,7 +316,7 @@ fn run(p: &Purchase, ends_at: Timestamp) -> Step {
     let started_at = ends_at.plus_ms(-p.duration_ms());
     let mut s = commit(p, PurchaseState::Running, Change::Run { started_at, ends_at });
     s.next.ends_at = ends_at;
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -288,7 +327,7 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
         s = commit(p, PurchaseState::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.duration_ms()), ends_at });
         s.next.ends_at = ends_at;
     }
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -301,7 +340,7 @@ fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: T
     }
     let mut s = commit(p, PurchaseState::Running, Change::Later { ends_at });
     (s.next.ends_at, s.next.moved) = (ends_at, p.moved + 1);
-    s.next.exchange.started_heard = None;
+    s.next.exchange.late_start = None;
     s
 }
 
@@ -309,25 +348,18 @@ fn wake_running(p: &Purchase, now: Timestamp) -> Step {
     if now >= p.ends_at {
         return commit(p, PurchaseState::Finished, Change::Finish);
     }
-    let mut s = stay(p);
-    if p.exchange.stop_requested && p.exchange.last_stop.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
-        s.next.exchange.last_stop = Some(now);
-        s.op = Some(Op::Stop);
-    } else if p.exchange.started_heard.is_some() && p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        return ask(s, now);
-    }
-    s
+    send_due(stay(p), p, now)
 }
 
 fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let o = &p.exchange;
     // The device started but does not report the time left. The whole duration from its message on is safe: the machine is never sold while it
     // still runs. The query is repeated.
-    if let Some(heard) = o.started_heard
+    if let Some(heard) = o.late_start
         && now >= heard.plus_ms(LEFT_WAIT_MS)
     {
         let mut s = run(p, heard.plus_ms(p.duration_ms()));
-        s.next.exchange.started_heard = Some(heard);
+        s.next.exchange.late_start = Some(heard);
         return s;
     }
     if p.state == PurchaseState::Unsure {
@@ -336,11 +368,7 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     if now >= p.exp() {
         return ask(commit(p, PurchaseState::Unsure, Change::MarkUnsure), now);
     }
-    let mut s = stay(p);
-    if o.last_sent.is_none_or(|t| now >= t.plus_ms(RESEND_MS)) {
-        s.next.exchange.last_sent = Some(now);
-        s.op = Some(Op::Start);
-    }
+    let mut s = send_due(stay(p), p, now);
     if p.state == PurchaseState::Held && o.last_sent.is_some_and(|t| now >= t.plus_ms(MARK_SENT_MS)) {
         s.next.state = PurchaseState::Sent;
         s.change = Some(Change::MarkSent);
@@ -352,13 +380,10 @@ fn wake_unsure(p: &Purchase, now: Timestamp) -> Step {
     if p.give_up_at().is_some_and(|at| now >= at) {
         return commit(p, PurchaseState::Expired, Change::GiveUp);
     }
-    if p.exchange.last_query.is_none_or(|t| now >= t.plus_ms(QUERY_EVERY_MS)) {
-        return ask(stay(p), now);
-    }
-    stay(p)
+    send_due(stay(p), p, now)
 }
 
-fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
+fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
     match (p.state, result) {
         (PurchaseState::Running, AckResult::Done) if p.exchange.stop_requested && now < p.ends_at => {
             let mut s = commit(p, PurchaseState::Stopped, Change::Stop { ends_at: now });
@@ -367,7 +392,7 @@ fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
         }
         (PurchaseState::Running, AckResult::Done) => sooner(p, now),
         (PurchaseState::Running, _) => stay(p),
-        (_, AckResult::Started) => heard_started(p, now),
+        (_, AckResult::Started) => on_started(p, now),
         (_, AckResult::Refused) => commit(p, PurchaseState::Refused, Change::Refuse),
         (_, AckResult::Expired) => commit(p, PurchaseState::Expired, Change::Expire),
         (_, AckResult::Done) => {
@@ -380,16 +405,16 @@ fn heard(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
     }
 }
 
-fn heard_started(p: &Purchase, now: Timestamp) -> Step {
+fn on_started(p: &Purchase, now: Timestamp) -> Step {
     let prompt = p.exchange.first_sent.is_some_and(|sent| sent.ms_until(now) <= PROMPT_MS);
     if prompt {
         return run(p, now.plus_ms(p.duration_ms()));
     }
-    if p.exchange.started_heard.is_some() {
+    if p.exchange.late_start.is_some() {
         return stay(p);
     }
     let mut s = ask(stay(p), now);
-    s.next.exchange.started_heard = Some(now);
+    s.next.exchange.late_start = Some(now);
     s
 }
 

@@ -13,6 +13,8 @@ pub const MARK_SENT_MS: i64 = 1_000;
 pub const RESEND_MS: i64 = 3_000;
 /// An unsure purchase asks its device this often.
 pub const QUERY_EVERY_MS: i64 = 5_000;
+/// Interval of queries to the device of a machine that waits for staff.
+pub const STAFF_QUERY_MS: i64 = 15_000;
 /// How long a late `started` waits for the device to say the time left.
 pub const LEFT_WAIT_MS: i64 = 3_000;
 /// After this long unsure, the customer has the money back and the machine waits for staff.

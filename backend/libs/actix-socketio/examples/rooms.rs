@@ -35,7 +35,7 @@ fn room(machine: u32) -> String {
     format!("machine {machine}")
 }
 
-async fn tell(path: web::Path<(u32, u32)>, io: web::Data<SocketIo<Machines>>) -> HttpResponse {
+async fn send(path: web::Path<(u32, u32)>, io: web::Data<SocketIo<Machines>>) -> HttpResponse {
     let (machine, at) = path.into_inner();
     match io.to(room(machine)).volatile().emit("at", &(machine, at)) {
         Ok(()) => HttpResponse::NoContent().finish(),
@@ -58,7 +58,7 @@ async fn main() -> std::io::Result<()> {
         App::new()
             .app_data(web::Data::new(io.clone()))
             .route("/machines/{machine}", web::get().to(who))
-            .route("/machines/{machine}/{at}", web::post().to(tell))
+            .route("/machines/{machine}/{at}", web::post().to(send))
             .configure(|app| io.configure(app))
     })
     .on_connect(actix_socketio::on_connect)

@@ -15,6 +15,8 @@ mod socket;
 mod transport;
 #[cfg_attr(not(feature = "host"), allow(dead_code))]
 mod vital;
+#[cfg_attr(not(feature = "host"), allow(dead_code))]
+mod wheel;
 
 pub use codec::Frame;
 pub use engine::{Caller, Callers, CloseReason, Closer, Config, EngineError, Origins, Site, Sites};
@@ -47,5 +49,10 @@ pub mod host {
     /// Tasks that a thread cannot work without.
     pub mod vital {
         pub use crate::vital::*;
+    }
+
+    /// Timing wheel for many deadlines.
+    pub mod wheel {
+        pub use crate::wheel::*;
     }
 }

@@ -39,7 +39,7 @@ pub struct Limits {
     /// Maximum number of acknowledgements that the server waits for on one socket; a further request fails at once. Default 64.
     pub max_pending_acks: usize,
     /// Time a session has to join its first namespace, and to join one again after it left the last; then it is closed. Joining a
-    /// further namespace has no time limit: if the host's `connect` may hang there, the host needs its own time-out.
+    /// further namespace has no time limit: if the host's `connect` may close_session there, the host needs its own time-out.
     /// Default 45 s.
     pub connect_timeout: Duration,
     /// Time a websocket has to complete an upgrade; then that websocket is closed and the session stays on polling.

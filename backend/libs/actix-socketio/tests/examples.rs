@@ -63,17 +63,17 @@ impl Client {
             reader.read_line(&mut line).unwrap();
         }
         let mut client = Self(reader);
-        assert!(client.hear().starts_with("0{"));
-        client.say(packet);
-        let answer = client.hear();
+        assert!(client.receive().starts_with("0{"));
+        client.send(packet);
+        let answer = client.receive();
         (client, answer)
     }
 
-    fn say(&mut self, text: &str) {
+    fn send(&mut self, text: &str) {
         self.0.get_mut().write_all(&wire::text_frame(text)).unwrap();
     }
 
-    fn hear(&mut self) -> String {
+    fn receive(&mut self) -> String {
         let mut head = [0; 2];
         self.0.read_exact(&mut head).unwrap();
         assert!(head[1] < 126, "the examples say little");
@@ -94,12 +94,12 @@ fn chat() {
     assert_eq!(refused, r#"44{"message":"who are you?"}"#);
     let (mut siti, _) = Client::join(&example, r#"40{"name":"Siti"}"#);
     let (mut budi, _) = Client::join(&example, r#"40{"name":"Budi"}"#);
-    assert_eq!(siti.hear(), r#"42["came","Budi"]"#);
-    budi.say(r#"42["say","halo"]"#);
-    assert_eq!(siti.hear(), r#"42["said",["Budi","halo"]]"#);
-    assert_eq!(budi.hear(), r#"42["said",["Budi","halo"]]"#);
+    assert_eq!(siti.receive(), r#"42["came","Budi"]"#);
+    budi.send(r#"42["say","halo"]"#);
+    assert_eq!(siti.receive(), r#"42["said",["Budi","halo"]]"#);
+    assert_eq!(budi.receive(), r#"42["said",["Budi","halo"]]"#);
     drop(budi);
-    assert_eq!(siti.hear(), r#"42["went","Budi"]"#);
+    assert_eq!(siti.receive(), r#"42["went","Budi"]"#);
 }
 
 #[test]
@@ -108,21 +108,21 @@ fn rooms() {
     let (mut a, _) = Client::join(&example, "40");
     let (mut b, _) = Client::join(&example, "40");
     for client in [&mut a, &mut b] {
-        client.say(r#"421["watch",7]"#);
-        assert_eq!(client.hear(), "431[null]");
+        client.send(r#"421["watch",7]"#);
+        assert_eq!(client.receive(), "431[null]");
     }
-    b.say(r#"422["watch","seven"]"#);
-    assert_eq!(b.hear(), r#"432["watch or leave, and a machine's number"]"#);
+    b.send(r#"422["watch","seven"]"#);
+    assert_eq!(b.receive(), r#"432["watch or leave, and a machine's number"]"#);
     assert!(request(&example, "POST /machines/7/42").starts_with("HTTP/1.1 204"));
     for client in [&mut a, &mut b] {
-        assert_eq!(client.hear(), r#"42["at",[7,42]]"#);
+        assert_eq!(client.receive(), r#"42["at",[7,42]]"#);
     }
-    a.say(r#"423["leave",7]"#);
-    assert_eq!(a.hear(), "433[null]");
+    a.send(r#"423["leave",7]"#);
+    assert_eq!(a.receive(), "433[null]");
     let watching = request(&example, "GET /machines/7");
     assert_eq!(watching.lines().last().unwrap().split(',').count(), 1, "{watching}");
     request(&example, "POST /machines/7/43");
-    assert_eq!(b.hear(), r#"42["at",[7,43]]"#);
+    assert_eq!(b.receive(), r#"42["at",[7,43]]"#);
 }
 
 #[test]
@@ -136,28 +136,28 @@ fn auth() {
         assert_eq!(Client::join(&example, packet).1, refused);
     }
     let (mut rina, _) = Client::join(&example, r#"40/staff,{"token":"token of rina"}"#);
-    assert_eq!(rina.hear(), r#"42/staff,["welcome","rina"]"#);
+    assert_eq!(rina.receive(), r#"42/staff,["welcome","rina"]"#);
     let (mut first, _) = Client::join(&example, r#"40{"token":"token of siti"}"#);
-    assert_eq!(first.hear(), r#"42["welcome","siti"]"#);
-    first.say(r#"421["who am i"]"#);
-    assert_eq!(first.hear(), r#"431["siti"]"#);
+    assert_eq!(first.receive(), r#"42["welcome","siti"]"#);
+    first.send(r#"421["who am i"]"#);
+    assert_eq!(first.receive(), r#"431["siti"]"#);
     let (mut second, _) = Client::join(&example, r#"40{"token":"token of siti"}"#);
-    assert_eq!(first.hear(), "0x88", "a close frame");
-    assert_eq!(second.hear(), r#"42["welcome","siti"]"#);
+    assert_eq!(first.receive(), "0x88", "a close frame");
+    assert_eq!(second.receive(), r#"42["welcome","siti"]"#);
 }
 
 #[test]
 fn ack() {
     let example = run("ack");
     let (mut client, _) = Client::join(&example, "40");
-    client.say(r#"427["add slowly",20,3]"#);
-    client.say(r#"428["add",2,3]"#);
-    assert_eq!(client.hear(), "438[5]");
-    assert_eq!(client.hear(), "437[23]");
-    client.say(r#"429["multiply",2,3]"#);
-    assert_eq!(client.hear(), r#"439["add, add slowly, or quiz me"]"#);
-    client.say(r#"42["quiz me"]"#);
-    assert_eq!(client.hear(), r#"420["how much is",[6,7]]"#);
-    client.say("430[42]");
-    assert_eq!(client.hear(), r#"42["verdict","right"]"#);
+    client.send(r#"427["add slowly",20,3]"#);
+    client.send(r#"428["add",2,3]"#);
+    assert_eq!(client.receive(), "438[5]");
+    assert_eq!(client.receive(), "437[23]");
+    client.send(r#"429["multiply",2,3]"#);
+    assert_eq!(client.receive(), r#"439["add, add slowly, or quiz me"]"#);
+    client.send(r#"42["quiz me"]"#);
+    assert_eq!(client.receive(), r#"420["how much is",[6,7]]"#);
+    client.send("430[42]");
+    assert_eq!(client.receive(), r#"42["verdict","right"]"#);
 }

@@ -1,6 +1,7 @@
 //! Memory of devices that this process plays, in a file of lines: the last line of a machine counts. Unsynced on purpose: a device's
 //! memory must survive a crash of the process that plays it, not of the whole host.
 
+use nyala_core::domain::id::MachineId;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -16,14 +17,14 @@ const COMPACT_LINES: usize = 10_000;
 pub struct Journal(File);
 
 #[derive(Serialize, Deserialize)]
-struct Line {
-    idmesin: i64,
+struct JournalLine {
+    idmesin: MachineId,
     memory: DeviceMemory,
 }
 
 impl Journal {
     /// Opens the journal at `path`, which need not exist, and reads the memory of every device.
-    pub fn open(path: &Path) -> std::io::Result<(Self, HashMap<i64, DeviceMemory>)> {
+    pub fn open(path: &Path) -> std::io::Result<(Self, HashMap<MachineId, DeviceMemory>)> {
         let (devices, lines) = read(path)?;
         if lines > COMPACT_LINES {
             compact(path, &devices)?;
@@ -31,18 +32,18 @@ impl Journal {
         Ok((Self(append_to(path)?), devices))
     }
 
-    pub fn write(&mut self, idmesin: i64, memory: &DeviceMemory) -> std::io::Result<()> {
+    pub fn write(&mut self, idmesin: MachineId, memory: &DeviceMemory) -> std::io::Result<()> {
         self.0.write_all(&line(idmesin, memory)?)
     }
 }
 
-fn line(idmesin: i64, memory: &DeviceMemory) -> std::io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(&Line { idmesin, memory: memory.clone() })?;
+fn line(idmesin: MachineId, memory: &DeviceMemory) -> std::io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&JournalLine { idmesin, memory: memory.clone() })?;
     line.push(b'\n');
     Ok(line)
 }
 
-fn read(path: &Path) -> std::io::Result<(HashMap<i64, DeviceMemory>, usize)> {
+fn read(path: &Path) -> std::io::Result<(HashMap<MachineId, DeviceMemory>, usize)> {
     let mut devices = HashMap::new();
     let mut lines = 0;
     match File::open(path) {
@@ -50,7 +51,7 @@ fn read(path: &Path) -> std::io::Result<(HashMap<i64, DeviceMemory>, usize)> {
             for line in BufReader::new(file).lines() {
                 lines += 1;
                 // A crash may leave a torn last line; everything before it counts.
-                if let Ok(line) = serde_json::from_str::<Line>(&line?) {
+                if let Ok(line) = serde_json::from_str::<JournalLine>(&line?) {
                     devices.insert(line.idmesin, line.memory);
                 }
             }
@@ -75,7 +76,7 @@ fn append_to(path: &Path) -> std::io::Result<File> {
     Ok(file)
 }
 
-fn compact(path: &Path, devices: &HashMap<i64, DeviceMemory>) -> std::io::Result<()> {
+fn compact(path: &Path, devices: &HashMap<MachineId, DeviceMemory>) -> std::io::Result<()> {
     let beside = path.with_extension("jsonl.new");
     let mut file = File::create(&beside)?;
     for (idmesin, memory) in devices {

@@ -11,7 +11,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Op};
 
 /// Commands that a device remembers, so that a repeated one is answered and not run again.
-const KNOWN: usize = 16;
+const MAX_KNOWN: usize = 16;
 /// How long every answer about a start is delayed after it, in mode `late`.
 pub(super) const LATE_MS: i64 = 9_000;
 
@@ -28,14 +28,14 @@ pub enum Mode {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Known {
+struct KnownCommand {
     cmd_id: Uuid,
     result: KnownResult,
     started_ms: i64,
     ends_ms: i64,
 }
 
-impl Known {
+impl KnownCommand {
     fn runs(&self, now: Timestamp) -> bool {
         self.result == KnownResult::Started && self.ends_ms > now.ms()
     }
@@ -63,7 +63,7 @@ enum KnownResult {
 pub struct DeviceMemory {
     pub mode: Mode,
     epoch: i64,
-    known: VecDeque<Known>,
+    known: VecDeque<KnownCommand>,
 }
 
 /// Result of handling a command.
@@ -135,11 +135,11 @@ impl DeviceMemory {
         DeviceEvent::State { online: self.mode != Mode::Offline, run: self.run(now) }
     }
 
-    fn find(&self, cmd_id: Uuid) -> Option<&Known> {
+    fn find(&self, cmd_id: Uuid) -> Option<&KnownCommand> {
         self.known.iter().find(|k| k.cmd_id == cmd_id)
     }
 
-    fn running(&self, now: Timestamp) -> Option<&Known> {
+    fn running(&self, now: Timestamp) -> Option<&KnownCommand> {
         self.known.iter().find(|k| k.runs(now))
     }
 
@@ -176,13 +176,18 @@ impl DeviceMemory {
 
     /// Remembers a command; the oldest one that does not run makes room for it.
     fn remember(&mut self, cmd: &Command, result: KnownResult, now: Timestamp) {
-        if self.known.len() >= KNOWN
+        if self.known.len() >= MAX_KNOWN
             && let Some(oldest) = self.known.iter().position(|k| !k.runs(now))
         {
             self.known.remove(oldest);
         }
         let started_ms = now.ms();
-        self.known.push_back(Known { cmd_id: cmd.cmd_id, result, started_ms, ends_ms: started_ms + cmd.duration_s * 1000 });
+        self.known.push_back(KnownCommand {
+            cmd_id: cmd.cmd_id,
+            result,
+            started_ms,
+            ends_ms: started_ms + cmd.duration_s * 1000,
+        });
     }
 
     /// Ends the run of `cmd_id`. Returns whether anything changed.

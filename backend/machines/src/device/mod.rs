@@ -1,12 +1,12 @@
 //! Devices behind the machines. A driver takes commands and never blocks. Messages from its devices come back over one bounded channel
 //! and go to the machines' actors.
 
+pub mod forward;
 mod journal;
 pub mod memory;
 pub mod mqtt;
 mod question;
 pub mod record;
-pub mod relay;
 pub mod sim;
 
 use std::sync::Arc;
@@ -14,18 +14,19 @@ use std::time::Duration;
 
 use actix_socketio::host::vital;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::{Clock, Timestamp};
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::Purchase;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{mpsc, oneshot};
 
-use super::actor::MachineInput;
 use super::error::MachineError;
 use super::machines::{Location, Machines};
+use nyala_core::machine::Input;
 
 /// Greatest number of device messages that wait for delivery to their actors.
-const WORDS: usize = 8_192;
+const MAX_WAITING: usize = 8_192;
 /// How long a request that scans a machine waits for its device.
 const PROBE_WITHIN: Duration = Duration::from_millis(mqtt::conversation::PROBE_MS.unsigned_abs());
 
@@ -42,7 +43,7 @@ pub trait Driver: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the command is known not to have been sent.
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost>;
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped>;
 
     /// Passes the stored open purchase of `to`, before any command about it; or the last one, when the machine waits for staff.
     fn recall(&self, _to: Location, _purchase: &Purchase) {}
@@ -53,22 +54,22 @@ pub trait Driver: Send + Sync + 'static {
     }
 
     /// Closes the connections of all devices that are connected to this server.
-    fn send_away(&self) {}
+    fn disconnect_all(&self) {}
 
     /// Machines whose devices have connected to this server since the last call; only in a cluster.
-    fn arrived(&self) -> Vec<i64> {
+    fn arrived(&self) -> Vec<MachineId> {
         Vec::new()
     }
 
     /// Queries whether a device can be reached. `None`, or a channel without an answer: the stored presence counts.
-    fn probe(&self, _of: Location, _asks: Asks) -> Option<oneshot::Receiver<bool>> {
+    fn probe(&self, _of: Location, _reason: ProbeReason) -> Option<oneshot::Receiver<bool>> {
         None
     }
 }
 
 /// Reason for querying whether a device can be reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asks {
+pub enum ProbeReason {
     /// A customer has scanned the machine: no request waits for the device's answer.
     Scan,
     /// A customer pays, and the request waits for the answer.
@@ -80,7 +81,7 @@ pub enum Asks {
 /// The queue is full, or its receiver is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no room on the way to the devices")]
-pub struct Lost;
+pub struct CommandDropped;
 
 /// Drivers of this server, by kind.
 #[derive(Clone, Default)]
@@ -105,13 +106,13 @@ impl Drivers {
     }
 
     /// [`Driver::arrived`] of all drivers.
-    pub fn arrived(&self) -> Vec<i64> {
+    pub fn arrived(&self) -> Vec<MachineId> {
         DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).flat_map(Driver::arrived).collect()
     }
 
-    /// [`Driver::send_away`] of all drivers.
-    pub fn send_away(&self) {
-        DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).for_each(Driver::send_away);
+    /// [`Driver::disconnect_all`] of all drivers.
+    pub fn disconnect_all(&self) {
+        DriverKind::ALL.into_iter().filter_map(|kind| self.get(kind)).for_each(Driver::disconnect_all);
     }
 
     pub fn get(&self, kind: DriverKind) -> Option<&dyn Driver> {
@@ -134,7 +135,7 @@ pub struct ReceivedEvent {
 /// Sending end of the channel for device messages.
 #[derive(Debug, Clone)]
 pub struct Uplink {
-    words: mpsc::Sender<ReceivedEvent>,
+    messages: mpsc::Sender<ReceivedEvent>,
     clock: Clock,
     lost: Counter,
 }
@@ -146,14 +147,15 @@ impl Uplink {
     }
 
     fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<ReceivedEvent>) {
-        let (words, heard) = mpsc::channel(room);
-        (Self { words, clock, lost }, heard)
+        let (messages, heard) = mpsc::channel(room);
+        (Self { messages, clock, lost }, heard)
     }
 
     /// Queues a message that a device has just sent. Never blocks: when the queue is full, the message is dropped, as on any network, and
     /// a query brings it again.
-    pub fn heard(&self, from: Location, event: DeviceEvent) {
-        if let Err(mpsc::error::TrySendError::Full(lost)) = self.words.try_send(ReceivedEvent { from, event, at: self.now() }) {
+    pub fn send(&self, from: Location, event: DeviceEvent) {
+        if let Err(mpsc::error::TrySendError::Full(lost)) = self.messages.try_send(ReceivedEvent { from, event, at: self.now() })
+        {
             self.lost.inc();
             tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin, "a device's word is lost");
         }
@@ -168,8 +170,8 @@ impl Uplink {
 /// Starts every driver. From then on, messages of their devices go to the actors.
 pub fn start(machines: &Machines) -> std::io::Result<()> {
     let parts = machines.parts();
-    let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_words_lost.clone(), WORDS);
-    let away = (!machines.ownership().is_alone()).then(|| relay::start(machines));
+    let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_messages_dropped.clone(), MAX_WAITING);
+    let away = (!machines.ownership().is_alone()).then(|| forward::start(machines));
     vital::spawn("devices", deliver_loop(machines.clone(), heard, away));
     DriverKind::ALL.into_iter().filter_map(|kind| parts.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
 }
@@ -197,7 +199,7 @@ pub fn recall(machines: &Machines, to: Location, purchase: &Purchase) {
 
 /// Whether the machine's device can be reached, for a scan; the device is also asked for its state. `None`: the stored presence counts.
 pub async fn scan(machines: &Machines, of: Location) -> Option<bool> {
-    probe(machines, of, Asks::Scan).await?
+    probe(machines, of, ProbeReason::Scan).await?
 }
 
 /// Whether money may be held for the machine's device: it has just sent a message, to any server. `None`: the stored presence counts.
@@ -210,18 +212,18 @@ pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
 
 /// Answers the same for a device that is connected to this server. `None`: it is not.
 async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
-    match probe(machines, of, Asks::Payment).await? {
+    match probe(machines, of, ProbeReason::Payment).await? {
         Some(answered) => Some(answered),
         None => {
             machines.metrics().devices.probe("silent");
-            Some(probe(machines, of, Asks::Afterwards).await.flatten().unwrap_or(false))
+            Some(probe(machines, of, ProbeReason::Afterwards).await.flatten().unwrap_or(false))
         }
     }
 }
 
 /// Result of a probe; `Some(None)`: no answer came in time.
-async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<bool>> {
-    let answer = machines.parts().drivers.get(of.driver)?.probe(of, asks)?;
+async fn probe(machines: &Machines, of: Location, reason: ProbeReason) -> Option<Option<bool>> {
+    let answer = machines.parts().drivers.get(of.driver)?.probe(of, reason)?;
     match tokio::time::timeout(PROBE_WITHIN, answer).await {
         Ok(answered) => answered.ok().map(Some),
         Err(_) => Some(None),
@@ -229,17 +231,21 @@ async fn probe(machines: &Machines, of: Location, asks: Asks) -> Option<Option<b
 }
 
 /// Delivers messages to actors; those for remote machines go to `away`.
-async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<ReceivedEvent>, away: Option<mpsc::Sender<ReceivedEvent>>) {
-    while let Some(heard) = words.recv().await {
+async fn deliver_loop(
+    machines: Machines,
+    mut messages: mpsc::Receiver<ReceivedEvent>,
+    away: Option<mpsc::Sender<ReceivedEvent>>,
+) {
+    while let Some(heard) = messages.recv().await {
         let idmesin = heard.from.idmesin;
         if let Some(away) = away.as_ref().filter(|_| !machines.ownership().owns(heard.from.idoutlet)) {
             if away.try_send(heard).is_err() {
-                machines.metrics().device_words_lost.inc();
+                machines.metrics().device_messages_dropped.inc();
             }
             continue;
         }
         if let Err(e) = deliver(&machines, heard) {
-            machines.metrics().device_words_lost.inc();
+            machines.metrics().device_messages_dropped.inc();
             tracing::warn!(error = %e, idmesin, "device message dropped: its machine's mailbox is full");
         }
     }
@@ -249,12 +255,12 @@ async fn deliver_loop(machines: Machines, mut words: mpsc::Receiver<ReceivedEven
 pub fn deliver(machines: &Machines, ReceivedEvent { from, event, at }: ReceivedEvent) -> Result<(), MachineError> {
     let told = match event {
         // An ack concerns an open purchase, whose machine has an actor. Without an actor, the ack concerns no one.
-        DeviceEvent::Ack { .. } => machines.tell_if_present(from.idmesin, MachineInput::Said(event)).map(drop),
+        DeviceEvent::Ack { .. } => machines.send_if_present(from.idmesin, Input::Device(event)).map(drop),
         // The actor records whether a machine is online, waits for staff or runs unpaid, so it is made when missing. A driver reports
         // only changes of idle machines, of which there are thousands.
-        DeviceEvent::State { .. } => machines.tell(&from, MachineInput::Said(event)),
+        DeviceEvent::State { .. } => machines.send(&from, Input::Device(event)),
     };
-    machines.device_heard(from.idmesin, at);
+    machines.record_device_message(from.idmesin, at);
     told
 }
 
@@ -268,7 +274,7 @@ pub(crate) mod tests {
 
     pub(crate) const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
-    pub(crate) fn machine(idmesin: i64) -> Location {
+    pub(crate) fn machine(idmesin: MachineId) -> Location {
         Location { idmesin, idoutlet: 1, driver: DriverKind::Sim }
     }
 
@@ -280,10 +286,10 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_word_that_finds_no_room_is_lost_and_counted() {
+    fn a_message_without_room_is_dropped_and_counted() {
         let (uplink, mut heard, lost) = uplink(2);
         for idmesin in 1..=3 {
-            uplink.heard(machine(idmesin), DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
+            uplink.send(machine(idmesin), DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
         }
         let first = heard.try_recv().unwrap();
         assert_eq!((first.from, first.at, lost.get()), (machine(1), T0, 1));

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nyala_cluster::error::ClusterError;
 use nyala_cluster::membership::is_connected_to_another;
-use nyala_cluster::news::{Listener, Notification, Received};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_store::db::error::DbError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
@@ -55,7 +55,7 @@ pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
 async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, ClusterError> {
     let parts = machines.parts();
     let Some(me) = machines.ownership().node() else { return Ok(None) };
-    let mut news = parts.news.listen();
+    let mut news = parts.notifier.listen();
     let client = parts.store.get().await?;
     if !is_connected_to_another(&client, of.idmesin, me).await? {
         // A server that is dead would not answer.
@@ -64,7 +64,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     let statement = client.prepare_cached(ASK).await?;
     let id: i64 = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
     drop(client);
-    parts.news.notify(Notification::Question);
+    parts.notifier.notify(Notification::Question);
     let until = Instant::now() + ANSWERED_WITHIN;
     let mut answers = None;
     while answers.is_none() && Instant::now() < until {
@@ -97,7 +97,7 @@ async fn answer_to(id: i64, news: &mut Listener) {
 pub async fn answer_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut news, mut asked, mut under_way) = (machines.parts().news.listen(), JoinSet::new(), HashSet::new());
+    let (mut news, mut asked, mut under_way) = (machines.parts().notifier.listen(), JoinSet::new(), HashSet::new());
     loop {
         tokio::select! {
             _ = every.tick() => {}
@@ -147,7 +147,7 @@ async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
             Some(answers) => client.execute(&client.prepare_cached(ANSWER).await?, &[&id, &answers]).await?,
             None => client.execute(&client.prepare_cached(FORGET).await?, &[&id]).await?,
         };
-        machines.parts().news.notify(Notification::Answer { question: id });
+        machines.parts().notifier.notify(Notification::Answer { question: id });
         Ok::<_, DbError>(())
     };
     if let Err(e) = told.await {

@@ -4,6 +4,7 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use nyala_cluster::fence::{Fence, Fenced};
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{DeviceEvent, ReportedRun};
 use nyala_core::purchase::state::open_states;
@@ -76,7 +77,7 @@ static FENCED_RECORD: Fenced = Fenced::new(RECORD, "WHERE idmesin = $1 AND");
 /// Returns whether a finished purchase runs again.
 pub async fn record(
     client: &DbClient,
-    idmesin: i64,
+    idmesin: MachineId,
     online: bool,
     run: Option<ReportedRun>,
     foreign: bool,
@@ -95,7 +96,7 @@ pub async fn record(
 }
 
 /// Stores a device's reported presence at once; its machine's actor receives the rest.
-pub async fn record_said(store: &Store, idmesin: i64, said: &DeviceEvent) -> Result<(), DbError> {
+pub async fn record_presence(store: &Store, idmesin: MachineId, said: &DeviceEvent) -> Result<(), DbError> {
     let DeviceEvent::State { online, run } = said else { return Ok(()) };
     let (client, now) = (store.get().await?, store.now());
     let run = run.map(|run| ReportedRun { boot: None, ..ReportedRun::of(run, now) });

@@ -10,6 +10,7 @@ use std::thread;
 
 use actix_socketio::host::vital;
 use dashmap::DashMap;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_store::db::error::DbError;
@@ -19,7 +20,7 @@ use rand::Rng;
 use super::journal::Journal;
 use super::memory::DeviceMemory;
 pub use super::memory::Mode;
-use super::{Driver, Lost, Uplink};
+use super::{CommandDropped, Driver, Uplink};
 use crate::machines::Location;
 
 const JOURNAL: &str = "perangkat-sim.jsonl";
@@ -41,7 +42,7 @@ impl Sim {
     }
 
     /// Sets the fault of a device and returns the state report that it sends at once.
-    pub fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+    pub fn set_mode(&self, idmesin: MachineId, mode: Mode, now: Timestamp) -> DeviceEvent {
         self.devices.set_mode(idmesin, mode, now)
     }
 
@@ -68,8 +69,8 @@ impl Driver for Sim {
         Ok(())
     }
 
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
-        self.commands.get().and_then(|commands| commands.try_send((to, cmd)).ok()).ok_or(Lost)
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
+        self.commands.get().and_then(|commands| commands.try_send((to, cmd)).ok()).ok_or(CommandDropped)
     }
 }
 
@@ -82,7 +83,7 @@ struct Reply {
 
 /// The simulated devices.
 struct Devices {
-    devices: DashMap<i64, DeviceMemory>,
+    devices: DashMap<MachineId, DeviceMemory>,
     journal: Mutex<Journal>,
     answer_ms: (i64, i64),
 }
@@ -110,18 +111,18 @@ impl Devices {
         Some(Reply { after_ms: answer_ms.max(handled.after_ms), events: handled.events })
     }
 
-    fn set_mode(&self, idmesin: i64, mode: Mode, now: Timestamp) -> DeviceEvent {
+    fn set_mode(&self, idmesin: MachineId, mode: Mode, now: Timestamp) -> DeviceEvent {
         let mut memory = self.devices.entry(idmesin).or_default();
         memory.mode = mode;
         self.write(idmesin, &memory);
         memory.state(now)
     }
 
-    fn offline(&self) -> Vec<i64> {
+    fn offline(&self) -> Vec<MachineId> {
         self.devices.iter().filter(|d| d.mode == Mode::Offline).map(|d| *d.key()).collect()
     }
 
-    fn write(&self, idmesin: i64, memory: &DeviceMemory) {
+    fn write(&self, idmesin: MachineId, memory: &DeviceMemory) {
         let mut journal = self.journal.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Err(e) = journal.write(idmesin, memory) {
             tracing::error!(error = %e, "a simulated device cannot write its memory");
@@ -250,7 +251,7 @@ mod tests {
         let sim = Sim::open(&dir, (0, 0)).unwrap();
         let (uplink, mut heard, _) = uplink(8);
         let id = Uuid::new_v4();
-        assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(Lost), "before there is a wire");
+        assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(CommandDropped), "before there is a wire");
         sim.start(uplink).unwrap();
         sim.set_mode(1, Mode::Silent, T0);
         sim.set_mode(2, Mode::Late, T0);
@@ -271,7 +272,7 @@ mod tests {
         let (commands, taken) = sync_channel(2);
         assert!(sim.commands.set(commands).is_ok());
         let send = || sim.command(machine(1), cmd(Op::Query, Uuid::nil(), 0));
-        assert_eq!((send(), send(), send()), (Ok(()), Ok(()), Err(Lost)));
+        assert_eq!((send(), send(), send()), (Ok(()), Ok(()), Err(CommandDropped)));
         taken.recv().unwrap();
         assert_eq!(send(), Ok(()));
     }

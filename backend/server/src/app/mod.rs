@@ -17,7 +17,7 @@ use actix_web::web::{Data, ServiceConfig};
 
 use nyala_cluster::Ownership;
 use nyala_cluster::metrics::ClusterMetrics;
-use nyala_cluster::news::Notifier;
+use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Clock;
 use nyala_core::purchase::rate::PurchaseRate;
@@ -145,7 +145,7 @@ impl AppState {
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
-            news: news.clone(),
+            notifier: news.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),

@@ -22,8 +22,8 @@ use actix_web::{App, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 use nix::sys::resource::{Resource, getrlimit};
 use nyala_cluster::failover;
-use nyala_cluster::news;
 use nyala_cluster::node::{self, Node};
+use nyala_cluster::notifications;
 use nyala_machines::{alarm, device, recovery};
 use nyala_store::config::{HttpSettings, ServerSettings};
 use nyala_store::db::{clock, prune};
@@ -336,7 +336,7 @@ fn tell_news(state: &Arc<AppState>, running: &RunningServer) -> Result<(), AppEr
     let settings = &state.config.cluster;
     let Some(addresses) = settings.nats().map_err(AppError::internal)? else { return Ok(()) };
     let ca = (!settings.nats_ca.as_os_str().is_empty()).then(|| settings.nats_ca.clone());
-    vital::spawn("news", news::run(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
+    vital::spawn("news", notifications::run(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
     let (balances, of) = (running.balances.clone(), state.clone());
     vital::spawn("balances", async move { balances.follow(&of.store).await });
     let of = state.clone();

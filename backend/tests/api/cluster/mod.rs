@@ -21,7 +21,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Change, Op};
 use nyala_ledger::purchase::apply;
 use nyala_machines::device::record::record;
-use nyala_machines::device::{Driver, Lost, Uplink};
+use nyala_machines::device::{CommandDropped, Driver, Uplink};
 use nyala_machines::machines::Location;
 use serde_json::json;
 use uuid::Uuid;
@@ -53,8 +53,8 @@ impl Driver for Way {
         self.uplink.set(uplink).map_err(|_| std::io::Error::other("started twice"))
     }
 
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
-        let uplink = self.uplink.get().ok_or(Lost)?;
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
+        let uplink = self.uplink.get().ok_or(CommandDropped)?;
         self.devices.told.lock().unwrap().push((self.of, cmd.op));
         let (now, mut runs) = (uplink.now(), self.devices.runs.lock().unwrap());
         let own = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
@@ -74,9 +74,9 @@ impl Driver for Way {
         let run = run.filter(|(_, ends_at)| *ends_at > now);
         let run = run.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
         if cmd.op != Op::Start {
-            uplink.heard(to, DeviceEvent::State { online: true, run });
+            uplink.send(to, DeviceEvent::State { online: true, run });
         }
-        uplink.heard(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
+        uplink.send(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
         Ok(())
     }
 }
@@ -240,7 +240,7 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
         client.execute(live, &[&node, &left]).await.unwrap();
     };
     let first_end_s = async || {
-        let beat = membership::beat(&client, me, LastHeartbeat::default()).await.unwrap();
+        let beat = membership::heartbeat(&client, me, LastHeartbeat::default()).await.unwrap();
         beat.first_end.map(|end| end.as_secs())
     };
     lives(second, "1 hour").await;

@@ -1,7 +1,7 @@
 //! Several connections of one device: which one counts, and how many are allowed.
 
 use futures_util::future::join_all;
-use nyala_machines::actor::MachineInput;
+use nyala_core::machine::Input;
 use nyala_mqtt::client::Event;
 use nyala_mqtt::{Granted, Qos};
 use serde_json::json;
@@ -159,7 +159,7 @@ async fn a_connection_goes_to_the_thread_of_its_outlet() {
         device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
         assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))));
         // The device receives its machine's query.
-        app.state.machines.tell(&device.given.at(), MachineInput::AskDevice).unwrap();
+        app.state.machines.send(&device.given.at(), Input::QueryDevice).unwrap();
         assert_eq!(device.command().await["op"], "query");
     }
 }

@@ -2,7 +2,7 @@
 //! machine.
 
 use futures_util::future::{join, select};
-use nyala_machines::actor::MachineInput;
+use nyala_core::machine::Input;
 use serde_json::{Value, json};
 
 use super::{Device, Given, standing};
@@ -17,7 +17,7 @@ impl TestApp {
 
     /// Queries the device as the reaper does every quarter of a minute.
     fn ask_for_staff(&self, given: &Given) {
-        self.state.machines.tell(&given.at(), MachineInput::AskDevice).unwrap();
+        self.state.machines.send(&given.at(), Input::QueryDevice).unwrap();
     }
 
     async fn until_free(&self, device: &mut Device) {

@@ -145,6 +145,11 @@ impl<D: Devices> World<D> {
                 self.check_run_is_paid(paid.expect("a device runs only what was bought"), run.forgotten);
             }
         }
+        for machine in 0..MACHINES {
+            self.forget_gone(machine);
+            let waiting = &self.server.actors[machine].waiting;
+            assert!(waiting.is_empty(), "requests that never got an answer: {waiting:?}");
+        }
         self.check_money();
         self.check_customers();
         self.check_several();

@@ -1,17 +1,13 @@
 //! Customers: they press, press again, wait eight seconds, repeat requests without an answer, and keep the answers they received.
 
-use std::cell::Cell;
-use std::rc::Rc;
-
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::{Input, Outcome, Start};
+use nyala_core::machine::{Input, Outcome, RequestId, Start};
 use nyala_core::purchase::rules::{Decision, Refusal};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::times::ANSWER_WAIT_MS;
 use rand::Rng;
 
 use super::devices::Devices;
-use super::server::Phone;
 use super::store::OrderRow;
 use super::world::{CUSTOMERS, Happening, MACHINES, World};
 
@@ -39,8 +35,6 @@ pub struct Request {
     pub(super) at: Option<(usize, u32)>,
     /// When the request began to wait there.
     pub(super) since: Timestamp,
-    /// Shared with the waiter at the machine; true once the request has its answer.
-    hung_up: Rc<Cell<bool>>,
     tries: u32,
     /// How often the request is sent again when it received no answer.
     patience: u32,
@@ -74,7 +68,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
-        self.requests.push(Request { order, told: None, at: None, since: self.now, hung_up: Rc::default(), tries: 0, patience });
+        self.requests.push(Request { order, told: None, at: None, since: self.now, tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }
 
@@ -120,18 +114,14 @@ impl<D: Devices> World<D> {
                 self.receive(request, CustomerAnswer::Runs)
             }
             Decision::Purchased { purchase_id, .. } => {
-                let buyer = self.phone(request);
+                let buyer = RequestId(request as u64);
                 self.tell(order.machine, Input::Await { purchase_id, buyer });
             }
             Decision::Allowed { machine, service } => {
-                let start = Start { order: order.order(), machine, service, buyers: vec![self.phone(request)] };
+                let start = Start { order: order.order(), machine, service, buyers: vec![RequestId(request as u64)] };
                 D::buy(self, request, order.machine, start);
             }
         }
-    }
-
-    fn phone(&self, request: usize) -> Phone {
-        Phone { request, told: self.requests[request].hung_up.clone() }
     }
 
     /// The actor's answer to a request.
@@ -145,6 +135,7 @@ impl<D: Devices> World<D> {
             Outcome::NotStarted => self.receive(request, CustomerAnswer::DidNotStart),
             Outcome::Busy => self.receive(request, CustomerAnswer::Unknown),
             Outcome::ReadAgain => self.read_facts(request),
+            Outcome::Ended => panic!("no customer waits for a stop"),
             Outcome::Refused(why) => {
                 if self.store.refuse(self.requests[request].order, why, self.clock()) {
                     self.receive(request, CustomerAnswer::Refused(why));
@@ -173,7 +164,6 @@ impl<D: Devices> World<D> {
 
     fn receive(&mut self, request: usize, told: CustomerAnswer) {
         self.requests[request].told = Some(told);
-        self.requests[request].hung_up.set(true);
         let Request { order, patience, .. } = self.requests[request];
         let again = told == CustomerAnswer::Unknown && patience > 0 || told == CustomerAnswer::Runs && self.chance(0.1);
         if again {

@@ -9,7 +9,6 @@ use nyala_core::purchase::step::{Change, Purchase};
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
-use super::server::Phone;
 use super::world::World;
 
 /// What a device really ran, to check what the server assumes.
@@ -63,7 +62,7 @@ pub trait Devices: Debug + Sized {
     fn peace(world: &mut World<Self>, machine: usize);
 
     /// Passes a start whose facts are still valid to the machine, after its device is known to be present.
-    fn buy(world: &mut World<Self>, _request: usize, machine: usize, start: Start<Phone>) {
+    fn buy(world: &mut World<Self>, _request: usize, machine: usize, start: Start) {
         world.tell(machine, Input::Start(start));
     }
 

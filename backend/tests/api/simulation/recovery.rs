@@ -5,7 +5,7 @@ use nyala_core::machine::Input;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::times::GIVE_UP_MS;
 use nyala_machines::recovery::{
-    ASK_EVERY_ROUNDS, EVERY, LATE_MS, RELAY_AFTER_MS, RELAY_FOREIGN_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
+    ASK_EVERY_ROUNDS, EVERY, LATE_MS, RESEND_AFTER_MS, RESEND_REMOTE_AFTER_MS, ROUNDS_A_SECOND, SAFETY_NET_EVERY,
     UNDECIDED_EVERY_ROUNDS,
 };
 
@@ -17,8 +17,8 @@ impl<D: Devices> World<D> {
     pub fn reap(&mut self, round: u64) {
         let now = self.clock();
         let (every, rounds, after_ms) = match self.server.member {
-            None => (EVERY, 1, RELAY_AFTER_MS),
-            Some(_) => (SAFETY_NET_EVERY, ROUNDS_A_SECOND, RELAY_FOREIGN_AFTER_MS),
+            None => (EVERY, 1, RESEND_AFTER_MS),
+            Some(_) => (SAFETY_NET_EVERY, ROUNDS_A_SECOND, RESEND_REMOTE_AFTER_MS),
         };
         if round.is_multiple_of(rounds) {
             self.look_again_where(|p| overdue(p, now));
@@ -42,14 +42,14 @@ impl<D: Devices> World<D> {
     fn ask_where(&mut self, waits: impl Fn(&MachineRow) -> bool) {
         let waits = |m: &usize| waits(&self.store.machines[*m]) && self.server.owns(*m);
         for machine in (0..MACHINES).filter(waits).collect::<Vec<_>>() {
-            self.tell(machine, Input::AskDevice);
+            self.tell(machine, Input::QueryDevice);
         }
     }
 
     fn look_again_where(&mut self, due: impl Fn(&PurchaseRow) -> bool) {
         let due = |p: &PurchaseRow| self.server.owns(p.order.machine) && due(p);
         let machines: Vec<usize> = self.store.open().filter(|(_, p)| due(p)).map(|(_, p)| p.order.machine).collect();
-        machines.into_iter().for_each(|machine| self.tell(machine, Input::LookAgain));
+        machines.into_iter().for_each(|machine| self.tell(machine, Input::Reload));
     }
 }
 
@@ -67,6 +67,6 @@ fn relayed(p: &PurchaseRow, after_ms: i64, undecided_too: bool, now: Timestamp) 
     match p.state {
         PurchaseState::Held => p.created_at <= before,
         PurchaseState::Running => p.stop_requested_at.is_some_and(|at| at <= before),
-        _ => undecided_too && p.created_at <= now.plus_ms(-RELAY_AFTER_MS),
+        _ => undecided_too && p.created_at <= now.plus_ms(-RESEND_AFTER_MS),
     }
 }

@@ -1,11 +1,9 @@
 //! The server around the real `Machine`s, with their alarms. It may die at any moment; then only the store remains.
 
-use std::cell::Cell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use std::collections::{BTreeSet, HashMap};
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::{CycleNews, Effect, Input, Machine, Waiter};
+use nyala_core::machine::{CycleChange, Effect, Input, Machine, RequestId, Start};
 use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
@@ -21,30 +19,8 @@ use super::world::{Happening, MACHINES, World};
 /// Maximum number of device messages that are kept, to check how exact the server could be.
 const MAX_WORDS: usize = 64;
 
-/// A request that waits at a machine.
-#[derive(Debug, Clone)]
-pub struct Phone {
-    pub request: usize,
-    pub told: Rc<Cell<bool>>,
-}
-
-impl Waiter for Phone {
-    fn gone(&self) -> bool {
-        self.told.get()
-    }
-}
-
-/// An operator who has stopped a machine, and waits.
-#[derive(Debug)]
-pub struct Staff;
-
-impl Waiter for Staff {
-    fn gone(&self) -> bool {
-        false
-    }
-}
-
-pub type MachineInput = Input<Phone, Staff>;
+/// The first request of an operator. The ids below are customers' (`World::requests`).
+pub const FIRST_STOP: u64 = 1 << 32;
 
 pub struct Server {
     pub up: bool,
@@ -61,7 +37,9 @@ pub struct Server {
 }
 
 pub(super) struct Actor {
-    pub(super) machine: Machine<Phone, Staff>,
+    pub(super) machine: Machine,
+    /// The requests that wait for an answer of this machine.
+    pub(super) waiting: BTreeSet<RequestId>,
     /// The alarm's number, and when it rings.
     alarm: (u32, Option<Timestamp>),
     /// The end of the run in the machine status.
@@ -75,8 +53,16 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    fn new(machine: Machine<Phone, Staff>) -> Self {
-        Self { machine, alarm: (0, None), shown: None, told_runs: false, words: Vec::new(), present: false }
+    fn new(machine: Machine) -> Self {
+        Self {
+            machine,
+            waiting: BTreeSet::new(),
+            alarm: (0, None),
+            shown: None,
+            told_runs: false,
+            words: Vec::new(),
+            present: false,
+        }
     }
 
     /// Removes the actor from memory, with its machine status. The next use creates it again.
@@ -157,13 +143,27 @@ impl<D: Devices> World<D> {
     }
 
     /// Passes an input to a machine's actor.
-    pub fn tell(&mut self, machine: usize, input: MachineInput) {
+    pub fn tell(&mut self, machine: usize, input: Input) {
         let now = self.clock();
         let Some(input) = self.unless_halted(machine, input) else { return };
         self.tells_others(machine, &input);
+        self.forget_gone(machine);
+        let caller = match &input {
+            Input::Start(Start { buyers, .. }) => buyers.first(),
+            Input::Await { buyer, .. } => Some(buyer),
+            Input::Stop { operator, .. } => operator.as_ref(),
+            _ => None,
+        };
+        let input = match caller.copied() {
+            Some(caller) if self.has_gone(caller) => input.without_caller(),
+            caller => {
+                self.server.actors[machine].waiting.extend(caller);
+                Some(input)
+            }
+        };
         self.server.actors[machine].present = true;
         let owned = self.server.member.as_ref().map(|member| Input::Owned(member.owns(machine)));
-        for input in owned.into_iter().chain([input]) {
+        for input in owned.into_iter().chain(input) {
             if let Some(input) = self.unless_halted(machine, input) {
                 let effects = self.server.actors[machine].machine.on(input, now);
                 self.perform_all(machine, effects);
@@ -172,8 +172,23 @@ impl<D: Devices> World<D> {
         self.settles(machine);
     }
 
+    /// Passes on which requests no longer wait.
+    pub(super) fn forget_gone(&mut self, machine: usize) {
+        let gone: BTreeSet<RequestId> =
+            self.server.actors[machine].waiting.iter().copied().filter(|request| self.has_gone(*request)).collect();
+        if !gone.is_empty() {
+            let (now, actor) = (self.clock(), &mut self.server.actors[machine]);
+            actor.waiting.retain(|request| !gone.contains(request));
+            assert_eq!(actor.machine.on(Input::Gone(gone), now), []);
+        }
+    }
+
+    fn has_gone(&self, request: RequestId) -> bool {
+        self.requests.get(request.0 as usize).is_some_and(|request| request.told.is_some())
+    }
+
     /// Performs all effects, unless the server is stopped in between.
-    pub(super) fn perform_all(&mut self, machine: usize, effects: Vec<Effect<Phone, Staff>>) {
+    pub(super) fn perform_all(&mut self, machine: usize, effects: Vec<Effect>) {
         let mut effects = effects.into_iter();
         while let Some(effect) = effects.next() {
             self.perform(machine, effect);
@@ -194,7 +209,7 @@ impl<D: Devices> World<D> {
         self.has_settled(machine);
     }
 
-    fn perform(&mut self, machine: usize, effect: Effect<Phone, Staff>) {
+    fn perform(&mut self, machine: usize, effect: Effect) {
         let life = self.server.life;
         match effect {
             Effect::Hold { order, at, .. } => {
@@ -213,8 +228,8 @@ impl<D: Devices> World<D> {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Load { life, machine });
             }
-            Effect::Record { online, run, foreign, at } => {
-                self.write(machine, at, Written::DeviceMessage { online, run, foreign })
+            Effect::Record { online, run, unpaid, at } => {
+                self.write(machine, at, Written::DeviceMessage { online, run, foreign: unpaid })
             }
             Effect::Command(cmd) => {
                 let op = cmd.op;
@@ -226,24 +241,30 @@ impl<D: Devices> World<D> {
                 }
             }
             Effect::Answered { after_ms } => assert!(after_ms >= 0),
-            Effect::Show { cycle, news } => self.show(machine, cycle.map(|cycle| cycle.ends_at), news),
-            Effect::Answer { buyers, outcome } => buyers.into_iter().for_each(|phone| self.answer(phone.request, outcome)),
-            Effect::Ended(operators) => assert!(!operators.is_empty()),
+            Effect::Show { cycle, change } => self.show(machine, cycle.map(|cycle| cycle.ends_at), change),
+            Effect::Answer { requests, outcome } => {
+                for request in requests {
+                    assert!(self.server.actors[machine].waiting.remove(&request), "{request:?} is answered once");
+                    if request.0 < FIRST_STOP {
+                        self.answer(request.0 as usize, outcome);
+                    }
+                }
+            }
         }
     }
 
     /// Sends a change to the watchers, but never a run that is over.
-    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleNews>) {
+    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleChange>) {
         let now = self.clock();
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
         match news {
-            Some(CycleNews::Runs(Cycle { ends_at, .. })) => {
+            Some(CycleChange::Runs(Cycle { ends_at, .. })) => {
                 assert!(ends_at > now, "told of a run that is over");
                 actor.told_runs = true;
             }
-            Some(CycleNews::Over { .. }) => actor.told_runs = false,
-            Some(CycleNews::GivenBack) => assert!(!actor.told_runs, "a run is not given back"),
+            Some(CycleChange::Over { .. }) => actor.told_runs = false,
+            Some(CycleChange::Voided) => assert!(!actor.told_runs, "a run is not given back"),
             // This run was found by reading. It is in the machine status, and the ticks show it.
             None => actor.told_runs = ends_at.is_some(),
         }
@@ -297,7 +318,7 @@ impl<D: Devices> World<D> {
             }
             words.push((word, said_at));
         }
-        self.tell(machine, Input::Said(event));
+        self.tell(machine, Input::Device(event));
     }
 
     /// Whether anything can still happen because of earlier events.

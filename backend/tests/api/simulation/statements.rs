@@ -10,7 +10,6 @@ use rand::Rng;
 use uuid::Uuid;
 
 use super::devices::Devices;
-use super::server::MachineInput;
 use super::store::OrderRow;
 use super::world::{Happening, World};
 
@@ -36,7 +35,7 @@ pub enum Written {
 }
 
 impl Written {
-    const fn unanswered(&self) -> MachineInput {
+    const fn unanswered(&self) -> Input {
         match self {
             Self::Change { .. } => Input::Applied(Err(Unanswered)),
             Self::DeviceMessage { .. } => Input::Recorded(Err(Unanswered)),
@@ -87,7 +86,7 @@ impl<D: Devices> World<D> {
         carried_out
     }
 
-    fn send_later(&mut self, life: u32, machine: usize, input: MachineInput) {
+    fn send_later(&mut self, life: u32, machine: usize, input: Input) {
         let after_ms = self.up_to(3);
         self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
     }

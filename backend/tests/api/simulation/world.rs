@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::Input;
+use nyala_core::machine::{Input, RequestId};
 use nyala_core::purchase::rules::Decision;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::customer::Request;
 use super::devices::Devices;
-use super::server::{MachineInput, Server, Staff};
+use super::server::{FIRST_STOP, Server};
 use super::several::{self, Halt, Several};
 use super::statements::Write;
 use super::store::{OrderRow, Store};
@@ -62,7 +62,7 @@ pub enum Happening<D> {
     Tell {
         life: u32,
         machine: usize,
-        input: Box<MachineInput>,
+        input: Box<Input>,
     },
     Alarm {
         life: u32,
@@ -125,6 +125,8 @@ pub struct World<D: Devices> {
     pub halt: Option<Halt<D::Happening>>,
     pub devices: D,
     pub requests: Vec<Request>,
+    /// Stops that operators have asked for.
+    stops: u64,
     /// How often each event happened, so that a run can check that its histories covered enough.
     pub seen: BTreeMap<&'static str, u32>,
     /// Whether faults are still injected.
@@ -155,6 +157,7 @@ impl<D: Devices> World<D> {
             halt: None,
             devices,
             requests: Vec::new(),
+            stops: 0,
             seen: BTreeMap::new(),
             troubled: true,
             queue: BinaryHeap::new(),
@@ -245,7 +248,8 @@ impl<D: Devices> World<D> {
             && let Some(purchase) = self.store.request_stop(machine, self.clock())
         {
             self.comes_to(machine, "after_stop_request");
-            self.tell(machine, Input::Stop { purchase_id: purchase, operator: Staff });
+            self.tell(machine, Input::Stop { purchase_id: purchase, operator: Some(RequestId(FIRST_STOP + self.stops)) });
+            self.stops += 1;
         }
     }
 

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::MachineId;
-use nyala_machines::device::record::record_said;
+use nyala_machines::device::record::record_presence;
 use nyala_machines::device::sim::{Mode, Sim};
 use nyala_machines::device::{self, ReceivedEvent};
 use nyala_machines::machines::Machines;
@@ -42,6 +42,6 @@ pub async fn mesin_fault(
     let said = sim.set_mode(idmesin, body.mode, now);
     device::deliver(&machines, ReceivedEvent { from: location, event: said.clone(), at: now })?;
     // Stored before the response, so that the caller can read it at once.
-    record_said(&store, idmesin, &said).await?;
+    record_presence(&store, idmesin, &said).await?;
     Ok(answer::done("OK"))
 }

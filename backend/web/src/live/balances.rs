@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix_socketio::SocketIo;
-use nyala_cluster::news::{Notification, Notifier, Received};
+use nyala_cluster::notifications::{Notification, Notifier, Received};
 use nyala_core::domain::cause::Cause;
 use nyala_core::domain::id::{CustomerId, WalletId};
 use nyala_store::db::Store;

@@ -35,7 +35,7 @@ pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &
             seats.close_all();
             staff_sockets.close_all();
             if !sent_away {
-                machines.send_devices_away();
+                machines.disconnect_devices();
             }
             sent_away = true;
         }

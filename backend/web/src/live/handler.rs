@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use actix_socketio::host::wheel::TimerKey;
 use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::secret::Secret;
@@ -12,7 +13,6 @@ use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Session, authenticate};
 use nyala_identity::staff::session;
 use nyala_machines::alarm::{self, Wakes};
-use nyala_machines::wheel::TimerKey;
 use serde::Deserialize;
 
 use super::Live;

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use actix_socketio::Socket;
 use actix_socketio::host::{Hub, Local};
-use nyala_machines::board::Board;
 use nyala_machines::listeners::{Broadcast, Listeners};
+use nyala_machines::status::MachineStatus;
 use slab::Slab;
 
 use super::metrics::RealtimeMetrics;
@@ -67,8 +67,8 @@ impl Hubs {
 }
 
 impl Listeners for Hubs {
-    fn publish(&self, broadcast: Broadcast, board: &Board) {
-        self.0.publish(&broadcast, board.threads());
+    fn publish(&self, broadcast: Broadcast, status: &MachineStatus) {
+        self.0.publish(&broadcast, status.threads());
     }
 }
 

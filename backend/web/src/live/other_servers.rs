@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use nyala_cluster::news::{Notification, Notifier, Received, SILENT_AFTER};
+use nyala_cluster::notifications::{Notification, Notifier, Received, SILENT_AFTER};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::{Closer, Socket};
 use dashmap::DashMap;
-use nyala_cluster::news::{Notification, Notifier, Received};
+use nyala_cluster::notifications::{Notification, Notifier, Received};
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Ended, Session, read_again};

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::Closer;
 use dashmap::DashMap;
-use nyala_cluster::news::{Notification, Notifier, Received};
+use nyala_cluster::notifications::{Notification, Notifier, Received};
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::error::StaffError;

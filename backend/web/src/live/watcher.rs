@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_socketio::{Ack, Socket};
-use nyala_machines::board::Board;
 use nyala_machines::machines::Location;
+use nyala_machines::status::MachineStatus;
 use serde::Serialize;
 
 use super::Live;
@@ -34,7 +34,7 @@ pub struct Watcher {
 
 #[derive(Default)]
 struct Watching {
-    topics: Vec<(Subscription, Arc<Board>)>,
+    topics: Vec<(Subscription, Arc<MachineStatus>)>,
     /// Machines whose location is being read, each with the requests received since, in their order.
     queue: Vec<(MachineId, Vec<WatchRequest>)>,
     closed: bool,
@@ -46,9 +46,9 @@ impl Watching {
     }
 
     fn leave(&mut self, at: usize, hubs: &Hubs) {
-        let (subscription, board) = self.topics.swap_remove(at);
+        let (subscription, status) = self.topics.swap_remove(at);
         hubs.leave(subscription);
-        board.leave(hubs.thread());
+        status.leave(hubs.thread());
     }
 
     fn waiting(&self) -> usize {
@@ -131,7 +131,7 @@ impl Watcher {
         }
     }
 
-    /// Enters the hub first and reads the board after it: a change in between is either received or already in the snapshot.
+    /// Enters the hub first and reads the status after it: a change in between is either received or already in the snapshot.
     fn watch(&self, watching: &mut Watching, location: &Location, ack: Option<Ack>) {
         if watching.closed {
             return;
@@ -146,10 +146,10 @@ impl Watcher {
             return tell(ack, 503, &AppError::Unavailable.to_string());
         };
         match self.live.machines.watch(location, self.live.hubs.thread()) {
-            Ok(board) => {
-                snapshot(&self.live, &board, ack);
+            Ok(status) => {
+                snapshot(&self.live, &status, ack);
                 watching.topics.reserve_exact(1); // most phones watch one machine
-                watching.topics.push((subscription, board));
+                watching.topics.push((subscription, status));
             }
             Err(e) => {
                 self.live.hubs.leave(subscription);
@@ -178,10 +178,10 @@ impl Watcher {
 }
 
 /// Computed when it is sent, so that `tl` strictly falls from here to the next tick.
-fn snapshot(live: &Live, board: &Board, ack: Option<Ack>) {
+fn snapshot(live: &Live, status: &MachineStatus, ack: Option<Ack>) {
     let Some(ack) = ack else { return };
     let now = live.clock.now();
-    let ends_at = board.shown_end(now).filter(|at| *at > now);
+    let ends_at = status.shown_end(now).filter(|at| *at > now);
     let tl = ends_at.map(|at| now.ms_until(at));
     let _ = ack.send(&Snapshot { status: 200, tl, ends_at: ends_at.map(|at| at.ms()), server_time: now.ms() });
 }

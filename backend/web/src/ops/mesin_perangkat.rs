@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::MachineId;
 use nyala_machines::device::mqtt::driver::Mqtt;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, Sight, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, RequestedKey};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 
@@ -34,7 +34,9 @@ pub async fn mesin_perangkat(
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, sight), Turn::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by).await?;
+    let login =
+        keys::make(&tx, (id, operator.scope), RequestedKey::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by)
+            .await?;
     tx.commit().await?;
     Ok(answer::ok(login))
 }

@@ -5,11 +5,10 @@ use std::time::Duration;
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::text;
+use nyala_core::machine::{Input, Outcome};
 use nyala_core::purchase::times::{ANSWER_WAIT_MS, LOOK_EVERY_MS};
 use nyala_identity::staff::operator::Operator;
-use nyala_machines::actor::MachineInput;
 use nyala_machines::machines::{Location, Machines};
-use nyala_machines::reply;
 use nyala_store::db::Store;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -67,19 +66,17 @@ pub async fn mesin_stop(
     let idmesin = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     let (location, stops) = request(&store, &operator, idmesin, &reason).await?;
-    let (waits, ended) = reply::channel();
-    let input = match stops {
-        Stops::Purchase(purchase_id) => MachineInput::Stop { purchase_id, operator: waits },
-        Stops::Unpaid(cmd_id) => MachineInput::StopUnpaid { cmd_id, operator: waits },
-    };
-    machines.tell(&location, input)?;
+    let ended = machines.ask(&location, |operator| match stops {
+        Stops::Purchase(purchase_id) => Input::Stop { purchase_id, operator: Some(operator) },
+        Stops::Unpaid(cmd_id) => Input::StopUnpaid { cmd_id, operator: Some(operator) },
+    })?;
     let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
     match tokio::time::timeout(wait, ended).await {
-        Ok(Ok(())) => Ok(answer::done("mesin dihentikan")),
+        Ok(Ok(Outcome::Ended)) => Ok(answer::done("mesin dihentikan")),
         // Another server owns the machine; it reads the stop from the database.
-        Ok(Err(_)) if let Stops::Unpaid(cmd_id) = stops => has_ended(&store, idmesin, cmd_id).await,
+        Ok(_) if let Stops::Unpaid(cmd_id) = stops => has_ended(&store, idmesin, cmd_id).await,
         // The actor released the machine: recovery will send the stop again.
-        Ok(Err(_)) => Err(AppError::Unavailable),
+        Ok(_) => Err(AppError::Unavailable),
         Err(_) => Err(AppError::StopSilent),
     }
 }

@@ -41,12 +41,12 @@ type FindCaller = dyn Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync
 pub struct Callers(Arc<FindCaller>);
 
 impl Callers {
-    /// Calls `tell` at each handshake, on the thread that accepted it: it must be fast.
-    pub fn new(tell: impl Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    /// Calls `find` at each handshake, on the thread that accepted it: it must be fast.
+    pub fn new(find: impl Fn(&HeaderMap, Option<SocketAddr>) -> Caller + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
     }
 
-    pub(crate) fn tell(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
+    pub(crate) fn find(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
         (self.0)(headers, peer)
     }
 }

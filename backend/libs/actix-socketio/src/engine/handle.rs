@@ -14,7 +14,7 @@ use super::error::CloseReason;
 use crate::codec::Frame;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::session::{Hang, Part, Wire};
+use crate::session::{CloseSession, Part, Wire};
 
 /// The application of one Engine.IO session. Socket.IO is one ([`crate::SocketIo`]); anything else that speaks Engine.IO
 /// messages can be another. It stays on the thread of its session and is called there, one call at a time. Until it calls
@@ -126,7 +126,7 @@ impl Handle {
 
     /// A handle for other threads.
     pub fn closer(&self) -> Closer {
-        Closer(self.0.hang())
+        Closer(self.0.close_session())
     }
 
     /// The address the session was opened from: the proxy's, if one is used.
@@ -153,13 +153,13 @@ impl fmt::Debug for Handle {
 
 /// Closes one session from any thread.
 #[derive(Clone)]
-pub struct Closer(WeakRecipient<Hang>);
+pub struct Closer(WeakRecipient<CloseSession>);
 
 impl Closer {
     /// Closes the session and its transport; a real client reconnects. Queues one small message, so call it once.
     pub fn close(&self) {
         if let Some(session) = self.0.upgrade() {
-            session.do_send(Hang(CloseReason::ServerLeft));
+            session.do_send(CloseSession(CloseReason::ServerLeft));
         }
     }
 }

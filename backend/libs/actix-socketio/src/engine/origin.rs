@@ -96,12 +96,12 @@ type FindSite = dyn for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + 
 pub struct Sites(Arc<FindSite>);
 
 impl Sites {
-    /// Calls `tell` at each request of a page.
-    pub fn new(tell: impl for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(tell))
+    /// Calls `find` at each request of a page.
+    pub fn new(find: impl for<'r> Fn(&'r HeaderMap, Option<SocketAddr>) -> Site<'r> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
     }
 
-    pub(crate) fn tell<'r>(&self, headers: &'r HeaderMap, peer: Option<SocketAddr>) -> Site<'r> {
+    pub(crate) fn find<'r>(&self, headers: &'r HeaderMap, peer: Option<SocketAddr>) -> Site<'r> {
         (self.0)(headers, peer)
     }
 }

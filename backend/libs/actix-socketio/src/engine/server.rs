@@ -20,7 +20,7 @@ use super::origin::Verdict;
 use super::sid::Sid;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::session::{Hang, Opening, Session};
+use crate::session::{CloseSession, Opening, Session};
 use crate::transport::{self, Arrival};
 
 /// An Engine.IO server. A clone is another handle to the same server: create one and clone it into every worker.
@@ -82,7 +82,7 @@ impl<U: Upper> Engine<U> {
                 tokio::time::sleep(pause).await;
             }
             for address in slice {
-                address.do_send(Hang(CloseReason::ServerLeft));
+                address.do_send(CloseSession(CloseReason::ServerLeft));
             }
             tokio::task::yield_now().await;
         }
@@ -100,7 +100,7 @@ impl<U: Upper> Engine<U> {
 
     /// Whether the page behind a request may use this server.
     pub(crate) fn verdict(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Verdict {
-        self.config().origins.check(headers, self.config().sites.tell(headers, peer))
+        self.config().origins.check(headers, self.config().sites.find(headers, peer))
     }
 
     pub(crate) fn limits(&self) -> &Arc<Limits> {
@@ -116,10 +116,10 @@ impl<U: Upper> Engine<U> {
         if self.0.shutting_down.load(SeqCst) {
             return Err(EngineError::TooManySessions);
         }
-        let (admission, displaced) = self.0.admissions.admit(self.config().callers.tell(headers, peer))?;
+        let (admission, displaced) = self.0.admissions.admit(self.config().callers.find(headers, peer))?;
         // A session that is not registered yet finds out when it is.
         if let Some(Ok(session)) = displaced.map(|sid| self.find(sid)) {
-            session.do_send(Hang(CloseReason::Displaced));
+            session.do_send(CloseSession(CloseReason::Displaced));
         }
         Ok(admission)
     }
@@ -135,7 +135,7 @@ impl<U: Upper> Engine<U> {
     }
 
     pub(crate) fn handshake(&self, sid: Sid, upgrades: &str) -> String {
-        let (limits, sid) = (self.limits(), self.config().sid_prefix.tell(sid));
+        let (limits, sid) = (self.limits(), self.config().sid_prefix.format(sid));
         format!(
             r#"0{{"sid":"{sid}","upgrades":{upgrades},"pingInterval":{},"pingTimeout":{},"maxPayload":{}}}"#,
             limits.ping_interval.as_millis(),
@@ -153,7 +153,7 @@ impl<U: Upper> Engine<U> {
         if self.0.shutting_down.load(SeqCst) {
             // The session was admitted just before the shutdown began.
             if let Some(entry) = self.0.sessions.get(&sid) {
-                entry.value().do_send(Hang(CloseReason::ServerLeft));
+                entry.value().do_send(CloseSession(CloseReason::ServerLeft));
             }
         }
     }

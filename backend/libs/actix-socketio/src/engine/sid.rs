@@ -32,7 +32,7 @@ pub(crate) struct SidPrefix(pub String);
 
 impl SidPrefix {
     /// The sid with its prefix, as clients know it.
-    pub fn tell(&self, sid: Sid) -> String {
+    pub fn format(&self, sid: Sid) -> String {
         format!("{}{sid}", self.0)
     }
 
@@ -71,10 +71,10 @@ mod tests {
     #[test]
     fn a_sid_is_read_with_its_servers_prefix_and_with_no_other() {
         let (sid, named, alone) = (Sid::random(), SidPrefix("n1".into()), SidPrefix::default());
-        assert_eq!(named.tell(sid), format!("n1{sid}"));
-        assert_eq!(named.read(&named.tell(sid)), Ok(sid));
-        assert_eq!(alone.read(&alone.tell(sid)), Ok(sid));
-        assert_eq!(SidPrefix("n2".into()).read(&named.tell(sid)), Err(NotASid));
-        assert_eq!(alone.read(&named.tell(sid)), Err(NotASid));
+        assert_eq!(named.format(sid), format!("n1{sid}"));
+        assert_eq!(named.read(&named.format(sid)), Ok(sid));
+        assert_eq!(alone.read(&alone.format(sid)), Ok(sid));
+        assert_eq!(SidPrefix("n2".into()).read(&named.format(sid)), Err(NotASid));
+        assert_eq!(alone.read(&named.format(sid)), Err(NotASid));
     }
 }

@@ -10,12 +10,12 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 
-use super::{Hub, Inbox, Local, MAX_BATCHES, MAX_WAITING, Shared};
+use super::{Hub, HubState, Inbox, Local, MAX_BATCHES, MAX_WAITING};
 use crate::vital;
 
-pub(super) struct Here<L: Local> {
+pub(super) struct ThreadState<L: Local> {
     /// Weak, because this exists until the runtime ends: dropping the last handle of a hub must free its values on all threads.
-    hub: Weak<Shared<L>>,
+    hub: Weak<HubState<L>>,
     pub number: usize,
     pub local: L,
     pending: BTreeMap<usize, Pending<L>>,
@@ -25,8 +25,8 @@ pub(super) struct Here<L: Local> {
 
 /// Messages that wait for another thread.
 struct Pending<L: Local> {
-    door: Weak<Inbox<L>>,
-    parcels: Vec<L::Message>,
+    target: Weak<Inbox<L>>,
+    messages: Vec<L::Message>,
     /// A task waits for space in the inbox.
     waiting: bool,
 }
@@ -49,9 +49,9 @@ impl Drop for Stopped {
     }
 }
 
-impl<L: Local> Here<L> {
+impl<L: Local> ThreadState<L> {
     /// The state of `hub` on this thread, if it exists.
-    pub fn if_there_is(hub: &Hub<L>) -> Option<Rc<RefCell<Self>>> {
+    pub fn get(hub: &Hub<L>) -> Option<Rc<RefCell<Self>>> {
         let there_is = HERE.try_with(|all| {
             let all = all.borrow();
             all.iter().find(|(number, _)| *number == hub.0.number).map(|(_, here)| here.clone())
@@ -60,44 +60,44 @@ impl<L: Local> Here<L> {
     }
 
     /// The same, created if needed.
-    pub fn of(hub: &Hub<L>) -> Rc<RefCell<Self>> {
-        Self::if_there_is(hub).unwrap_or_else(|| Self::start(hub))
+    pub fn get_or_create(hub: &Hub<L>) -> Rc<RefCell<Self>> {
+        Self::get(hub).unwrap_or_else(|| Self::start(hub))
     }
 
     fn start(hub: &Hub<L>) -> Rc<RefCell<Self>> {
-        let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
+        let (inbox, messages) = mpsc::channel(MAX_BATCHES);
         let lost = Arc::new(AtomicBool::new(false));
-        let door = Arc::new(Inbox { inbox, lost: lost.clone() });
-        let mut doors = hub.0.doors.write().unwrap_or_else(PoisonError::into_inner);
-        let number = doors.len();
-        doors.push(door);
-        drop(doors);
+        let target = Arc::new(Inbox { sender: inbox, lost: lost.clone() });
+        let mut inboxes = hub.0.inboxes.write().unwrap_or_else(PoisonError::into_inner);
+        let number = inboxes.len();
+        inboxes.push(target);
+        drop(inboxes);
         let local = (hub.0.make)();
         let here =
             Rc::new(RefCell::new(Self { hub: Arc::downgrade(&hub.0), number, local, pending: BTreeMap::new(), sending: false }));
         HERE.with_borrow_mut(|all| all.push((hub.0.number, here.clone())));
-        vital::spawn("hub", take_in(here.clone(), hub.0.number, lost, parcels));
+        vital::spawn("hub", take_in(here.clone(), hub.0.number, lost, messages));
         here
     }
 
     /// Keeps a message until the end of this event-loop turn.
-    pub fn gather(&mut self, thread: usize, parcel: &L::Message) {
+    pub fn gather(&mut self, thread: usize, message: &L::Message) {
         let Some(hub) = self.hub.upgrade().map(Hub) else { return };
         let Some(pending) = self.pending_for(&hub, thread) else { return };
-        if pending.parcels.len() >= MAX_WAITING {
-            if let Some(door) = pending.door.upgrade() {
-                hub.lose(&door, parcel);
+        if pending.messages.len() >= MAX_WAITING {
+            if let Some(target) = pending.target.upgrade() {
+                hub.drop_or_mark_lost(&target, message);
             }
             return;
         }
-        pending.parcels.push(parcel.clone());
+        pending.messages.push(message.clone());
         if !std::mem::replace(&mut self.sending, true) {
             let hub = self.hub.clone();
             // Runs after all other tasks of this turn, so that it sends everything they publish.
             vital::spawn("hub", async move {
                 tokio::task::yield_now().await;
                 if let Some(hub) = hub.upgrade().map(Hub) {
-                    Self::of(&hub).borrow_mut().send_pending(&hub);
+                    Self::get_or_create(&hub).borrow_mut().send_pending(&hub);
                 }
             });
         }
@@ -107,8 +107,8 @@ impl<L: Local> Here<L> {
         Some(match self.pending.entry(thread) {
             Entry::Occupied(pending) => pending.into_mut(),
             Entry::Vacant(free) => {
-                let door = Arc::downgrade(&hub.door(thread)?);
-                free.insert(Pending { door, parcels: Vec::new(), waiting: false })
+                let target = Arc::downgrade(&hub.inbox(thread)?);
+                free.insert(Pending { target, messages: Vec::new(), waiting: false })
             }
         })
     }
@@ -116,46 +116,46 @@ impl<L: Local> Here<L> {
     fn send_pending(&mut self, hub: &Hub<L>) {
         self.sending = false;
         for (&thread, pending) in &mut self.pending {
-            if pending.parcels.is_empty() {
+            if pending.messages.is_empty() {
                 continue;
             }
-            let (Some(door), parcels) = (pending.door.upgrade(), std::mem::take(&mut pending.parcels)) else { continue };
-            let Err(mpsc::error::TrySendError::Full(mut parcels)) = door.inbox.try_send(parcels) else { continue };
-            let before = parcels.len();
-            parcels.retain(|parcel| !L::is_volatile(parcel));
-            (hub.0.dropped)((before - parcels.len()) as u64);
-            pending.parcels = parcels;
-            if !pending.parcels.is_empty() && !std::mem::replace(&mut pending.waiting, true) {
-                vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, door.inbox.clone()));
+            let (Some(target), messages) = (pending.target.upgrade(), std::mem::take(&mut pending.messages)) else { continue };
+            let Err(mpsc::error::TrySendError::Full(mut messages)) = target.sender.try_send(messages) else { continue };
+            let before = messages.len();
+            messages.retain(|message| !L::is_volatile(message));
+            (hub.0.dropped)((before - messages.len()) as u64);
+            pending.messages = messages;
+            if !pending.messages.is_empty() && !std::mem::replace(&mut pending.waiting, true) {
+                vital::spawn("hub", send_when_there_is_room(self.hub.clone(), thread, target.sender.clone()));
             }
         }
     }
 }
 
 /// Sends the waiting messages once the inbox has space. One task for each full inbox, however many messages wait.
-async fn send_when_there_is_room<L: Local>(hub: Weak<Shared<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Message>>) {
+async fn send_when_there_is_room<L: Local>(hub: Weak<HubState<L>>, thread: usize, inbox: mpsc::Sender<Vec<L::Message>>) {
     let room = inbox.reserve().await;
     let Some(hub) = hub.upgrade().map(Hub) else { return };
-    let here = Here::of(&hub);
+    let here = ThreadState::get_or_create(&hub);
     let mut here = here.borrow_mut();
     let Some(pending) = here.pending.get_mut(&thread) else { return };
     pending.waiting = false;
-    let parcels = std::mem::take(&mut pending.parcels);
-    if let (Ok(room), false) = (room, parcels.is_empty()) {
-        room.send(parcels);
+    let messages = std::mem::take(&mut pending.messages);
+    if let (Ok(room), false) = (room, messages.is_empty()) {
+        room.send(messages);
     }
 }
 
 async fn take_in<L: Local>(
-    here: Rc<RefCell<Here<L>>>,
+    here: Rc<RefCell<ThreadState<L>>>,
     hub: usize,
     lost: Arc<AtomicBool>,
     mut inbox: mpsc::Receiver<Vec<L::Message>>,
 ) {
     let _stopped = Stopped(hub);
-    while let Some(parcels) = inbox.recv().await {
+    while let Some(messages) = inbox.recv().await {
         let local = &mut here.borrow_mut().local;
-        parcels.iter().for_each(|parcel| local.deliver(parcel));
+        messages.iter().for_each(|message| local.deliver(message));
         if lost.swap(false, Relaxed) {
             local.lost();
         }
@@ -173,20 +173,20 @@ mod tests {
     /// Received messages, and whether a loss was reported.
     #[derive(Default)]
     struct Seen {
-        parcels: Vec<u32>,
+        messages: Vec<u32>,
         lost: bool,
     }
 
     impl Local for Seen {
         type Message = u32;
 
-        fn deliver(&mut self, parcel: &u32) {
-            self.parcels.push(*parcel);
+        fn deliver(&mut self, message: &u32) {
+            self.messages.push(*message);
         }
 
         /// Even numbers.
-        fn is_volatile(parcel: &u32) -> bool {
-            parcel.is_multiple_of(2)
+        fn is_volatile(message: &u32) -> bool {
+            message.is_multiple_of(2)
         }
 
         fn lost(&mut self) {
@@ -202,17 +202,17 @@ mod tests {
 
     /// A thread that does not read its inbox.
     fn stalled(hub: &Hub<Seen>) -> (Arc<Inbox<Seen>>, mpsc::Receiver<Vec<u32>>) {
-        let (inbox, parcels) = mpsc::channel(MAX_BATCHES);
-        let door = Arc::new(Inbox { inbox, lost: Arc::default() });
-        hub.0.doors.write().unwrap().push(door.clone());
-        (door, parcels)
+        let (inbox, messages) = mpsc::channel(MAX_BATCHES);
+        let target = Arc::new(Inbox { sender: inbox, lost: Arc::default() });
+        hub.0.inboxes.write().unwrap().push(target.clone());
+        (target, messages)
     }
 
     #[actix_web::test]
     async fn a_thread_that_stalls_loses_volatile_parcels_which_are_counted_but_no_other_one() {
         let (hub, dropped) = hub();
         assert_eq!(hub.thread(), 0);
-        let (door, mut inbox) = stalled(&hub);
+        let (target, mut inbox) = stalled(&hub);
 
         for batches in 1..=MAX_BATCHES {
             hub.publish(&0, [0, 1]);
@@ -220,10 +220,10 @@ mod tests {
                 yield_now().await;
             }
         }
-        assert_eq!(hub.here(|seen| seen.parcels.len()), Some(MAX_BATCHES), "this thread's are not held up");
+        assert_eq!(hub.here(|seen| seen.messages.len()), Some(MAX_BATCHES), "this thread's are not held up");
         assert_eq!(dropped.load(Relaxed), 0);
-        for parcel in [2, 1, 4, 3] {
-            hub.publish(&parcel, [1]);
+        for message in [2, 1, 4, 3] {
+            hub.publish(&message, [1]);
         }
         while dropped.load(Relaxed) < 2 {
             yield_now().await;
@@ -238,30 +238,30 @@ mod tests {
             waited.extend(inbox.recv().await.unwrap());
         }
         assert_eq!(waited, [1, 3, 5], "in the order in which they were published");
-        assert!(!door.lost.load(Relaxed));
+        assert!(!target.lost.load(Relaxed));
     }
 
     #[actix_web::test]
     async fn waiting_parcels_are_limited_and_their_thread_is_notified_of_losses() {
         let (hub, dropped) = hub();
         hub.thread();
-        let (door, _inbox) = stalled(&hub);
+        let (target, _inbox) = stalled(&hub);
         for _ in 0..MAX_WAITING {
             hub.publish(&1, [1]);
         }
-        assert!(!door.lost.load(Relaxed));
+        assert!(!target.lost.load(Relaxed));
         hub.publish(&2, [1]);
-        assert_eq!((dropped.load(Relaxed), door.lost.load(Relaxed)), (1, false));
+        assert_eq!((dropped.load(Relaxed), target.lost.load(Relaxed)), (1, false));
         hub.publish(&3, [1]);
-        assert!(door.lost.load(Relaxed));
+        assert!(target.lost.load(Relaxed));
     }
 
     #[actix_web::test]
     async fn a_thread_receives_parcels_of_others_and_is_notified_of_losses() {
         let (hub, _) = hub();
         assert_eq!(hub.here(|seen| seen.lost), Some(false));
-        let door = hub.door(0).unwrap();
-        door.lost.store(true, Relaxed);
+        let target = hub.inbox(0).unwrap();
+        target.lost.store(true, Relaxed);
         let other = hub.clone();
         std::thread::spawn(move || {
             other.publish(&7, [0]); // without a runtime
@@ -270,19 +270,19 @@ mod tests {
                 other.publish(&8, 0..other.threads());
                 yield_now().await;
                 yield_now().await;
-                assert_eq!(other.here(|seen| seen.parcels.clone()), Some(vec![8]));
+                assert_eq!(other.here(|seen| seen.messages.clone()), Some(vec![8]));
             });
         });
-        while hub.here(|seen| seen.parcels.len() < 2).unwrap() {
+        while hub.here(|seen| seen.messages.len() < 2).unwrap() {
             yield_now().await;
         }
-        assert_eq!(hub.here(|seen| (seen.parcels.clone(), seen.lost)), Some((vec![7, 8], true)));
+        assert_eq!(hub.here(|seen| (seen.messages.clone(), seen.lost)), Some((vec![7, 8], true)));
     }
 
     #[actix_web::test]
     async fn with_its_last_handle_a_hub_is_gone_from_every_thread() {
         let (hub, _) = hub();
-        let here = Here::of(&hub);
+        let here = ThreadState::get_or_create(&hub);
         let gone = Rc::downgrade(&here);
         drop(here);
         assert!(gone.upgrade().is_some());

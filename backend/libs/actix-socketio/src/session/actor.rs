@@ -46,7 +46,7 @@ pub(crate) struct Opening {
 /// Ends the session from anywhere.
 #[derive(Debug, Message)]
 #[rtype(result = "()")]
-pub(crate) struct Hang(pub CloseReason);
+pub(crate) struct CloseSession(pub CloseReason);
 
 impl<U: Upper> Session<U> {
     /// Starts a session on this thread: on a websocket if there is one, else on polling. A websocket gets the handshake
@@ -55,8 +55,8 @@ impl<U: Upper> Session<U> {
         let sid = opening.admission.sid();
         let server = engine.clone();
         let address = Self::create(|ctx| {
-            let hang = ctx.address().downgrade().recipient();
-            let wire = Wire::new(hang, opening, server.limits().clone(), server.metrics().clone());
+            let close_session = ctx.address().downgrade().recipient();
+            let wire = Wire::new(close_session, opening, server.limits().clone(), server.metrics().clone());
             let number = websocket.map(|arrival| {
                 wire.switch(serve(&server, FIRST, arrival, ctx));
                 wire.push(&[Part::Text(&Frame::text(&server.handshake(sid, "[]")))], false);
@@ -151,7 +151,7 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
             Signal::Alarm => self.ring(ctx),
             Signal::Closed(reason) => {
                 self.over(reason);
-                if !self.wire.is_parting() {
+                if !self.wire.is_closing() {
                     ctx.stop();
                 }
             }
@@ -159,17 +159,17 @@ impl<U: Upper> StreamHandler<Signal> for Session<U> {
     }
 }
 
-impl<U: Upper> Handler<Hang> for Session<U> {
+impl<U: Upper> Handler<CloseSession> for Session<U> {
     type Result = ();
 
-    fn handle(&mut self, Hang(reason): Hang, ctx: &mut Self::Context) {
+    fn handle(&mut self, CloseSession(reason): CloseSession, ctx: &mut Self::Context) {
         let displaced = reason == CloseReason::Displaced;
         // It may have joined while this message was on its way: then it needs no place.
         if displaced && !self.wire.is_displaced() {
             return;
         }
         self.wire.close(reason);
-        if displaced && self.wire.is_parting() {
+        if displaced && self.wire.is_closing() {
             ctx.stop(); // its place belongs to another session, so its last payload does not wait
         }
     }

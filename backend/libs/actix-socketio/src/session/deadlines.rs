@@ -51,7 +51,7 @@ impl Deadlines {
         }
     }
 
-    pub fn beat(&self, now: Instant, timeout: Duration) -> Due {
+    pub fn poll_heartbeat(&self, now: Instant, timeout: Duration) -> Due {
         match self.heartbeat.get() {
             Heartbeat::Ping(at) if at <= now => {
                 // The answer's deadline counts from when the heartbeat was due, so that the wheel's step does not delay it.
@@ -116,22 +116,22 @@ mod tests {
     fn a_heartbeat_is_due_then_answered_or_missed() {
         let start = Instant::now();
         let deadlines = Deadlines::new(start + TIMEOUT);
-        assert_eq!(deadlines.beat(start, TIMEOUT), Due::Nothing);
-        assert_eq!(deadlines.beat(start + TIMEOUT, TIMEOUT), Due::Ping);
-        assert_eq!(deadlines.beat(start + TIMEOUT + STEP, TIMEOUT), Due::Nothing);
-        assert_eq!(deadlines.beat(start + 2 * TIMEOUT, TIMEOUT), Due::Missed);
+        assert_eq!(deadlines.poll_heartbeat(start, TIMEOUT), Due::Nothing);
+        assert_eq!(deadlines.poll_heartbeat(start + TIMEOUT, TIMEOUT), Due::Ping);
+        assert_eq!(deadlines.poll_heartbeat(start + TIMEOUT + STEP, TIMEOUT), Due::Nothing);
+        assert_eq!(deadlines.poll_heartbeat(start + 2 * TIMEOUT, TIMEOUT), Due::Missed);
         deadlines.ping_at(start + 3 * TIMEOUT);
-        assert_eq!(deadlines.beat(start + 2 * TIMEOUT, TIMEOUT), Due::Nothing);
+        assert_eq!(deadlines.poll_heartbeat(start + 2 * TIMEOUT, TIMEOUT), Due::Nothing);
     }
 
     #[test]
     fn a_stall_of_the_thread_is_no_fault_of_the_client() {
         let start = Instant::now();
         let deadlines = Deadlines::new(start);
-        assert_eq!(deadlines.beat(start, TIMEOUT), Due::Ping);
+        assert_eq!(deadlines.poll_heartbeat(start, TIMEOUT), Due::Ping);
         let late = start + TIMEOUT + 10 * STALL;
-        assert_eq!(deadlines.beat(late, TIMEOUT), Due::Nothing);
-        assert_eq!(deadlines.beat(late + STALL, TIMEOUT), Due::Missed);
+        assert_eq!(deadlines.poll_heartbeat(late, TIMEOUT), Due::Nothing);
+        assert_eq!(deadlines.poll_heartbeat(late + STALL, TIMEOUT), Due::Missed);
     }
 
     #[test]

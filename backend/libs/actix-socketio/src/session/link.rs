@@ -12,7 +12,7 @@ pub(super) enum Link {
     Polling(Box<Waiting>),
     Websocket(Websocket),
     /// Closed, with a payload for the next GET.
-    Parting(String),
+    Closing(String),
     Closed,
 }
 
@@ -28,7 +28,7 @@ impl Link {
                 let bytes = parts.iter().map(|part| part.payload_len()).sum();
                 websocket.has_room(parts.len(), bytes, volatile)
             }
-            Self::Parting(_) | Self::Closed => true,
+            Self::Closing(_) | Self::Closed => true,
         }
     }
 
@@ -45,7 +45,7 @@ impl Link {
                     websocket.put(*part, volatile);
                 }
             }
-            Self::Parting(_) | Self::Closed => return false,
+            Self::Closing(_) | Self::Closed => return false,
         }
         true
     }
@@ -59,7 +59,7 @@ impl Link {
                 metrics.bytes_sent.add(sent.bytes);
             }
             Self::Websocket(websocket) => websocket.flush(),
-            Self::Parting(_) | Self::Closed => {}
+            Self::Closing(_) | Self::Closed => {}
         }
         Ok(())
     }
@@ -86,5 +86,5 @@ fn part(mut waiting: Waiting, reason: CloseReason, max_payload: usize) -> Link {
         return Link::Closed;
     }
     let payload = waiting.last_payload(packet, max_payload);
-    if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Parting(payload) }
+    if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Closing(payload) }
 }

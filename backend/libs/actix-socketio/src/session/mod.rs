@@ -14,7 +14,7 @@ mod waiting;
 mod wheel;
 mod wire;
 
-pub(crate) use actor::{Hang, Opening, Session};
+pub(crate) use actor::{CloseSession, Opening, Session};
 pub(crate) use outgoing::Part;
 pub(crate) use polling::{OpenPoll, PollGone, Polled, PostBegin, PostBody, PostEnd, next_request};
 pub(crate) use upgrade::Attach;

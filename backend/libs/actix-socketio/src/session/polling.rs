@@ -63,7 +63,7 @@ impl<U: Upper> Handler<OpenPoll> for Session<U> {
     type Result = Result<Polled, EngineError>;
 
     fn handle(&mut self, OpenPoll(number): OpenPoll, ctx: &mut Context<Self>) -> Self::Result {
-        if let Some(payload) = self.wire.take_parting() {
+        if let Some(payload) = self.wire.take_last_payload() {
             ctx.stop();
             return Ok(Polled::Now(payload));
         }

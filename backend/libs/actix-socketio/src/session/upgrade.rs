@@ -10,7 +10,7 @@ use super::actor::Session;
 use super::outgoing::Part;
 use crate::codec::{Frame, Incoming, Message};
 use crate::engine::{CloseReason, Engine, Upper};
-use crate::transport::{Arrival, FromWebsocket, News, Websocket};
+use crate::transport::{Arrival, FromWebsocket, SocketEvent, Websocket};
 
 /// RFC 6455 §7.4.1: the client broke a rule of the server.
 const POLICY_VIOLATION: u16 = 1008;
@@ -50,43 +50,43 @@ impl<U: Upper> Session<U> {
     }
 
     /// Handles a message of the upgrade's websocket.
-    fn probe_news(&mut self, news: News) {
+    fn on_probe_event(&mut self, event: SocketEvent) {
         let Some(mut probe) = self.probe.take() else {
             return;
         };
-        match news {
-            News::Message(Message::Text(text)) if &*text == "2probe" => {
+        match event {
+            SocketEvent::Message(Message::Text(text)) if &*text == "2probe" => {
                 probe.send(Part::Text(&Frame::text("3probe")));
                 probe.confirmed = true;
                 self.wire.polling(|waiting| waiting.is_empty() && waiting.answer("6"));
                 self.probe = Some(probe);
             }
-            News::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
+            SocketEvent::Message(Message::Text(text)) if &*text == "5" && probe.confirmed => {
                 self.websocket = Some(probe.number);
                 self.wire.switch(probe.websocket);
             }
-            News::Message(Message::Ping(payload)) => {
+            SocketEvent::Message(Message::Ping(payload)) => {
                 probe.send(Part::Pong(&payload));
                 self.probe = Some(probe);
             }
-            News::Message(Message::Pong) => self.probe = Some(probe),
-            News::Message(_) | News::Broken(_) => probe.websocket.close(CloseReason::Violation, None),
-            News::Gone => probe.websocket.close(CloseReason::TransportGone, None),
+            SocketEvent::Message(Message::Pong) => self.probe = Some(probe),
+            SocketEvent::Message(_) | SocketEvent::Broken(_) => probe.websocket.close(CloseReason::Violation, None),
+            SocketEvent::Gone => probe.websocket.close(CloseReason::TransportGone, None),
         }
     }
 
-    fn session_news(&mut self, news: News) {
-        match news {
-            News::Message(Message::Text(text)) => self.text_packet(&text, false),
-            News::Message(Message::Binary(bytes)) => self.packet(Incoming::Binary(bytes)),
-            News::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
-            News::Message(Message::Pong) => {}
-            News::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
-            News::Broken(error) => {
+    fn on_session_event(&mut self, event: SocketEvent) {
+        match event {
+            SocketEvent::Message(Message::Text(text)) => self.text_packet(&text, false),
+            SocketEvent::Message(Message::Binary(bytes)) => self.packet(Incoming::Binary(bytes)),
+            SocketEvent::Message(Message::Ping(payload)) => self.wire.push(&[Part::Pong(&payload)], false),
+            SocketEvent::Message(Message::Pong) => {}
+            SocketEvent::Message(Message::Close) => self.wire.close(CloseReason::ClientLeft),
+            SocketEvent::Broken(error) => {
                 self.wire.close_broken(error.code());
                 self.violation(&error);
             }
-            News::Gone => self.wire.close(CloseReason::TransportGone),
+            SocketEvent::Gone => self.wire.close(CloseReason::TransportGone),
         }
     }
 }
@@ -135,14 +135,14 @@ impl<U: Upper> Handler<Attach> for Session<U> {
 }
 
 impl<U: Upper> StreamHandler<FromWebsocket> for Session<U> {
-    fn handle(&mut self, FromWebsocket { number, news }: FromWebsocket, _: &mut Context<Self>) {
+    fn handle(&mut self, FromWebsocket { number, event }: FromWebsocket, _: &mut Context<Self>) {
         if self.is_closed() {
             return;
         }
         if self.probe.as_ref().is_some_and(|p| p.number == number) {
-            self.probe_news(news);
+            self.on_probe_event(event);
         } else if self.websocket == Some(number) {
-            self.session_news(news);
+            self.on_session_event(event);
         }
     }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use actix::WeakRecipient;
 
-use super::actor::{Hang, Opening};
+use super::actor::{CloseSession, Opening};
 use super::deadlines::{Deadlines, Due};
 use super::link::Link;
 use super::outgoing::{Outgoing, Part};
@@ -23,7 +23,7 @@ use crate::metrics::Metrics;
 use crate::transport::Websocket;
 
 /// Time that a closed polling session keeps its last payload for a GET that is on its way.
-const PARTING: Duration = Duration::from_millis(200);
+const CLOSING: Duration = Duration::from_millis(200);
 
 /// Signal to the session's actor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,17 +49,22 @@ pub(crate) struct Wire {
     watcher: Cell<Option<Waker>>,
     deadlines: Deadlines,
     /// Ends the session from other threads.
-    hang: WeakRecipient<Hang>,
+    close_session: WeakRecipient<CloseSession>,
     peer: Option<SocketAddr>,
     admission: RefCell<Admission>,
 }
 
 impl Wire {
     /// The wire of a new session, on polling, its first heartbeat due after `ping_interval`.
-    pub fn new(hang: WeakRecipient<Hang>, opening: Opening, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
+    pub fn new(
+        close_session: WeakRecipient<CloseSession>,
+        opening: Opening,
+        limits: Arc<Limits>,
+        metrics: Arc<Metrics>,
+    ) -> Rc<Self> {
         let first = Instant::now() + limits.ping_interval;
         let wire = Rc::new(Self {
-            hang,
+            close_session,
             peer: opening.peer,
             admission: RefCell::new(opening.admission),
             limits,
@@ -78,8 +83,8 @@ impl Wire {
         wire
     }
 
-    pub fn hang(&self) -> WeakRecipient<Hang> {
-        self.hang.clone()
+    pub fn close_session(&self) -> WeakRecipient<CloseSession> {
+        self.close_session.clone()
     }
 
     pub fn peer(&self) -> Option<SocketAddr> {
@@ -189,8 +194,8 @@ impl Wire {
         }
         self.closed.set(Some(reason));
         let next = self.link.replace(Link::Closed).close(reason, self.close_code.get(), self.limits.max_payload);
-        if matches!(next, Link::Parting(_)) {
-            self.set_alarm(Instant::now() + PARTING);
+        if matches!(next, Link::Closing(_)) {
+            self.set_alarm(Instant::now() + CLOSING);
         }
         self.link.replace(next);
         self.wake();
@@ -203,9 +208,9 @@ impl Wire {
     }
 
     /// The last payload of a closed session, once.
-    pub fn take_parting(&self) -> Option<String> {
+    pub fn take_last_payload(&self) -> Option<String> {
         match self.link.replace(Link::Closed) {
-            Link::Parting(payload) => Some(payload),
+            Link::Closing(payload) => Some(payload),
             other => {
                 self.link.replace(other);
                 None
@@ -213,8 +218,8 @@ impl Wire {
         }
     }
 
-    pub fn is_parting(&self) -> bool {
-        matches!(*self.link.borrow(), Link::Parting(_))
+    pub fn is_closing(&self) -> bool {
+        matches!(*self.link.borrow(), Link::Closing(_))
     }
 
     /// The client answered a heartbeat.
@@ -237,7 +242,7 @@ impl Wire {
             return; // an earlier visit replaced this one
         }
         if self.closed.get().is_none() {
-            match self.deadlines.beat(now, self.limits.ping_timeout) {
+            match self.deadlines.poll_heartbeat(now, self.limits.ping_timeout) {
                 Due::Ping => self.push(&[Part::Text(&heartbeat())], false),
                 Due::Missed => self.check_heartbeat(),
                 Due::Nothing => {}

@@ -113,7 +113,7 @@ impl<H: Handler> Shared<H> {
         }
         if let Some(place) = self.places.borrow().iter().find(|p| p.is(&packet.namespace)) {
             if place.socket.state() == State::Joined {
-                place.socket.say_joined(); // the client may have missed the first answer
+                place.socket.send_connect(); // the client may have missed the first answer
             }
             return Ok(());
         }

@@ -273,13 +273,13 @@ impl Socket {
     pub(super) fn joined(&self) {
         self.0.state.set(State::Joined);
         self.0.rooms.enter(self);
-        self.say_joined();
+        self.send_connect();
         for held in self.0.held.take() {
             self.0.session.send_with(&held.frame, &held.attachments);
         }
     }
 
-    pub(super) fn say_joined(&self) {
+    pub(super) fn send_connect(&self) {
         let data = format!(r#"{{"sid":"{}"}}"#, self.0.id);
         let packet = self.packet(Kind::Connect, None, data.into());
         self.0.session.send(&Frame::packet(&packet));

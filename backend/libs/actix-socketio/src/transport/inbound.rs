@@ -25,11 +25,11 @@ thread_local!(static READ: RefCell<Box<[u8]>> = RefCell::new(vec![0; READ_BYTES]
 #[derive(Debug)]
 pub(crate) struct FromWebsocket {
     pub number: u64,
-    pub news: News,
+    pub event: SocketEvent,
 }
 
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum SocketEvent {
     Message(Message),
     /// The client broke RFC 6455.
     Broken(WebsocketError),
@@ -58,13 +58,13 @@ impl<S: Source> Reader<S> {
         Self { source, decoder: Decoder::new(max_payload), buffer: early }
     }
 
-    pub fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<SocketEvent> {
         loop {
             if !self.buffer.is_empty() {
                 match self.decoder.decode(&mut self.buffer) {
-                    Ok(Some(message)) => return Poll::Ready(News::Message(message)),
+                    Ok(Some(message)) => return Poll::Ready(SocketEvent::Message(message)),
                     Ok(None) => {}
-                    Err(error) => return Poll::Ready(News::Broken(error)),
+                    Err(error) => return Poll::Ready(SocketEvent::Broken(error)),
                 }
             }
             if self.buffer.is_empty() {
@@ -72,7 +72,7 @@ impl<S: Source> Reader<S> {
             }
             match ready!(self.source.poll_bytes(cx, &mut self.buffer)) {
                 Some(n) => self.source.metrics().bytes_received.add(n as u64),
-                None => return Poll::Ready(News::Gone),
+                None => return Poll::Ready(SocketEvent::Gone),
             }
         }
     }
@@ -122,11 +122,11 @@ impl Inbound {
         Self { number, from: From::Carried(inbox), done: false }
     }
 
-    fn next(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+    fn next(&mut self, cx: &mut Context<'_>) -> Poll<SocketEvent> {
         match &mut self.from {
-            From::Raw(reader) => reader.poll_news(cx),
+            From::Raw(reader) => reader.poll_event(cx),
             #[cfg(feature = "actors")]
-            From::Carried(inbox) => inbox.poll_news(cx),
+            From::Carried(inbox) => inbox.poll_event(cx),
         }
     }
 }
@@ -138,9 +138,9 @@ impl Stream for Inbound {
         if self.done {
             return Poll::Ready(None);
         }
-        let news = ready!(self.next(cx));
-        self.done = !matches!(news, News::Message(_));
-        Poll::Ready(Some(FromWebsocket { number: self.number, news }))
+        let event = ready!(self.next(cx));
+        self.done = !matches!(event, SocketEvent::Message(_));
+        Poll::Ready(Some(FromWebsocket { number: self.number, event }))
     }
 }
 

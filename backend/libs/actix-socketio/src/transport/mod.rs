@@ -15,7 +15,7 @@ mod websocket;
 #[cfg(feature = "actors")]
 pub use actors::on_connect;
 pub(crate) use http::route;
-pub(crate) use inbound::{FromWebsocket, News};
+pub(crate) use inbound::{FromWebsocket, SocketEvent};
 pub use tcp::set_user_timeout;
 #[cfg(feature = "host")]
 pub use upgrade::Upgrades;

@@ -208,7 +208,7 @@ pub struct TestHandler {
 }
 
 impl TestHandler {
-    fn tell(&self, seen: Seen) {
+    fn send(&self, seen: Seen) {
         let _ = self.seen.lock().unwrap().send(seen);
     }
 }
@@ -236,7 +236,7 @@ impl Handler for TestHandler {
             _ => {}
         }
         connect.socket.emit("auth", &auth).unwrap();
-        self.tell(Seen::Joined { closer: connect.socket.closer() });
+        self.send(Seen::Joined { closer: connect.socket.closer() });
         Ok(connect.socket)
     }
 
@@ -273,7 +273,7 @@ impl Handler for TestHandler {
 
     fn disconnected(&self, socket: Socket, reason: CloseReason) {
         assert!(!socket.is_open());
-        self.tell(Seen::Left { namespace: socket.namespace().into(), reason });
+        self.send(Seen::Left { namespace: socket.namespace().into(), reason });
     }
 }
 

@@ -326,7 +326,7 @@ fn certify(folder: &Path) {
             openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout $host.key -out $host.csr -subj /CN=$host
             echo subjectAltName=$name > names
             openssl x509 -req -in $host.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out $host.pem -days 2 -extfile names
-            # Whoever mosquitto turns itself into reads them, too.
+            # The account that mosquitto switches to reads them, too.
             chmod a+r $host.key $host.pem
         done
         chmod a+rx .";

@@ -3,39 +3,40 @@
 use std::collections::HashMap;
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::Purchase;
 use tokio::sync::oneshot;
 
-use super::conversation::{Conversation, Effect, LinkId, Probe as Probed};
+use super::conversation::{ConnectionId, Conversation, Effect, ProbeStep};
+use super::message::Cmd;
 use super::reports::Reports;
-use super::word::Cmd;
-use crate::device::Asks;
+use crate::device::ProbeReason;
 use crate::machines::Location;
 
 /// Greatest number of requests that wait for one device's message; further ones use the stored presence.
-const WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// Request of the server's machines to their devices.
 #[derive(Debug)]
 pub enum Request {
-    Say(Location, Command),
+    Send(Location, Command),
     Recall(Location, Purchase),
-    Probe(Probe),
+    Probe(ProbeRequest),
 }
 
 /// Query whether a device can be reached; the answer is dropped when the stored presence counts.
 #[derive(Debug)]
-pub struct Probe {
-    pub idmesin: i64,
-    pub asks: Asks,
+pub struct ProbeRequest {
+    pub idmesin: MachineId,
+    pub reason: ProbeReason,
     pub answer: oneshot::Sender<bool>,
 }
 
 #[derive(Debug, Default)]
 pub struct Devices {
-    devices: HashMap<i64, Device>,
+    devices: HashMap<MachineId, Device>,
 }
 
 #[derive(Debug)]
@@ -46,7 +47,7 @@ pub struct Device {
 }
 
 impl Devices {
-    pub fn get(&mut self, idmesin: i64) -> Option<&mut Device> {
+    pub fn get(&mut self, idmesin: MachineId) -> Option<&mut Device> {
         self.devices.get_mut(&idmesin)
     }
 
@@ -56,15 +57,15 @@ impl Devices {
     }
 
     /// Devices that have been silent for too long.
-    pub fn silent(&self, now: Timestamp) -> Vec<i64> {
+    pub fn silent(&self, now: Timestamp) -> Vec<MachineId> {
         let silent = |device: &Device| device.conversation.silent_at().is_some_and(|at| at <= now);
         self.devices.iter().filter(|(_, device)| silent(device)).map(|(id, _)| *id).collect()
     }
 
     /// Carries out a request. Returns the device and the effects that remain to be carried out.
-    pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(i64, Vec<Effect>)> {
+    pub fn request(&mut self, request: Request, reports: &Reports, now: Timestamp) -> Option<(MachineId, Vec<Effect>)> {
         match request {
-            Request::Say(to, cmd) => Some((to.idmesin, self.get_or_make(to).conversation.say(&cmd, cmd.held_here, now))),
+            Request::Send(to, cmd) => Some((to.idmesin, self.get_or_make(to).conversation.send(&cmd, cmd.held_here, now))),
             Request::Recall(to, purchase) => {
                 self.get_or_make(to).conversation.recall(to.idmesin, &purchase);
                 None
@@ -78,29 +79,29 @@ impl Devices {
     }
 
     /// Probes a device for a scan or a payment. Returns the query to write, if one is needed.
-    fn probe(&mut self, probe: Probe, reports: &Reports, now: Timestamp) -> Option<(LinkId, Cmd)> {
-        let Probe { idmesin, asks, answer } = probe;
+    fn probe(&mut self, probe: ProbeRequest, reports: &Reports, now: Timestamp) -> Option<(ConnectionId, Cmd)> {
+        let ProbeRequest { idmesin, reason, answer } = probe;
         if reports.presence.is_awaited(idmesin, now) {
             // Dropping the sender means that the stored presence counts.
             reports.metrics.probe("awaited");
             return None;
         }
-        if asks == Asks::Afterwards {
+        if reason == ProbeReason::Afterwards {
             let _ = answer.send(self.get(idmesin).is_some_and(|device| device.conversation.was_fresh(now)));
             return None;
         }
-        let probed = self.get(idmesin).map_or(Probed::Away, |device| device.conversation.probe(now));
+        let probed = self.get(idmesin).map_or(ProbeStep::Offline, |device| device.conversation.probe(now));
         reports.metrics.probe(match probed {
-            Probed::Here => "here",
-            Probed::Ask(..) => "asked",
-            Probed::Asked => "asked_before",
-            Probed::Away => "away",
+            ProbeStep::Fresh => "here",
+            ProbeStep::Ask(..) => "asked",
+            ProbeStep::Asked => "asked_before",
+            ProbeStep::Offline => "away",
         });
         match (&probed, self.get(idmesin)) {
-            (Probed::Ask(..) | Probed::Asked, Some(device)) if asks == Asks::Payment => device.wait(answer),
-            _ => _ = answer.send(probed != Probed::Away),
+            (ProbeStep::Ask(..) | ProbeStep::Asked, Some(device)) if reason == ProbeReason::Payment => device.wait(answer),
+            _ => _ = answer.send(probed != ProbeStep::Offline),
         }
-        if let Probed::Ask(link, cmd) = probed { Some((link, cmd)) } else { None }
+        if let ProbeStep::Ask(link, cmd) = probed { Some((link, cmd)) } else { None }
     }
 }
 
@@ -108,7 +109,7 @@ impl Device {
     /// Answers the request when the device has sent a message or has gone.
     fn wait(&mut self, answer: oneshot::Sender<bool>) {
         self.waiting.retain(|waiting| !waiting.is_closed());
-        if self.waiting.len() < WAITING {
+        if self.waiting.len() < MAX_WAITING {
             self.waiting.push(answer);
         }
     }
@@ -125,6 +126,6 @@ impl Device {
 }
 
 /// Location of a machine over MQTT.
-pub const fn location(idmesin: i64, idoutlet: i64) -> Location {
+pub const fn location(idmesin: MachineId, idoutlet: OutletId) -> Location {
     Location { idmesin, idoutlet, driver: DriverKind::Mqtt }
 }

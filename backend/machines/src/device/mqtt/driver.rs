@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use actix_socketio::host::vital;
 use nyala_cluster::Ownership;
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::Purchase;
 use nyala_store::config::MqttSettings;
@@ -14,15 +15,15 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::conversation::Trouble;
-use super::devices::{Probe, Request};
-use super::endpoint::{self, Order, Shared};
+use super::devices::{ProbeRequest, Request};
+use super::endpoint::{self, Shared, ThreadCommand};
 use super::logins::Revocations;
 use super::metrics::{DeviceMetrics, Refused};
 use super::presence::Presence;
 use super::reports::Reports;
 use super::tls::{Authority, TlsError};
 use super::trouble;
-use crate::device::{Asks, Driver, Lost, Uplink};
+use crate::device::{CommandDropped, Driver, ProbeReason, Uplink};
 use crate::machines::Location;
 
 /// How often revoked keys are read: the command that revokes runs in another process.
@@ -71,22 +72,22 @@ impl Mqtt {
         Ok(AcceptedSender { orders, metrics: self.reports.metrics.clone() })
     }
 
-    fn request(&self, idoutlet: i64, request: Request) -> Result<(), Lost> {
-        self.endpoint.order(idoutlet, Order::Request(request))
+    fn request(&self, idoutlet: OutletId, request: Request) -> Result<(), CommandDropped> {
+        self.endpoint.order(idoutlet, ThreadCommand::Request(request))
     }
 }
 
 /// Handle with which a worker thread hands over the connections that it accepted.
 #[derive(Debug, Clone)]
 pub struct AcceptedSender {
-    orders: mpsc::Sender<Order>,
+    orders: mpsc::Sender<ThreadCommand>,
     metrics: DeviceMetrics,
 }
 
 impl AcceptedSender {
     /// Hands a connection over. Never blocks; a connection for a full queue is closed and counted.
     pub fn take(&self, stream: std::net::TcpStream) {
-        if self.orders.try_send(Order::Accepted(stream)).is_err() {
+        if self.orders.try_send(ThreadCommand::Accepted(stream)).is_err() {
             self.metrics.refused(Refused::Crowded);
         }
     }
@@ -105,8 +106,8 @@ impl Driver for Mqtt {
         Ok(())
     }
 
-    fn command(&self, to: Location, cmd: Command) -> Result<(), Lost> {
-        self.request(to.idoutlet, Request::Say(to, cmd))
+    fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
+        self.request(to.idoutlet, Request::Send(to, cmd))
     }
 
     fn recall(&self, to: Location, purchase: &Purchase) {
@@ -118,17 +119,17 @@ impl Driver for Mqtt {
         self.reports.presence.is_present(of.idmesin)
     }
 
-    fn arrived(&self) -> Vec<i64> {
+    fn arrived(&self) -> Vec<MachineId> {
         self.reports.presence.arrived()
     }
 
-    fn send_away(&self) {
-        self.endpoint.send_away();
+    fn disconnect_all(&self) {
+        self.endpoint.disconnect_all();
     }
 
-    fn probe(&self, of: Location, asks: Asks) -> Option<oneshot::Receiver<bool>> {
+    fn probe(&self, of: Location, reason: ProbeReason) -> Option<oneshot::Receiver<bool>> {
         let (answer, answered) = oneshot::channel();
-        self.request(of.idoutlet, Request::Probe(Probe { idmesin: of.idmesin, asks, answer })).ok()?;
+        self.request(of.idoutlet, Request::Probe(ProbeRequest { idmesin: of.idmesin, reason, answer })).ok()?;
         Some(answered)
     }
 }
@@ -153,14 +154,14 @@ async fn close_revoked(shared: &Shared, revocations: &mut Option<Revocations>) -
         shared.open();
         return Ok(());
     };
-    let keys: Arc<[i64]> = since.next(&client).await?.into();
+    let keys: Arc<[DeviceKeyId]> = since.next(&client).await?.into();
     drop(client);
     if keys.is_empty() {
         return Ok(());
     }
     shared.revoke(&keys);
     for thread in shared.threads() {
-        let _ = thread.send(Order::Revoked(keys.clone())).await;
+        let _ = thread.send(ThreadCommand::Revoked(keys.clone())).await;
     }
     Ok(())
 }
@@ -188,7 +189,7 @@ mod tests {
             device
         });
         assert_eq!(devices[1].read(&mut [0]).unwrap(), 0, "it is closed");
-        assert!(matches!(taken.try_recv(), Ok(Order::Accepted(_))) && taken.try_recv().is_err());
+        assert!(matches!(taken.try_recv(), Ok(ThreadCommand::Accepted(_))) && taken.try_recv().is_err());
         encode(&mut page, &all).unwrap();
         assert!(page.contains("device_logins_refused_total{reason=\"crowded\"} 1\n"), "{page}");
     }

@@ -3,6 +3,8 @@
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::error::DbError;
@@ -19,7 +21,7 @@ const FIRST: i16 = 1;
 /// The other slot; a succeeding key takes the slot that is free.
 const SECOND: i16 = 2;
 
-/// What a device needs to log in, told once. No `Debug`, so that it reaches no log.
+/// What a device needs to log in, shown once. No `Debug`, so that it reaches no log.
 #[derive(Serialize, ToSchema)]
 pub struct DeviceLogin {
     /// MQTT's user name: `idmesin` as a text.
@@ -29,8 +31,10 @@ pub struct DeviceLogin {
     /// Where the server is for devices.
     pub host: String,
     pub port: u16,
-    pub idoutlet: i64,
-    pub idmesin: i64,
+    #[schema(value_type = i64)]
+    pub idoutlet: OutletId,
+    #[schema(value_type = i64)]
+    pub idmesin: MachineId,
     /// The authority that signed the certificate there, as PEM; null without TLS.
     #[schema(required)]
     pub ca: Option<String>,
@@ -39,15 +43,15 @@ pub struct DeviceLogin {
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error("there is no machine {0}")]
-    NoMachine(i64),
+    NoMachine(MachineId),
     #[error("there is no outlet {0}")]
-    NoOutlet(i64),
+    NoOutlet(OutletId),
     #[error("machine {idmesin} has the driver {}; only devices of machines with the driver mqtt log in", driver.as_str())]
-    OtherDriver { idmesin: i64, driver: DriverKind },
+    OtherDriver { idmesin: MachineId, driver: DriverKind },
     #[error("machine {0} has a key; `nyala device rotate {0}` makes the one that follows it")]
-    HasKey(i64),
+    HasKey(MachineId),
     #[error("machine {0} has no key that counts; `nyala device add {0}` makes one")]
-    NoKey(i64),
+    NoKey(MachineId),
     #[error("mqtt.public_host is not set: a device would not be told where the server is")]
     NoHost,
     #[error(transparent)]
@@ -62,7 +66,7 @@ impl From<tokio_postgres::Error> for KeyError {
 
 /// Key that is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Turn {
+pub enum RequestedKey {
     /// The key of a machine that has none.
     First,
     /// The succeeding key: both count until its first use. A key that already waits for its first use is ended, because its secret was
@@ -70,13 +74,6 @@ pub enum Turn {
     Next,
     /// The first or the succeeding key, as the machine needs.
     Either,
-}
-
-/// Restriction of the machines that a caller may see.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sight {
-    pub idowner: Option<i64>,
-    pub idoutlet: Option<i64>,
 }
 
 /// Principal for the audit log, and the time of the act.
@@ -109,7 +106,7 @@ impl DeviceEndpoint {
         Ok(Self { host, port, ca })
     }
 
-    fn login(&self, idoutlet: i64, idmesin: i64, secret: String) -> DeviceLogin {
+    fn login(&self, idoutlet: OutletId, idmesin: MachineId, secret: String) -> DeviceLogin {
         let Self { host, port, ca } = self.clone();
         DeviceLogin { user: idmesin.to_string(), secret, host, port, idoutlet, idmesin, ca }
     }
@@ -128,25 +125,25 @@ fn generate() -> (String, Vec<u8>) {
     (secret, stored)
 }
 
-/// Makes a key for a machine within `sight`.
+/// Makes a key for a machine within `scope`.
 ///
 /// # Errors
 /// `NoMachine`, `OtherDriver`; `HasKey` and `NoKey` when the machine's keys do not permit the requested one.
 pub async fn make(
     tx: &Transaction<'_>,
-    (idmesin, sight): (i64, Sight),
-    turn: Turn,
+    (idmesin, scope): (MachineId, Scope),
+    turn: RequestedKey,
     door: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<DeviceLogin, KeyError> {
-    let idoutlet = lock(tx, idmesin, sight).await?;
+    let idoutlet = lock(tx, idmesin, scope).await?;
     let counting = counting(tx, idmesin).await?;
     let slot = match (turn, counting.as_slice()) {
-        (Turn::First | Turn::Either, []) => FIRST,
-        (Turn::First, _) => return Err(KeyError::HasKey(idmesin)),
-        (Turn::Next, []) => return Err(KeyError::NoKey(idmesin)),
-        (Turn::Next | Turn::Either, [(_, in_use), waiting @ ..]) => {
-            let waiting: Vec<i64> = waiting.iter().map(|(id, _)| *id).collect();
+        (RequestedKey::First | RequestedKey::Either, []) => FIRST,
+        (RequestedKey::First, _) => return Err(KeyError::HasKey(idmesin)),
+        (RequestedKey::Next, []) => return Err(KeyError::NoKey(idmesin)),
+        (RequestedKey::Next | RequestedKey::Either, [(_, in_use), waiting @ ..]) => {
+            let waiting: Vec<DeviceKeyId> = waiting.iter().map(|(id, _)| *id).collect();
             end(tx, &waiting, "diganti sebelum dipakai", by).await?;
             FIRST + SECOND - in_use
         }
@@ -160,7 +157,7 @@ pub async fn make(
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: By<'_>) -> Result<(), KeyError> {
+pub async fn insert_known(tx: &Transaction<'_>, idmesin: MachineId, secret: &str, by: By<'_>) -> Result<(), KeyError> {
     insert(tx, &[(idmesin, FIRST, hash(secret.as_bytes()))], by).await
 }
 
@@ -170,7 +167,7 @@ pub async fn insert_known(tx: &Transaction<'_>, idmesin: i64, secret: &str, by: 
 /// `NoOutlet`.
 pub async fn make_missing(
     tx: &Transaction<'_>,
-    idoutlet: i64,
+    idoutlet: OutletId,
     door: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<Vec<DeviceLogin>, KeyError> {
@@ -179,7 +176,7 @@ pub async fn make_missing(
         SELECT idmesin FROM unnest($1::BIGINT[]) AS m (idmesin)
         WHERE NOT EXISTS (SELECT FROM device_key k WHERE k.idmesin = m.idmesin AND k.revoked_at IS NULL) ORDER BY idmesin";
     tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&idoutlet]).await?.ok_or(KeyError::NoOutlet(idoutlet))?;
-    let machines: Vec<i64> = tx.query(LOCK, &[&idoutlet]).await?.iter().map(|row| row.get(0)).collect();
+    let machines: Vec<MachineId> = tx.query(LOCK, &[&idoutlet]).await?.iter().map(|row| row.get(0)).collect();
     let (mut logins, mut keys) = (Vec::new(), Vec::new());
     for row in tx.query(WITHOUT, &[&machines]).await? {
         let (secret, stored) = generate();
@@ -194,10 +191,10 @@ pub async fn make_missing(
 ///
 /// # Errors
 /// `NoMachine`; `NoKey` when none was valid.
-pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<usize, KeyError> {
+pub async fn revoke(tx: &Transaction<'_>, idmesin: MachineId, by: By<'_>) -> Result<usize, KeyError> {
     // A valid key can be ended whatever the machine's driver is.
-    find(tx, idmesin, Sight::default()).await?;
-    let keys: Vec<i64> = counting(tx, idmesin).await?.iter().map(|(id, _)| *id).collect();
+    find(tx, idmesin, Scope::default()).await?;
+    let keys: Vec<DeviceKeyId> = counting(tx, idmesin).await?.iter().map(|(id, _)| *id).collect();
     if keys.is_empty() {
         return Err(KeyError::NoKey(idmesin));
     }
@@ -205,31 +202,31 @@ pub async fn revoke(tx: &Transaction<'_>, idmesin: i64, by: By<'_>) -> Result<us
     Ok(keys.len())
 }
 
-/// Outlet and driver of a machine within `sight`. Locks its row, so that its keys change one after the other.
-async fn find(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<(i64, DriverKind), KeyError> {
+/// Outlet and driver of a machine within `scope`. Locks its row, so that its keys change one after the other.
+async fn find(tx: &Transaction<'_>, idmesin: MachineId, scope: Scope) -> Result<(OutletId, DriverKind), KeyError> {
     const LOCK: &str = "
         SELECT idoutlet, driver FROM mesin
         WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
-    let row = tx.query_opt(LOCK, &[&idmesin, &sight.idowner, &sight.idoutlet]).await?.ok_or(KeyError::NoMachine(idmesin))?;
+    let row = tx.query_opt(LOCK, &[&idmesin, &scope.owner, &scope.outlet]).await?.ok_or(KeyError::NoMachine(idmesin))?;
     Ok((row.get(0), row.get(1)))
 }
 
 /// Does the same for a machine whose device logs in; returns its outlet.
-async fn lock(tx: &Transaction<'_>, idmesin: i64, sight: Sight) -> Result<i64, KeyError> {
-    match find(tx, idmesin, sight).await? {
+async fn lock(tx: &Transaction<'_>, idmesin: MachineId, scope: Scope) -> Result<OutletId, KeyError> {
+    match find(tx, idmesin, scope).await? {
         (idoutlet, DriverKind::Mqtt) => Ok(idoutlet),
         (_, driver) => Err(KeyError::OtherDriver { idmesin, driver }),
     }
 }
 
 /// Valid keys of a machine with their slots, the older one first.
-async fn counting(tx: &Transaction<'_>, idmesin: i64) -> Result<Vec<(i64, i16)>, KeyError> {
+async fn counting(tx: &Transaction<'_>, idmesin: MachineId) -> Result<Vec<(DeviceKeyId, i16)>, KeyError> {
     const COUNTING: &str = "SELECT id, slot FROM device_key WHERE idmesin = $1 AND revoked_at IS NULL ORDER BY id";
     Ok(tx.query(COUNTING, &[&idmesin]).await?.iter().map(|row| (row.get(0), row.get(1))).collect())
 }
 
 /// Stores keys (machine, slot, hash), each with its line in the audit log.
-async fn insert(tx: &Transaction<'_>, keys: &[(i64, i16, Vec<u8>)], by: By<'_>) -> Result<(), KeyError> {
+async fn insert(tx: &Transaction<'_>, keys: &[(MachineId, i16, Vec<u8>)], by: By<'_>) -> Result<(), KeyError> {
     const INSERT: &str = "
         WITH made AS (
             INSERT INTO device_key (idmesin, slot, hash, created_at)
@@ -239,7 +236,7 @@ async fn insert(tx: &Transaction<'_>, keys: &[(i64, i16, Vec<u8>)], by: By<'_>) 
         INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
         SELECT $5, 'kunci_mesin.buat', 'mesin:' || idmesin, jsonb_build_object('id', made.id), m.idoutlet, $4
         FROM made JOIN mesin m USING (idmesin)";
-    let machines: Vec<i64> = keys.iter().map(|key| key.0).collect();
+    let machines: Vec<MachineId> = keys.iter().map(|key| key.0).collect();
     let slots: Vec<i16> = keys.iter().map(|key| key.1).collect();
     let hashes: Vec<&[u8]> = keys.iter().map(|key| key.2.as_slice()).collect();
     tx.execute(INSERT, &[&machines, &slots, &hashes, &by.now, &by.principal]).await?;
@@ -247,7 +244,7 @@ async fn insert(tx: &Transaction<'_>, keys: &[(i64, i16, Vec<u8>)], by: By<'_>) 
 }
 
 /// Ends valid keys, each with its line in the audit log.
-pub(super) async fn end(tx: &Transaction<'_>, keys: &[i64], why: &str, by: By<'_>) -> Result<(), KeyError> {
+pub(super) async fn end(tx: &Transaction<'_>, keys: &[DeviceKeyId], why: &str, by: By<'_>) -> Result<(), KeyError> {
     const END: &str = "
         WITH ended AS (
             UPDATE device_key SET revoked_at = $2, revoked_tx = pg_current_xact_id() WHERE id = ANY($1) AND revoked_at IS NULL

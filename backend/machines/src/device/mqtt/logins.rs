@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 
@@ -11,16 +12,16 @@ use super::keys::{By, KeyError, end};
 /// Claim of a device: its user name, and the hash of its password ([`super::keys::hash`]).
 #[derive(Debug, Clone)]
 pub struct Claim {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub hash: Vec<u8>,
 }
 
 /// A valid key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeviceKey {
-    pub id: i64,
-    pub idmesin: i64,
-    pub idoutlet: i64,
+    pub id: DeviceKeyId,
+    pub idmesin: MachineId,
+    pub idoutlet: OutletId,
     /// The key was never used: [`first_used`] must record its first use.
     pub first_use: bool,
 }
@@ -51,7 +52,7 @@ pub async fn check(client: &impl GenericClient, claims: &[Claim]) -> Result<Vec<
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> Result<Vec<i64>, KeyError> {
+pub async fn first_used(tx: &Transaction<'_>, keys: &[DeviceKeyId], now: Timestamp) -> Result<Vec<DeviceKeyId>, KeyError> {
     // Machines are locked in the same order everywhere, and before the keys are read.
     const LOCK: &str = "
         SELECT k.id FROM mesin m JOIN device_key k USING (idmesin)
@@ -61,9 +62,9 @@ pub async fn first_used(tx: &Transaction<'_>, keys: &[i64], now: Timestamp) -> R
     const BEFORE: &str = "
         SELECT k.id FROM device_key k JOIN device_key next ON next.idmesin = k.idmesin AND next.id > k.id
         WHERE next.id = ANY($1) AND next.first_used_at IS NOT NULL AND next.revoked_at IS NULL AND k.revoked_at IS NULL";
-    let free: Vec<i64> = tx.query(LOCK, &[&keys]).await?.iter().map(|row| row.get(0)).collect();
+    let free: Vec<DeviceKeyId> = tx.query(LOCK, &[&keys]).await?.iter().map(|row| row.get(0)).collect();
     tx.execute(USED, &[&free, &now]).await?;
-    let before: Vec<i64> = tx.query(BEFORE, &[&free]).await?.iter().map(|row| row.get(0)).collect();
+    let before: Vec<DeviceKeyId> = tx.query(BEFORE, &[&free]).await?.iter().map(|row| row.get(0)).collect();
     end(tx, &before, "kunci berikutnya sudah dipakai", By { principal: "sistem", now }).await?;
     Ok(free)
 }
@@ -89,7 +90,7 @@ impl Revocations {
     ///
     /// # Errors
     /// When the database does not answer; the next call returns what this one did not.
-    pub async fn next(&mut self, client: &impl GenericClient) -> Result<Vec<i64>, DbError> {
+    pub async fn next(&mut self, client: &impl GenericClient) -> Result<Vec<DeviceKeyId>, DbError> {
         // The upper bound excludes transaction ids that a dump has brought from a server whose counter was further ahead.
         const SINCE: &str = "
             SELECT pg_snapshot_xmin(pg_current_snapshot())::TEXT, ARRAY(

@@ -6,8 +6,8 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::conversation::{Grounds, Why};
-use super::word::DeviceMessage;
+use super::conversation::{DropReason, Grounds};
+use super::message::DeviceMessage;
 
 #[derive(Debug, Clone, Hash, PartialEq, Eq, EncodeLabelSet)]
 pub struct Kind {
@@ -22,7 +22,7 @@ pub struct Reason {
 /// Reason why a message is not accepted.
 #[derive(Debug, Clone, Copy)]
 pub enum Dropped {
-    Disbelieved(Why),
+    Disbelieved(DropReason),
     /// On a topic of another device.
     Foreign,
     /// Not a valid message for its topic.
@@ -79,8 +79,8 @@ pub struct DeviceMetrics {
 }
 
 impl DeviceMetrics {
-    pub fn word(&self, word: &DeviceMessage) {
-        let kind = match word {
+    pub fn message_received(&self, message: &DeviceMessage) {
+        let kind = match message {
             DeviceMessage::Ack(_) => "ack",
             DeviceMessage::State(_) => "state",
             DeviceMessage::Gone(_) => "gone",
@@ -91,8 +91,8 @@ impl DeviceMetrics {
 
     pub fn dropped(&self, why: Dropped) {
         let reason = match why {
-            Dropped::Disbelieved(Why::Stale) => "stale",
-            Dropped::Disbelieved(Why::Will) => "will",
+            Dropped::Disbelieved(DropReason::Stale) => "stale",
+            Dropped::Disbelieved(DropReason::Will) => "will",
             Dropped::Foreign => "foreign",
             Dropped::Malformed => "malformed",
         };
@@ -100,7 +100,7 @@ impl DeviceMetrics {
     }
 
     /// Counts an event for a machine, by its grounds.
-    pub fn told(&self, grounds: Grounds) {
+    pub fn event_sent(&self, grounds: Grounds) {
         let reason = match grounds {
             Grounds::Ack => "ack",
             Grounds::Run => "run",

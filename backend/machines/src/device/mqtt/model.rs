@@ -12,7 +12,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::AckResult;
 use uuid::Uuid;
 
-use super::word::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
+use super::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
 use crate::device::memory::{DeviceMemory, Mode};
 
 /// Longest exchange whose answer sets the clock.

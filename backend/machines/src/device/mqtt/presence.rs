@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nyala_cluster::Ownership;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
@@ -49,16 +50,16 @@ pub struct Presence {
     began: Timestamp,
     metrics: DeviceMetrics,
     ownership: Ownership,
-    known: Mutex<Known>,
+    known: Mutex<PresenceTable>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
-    devices: HashMap<i64, Device>,
+struct PresenceTable {
+    devices: HashMap<MachineId, Device>,
     /// Devices whose record may have to change.
-    due: HashSet<i64>,
+    due: HashSet<MachineId>,
     /// Devices that have connected and were not yet returned by `arrived`; only in a cluster.
-    arrived: HashSet<i64>,
+    arrived: HashSet<MachineId>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -74,12 +75,12 @@ impl Presence {
         Self { began: now, metrics, ownership, known: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, PresenceTable> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Records that a device is present or absent.
-    pub fn note(&self, idmesin: i64, present: bool, now: Timestamp) {
+    pub fn note(&self, idmesin: MachineId, present: bool, now: Timestamp) {
         let mut known = self.lock();
         let known = &mut *known;
         let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
@@ -100,17 +101,17 @@ impl Presence {
     }
 
     /// Devices that have connected since the previous call.
-    pub fn arrived(&self) -> Vec<i64> {
+    pub fn arrived(&self) -> Vec<MachineId> {
         self.lock().arrived.drain().collect()
     }
 
     /// Whether the device is connected to this server.
-    pub fn is_present(&self, idmesin: i64) -> bool {
+    pub fn is_present(&self, idmesin: MachineId) -> bool {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
     }
 
     /// Whether the stored presence of a device counts that is not connected here: it may still reconnect, or be at another server.
-    pub fn is_awaited(&self, idmesin: i64, now: Timestamp) -> bool {
+    pub fn is_awaited(&self, idmesin: MachineId, now: Timestamp) -> bool {
         if !self.ownership.is_alone() {
             return !self.is_present(idmesin);
         }
@@ -152,7 +153,7 @@ impl Presence {
         let statement = client.prepare_cached(UNREACHED).await?;
         let unreached = client.query(&statement, &[]).await?;
         let mut known = self.lock();
-        let Known { devices, due, .. } = &mut *known;
+        let PresenceTable { devices, due, .. } = &mut *known;
         for idmesin in unreached.iter().map(|row| row.get(0)) {
             if let Some(device) = devices.get_mut(&idmesin).filter(|device| device.present) {
                 device.stored = None;
@@ -164,7 +165,7 @@ impl Presence {
 
     /// Records devices as absent that were online before the server started and have not come back.
     async fn record_rest(&self, store: &Store) -> Result<(), DbError> {
-        let here: Vec<i64> = self.lock().devices.keys().copied().collect();
+        let here: Vec<MachineId> = self.lock().devices.keys().copied().collect();
         let client = store.get().await?;
         client.execute(AWAY, &[&here]).await?;
         Ok(())
@@ -172,7 +173,7 @@ impl Presence {
 
     /// Writes a batch and returns how many rows were due.
     async fn record(&self, store: &Store, now: Timestamp) -> Result<usize, DbError> {
-        let (machines, online): (Vec<i64>, Vec<bool>) = {
+        let (machines, online): (Vec<MachineId>, Vec<bool>) = {
             let known = self.lock();
             let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
             let due = due.filter(|(_, device)| device.present || device.since.ms_until(now) >= BACK_WITHIN_MS);
@@ -183,7 +184,7 @@ impl Presence {
         }
         let client = store.get().await?;
         let stmt = client.prepare_cached(RECORD).await?;
-        let stored: HashSet<i64> =
+        let stored: HashSet<MachineId> =
             client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
         let mut known = self.lock();
         for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {

@@ -24,14 +24,14 @@ impl Reports {
     /// Carries an effect out. Returns an effect that needs the device's connection.
     pub fn carry(&self, location: Location, effect: Effect, now: Timestamp) -> Option<Effect> {
         match effect {
-            Effect::Tell(event, grounds) => {
-                self.metrics.told(grounds);
+            Effect::Notify(event, grounds) => {
+                self.metrics.event_sent(grounds);
                 if let Some(uplink) = self.uplink.get() {
-                    uplink.heard(location, event);
+                    uplink.send(location, event);
                 }
             }
             Effect::Presence(present) => self.presence.note(location.idmesin, present, now),
-            Effect::Trouble(trouble) => self.troubles.tell(location, trouble),
+            Effect::Trouble(trouble) => self.troubles.report(location, trouble),
             Effect::Dropped(why) => self.metrics.dropped(Dropped::Disbelieved(why)),
             Effect::Write(..) | Effect::Close(_) => return Some(effect),
         }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
@@ -18,15 +19,15 @@ use crate::machines::Location;
 
 const PRINCIPAL: &str = "perangkat";
 /// Troubles that may wait to be written.
-const WAITING: usize = 1_024;
+const MAX_WAITING: usize = 1_024;
 /// Interval in which the same trouble of a machine is audited once: two devices with one key cause it many times a minute.
 const ONCE_MS: i64 = 60 * 60_000;
-const REMEMBERED: usize = 16_384;
+const MAX_REMEMBERED: usize = 16_384;
 /// Interval in which a trouble sets the staff flag of its machine at most once, however often it is reported.
 const AGAIN_MS: i64 = 5_000;
 /// How often troubles of that interval are checked for.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-const TRIES: u32 = 5;
+const MAX_ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// Sender for troubles. Cheap to clone.
@@ -37,13 +38,13 @@ pub struct Troubles {
 }
 
 pub fn channel(metrics: DeviceMetrics) -> (Troubles, mpsc::Receiver<(Location, Trouble)>) {
-    let (to, told) = mpsc::channel(WAITING);
+    let (to, told) = mpsc::channel(MAX_WAITING);
     (Troubles { to, metrics }, told)
 }
 
 impl Troubles {
     /// Reports a trouble. Never blocks; one for a full queue only reaches the metrics and the log.
-    pub fn tell(&self, location: Location, trouble: Trouble) {
+    pub fn report(&self, location: Location, trouble: Trouble) {
         let (kind, action) = names(trouble);
         self.metrics.trouble(kind);
         // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
@@ -64,7 +65,7 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 
 /// Writes the reported troubles, until all senders are dropped.
 pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
-    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, REMEMBERED), lately: HashMap::new() };
+    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, MAX_REMEMBERED), lately: HashMap::new() };
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -78,14 +79,14 @@ pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Troubl
     }
 }
 
-/// Key for troubles of one kind at one machine.
-type Key = (i64, &'static str);
+/// TroubleKey for troubles of one kind at one machine.
+type TroubleKey = (MachineId, &'static str);
 
 struct Writer {
     store: Store,
-    on_record: Recent<Key, ()>,
+    on_record: Recent<TroubleKey, ()>,
     /// When each trouble was last written, and the last one reported since; at most one entry for each kind and machine.
-    lately: HashMap<Key, (Timestamp, Option<(Location, Trouble)>)>,
+    lately: HashMap<TroubleKey, (Timestamp, Option<(Location, Trouble)>)>,
 }
 
 impl Writer {
@@ -110,7 +111,7 @@ impl Writer {
         let now = self.store.now();
         let is_new = self.on_record.count(&key, now) == 0;
         self.lately.insert(key, (now, None));
-        for at in 1..=TRIES {
+        for at in 1..=MAX_ATTEMPTS {
             match write(&self.store, location, trouble, is_new, now).await {
                 Ok(()) => {
                     if is_new {
@@ -118,7 +119,7 @@ impl Writer {
                     }
                     break;
                 }
-                Err(e) if at == TRIES => {
+                Err(e) if at == MAX_ATTEMPTS => {
                     tracing::error!(error = %e, idmesin = location.idmesin, ?trouble, "a machine's trouble is not on record");
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,

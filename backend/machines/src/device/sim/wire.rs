@@ -64,7 +64,7 @@ pub(super) fn run(devices: &Devices, commands: &Receiver<(Location, Command)>, u
             && first.0.due <= Instant::now()
         {
             let Reverse(Answer { from, reply, .. }) = PeekMut::pop(first);
-            reply.events.into_iter().for_each(|event| uplink.heard(from, event));
+            reply.events.into_iter().for_each(|event| uplink.send(from, event));
         }
     }
 }

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, Turn};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, RequestedKey};
 use nyala_machines::device::mqtt::tls::Authority;
 
 use self::sim::Sim;
@@ -48,12 +48,14 @@ pub struct AddDevice {
 impl DeviceCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
-            Self::Add(AddDevice { mesin_id: Some(id), .. }) => context::run(common, async |k| make(k, id, Turn::First).await),
+            Self::Add(AddDevice { mesin_id: Some(id), .. }) => {
+                context::run(common, async |k| make(k, id, RequestedKey::First).await)
+            }
             Self::Add(AddDevice { outlet: Some(outlet), out: Some(out), .. }) => {
                 context::run(common, async |k| make_missing(k, outlet, &out).await)
             }
             Self::Add(_) => Err(Failure::new("name a machine, or --outlet and --out")),
-            Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, Turn::Next).await),
+            Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, RequestedKey::Next).await),
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
             Self::Sim(sim) => sim.run(common),
@@ -70,7 +72,7 @@ async fn door(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
     Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
 }
 
-async fn make(k: &CommandContext, id: MachineId, turn: Turn) -> Result<(), Failure> {
+async fn make(k: &CommandContext, id: MachineId, turn: RequestedKey) -> Result<(), Failure> {
     let door = door(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-use nyala_machines::device::mqtt::word::{DeviceMessage, Topic};
+use nyala_machines::device::mqtt::message::{DeviceMessage, Topic};
 use serde_json::{Map, Value};
 
 /// Number of steps before the one that differs, for the failure message.

@@ -4,9 +4,9 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Op};
 use nyala_machines::device::memory::DeviceMemory;
-use nyala_machines::device::mqtt::conversation::LinkId;
+use nyala_machines::device::mqtt::conversation::ConnectionId;
+use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
 use nyala_machines::device::mqtt::model::{Act, Device, Saying};
-use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -47,7 +47,7 @@ pub struct Body {
     gives_up_runs: bool,
     /// The device receives on one connection and sends on another.
     pub speaks_apart: bool,
-    pub line: Option<LinkId>,
+    pub line: Option<ConnectionId>,
     /// Number of failed attempts to connect.
     pub tries: u32,
     /// Until then nothing that the device sends arrives.
@@ -94,7 +94,7 @@ impl Body {
     }
 
     /// The device drops its connection; returns the one it had.
-    pub fn parted(&mut self, now: Timestamp) -> Option<LinkId> {
+    pub fn parted(&mut self, now: Timestamp) -> Option<ConnectionId> {
         let line = self.line.take()?;
         self.told("unlink", now);
         Some(line)
@@ -307,7 +307,7 @@ impl World<Mqtt> {
         self.act(machine, body, &[Act::Say(Saying::State)]);
     }
 
-    pub(super) fn beat(&mut self, line: LinkId) {
+    pub(super) fn beat(&mut self, line: ConnectionId) {
         let now = self.now;
         let Some((machine, body)) = self.holder(line) else { return };
         let Some(of) = self.body(machine, body) else { return };

@@ -1,8 +1,8 @@
 //! The devices' connections with the server. Each keeps its messages in order and loses none until it breaks.
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::conversation::LinkId;
-use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
+use nyala_machines::device::mqtt::conversation::ConnectionId;
+use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
 
 use super::super::world::{T0, World};
 use super::{Happens, Mqtt};
@@ -54,7 +54,7 @@ const TO_DEVICE: usize = 1;
 
 impl World<Mqtt> {
     /// The machine and device of a connection, while the device still considers it open.
-    pub(super) fn holder(&self, line: LinkId) -> Option<(usize, usize)> {
+    pub(super) fn holder(&self, line: ConnectionId) -> Option<(usize, usize)> {
         let of = self.devices.lines.get(&line)?;
         let body = self.devices.machines[of.machine].bodies.get(of.body)?;
         (body.line == Some(line)).then_some((of.machine, of.body))
@@ -66,9 +66,9 @@ impl World<Mqtt> {
         line.is_some_and(|line| line.carries && line.granted)
     }
 
-    pub(super) fn new_line(&mut self) -> LinkId {
+    pub(super) fn new_line(&mut self) -> ConnectionId {
         self.devices.last_line += 1;
-        LinkId(self.devices.last_line)
+        ConnectionId(self.devices.last_line)
     }
 
     pub(super) fn connect(&mut self, machine: usize, body: usize) {
@@ -97,8 +97,8 @@ impl World<Mqtt> {
 
     /// The same client has a new connection: the server drops the old one.
     fn take_over(&mut self, machine: usize) {
-        let held = |(id, line): (&LinkId, &Line)| (line.machine == machine && line.held).then_some(*id);
-        let old: Vec<LinkId> = self.devices.lines.iter().filter_map(held).collect();
+        let held = |(id, line): (&ConnectionId, &Line)| (line.machine == machine && line.held).then_some(*id);
+        let old: Vec<ConnectionId> = self.devices.lines.iter().filter_map(held).collect();
         for line in old {
             self.note("take-over");
             let Some(of) = self.devices.lines.get_mut(&line) else { continue };
@@ -108,22 +108,22 @@ impl World<Mqtt> {
                 let after_ms = self.way_ms(machine);
                 self.later(after_ms, Happens::Lost { line });
             }
-            self.converse(machine, |talk, now| talk.unlinked(line, now));
+            self.converse(machine, |talk, now| talk.on_closed(line, now));
             self.forget_line(line);
         }
     }
 
-    pub(super) fn subscribed(&mut self, line: LinkId) {
+    pub(super) fn subscribed(&mut self, line: ConnectionId) {
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries && of.held) else { return };
         let machine = of.machine;
-        self.converse(machine, |talk, now| talk.linked(line, now));
+        self.converse(machine, |talk, now| talk.on_subscribed(line, now));
         let after_ms = self.way_ms(machine);
         // Later messages arrive after the grant.
         let after_ms = self.in_order(line, TO_DEVICE, after_ms);
         self.later(after_ms, Happens::Granted { line });
     }
 
-    pub(super) fn granted(&mut self, line: LinkId) {
+    pub(super) fn granted(&mut self, line: ConnectionId) {
         let Some((machine, body)) = self.holder(line) else { return };
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.carries) else { return };
         of.granted = true;
@@ -135,11 +135,11 @@ impl World<Mqtt> {
         }
     }
 
-    pub(super) fn ping(&mut self, line: LinkId) {
+    pub(super) fn ping(&mut self, line: ConnectionId) {
         let Some((machine, _)) = self.holder(line) else { return };
         let carries = self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held);
         if carries {
-            self.converse(machine, |talk, now| talk.alive(line, now));
+            self.converse(machine, |talk, now| talk.on_packet(line, now));
         }
         self.later(PING_MS, Happens::Ping { line });
     }
@@ -165,7 +165,7 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::Lost { line });
     }
 
-    fn will_be_closed(&mut self, line: LinkId, seen: bool) {
+    fn will_be_closed(&mut self, line: ConnectionId, seen: bool) {
         // The server closes the connection for its silence when it does not notice the end.
         if seen {
             let after_ms = self.up_to(200);
@@ -174,7 +174,7 @@ impl World<Mqtt> {
     }
 
     /// The server has closed the connection, or its process has ended.
-    pub(super) fn hang_up(&mut self, line: LinkId) {
+    pub(super) fn hang_up(&mut self, line: ConnectionId) {
         let Some(of) = self.devices.lines.get_mut(&line) else { return };
         let (machine, carried) = (of.machine, std::mem::replace(&mut of.carries, false));
         of.held = false;
@@ -187,19 +187,19 @@ impl World<Mqtt> {
     }
 
     pub(super) fn hang_up_all(&mut self) {
-        let all: Vec<LinkId> = self.devices.lines.keys().copied().collect();
+        let all: Vec<ConnectionId> = self.devices.lines.keys().copied().collect();
         all.into_iter().for_each(|line| self.hang_up(line));
     }
 
-    pub(super) fn closed(&mut self, line: LinkId) {
+    pub(super) fn closed(&mut self, line: ConnectionId) {
         let Some(of) = self.devices.lines.get_mut(&line).filter(|of| of.held) else { return };
         of.held = false;
         let machine = of.machine;
-        self.converse(machine, |talk, now| talk.unlinked(line, now));
+        self.converse(machine, |talk, now| talk.on_closed(line, now));
         self.forget_line(line);
     }
 
-    pub(super) fn lost(&mut self, line: LinkId) {
+    pub(super) fn lost(&mut self, line: ConnectionId) {
         let Some((machine, body)) = self.holder(line) else { return self.forget_line(line) };
         let now = self.now;
         if let Some(of) = self.body(machine, body) {
@@ -211,7 +211,7 @@ impl World<Mqtt> {
     }
 
     /// Removes a connection that both ends consider closed.
-    fn forget_line(&mut self, line: LinkId) {
+    fn forget_line(&mut self, line: ConnectionId) {
         if self.holder(line).is_none() && self.devices.lines.get(&line).is_some_and(|of| !of.held) {
             self.devices.lines.remove(&line);
         }
@@ -225,7 +225,7 @@ impl World<Mqtt> {
     }
 
     /// Delay after which a message sent now arrives on a connection that keeps the order.
-    fn in_order(&mut self, line: LinkId, way: usize, after_ms: i64) -> i64 {
+    fn in_order(&mut self, line: ConnectionId, way: usize, after_ms: i64) -> i64 {
         let Some(of) = self.devices.lines.get_mut(&line) else { return after_ms };
         let at = self.now.plus_ms(after_ms).max(of.free_at[way]);
         of.free_at[way] = at;
@@ -233,7 +233,7 @@ impl World<Mqtt> {
     }
 
     /// Holds all messages back for `ms`; then all of them arrive.
-    pub(super) fn stall(&mut self, line: LinkId, ms: i64) {
+    pub(super) fn stall(&mut self, line: ConnectionId, ms: i64) {
         let at = self.now.plus_ms(ms);
         if let Some(of) = self.devices.lines.get_mut(&line) {
             of.free_at.iter_mut().for_each(|free| *free = (*free).max(at));
@@ -256,17 +256,17 @@ impl World<Mqtt> {
         self.later(after_ms, Happens::ToServer { machine, line, word, said_at });
     }
 
-    pub(super) fn word_arrives(&mut self, machine: usize, line: LinkId, word: &DeviceMessage, said_at: Timestamp) {
+    pub(super) fn word_arrives(&mut self, machine: usize, line: ConnectionId, word: &DeviceMessage, said_at: Timestamp) {
         if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held) {
             return;
         }
         let apart = self.body(machine, 0).is_some_and(|of| of.speaks_apart);
-        let from = if apart { LinkId(line.0 + APART) } else { line };
+        let from = if apart { ConnectionId(line.0 + APART) } else { line };
         self.server_hears_word(machine, from, word, said_at);
     }
 
     /// The server sends a command.
-    pub(super) fn transmit(&mut self, machine: usize, line: LinkId, cmd: Cmd) {
+    pub(super) fn transmit(&mut self, machine: usize, line: ConnectionId, cmd: Cmd) {
         let after_ms = self.way_ms(machine);
         if self.devices.lines.get(&line).is_some_and(|of| of.carries) {
             let after_ms = self.in_order(line, TO_DEVICE, after_ms);
@@ -274,7 +274,7 @@ impl World<Mqtt> {
         }
     }
 
-    pub(super) fn command_arrives(&mut self, machine: usize, line: LinkId, cmd: &Cmd) {
+    pub(super) fn command_arrives(&mut self, machine: usize, line: ConnectionId, cmd: &Cmd) {
         let carries = |of: &Line| of.machine == machine && of.carries && of.granted;
         if self.devices.lines.get(&line).is_some_and(carries)
             && let Some((machine, body)) = self.holder(line)

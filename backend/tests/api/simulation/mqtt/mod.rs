@@ -16,8 +16,8 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{Change, Purchase};
-use nyala_machines::device::mqtt::conversation::LinkId;
-use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
+use nyala_machines::device::mqtt::conversation::ConnectionId;
+use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -28,7 +28,6 @@ pub use self::figures::{Figures, WORTH};
 use self::line::Line;
 use self::talk::Talk;
 use super::devices::{Devices, Plan, Run};
-use super::server::Phone;
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
 
 /// Faults of a machine in a history, in addition to those that are scheduled around a purchase.
@@ -46,7 +45,7 @@ pub struct Mqtt {
     /// The server process's state for each device.
     talks: Vec<Talk>,
     /// The connections that the device or the server still considers open, by number.
-    lines: BTreeMap<LinkId, Line>,
+    lines: BTreeMap<ConnectionId, Line>,
     /// The highest number of a connection so far.
     last_line: u64,
     /// Devices vanish for longer than a customer waits: the money is refunded, and staff must come.
@@ -66,33 +65,33 @@ pub enum Happens {
     },
     /// The subscription arrives at the server.
     Subscribed {
-        line: LinkId,
+        line: ConnectionId,
     },
     /// The device receives the grant of its subscription.
     Granted {
-        line: LinkId,
+        line: ConnectionId,
     },
     /// The device notices that its connection is gone.
     Lost {
-        line: LinkId,
+        line: ConnectionId,
     },
     /// The server notices that the connection is gone.
     Closed {
-        line: LinkId,
+        line: ConnectionId,
     },
     /// The device pings, to check that its connection still works.
     Ping {
-        line: LinkId,
+        line: ConnectionId,
     },
     ToServer {
         machine: usize,
-        line: LinkId,
+        line: ConnectionId,
         word: DeviceMessage,
         said_at: Timestamp,
     },
     ToDevice {
         machine: usize,
-        line: LinkId,
+        line: ConnectionId,
         cmd: Cmd,
     },
     // --- the device ---
@@ -107,7 +106,7 @@ pub enum Happens {
         boot: i64,
     },
     Heartbeat {
-        line: LinkId,
+        line: ConnectionId,
     },
     /// The device is unreachable for very long.
     Silent {
@@ -264,7 +263,7 @@ impl Devices for Mqtt {
         world.heal(machine);
     }
 
-    fn buy(world: &mut World<Self>, request: usize, machine: usize, start: Start<Phone>) {
+    fn buy(world: &mut World<Self>, request: usize, machine: usize, start: Start) {
         world.probe(request, machine, start);
     }
 

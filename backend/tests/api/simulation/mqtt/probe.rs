@@ -2,9 +2,8 @@
 
 use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::rules::Refusal;
-use nyala_machines::device::mqtt::conversation::{PROBE_MS, Probe};
+use nyala_machines::device::mqtt::conversation::{PROBE_MS, ProbeStep};
 
-use super::super::server::Phone;
 use super::super::world::World;
 use super::talk::GRACE_MS;
 use super::{Happens, Mqtt};
@@ -13,25 +12,25 @@ impl World<Mqtt> {
     /// A customer scans the sticker.
     pub(super) fn scan(&mut self, machine: usize) {
         if self.server.up
-            && let Probe::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
+            && let ProbeStep::Ask(link, cmd) = self.devices.talks[machine].conversation.probe(self.now)
         {
             self.transmit(machine, link, cmd);
         }
     }
 
-    pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start<Phone>) {
+    pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start) {
         let (life, talk) = (self.server.life, &mut self.devices.talks[machine]);
         if talk.presence.known.is_none() && self.server.up_since.ms_until(self.now) < GRACE_MS {
             self.note("probe spared: it is on its way back");
             return self.tell(machine, Input::Start(start));
         }
         match talk.conversation.probe(self.now) {
-            Probe::Here => self.tell(machine, Input::Start(start)),
-            Probe::Away => self.is_offline(request),
+            ProbeStep::Fresh => self.tell(machine, Input::Start(start)),
+            ProbeStep::Offline => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
                 self.later(PROBE_MS, Happens::ProbeOver { life, request, machine });
-                if let Probe::Ask(link, cmd) = asked {
+                if let ProbeStep::Ask(link, cmd) = asked {
                     self.transmit(machine, link, cmd);
                 }
             }

@@ -4,11 +4,10 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::Purchase;
-use nyala_machines::device::mqtt::conversation::{Conversation, Effect, Grounds, LinkId, Trouble, Why};
-use nyala_machines::device::mqtt::word::DeviceMessage;
+use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, DropReason, Effect, Grounds, Trouble};
+use nyala_machines::device::mqtt::message::DeviceMessage;
 use uuid::Uuid;
 
-use super::super::server::Phone;
 use super::super::store::PurchaseRow;
 use super::super::world::World;
 use super::line::{WAY_MS, Weather};
@@ -35,7 +34,7 @@ pub struct Talk {
     alarm: Option<Timestamp>,
     pub presence: Presence,
     /// Requests that wait for the device's answer.
-    pub waiting: Vec<(usize, Start<Phone>)>,
+    pub waiting: Vec<(usize, Start)>,
     /// State of the network between them; it survives a crash of the process.
     pub weather: Weather,
     /// What the device runs, by the last accepted state report. Before the first report the machine can only guess the start time, and
@@ -103,7 +102,7 @@ impl World<Mqtt> {
     fn carry_out(&mut self, machine: usize, effect: Effect) {
         let life = self.server.life;
         match effect {
-            Effect::Tell(event, grounds) => {
+            Effect::Notify(event, grounds) => {
                 self.note_grounds(machine, &event, grounds);
                 if self.troubled && self.chance(LOST) {
                     self.devices.talks[machine].lost_at = Some(self.now);
@@ -119,8 +118,8 @@ impl World<Mqtt> {
             }
             Effect::Trouble(trouble) => self.note_trouble(machine, trouble),
             Effect::Dropped(why) => self.note(match why {
-                Why::Stale => STALE,
-                Why::Will => "foreign will",
+                DropReason::Stale => STALE,
+                DropReason::Will => "foreign will",
             }),
         }
     }
@@ -181,13 +180,13 @@ impl World<Mqtt> {
 
     pub(super) fn say(&mut self, cmd: &Command) {
         let machine = usize::try_from(cmd.idmesin).unwrap() - 1;
-        self.converse(machine, |talk, now| talk.say(cmd, cmd.held_here, now));
+        self.converse(machine, |talk, now| talk.send(cmd, cmd.held_here, now));
     }
 
     /// The server receives a device's message.
-    pub(super) fn server_hears_word(&mut self, machine: usize, from: LinkId, word: &DeviceMessage, said_at: Timestamp) {
+    pub(super) fn server_hears_word(&mut self, machine: usize, from: ConnectionId, word: &DeviceMessage, said_at: Timestamp) {
         let stale = self.seen.get(STALE).copied();
-        self.converse(machine, |talk, now| talk.hear(from, word, now));
+        self.converse(machine, |talk, now| talk.on_message(from, word, now));
         let talk = &mut self.devices.talks[machine];
         if let DeviceMessage::State(state) = word
             && self.seen.get(STALE).copied() == stale

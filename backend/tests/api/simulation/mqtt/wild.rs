@@ -3,8 +3,8 @@
 
 use nyala_core::purchase::step::Op;
 use nyala_machines::device::memory::DeviceMemory;
+use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
 use nyala_machines::device::mqtt::model::{Act, Device, Saying};
-use nyala_machines::device::mqtt::word::{Cmd, DeviceMessage};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;

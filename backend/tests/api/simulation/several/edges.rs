@@ -5,7 +5,7 @@
 use std::vec;
 
 use nyala_cluster::shard_of;
-use nyala_core::machine::Effect;
+use nyala_core::machine::{Effect, Input};
 use nyala_core::purchase::edge::POINTS;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, PurchaseEvent};
@@ -15,7 +15,6 @@ use rand::Rng;
 use super::super::check::name;
 use super::super::devices::Devices;
 use super::super::plain::{self, FallsSilent, Plain};
-use super::super::server::{MachineInput, Phone, Staff};
 use super::super::store::OrderRow;
 use super::super::world::{Happening, MACHINES, World};
 use super::faults::AFTERWARDS_MS;
@@ -220,8 +219,8 @@ struct Met {
 struct Standing<D> {
     life: u32,
     statement: Option<Happening<D>>,
-    undone: Vec<Effect<Phone, Staff>>,
-    mailbox: Vec<MachineInput>,
+    undone: Vec<Effect>,
+    mailbox: Vec<Input>,
 }
 
 impl World<Plain> {
@@ -373,7 +372,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Passes an input on to a machine, unless it is stopped: then the input waits in its mailbox.
-    pub fn unless_halted(&mut self, machine: usize, input: MachineInput) -> Option<MachineInput> {
+    pub fn unless_halted(&mut self, machine: usize, input: Input) -> Option<Input> {
         if !self.is_halted(machine) {
             return Some(input);
         }
@@ -384,7 +383,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Keeps the effects after the edge.
-    pub fn leaves_undone(&mut self, effects: vec::IntoIter<Effect<Phone, Staff>>) {
+    pub fn leaves_undone(&mut self, effects: vec::IntoIter<Effect>) {
         if let Some(standing) = self.standing() {
             standing.undone.extend(effects);
         }

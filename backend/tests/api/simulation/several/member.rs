@@ -7,7 +7,7 @@ use nyala_cluster::membership::{HEARTBEAT_MS, Seen};
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::{Owner, Ownership};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::relay::Said;
+use nyala_machines::device::forward::SentCommands;
 
 use super::super::devices::Devices;
 use super::super::world::{Happening, World};
@@ -35,7 +35,7 @@ pub struct Member {
     pub paused_until: Timestamp,
     /// Until then its actions may be later than required.
     pub disturbed_until: Timestamp,
-    pub(super) said: Said,
+    pub(super) sent: SentCommands,
     /// Number of its next heartbeat, whether one is in flight, and whether its ownership was invalidated in that time.
     beat: u32,
     beating: bool,
@@ -50,7 +50,7 @@ pub struct Member {
 
 impl Member {
     pub fn new(node: i64, now: Timestamp) -> Self {
-        let (said, away, numbers) = Default::default();
+        let (sent, away, numbers) = Default::default();
         let ownership = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
         let (paused_until, disturbed_until, began) = (now, now, now);
         let (leaving, beat, beating, doubted, passing) = Default::default();
@@ -60,7 +60,7 @@ impl Member {
             leaving,
             paused_until,
             disturbed_until,
-            said,
+            sent,
             beat,
             beating,
             began,

@@ -1,4 +1,4 @@
-//! Change notifications between servers (`cluster::news`): where to look, and never the data. Messages are late, lost, and sent to
+//! Change notifications between servers (`cluster::notifications`): where to look, and never the data. Messages are late, lost, and sent to
 //! stopped servers.
 
 use std::collections::{BTreeSet, HashMap};
@@ -8,11 +8,10 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Held, Op};
-use nyala_machines::recovery::RELAY_FOREIGN_AFTER_MS;
+use nyala_machines::recovery::RESEND_REMOTE_AFTER_MS;
 use rand::Rng;
 
 use super::super::devices::Devices;
-use super::super::server::MachineInput;
 use super::super::world::World;
 use super::happens::{Happens, Look};
 use super::outlet;
@@ -79,7 +78,7 @@ pub struct Message {
 
 impl<D: Devices> World<D> {
     /// An actor has received the commit of its change, or a stored stop: the other servers are notified.
-    pub fn tells_others(&mut self, machine: usize, input: &MachineInput) {
+    pub fn tells_others(&mut self, machine: usize, input: &Input) {
         let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
         if is_news && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
@@ -163,7 +162,7 @@ impl<D: Devices> World<D> {
             }
         }
         if owns {
-            return self.tell(machine, Input::LookAgain);
+            return self.tell(machine, Input::Reload);
         }
         if self.server.actors[machine].present {
             let after_ms = self.up_to(3);
@@ -180,7 +179,7 @@ impl<D: Devices> World<D> {
         let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| (id, p.created_at));
         let Some((purchase, created_at)) = open.filter(|_| op == Op::Start) else { return };
         let waited = self.several.as_mut().unwrap().news.waited.remove(&purchase);
-        if waited && created_at.ms_until(self.clock()) < RELAY_FOREIGN_AFTER_MS {
+        if waited && created_at.ms_until(self.clock()) < RESEND_REMOTE_AFTER_MS {
             self.note("news began a start");
         }
     }

@@ -26,7 +26,7 @@ impl<D: Devices> World<D> {
     pub(super) fn resumed(&mut self, open: Vec<(usize, Purchase)>) {
         for (machine, p) in open {
             if self.server.actors[machine].present {
-                self.tell(machine, Input::LookAgain);
+                self.tell(machine, Input::Reload);
             } else {
                 self.note("taken over");
                 self.bring_back(machine, p);
@@ -61,6 +61,7 @@ impl<D: Devices> World<D> {
     /// At times an actor that has nothing to do leaves memory, unless a customer watches it.
     fn idle_ones_leave(&mut self) {
         for machine in 0..MACHINES {
+            self.forget_gone(machine);
             let idle = self.server.actors[machine].present && self.server.actors[machine].machine.is_idle();
             if idle && !self.is_watched(machine) && self.chance(0.1) {
                 self.server.actors[machine].leaves(idmesin(machine));

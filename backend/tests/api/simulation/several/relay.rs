@@ -1,4 +1,4 @@
-//! Device messages and commands of machines that another server owns, as `machine::device::relay` forwards them.
+//! Device messages and commands of machines that another server owns, as `machine::device::forward` forwards them.
 
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
@@ -7,7 +7,7 @@ use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Op, Purchase};
 use nyala_ledger::facts::OpenPurchase;
-use nyala_machines::device::relay::{EVERY, WORD_TTL_MS};
+use nyala_machines::device::forward::{EVERY, MESSAGE_TTL_MS};
 
 use super::super::devices::Devices;
 use super::super::server::idmesin;
@@ -70,7 +70,7 @@ impl<D: Devices> World<D> {
 
     pub(super) fn takes(&mut self, look: Look) {
         let life = self.server.life;
-        let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-WORD_TTL_MS));
+        let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-MESSAGE_TTL_MS));
         let words = self.several.as_mut().unwrap().shards.take(&own, since);
         if !words.is_empty() && !self.fails() {
             let after_ms = self.lookup_ms();
@@ -84,8 +84,8 @@ impl<D: Devices> World<D> {
     pub(super) fn taken(&mut self, words: Vec<WordRow>) {
         let now = self.clock();
         for word in words {
-            let event = word.event.heard_before(word.heard_at.ms_until(now).max(0));
-            self.tell(word.machine, Input::LookAgain);
+            let event = word.event.aged_by(word.heard_at.ms_until(now).max(0));
+            self.tell(word.machine, Input::Reload);
             self.deliver(WordRow { event, ..word });
         }
     }
@@ -108,10 +108,10 @@ impl<D: Devices> World<D> {
         let mut open: Vec<(usize, Purchase)> =
             foreign.iter().filter_map(|m| Some((*m, self.store.load(*m).filter(unsettled)?))).collect();
         let mut waiting = Vec::new();
-        if !matches!(look, Look::At(_)) && self.me().said.asks_for_staff(now) {
+        if !matches!(look, Look::At(_)) && self.me().sent.asks_for_staff(now) {
             open.extend(foreign.iter().filter_map(|m| Some((*m, self.store.given_back(*m)?))));
         }
-        if !matches!(look, Look::At(_)) && self.me().said.asks_for_unpaid(now) {
+        if !matches!(look, Look::At(_)) && self.me().sent.asks_for_unpaid(now) {
             let over = |m: &&usize| self.store.machines[**m].unpaid.is_some_and(|(_, ends_at)| ends_at <= now);
             waiting.extend(foreign.iter().filter(over));
         }
@@ -138,7 +138,7 @@ impl<D: Devices> World<D> {
         };
         let waiting: Vec<usize> = waiting.into_iter().filter(|machine| links[*machine] == Some(life)).collect();
         let open: Vec<OpenPurchase> = open.into_iter().filter_map(linked).collect();
-        let said = &mut self.me().said;
+        let said = &mut self.me().sent;
         if !matches!(look, Look::At(_)) {
             said.forget_all_but(&open);
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::machine::CycleNews;
+use nyala_core::machine::CycleChange;
 
 use super::super::devices::Devices;
 use super::super::world::World;
@@ -80,7 +80,7 @@ impl<D: Devices> World<D> {
     }
 
     /// A change reaches the watchers of the machine at this server.
-    pub fn seats_hear(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleNews>) {
+    pub fn seats_hear(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleChange>) {
         let (clock, life) = (self.clock(), self.server.life);
         let calm = |ends_at: Timestamp| self.is_calm_since(ends_at.plus_ms(-CALM_MS).min(self.now));
         let prompt_for: Vec<bool> = match &self.several {
@@ -92,7 +92,7 @@ impl<D: Devices> World<D> {
         let mut finals = 0;
         for (seat, prompt) in here {
             match (news, ends_at) {
-                (Some(CycleNews::Over { ends_at }), _) => {
+                (Some(CycleChange::Over { ends_at }), _) => {
                     let known = several.ends.get(&(machine, ends_at)).copied();
                     let purchase = seat.running.map(|(purchase, _)| purchase).or(known).expect("an end of what never ran");
                     assert!(seat.over.insert(purchase), "two last ticks of one run: purchase {purchase}");

@@ -6,7 +6,7 @@ use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{MachineId, OutletId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::rupiah::Rupiah;
-use nyala_core::machine::{Outcome, Start};
+use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::facts::Order;
 use nyala_core::purchase::rate::PurchaseRate;
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
@@ -15,13 +15,11 @@ use nyala_core::purchase::times::ANSWER_WAIT_MS;
 use nyala_ledger::came_back;
 use nyala_ledger::facts;
 use nyala_ledger::purchase::remember_refusal;
-use nyala_machines::actor::{Buyer, MachineInput};
 use nyala_machines::device;
-use nyala_machines::error::MachineError;
 use nyala_machines::machines::{Location, Machines};
-use nyala_machines::reply;
 use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
@@ -122,7 +120,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             }
             Decision::Purchased { purchase_id, .. } => {
                 let location = machines.find(order.idmesin).await?;
-                ask(|buyer| machines.tell(&location, MachineInput::Await { purchase_id, buyer })).await?
+                outcome(machines.ask(&location, |buyer| Input::Await { purchase_id, buyer })?).await
             }
             Decision::Allowed { machine, service } => {
                 let location = Location { idmesin: order.idmesin, idoutlet: machine.idoutlet, driver: machine.driver };
@@ -131,11 +129,8 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
                     Outcome::Refused(Refusal::MachineOffline)
                 } else {
                     let order = order.clone();
-                    ask(|buyer| {
-                        let start = Start { order, machine, service, buyers: vec![buyer] };
-                        machines.tell(&location, MachineInput::Start(start))
-                    })
-                    .await?
+                    let start = |buyer| Input::Start(Start { order, machine, service, buyers: vec![buyer] });
+                    outcome(machines.ask(&location, start)?).await
                 }
             }
         };
@@ -143,7 +138,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             Outcome::Started => return Ok(()),
             Outcome::NotStarted => return Err(not_started(store, order).await?),
             Outcome::Busy => return Err(AppError::Unavailable),
-            Outcome::ReadAgain => {}
+            Outcome::ReadAgain | Outcome::Ended => {}
             Outcome::Refused(why) => {
                 if refuse(store, order, why).await? {
                     return Err(why.into());
@@ -172,9 +167,7 @@ async fn refuse(store: &Store, order: &Order, why: Refusal) -> Result<bool, AppE
     Ok(remember_refusal(&client, order, why, store.now()).await?)
 }
 
-/// Sends an actor a request. If the actor ends before it responds, the facts must be read again.
-async fn ask(send: impl FnOnce(Buyer) -> Result<(), MachineError>) -> Result<Outcome, AppError> {
-    let (buyer, answer) = reply::channel();
-    send(buyer)?;
-    Ok(answer.await.unwrap_or(Outcome::ReadAgain))
+/// Awaits a request's outcome. If the actor ends before it responds, the facts must be read again.
+async fn outcome(answer: oneshot::Receiver<Outcome>) -> Outcome {
+    answer.await.unwrap_or(Outcome::ReadAgain)
 }

@@ -94,6 +94,6 @@ impl Stream for Body {
 
 impl Drop for Body {
     fn drop(&mut self) {
-        self.shared.let_go();
+        self.shared.connection_ended();
     }
 }

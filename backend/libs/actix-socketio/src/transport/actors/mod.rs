@@ -7,8 +7,8 @@
 //! actix-http polls the body of a response only while the connection drains. So the carrier only writes. A separate task reads the
 //! request's payload, and detects whether a carrier cannot write or has just not run yet.
 
-mod brake;
 mod carrier;
+mod closer;
 mod frames;
 mod outbox;
 mod reader;
@@ -23,8 +23,8 @@ use actix_web_actors::ws;
 use tokio::sync::mpsc;
 use tokio_util::sync::PollSender;
 
-use self::brake::Brake;
-pub use self::brake::on_connect;
+use self::closer::ConnectionCloser;
+pub use self::closer::on_connect;
 pub(super) use self::outbox::{Handover, Outbox};
 pub(super) use self::reader::Inbox;
 use self::shared::Shared;
@@ -44,8 +44,8 @@ pub(super) fn asks_for_websocket(request: &HttpRequest) -> bool {
 pub(super) fn admit<U: Upper>(engine: &Engine<U>, request: &HttpRequest, payload: Payload) -> Result<HttpResponse, EngineError> {
     let entry = engine.entry(request.head(), request.peer_addr())?;
     let mut response = ws::handshake(request).map_err(|_| EngineError::BadRequest)?;
-    let brake = request.conn_data::<Arc<Brake>>().map(Arc::downgrade);
-    let shared = Shared::new(engine.metrics().clone(), brake);
+    let closer = request.conn_data::<Arc<ConnectionCloser>>().map(Arc::downgrade);
+    let shared = Shared::new(engine.metrics().clone(), closer);
     let (sender, receiver) = mpsc::channel(MESSAGES);
     let body = carrier::body(shared.clone());
     actix_web::rt::spawn(reader::read(shared.clone(), payload, PollSender::new(sender), engine.limits().max_payload));

@@ -9,25 +9,25 @@ use actix_web_actors::ws::Message as WsMessage;
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-use super::brake::Brake;
+use super::closer::ConnectionCloser;
 use super::frames::{Frames, Queued};
 use super::reader::Inbox;
 use super::shared::{Seen, Shared};
 use crate::limits::Limits;
 use crate::session::Part;
-use crate::transport::News;
+use crate::transport::SocketEvent;
 
 /// A carried websocket on its way to its session.
 pub(crate) struct Handover {
     remote: Remote,
-    messages: mpsc::Receiver<News>,
+    messages: mpsc::Receiver<SocketEvent>,
 }
 
 /// Breaks the websocket off if it is dropped without `end`.
 struct Remote(Arc<Shared>);
 
 impl Handover {
-    pub(super) fn new(shared: Arc<Shared>, messages: mpsc::Receiver<News>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, messages: mpsc::Receiver<SocketEvent>) -> Self {
         Self { remote: Remote(shared), messages }
     }
 
@@ -114,24 +114,24 @@ impl Outbox {
     pub fn close(&self, code: Option<u16>) {
         self.flush();
         self.remote.0.end(code);
-        let Some(brake) = self.remote.0.brake() else {
+        let Some(closer) = self.remote.0.closer() else {
             return;
         };
         let within = self.limits.close_timeout;
         if code.is_none() {
-            pull(&brake);
-        } else if brake.strong_count() > 0 {
+            close(&closer);
+        } else if closer.strong_count() > 0 {
             actix_web::rt::spawn(async move {
                 tokio::time::sleep(within).await;
-                pull(&brake);
+                close(&closer);
             });
         }
     }
 }
 
 /// Ends the connection, if it still exists.
-fn pull(brake: &Weak<Brake>) {
-    if let Some(brake) = brake.upgrade() {
-        brake.pull();
+fn close(closer: &Weak<ConnectionCloser>) {
+    if let Some(closer) = closer.upgrade() {
+        closer.close();
     }
 }

@@ -13,9 +13,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::PollSender;
 
 use super::outbox::Outbox;
-use super::shared::{Look, Shared};
+use super::shared::{ReaderState, Shared};
 use crate::metrics::Metrics;
-use crate::transport::News;
+use crate::transport::SocketEvent;
 use crate::transport::inbound::{Reader, Source};
 
 /// The client's bytes after its handshake.
@@ -40,38 +40,42 @@ impl Source for Body {
 
 /// Reads until the connection or the session ends, and no faster than the session takes messages: the rest stays in the kernel. After
 /// the payload is dropped, actix-http reads the rest and drops it.
-pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSender<News>, max_payload: usize) {
+pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSender<SocketEvent>, max_payload: usize) {
     let reader = Reader::new(Body { payload, shared: shared.clone() }, BytesMut::new(), max_payload);
     let mut feed = Some(Feed { reader, session });
     poll_fn(|cx| {
         let look = shared.look(cx);
-        if look != Look::Over
+        if look != ReaderState::Over
             && let Some(live) = &mut feed
-            && live.poll(look == Look::LetGo, cx).is_ready()
+            && live.poll(look == ReaderState::ConnectionEnded, cx).is_ready()
         {
             feed = None;
         }
-        if look == Look::Over || (look == Look::LetGo && feed.is_none()) { Poll::Ready(()) } else { Poll::Pending }
+        if look == ReaderState::Over || (look == ReaderState::ConnectionEnded && feed.is_none()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
 }
 
 struct Feed {
     reader: Reader<Body>,
-    session: PollSender<News>,
+    session: PollSender<SocketEvent>,
 }
 
 impl Feed {
     /// Passes on the events that are available; ready after the last one.
-    fn poll(&mut self, let_go: bool, cx: &mut Context<'_>) -> Poll<()> {
+    fn poll(&mut self, connection_ended: bool, cx: &mut Context<'_>) -> Poll<()> {
         while ready!(self.session.poll_reserve(cx)).is_ok() {
-            let news = match self.reader.poll_news(cx) {
-                Poll::Ready(news) => news,
-                Poll::Pending if let_go => News::Gone,
+            let event = match self.reader.poll_event(cx) {
+                Poll::Ready(event) => event,
+                Poll::Pending if connection_ended => SocketEvent::Gone,
                 Poll::Pending => return Poll::Pending,
             };
-            let last = !matches!(news, News::Message(_));
-            if self.session.send_item(news).is_err() || last {
+            let last = !matches!(event, SocketEvent::Message(_));
+            if self.session.send_item(event).is_err() || last {
                 break;
             }
         }
@@ -82,18 +86,18 @@ impl Feed {
 /// The session's end of the channel.
 pub(crate) struct Inbox {
     outbox: Rc<Outbox>,
-    messages: mpsc::Receiver<News>,
+    messages: mpsc::Receiver<SocketEvent>,
 }
 
 impl Inbox {
-    pub(super) fn new(outbox: Rc<Outbox>, messages: mpsc::Receiver<News>) -> Self {
+    pub(super) fn new(outbox: Rc<Outbox>, messages: mpsc::Receiver<SocketEvent>) -> Self {
         Self { outbox, messages }
     }
 
     /// The next event, once the session's answers to earlier ones have been handed over.
-    pub fn poll_news(&mut self, cx: &mut Context<'_>) -> Poll<News> {
+    pub fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<SocketEvent> {
         ready!(self.outbox.poll_pace(cx));
         // The thread of the connection may end without a last event.
-        self.messages.poll_recv(cx).map(|news| news.unwrap_or(News::Gone))
+        self.messages.poll_recv(cx).map(|event| event.unwrap_or(SocketEvent::Gone))
     }
 }

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use actix_web_actors::ws::{CloseCode, Message};
 
-use super::brake::Brake;
+use super::closer::ConnectionCloser;
 use super::frames::Frames;
 use crate::metrics::Metrics;
 
@@ -17,16 +17,16 @@ pub(super) struct Shared {
     state: Mutex<State>,
     metrics: Arc<Metrics>,
     /// Exists as long as the connection.
-    brake: Option<Weak<Brake>>,
+    closer: Option<Weak<ConnectionCloser>>,
 }
 
 #[derive(Default)]
 struct State {
     waiting: Frames,
-    pace: Pace,
+    pace: CarrierProgress,
     ending: Option<Ending>,
     /// The response's body was dropped, together with its connection.
-    let_go: bool,
+    connection_ended: bool,
     carrier: Option<Waker>,
     reader: Option<Waker>,
     session: Option<Waker>,
@@ -34,7 +34,7 @@ struct State {
 
 /// Progress of a carrier.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum CarrierProgress {
     /// It waits, and runs as soon as it is woken.
     #[default]
     Idle,
@@ -50,7 +50,7 @@ enum Ending {
     Close(u16),
     BrokenOff,
     /// The carrier has received the end.
-    Told,
+    Delivered,
 }
 
 /// Waiting frames, as the session saw them last.
@@ -73,18 +73,18 @@ pub(super) struct Batch {
 
 /// State for the task that reads beside the carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum ReaderState {
     Open,
     /// The carrier's connection has ended.
-    LetGo,
+    ConnectionEnded,
     /// The session has ended the websocket.
     Over,
 }
 
 impl Shared {
-    pub fn new(metrics: Arc<Metrics>, brake: Option<Weak<Brake>>) -> Arc<Self> {
+    pub fn new(metrics: Arc<Metrics>, closer: Option<Weak<ConnectionCloser>>) -> Arc<Self> {
         metrics.websockets_open.add(1);
-        Arc::new(Self { state: Mutex::default(), metrics, brake })
+        Arc::new(Self { state: Mutex::default(), metrics, closer })
     }
 
     pub fn metrics(&self) -> &Metrics {
@@ -100,19 +100,19 @@ impl Shared {
         let mut state = self.state();
         state.waiting.append(gathered);
         match state.pace {
-            Pace::Idle if !state.waiting.is_empty() => wake(&mut state.carrier),
-            Pace::Busy => wake(&mut state.reader), // it checks whether the carrier is blocked
-            Pace::Blocked => self.drop_volatile(&mut state),
-            Pace::Idle => {}
+            CarrierProgress::Idle if !state.waiting.is_empty() => wake(&mut state.carrier),
+            CarrierProgress::Busy => wake(&mut state.reader), // it checks whether the carrier is blocked
+            CarrierProgress::Blocked => self.drop_volatile(&mut state),
+            CarrierProgress::Idle => {}
         }
-        if state.let_go {
+        if state.connection_ended {
             state.waiting = Frames::default();
         }
         Seen {
             frames: state.waiting.len(),
             bytes: state.waiting.bytes(),
             first: state.waiting.first().unwrap_or_default(),
-            blocked: state.pace == Pace::Blocked,
+            blocked: state.pace == CarrierProgress::Blocked,
         }
     }
 
@@ -120,7 +120,7 @@ impl Shared {
     pub fn poll_pace(&self, max_frames: usize, max_bytes: usize, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
         let full = state.waiting.len() >= max_frames || state.waiting.bytes() >= max_bytes;
-        if !full || state.pace == Pace::Blocked || state.let_go {
+        if !full || state.pace == CarrierProgress::Blocked || state.connection_ended {
             return Poll::Ready(());
         }
         state.session = Some(cx.waker().clone());
@@ -141,9 +141,9 @@ impl Shared {
         wake(&mut state.reader);
     }
 
-    /// The brake of the connection, if it has one.
-    pub fn brake(&self) -> Option<Weak<Brake>> {
-        self.brake.clone()
+    /// The closer of the connection, if it has one.
+    pub fn closer(&self) -> Option<Weak<ConnectionCloser>> {
+        self.closer.clone()
     }
 
     /// Called by the carrier: takes the frames that it may send now.
@@ -156,13 +156,13 @@ impl Shared {
             Some(Ending::BrokenOff) => {}
             _ if batch.frames.is_empty() => return None,
             _ => {
-                state.pace = Pace::Busy;
+                state.pace = CarrierProgress::Busy;
                 wake(&mut state.session);
                 return Some(batch);
             }
         }
         batch.last = true;
-        state.ending = Some(Ending::Told);
+        state.ending = Some(Ending::Delivered);
         Some(batch)
     }
 
@@ -172,16 +172,16 @@ impl Shared {
         if !state.waiting.is_empty() || matches!(state.ending, Some(Ending::Close(_) | Ending::BrokenOff)) {
             return false;
         }
-        state.pace = Pace::Idle;
+        state.pace = CarrierProgress::Idle;
         state.carrier = Some(cx.waker().clone());
         wake(&mut state.session);
         true
     }
 
     /// Called by the carrier: its connection has ended.
-    pub fn let_go(&self) {
+    pub fn connection_ended(&self) {
         let mut state = self.state();
-        state.let_go = true;
+        state.connection_ended = true;
         state.waiting = Frames::default();
         wake(&mut state.reader);
         wake(&mut state.session);
@@ -189,18 +189,18 @@ impl Shared {
 
     /// Called by the task beside the carrier, on the same thread, so the carrier does not run now. If it has not returned, its
     /// connection does not drain.
-    pub fn look(&self, cx: &Context<'_>) -> Look {
+    pub fn look(&self, cx: &Context<'_>) -> ReaderState {
         let mut state = self.state();
-        if state.pace == Pace::Busy {
-            state.pace = Pace::Blocked;
+        if state.pace == CarrierProgress::Busy {
+            state.pace = CarrierProgress::Blocked;
             self.drop_volatile(&mut state);
             wake(&mut state.session);
         }
         state.reader = Some(cx.waker().clone());
-        match (state.ending, state.let_go) {
-            (Some(_), _) => Look::Over,
-            (None, true) => Look::LetGo,
-            (None, false) => Look::Open,
+        match (state.ending, state.connection_ended) {
+            (Some(_), _) => ReaderState::Over,
+            (None, true) => ReaderState::ConnectionEnded,
+            (None, false) => ReaderState::Open,
         }
     }
 

@@ -1,30 +1,24 @@
 //! Conversation with one device (docs/contract.md §6): a pure state machine. It decides which of the device's connections counts, which
 //! messages are accepted, what they mean for the open purchase, and what is sent to the device and when.
 //!
-//! Inputs are messages, commands, connection changes and the current time; each call returns effects, which the caller carries out in
-//! their order. It has no clock, does no I/O and never waits. It knows the open purchase from the commands that it is given, so it never
-//! needs to ask the machine's actor.
+//! Inputs are messages, commands, connection changes and the current time. It has no clock, does no I/O and never waits. It learns of the
+//! open purchase from the commands that it is given, so it never needs to ask the machine's actor. The contract is at [`Conversation`].
 
-mod hear;
-mod link;
-mod open;
-mod order;
-mod say;
+mod receive;
+mod stamps;
 #[cfg(test)]
 mod tests;
-mod way;
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::DeviceEvent;
+use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::Purchase;
+use nyala_core::purchase::step::{AckResult, Op, Purchase};
 use uuid::Uuid;
 
-use self::open::Open;
-use self::order::Order;
-pub use self::say::PROBE_MS;
-use self::way::Way;
-use super::word::{Cmd, Run};
+use self::receive::OpenPurchaseState;
+use self::stamps::{DelayFilter, MessageOrder};
+use super::message::{Cmd, Run};
 
 /// How often a device receives the time: with the answer to its first state report on a connection, and then at this interval, in
 /// milliseconds.
@@ -32,25 +26,39 @@ const EXCHANGE_MS: i64 = 10 * 60_000;
 /// Silence after which a device is offline.
 const SILENCE_MS: i64 = 45_000;
 
+/// Greatest number of a device's connections that may have subscribed to its commands.
+const MAX_CONNECTIONS: usize = 4;
+/// How long a start waits for a connection's first state report. Without its `echo`, the device may have no clock and cannot accept the
+/// start.
+const FIRST_STATE_MS: i64 = 2_000;
+/// How long a device is known to keep its clock, somewhat less than it does. It has the clock from an exchange that took at most 2 s.
+const CLOCK_KEPT_MS: i64 = 55 * 60_000;
+/// Shortest time between two queries for a state report that only serves to send the time.
+const ASK_AGAIN_MS: i64 = 10_000;
+/// A message this recent needs no new query when a customer scans the machine.
+const FRESH_MS: i64 = 3_000;
+/// How long a scan waits for the device's answer.
+pub const PROBE_MS: i64 = 1_500;
+
 /// Identifier of a connection. A later connection has a higher number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub u64);
+pub struct ConnectionId(pub u64);
 
 /// Effects that the caller carries out, in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Send this to the machine's actor.
-    Tell(DeviceEvent, Grounds),
+    Notify(DeviceEvent, Grounds),
     /// The device's presence has changed: `true` when it can be reached.
     Presence(bool),
     /// Publish this as the device's `cmd`, on this connection.
-    Write(LinkId, Cmd),
+    Write(ConnectionId, Cmd),
     /// Close this connection: no device answers at its other end.
-    Close(LinkId),
+    Close(ConnectionId),
     /// Record this trouble. Staff must look at the machine.
     Trouble(Trouble),
     /// A message was not accepted.
-    Dropped(Why),
+    Dropped(DropReason),
 }
 
 /// Part of a message from which an event for the actor is made.
@@ -79,7 +87,7 @@ pub enum Trouble {
 
 /// Reason why a message is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Why {
+pub enum DropReason {
     /// A newer message has arrived, or the device has a newer connection.
     Stale,
     /// A will of another connection than the one that sent the last message.
@@ -88,32 +96,39 @@ pub enum Why {
 
 /// Next step for a request that scans a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Probe {
+pub enum ProbeStep {
     /// The device has sent a message just now.
-    Here,
+    Fresh,
     /// Write this query, and wait up to [`PROBE_MS`] until it [is answered](Conversation::is_asked).
-    Ask(LinkId, Cmd),
+    Ask(ConnectionId, Cmd),
     /// A query is already in flight: wait for its answer.
     Asked,
     /// The device has no connection.
-    Away,
+    Offline,
 }
 
-/// State of the conversation with one device; see the module. The default is a conversation without a connection.
+/// Conversation with one device. The default has no connection.
+///
+/// Each call returns effects. The caller performs them in their order before the next call, and owes the conversation:
+/// - [`on_subscribed`](Self::on_subscribed) when a connection has subscribed to `cmd`, and [`on_closed`](Self::on_closed) when it is closed. After an
+///   [`Effect::Close`] the connection is already forgotten here;
+/// - [`on_message`](Self::on_message) for each message, and [`on_packet`](Self::on_packet) for each other packet;
+/// - [`recall`](Self::recall) with the stored purchase before the first command about it, then [`send`](Self::send) for each command;
+/// - [`wake`](Self::wake) when the time of [`silent_at`](Self::silent_at) has come, which changes with every call.
 #[derive(Debug, Default)]
 pub struct Conversation {
     /// Connections that subscribed to `cmd`, the newest last: only the newest counts.
-    links: Vec<LinkId>,
+    connections: Vec<ConnectionId>,
     /// When the newest connection became the newest.
-    linked_at: Timestamp,
+    connected_at: Timestamp,
     /// The device's last sign of life.
     alive_at: Timestamp,
     /// When the last message was accepted.
-    word_at: Option<Timestamp>,
+    message_at: Option<Timestamp>,
     /// Presence as last reported to the caller.
     present: Option<bool>,
-    order: Order,
-    way: Way,
+    order: MessageOrder,
+    delay: DelayFilter,
     /// The `up_ms` of the device's last state report on this connection.
     echo: Option<i64>,
     /// When a state report of this connection was last answered with the time; `None` before its first one.
@@ -128,18 +143,18 @@ pub struct Conversation {
     boot: Option<i64>,
     before_boot: Option<Timestamp>,
     /// The last message of the present boot.
-    boot_word_at: Option<Timestamp>,
+    boot_message_at: Option<Timestamp>,
     /// The epoch of the last state report.
     epoch: Option<i64>,
     /// The run of the last state report, and the uptime at which the device sent it.
     run: Option<(Run, Option<i64>)>,
     /// Run of which the actor was last notified, or `None` for a free machine.
-    told: Option<Uuid>,
+    notified_run: Option<Uuid>,
     /// End of that run, as the actor was last notified of it.
-    told_end: Timestamp,
+    notified_end: Timestamp,
     /// Whether the actor asked what the device runs: it is then notified even when nothing has changed.
     wanted: bool,
-    open: Option<Open>,
+    open: Option<OpenPurchaseState>,
     out: Vec<Effect>,
 }
 
@@ -147,14 +162,229 @@ impl Conversation {
     /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, which serves as
     /// the fence. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
     /// knows.
-    pub fn recall(&mut self, idmesin: i64, p: &Purchase) {
+    pub fn recall(&mut self, idmesin: MachineId, p: &Purchase) {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
             return;
         }
-        self.open = Some(Open::stored(idmesin, p));
+        self.open = Some(OpenPurchaseState::stored(idmesin, p));
+    }
+
+    /// Records that a connection subscribed to `cmd`.
+    pub fn on_subscribed(&mut self, connection: ConnectionId, now: Timestamp) -> Vec<Effect> {
+        let before = self.connection();
+        if let Err(at) = self.connections.binary_search(&connection) {
+            self.connections.insert(at, connection);
+        }
+        if self.connections.len() > MAX_CONNECTIONS {
+            self.connections.remove(0);
+        }
+        self.newest_since(before, now);
+        self.done()
+    }
+
+    /// Records that a connection is closed.
+    pub fn on_closed(&mut self, connection: ConnectionId, now: Timestamp) -> Vec<Effect> {
+        self.drop_connection(connection, now);
+        self.done()
+    }
+
+    /// Records a packet that is no message, for example a ping: any packet on a connection is a sign of life.
+    pub fn on_packet(&mut self, connection: ConnectionId, now: Timestamp) -> Vec<Effect> {
+        self.packet_arrived(connection, now);
+        self.ask_for_the_time(now);
+        self.done()
+    }
+
+    /// When [`Conversation::wake`] is due: the device is offline then.
+    pub fn silent_at(&self) -> Option<Timestamp> {
+        (self.present == Some(true)).then(|| self.alive_at.plus_ms(SILENCE_MS))
+    }
+
+    /// Closes the connection of a device that has been silent for too long.
+    pub fn wake(&mut self, now: Timestamp) -> Vec<Effect> {
+        if let Some(connection) = self.connection().filter(|_| self.silent_at().is_some_and(|at| at <= now)) {
+            self.out.push(Effect::Close(connection));
+            self.drop_connection(connection, now);
+        }
+        self.done()
+    }
+
+    pub fn is_present(&self) -> bool {
+        self.present == Some(true)
+    }
+
+    fn connection(&self) -> Option<ConnectionId> {
+        self.connections.last().copied()
+    }
+
+    fn drop_connection(&mut self, connection: ConnectionId, now: Timestamp) {
+        let before = self.connection();
+        self.connections.retain(|l| *l != connection);
+        self.newest_since(before, now);
+    }
+
+    /// Called when the connections have changed. A new newest connection decides the device's presence and begins with no state.
+    fn newest_since(&mut self, before: Option<ConnectionId>, now: Timestamp) {
+        let connection = self.connection();
+        if connection == before {
+            return;
+        }
+        (self.connected_at, self.alive_at) = (now, now);
+        (self.echo, self.answered_at, self.answered, self.asked_at) = (None, None, None, None);
+        self.set_present(connection.is_some());
+    }
+
+    fn set_present(&mut self, present: bool) {
+        if self.present != Some(present) {
+            self.present = Some(present);
+            self.out.push(Effect::Presence(present));
+        }
+    }
+
+    /// A packet arrived on `connection`. Only the newest connection shows that the device is reachable.
+    fn packet_arrived(&mut self, connection: ConnectionId, now: Timestamp) {
+        if self.connection() == Some(connection) {
+            self.alive_at = now;
+            self.set_present(true);
+        }
+    }
+
+    /// Sends a command of the machine. `begins`: it is a start that is sent for the first time; a process that found the purchase in the
+    /// store never sets it.
+    pub fn send(&mut self, cmd: &Command, begins: bool, now: Timestamp) -> Vec<Effect> {
+        self.remember_purchase(cmd, begins, now);
+        match cmd.op {
+            Op::Start => self.start_if_due(now),
+            Op::Query => self.query(cmd, now),
+            Op::Stop => {
+                self.wanted = true;
+                self.write(Cmd::new(cmd, now, None), now);
+            }
+        }
+        self.done()
+    }
+
+    fn remember_purchase(&mut self, cmd: &Command, begins: bool, now: Timestamp) {
+        if cmd.cmd_id.is_nil() {
+            return;
+        }
+        match &mut self.open {
+            // A command for a run without an open purchase has no epoch.
+            Some(open) if open.is(cmd.cmd_id) && cmd.epoch < open.cmd.epoch => {}
+            None if cmd.epoch == 0 => return,
+            Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
+            Some(open) if cmd.epoch <= open.cmd.epoch => return,
+            _ => self.open = Some(OpenPurchaseState::begin(cmd, begins)),
+        }
+        if let Some(open) = self.open.as_mut().filter(|_| cmd.op == Op::Stop) {
+            open.stop_at.get_or_insert(now);
+        }
+    }
+
+    /// Sends the start of the open purchase, unless the connection's first state report is still expected.
+    fn start_if_due(&mut self, now: Timestamp) {
+        let ready = !self.is_state_awaited(now);
+        let Some(cmd) = self.open.as_ref().filter(|open| open.is_to_start(now)).map(|open| Cmd::new(&open.cmd, now, None)) else {
+            return;
+        };
+        if ready
+            && self.write(cmd, now)
+            && let Some(open) = &mut self.open
+        {
+            open.written = true;
+        }
+    }
+
+    fn query(&mut self, cmd: &Command, now: Timestamp) {
+        self.wanted = true;
+        let Some(open) = &mut self.open else {
+            self.write(Cmd::new(cmd, now, None), now);
+            return;
+        };
+        if open.is(cmd.cmd_id) && open.is_void(now) {
+            open.answered = true;
+            self.out.push(Effect::Notify(open.ack(AckResult::Expired), Grounds::NotWritten));
+            return;
+        }
+        // A query without a purchase asks whether the machine stays free. Only the fence can ensure that, so its query is sent instead.
+        let fence = Some(open.query()).filter(|fence| cmd.cmd_id.is_nil() && now >= fence.exp && self.is_below_fence());
+        self.write(Cmd::new(fence.as_ref().unwrap_or(cmd), now, None), now);
+    }
+
+    /// Asks for a state report when a customer scans the machine: money is held only for a device that answered just now.
+    pub fn probe(&mut self, now: Timestamp) -> ProbeStep {
+        match self.connection().filter(|_| self.present == Some(true)) {
+            None => ProbeStep::Offline,
+            Some(_) if self.is_fresh(now) && self.has_clock(now) => ProbeStep::Fresh,
+            Some(_) if self.is_asked(now) => ProbeStep::Asked,
+            Some(_) if self.is_state_awaited(now) => {
+                // A second query would make the device take the answer to its first state report for a late one.
+                self.asked_at = Some(now);
+                ProbeStep::Asked
+            }
+            Some(connection) => {
+                self.asked_at = Some(now);
+                ProbeStep::Ask(connection, Cmd { echo: self.echo, ..nil_query(now) })
+            }
+        }
+    }
+
+    /// Whether a query of a scan waits for its answer.
+    pub fn is_asked(&self, now: Timestamp) -> bool {
+        self.asked_at.is_some_and(|at| at.ms_until(now) < PROBE_MS)
+    }
+
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        self.message_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
+    }
+
+    /// Whether the device is reachable although a query was not answered in time: it was queried only to send the time.
+    pub fn was_fresh(&self, now: Timestamp) -> bool {
+        self.present == Some(true) && self.message_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS + PROBE_MS)
+    }
+
+    /// Whether the device can accept a start without receiving the time first, as far as this server knows.
+    fn has_clock(&self, now: Timestamp) -> bool {
+        !self.delay.is_known() || self.clock_at.is_some_and(|at| at.ms_until(now) < CLOCK_KEPT_MS)
+    }
+
+    /// Whether the first state report of a connection is still expected.
+    fn is_state_awaited(&self, now: Timestamp) -> bool {
+        self.answered_at.is_none() && self.connected_at.ms_until(now) < FIRST_STATE_MS
+    }
+
+    /// Asks for a state report, which is answered with the time, when the last exchange is long ago. It also asks when the first state
+    /// report of the connection never counted: a later message on another connection of the device may have overtaken it.
+    fn ask_for_the_time(&mut self, now: Timestamp) {
+        let due = match self.answered_at {
+            Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,
+            None => self.delay.is_known() && !self.is_state_awaited(now),
+        };
+        if due && self.asked_at.is_none_or(|at| at.ms_until(now) >= ASK_AGAIN_MS) {
+            self.ask(now);
+        }
+    }
+
+    fn ask(&mut self, now: Timestamp) {
+        if self.write(nil_query(now), now) {
+            self.asked_at = Some(now);
+        }
+    }
+
+    /// Writes to the newest connection; `false` when there is no connection.
+    fn write(&mut self, cmd: Cmd, now: Timestamp) -> bool {
+        let Some(connection) = self.connection() else { return false };
+        self.out.push(Effect::Write(connection, Cmd { now_ms: now.ms(), echo: self.echo, ..cmd }));
+        true
     }
 
     fn done(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.out)
     }
+}
+
+/// Query that belongs to no command: the device answers it with a state report only.
+fn nil_query(now: Timestamp) -> Cmd {
+    let exp = now.ms().div_euclid(1000);
+    Cmd { cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, durasi_s: 0, exp, now_ms: now.ms(), echo: None }
 }

@@ -5,7 +5,7 @@ use nyala_core::purchase::step::{self, AckResult, Op};
 use uuid::Uuid;
 
 use super::*;
-use crate::device::mqtt::word::{Ack, BootId, DeviceMessage, Heartbeat, Last, Stamp, State};
+use crate::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, Stamp, State};
 
 /// Start of each history. The start of a purchase expires ten seconds later.
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
@@ -16,11 +16,11 @@ enum Do {
     Unlink(u64),
     Alive(u64),
     /// A message arrives on that connection.
-    Hear(u64, DeviceMessage),
+    Receive(u64, DeviceMessage),
     Wake,
     /// The machine sends the start of that purchase, for the first time.
     Begin(u8),
-    Say(Op, u8),
+    Send(Op, u8),
     /// The machine waits for staff: its device is asked without a purchase.
     Ask,
     Probe,
@@ -28,7 +28,7 @@ enum Do {
     Recall(u8),
 }
 
-use Do::{Alive, Ask, Begin, Hear, Link, Recall, Say, Unlink, Wake};
+use Do::{Alive, Ask, Begin, Link, Recall, Receive, Send, Unlink, Wake};
 
 fn id(n: u8) -> Uuid {
     Uuid::from_u128(n.into())
@@ -60,32 +60,35 @@ fn of_boot(boot: i64, state: State) -> DeviceMessage {
 }
 
 fn state(state: State) -> Do {
-    Hear(1, DeviceMessage::State(state))
+    Receive(1, DeviceMessage::State(state))
 }
 
 fn heartbeat(up_ms: i64) -> Do {
-    Hear(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
+    Receive(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
 }
 
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
-    Hear(1, DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }))
+    Receive(
+        1,
+        DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }),
+    )
 }
 
 fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
     match what {
-        Link(link) => talk.linked(LinkId(*link), now),
-        Unlink(link) => talk.unlinked(LinkId(*link), now),
-        Alive(link) => talk.alive(LinkId(*link), now),
-        Hear(from, word) => talk.hear(LinkId(*from), word, now),
+        Link(connection) => talk.on_subscribed(ConnectionId(*connection), now),
+        Unlink(connection) => talk.on_closed(ConnectionId(*connection), now),
+        Alive(connection) => talk.on_packet(ConnectionId(*connection), now),
+        Receive(from, word) => talk.on_message(ConnectionId(*from), word, now),
         Wake => talk.wake(now),
-        Begin(n) => talk.say(&cmd(Op::Start, *n), true, now),
-        Say(op, n) => talk.say(&cmd(*op, *n), false, now),
-        Ask => talk.say(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
+        Begin(n) => talk.send(&cmd(Op::Start, *n), true, now),
+        Send(op, n) => talk.send(&cmd(*op, *n), false, now),
+        Ask => talk.send(&Command { epoch: 0, exp: now, ..cmd(Op::Query, 0) }, false, now),
         Do::Probe => match talk.probe(now) {
-            Probe::Ask(link, cmd) => vec![Effect::Write(link, cmd)],
-            Probe::Here => vec![],
-            Probe::Asked => vec![Effect::Presence(true)],
-            Probe::Away => vec![Effect::Presence(false)],
+            ProbeStep::Ask(connection, cmd) => vec![Effect::Write(connection, cmd)],
+            ProbeStep::Fresh => vec![],
+            ProbeStep::Asked => vec![Effect::Presence(true)],
+            ProbeStep::Offline => vec![Effect::Presence(false)],
         },
         Recall(n) => {
             let held = step::first(1, id(*n), (*n).into(), 60, T0, T0);
@@ -97,16 +100,16 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
 
 fn name(effect: &Effect) -> String {
     match effect {
-        Effect::Tell(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
-        Effect::Tell(DeviceEvent::State { run: Some(run), .. }, _) => {
+        Effect::Notify(DeviceEvent::Ack { cmd_id, result }, grounds) => format!("{result:?} {} by {grounds:?}", cmd_id.as_u128()),
+        Effect::Notify(DeviceEvent::State { run: Some(run), .. }, _) => {
             format!("runs {} for {}", run.cmd_id.as_u128(), run.left_ms)
         }
-        Effect::Tell(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
+        Effect::Notify(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
         Effect::Presence(true) => "here".to_owned(),
         Effect::Presence(false) => "away".to_owned(),
-        Effect::Write(link, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", link.0),
-        Effect::Write(link, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), link.0),
-        Effect::Close(link) => format!("close {}", link.0),
+        Effect::Write(connection, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", connection.0),
+        Effect::Write(connection, cmd) => format!("{:?} {} on {}", cmd.op, cmd.cmd_id.as_u128(), connection.0),
+        Effect::Close(connection) => format!("close {}", connection.0),
         Effect::Trouble(Trouble::EndedEarly { left_ms, .. }) => format!("ended {left_ms} early"),
         Effect::Trouble(trouble) => format!("{trouble:?}"),
         Effect::Dropped(why) => format!("{why:?}"),
@@ -129,18 +132,18 @@ fn history(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversa
 fn the_newest_connection_that_subscribed_counts() {
     history([
         (0, Link(4), "here"),
-        (10, Hear(4, DeviceMessage::State(idle(10, 0))), "asks on 4"),
+        (10, Receive(4, DeviceMessage::State(idle(10, 0))), "asks on 4"),
         (20, Link(7), ""),
         // It subscribed late and is the older one.
         (30, Link(5), ""),
-        (40, Hear(4, DeviceMessage::State(idle(40, 0))), "Stale"),
-        (50, Hear(7, DeviceMessage::State(idle(50, 0))), "asks on 7"),
-        (60, Say(Op::Query, 1), "Query 1 on 7"),
+        (40, Receive(4, DeviceMessage::State(idle(40, 0))), "Stale"),
+        (50, Receive(7, DeviceMessage::State(idle(50, 0))), "asks on 7"),
+        (60, Send(Op::Query, 1), "Query 1 on 7"),
         (70, Unlink(7), ""),
-        (80, Say(Op::Query, 1), "Query 1 on 5"),
+        (80, Send(Op::Query, 1), "Query 1 on 5"),
         (90, Unlink(5), ""),
         (100, Unlink(4), "away"),
-        (110, Say(Op::Query, 1), ""),
+        (110, Send(Op::Query, 1), ""),
     ]);
 }
 
@@ -148,12 +151,12 @@ fn the_newest_connection_that_subscribed_counts() {
 fn one_connection_may_listen_and_others_speak() {
     history([
         (0, Link(1), "here"),
-        (10, Hear(2, DeviceMessage::State(idle(10, 0))), "asks on 1"),
-        (20, Hear(3, DeviceMessage::State(runs(20, 1, 60))), "runs 1 for 60000"),
+        (10, Receive(2, DeviceMessage::State(idle(10, 0))), "asks on 1"),
+        (20, Receive(3, DeviceMessage::State(runs(20, 1, 60))), "runs 1 for 60000"),
         (44_000, Alive(1), ""),
         (50_000, Wake, ""),
         // Messages on other connections are no sign of life for the one that subscribed.
-        (88_000, Hear(3, DeviceMessage::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
+        (88_000, Receive(3, DeviceMessage::State(runs(88_000, 1, 60))), "runs 1 for 60000"),
         (89_000, Wake, "close 1, away"),
     ]);
 }
@@ -172,7 +175,7 @@ fn silence_is_absence() {
 fn a_will_counts_only_for_the_connection_of_the_last_message() {
     let will = |boot, conn| {
         let stamp = Stamp { seq: None, up_ms: None, ..stamp(boot, conn, 0, 0) };
-        Hear(1, DeviceMessage::Gone(stamp))
+        Receive(1, DeviceMessage::Gone(stamp))
     };
     history([
         (0, Link(1), "here"),
@@ -189,7 +192,7 @@ fn a_will_counts_only_for_the_connection_of_the_last_message() {
 fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
     let said = |seq, n: u8, state: State| {
         let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
-        (50, Hear(n.into(), DeviceMessage::State(state)))
+        (50, Receive(n.into(), DeviceMessage::State(state)))
     };
     let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
     history([
@@ -202,13 +205,13 @@ fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
 
 #[test]
 fn a_first_state_that_a_later_message_has_overtaken_is_asked_for() {
-    let heartbeat = |up_ms| Hear(3, DeviceMessage::Heartbeat(Heartbeat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+    let heartbeat = |up_ms| Receive(3, DeviceMessage::Heartbeat(Heartbeat { stamp: idle(up_ms, 0).stamp, rssi: None }));
     history([
         (0, Link(1), "here"),
         (900, heartbeat(800), ""),
-        (950, Hear(2, DeviceMessage::State(idle(700, 0))), "Stale"),
+        (950, Receive(2, DeviceMessage::State(idle(700, 0))), "Stale"),
         (20_000, Alive(1), "asks on 1"),
-        (20_100, Hear(4, DeviceMessage::State(idle(20_050, 0))), "asks on 1"),
+        (20_100, Receive(4, DeviceMessage::State(idle(20_050, 0))), "asks on 1"),
         (30_900, heartbeat(30_800), ""),
     ]);
 }
@@ -221,7 +224,7 @@ fn an_ack_counts_from_any_connection_with_the_key() {
         (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
         (
             30,
-            Hear(9, DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
+            Receive(9, DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
             "Done 1 by Ack",
         ),
     ]);
@@ -248,7 +251,7 @@ fn a_connections_first_state_and_one_each_ten_minutes_are_answered_and_no_other(
         (630_200, state(idle(630_200, 0)), ""),
         (700_000, Unlink(1), "away"),
         (700_100, Link(2), "here"),
-        (700_200, Hear(2, DeviceMessage::State(idle(700_200, 0))), "asks on 2"),
+        (700_200, Receive(2, DeviceMessage::State(idle(700_200, 0))), "asks on 2"),
     ]);
     history(steps);
 }
@@ -261,14 +264,14 @@ fn a_command_tells_the_time_and_echoes_the_last_state() {
             .into_iter()
             .find_map(|e| if let Effect::Write(_, cmd) = e { Some((cmd.now_ms - T0.ms(), cmd.echo)) } else { None })
     };
-    talk.linked(LinkId(1), T0);
-    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
+    talk.on_subscribed(ConnectionId(1), T0);
+    assert_eq!(written(talk.send(&cmd(Op::Query, 1), false, T0.plus_ms(5))), Some((5, None)), "before there is one");
     assert_eq!(written(happens(&mut talk, &state(idle(100, 0)), T0.plus_ms(130))), Some((130, Some(100))));
     happens(&mut talk, &state(idle(200, 0)), T0.plus_ms(230));
     happens(&mut talk, &heartbeat(300), T0.plus_ms(330));
-    assert_eq!(written(talk.say(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
-    talk.linked(LinkId(2), T0.plus_ms(500));
-    assert_eq!(written(talk.say(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
+    assert_eq!(written(talk.send(&cmd(Op::Start, 1), true, T0.plus_ms(400))), Some((400, Some(200))));
+    talk.on_subscribed(ConnectionId(2), T0.plus_ms(500));
+    assert_eq!(written(talk.send(&cmd(Op::Query, 1), false, T0.plus_ms(505))), Some((505, None)), "another connection");
 }
 
 #[test]
@@ -341,7 +344,7 @@ fn another_boot_has_another_clock() {
         (0, Link(1), "here"),
         (500_000, state(idle(500_000, 0)), "asks on 1"),
         (600_000, Link(2), ""),
-        (600_100, Hear(2, of_boot(2, runs(100, 1, 60))), "runs 1 for 60000, asks on 2"),
+        (600_100, Receive(2, of_boot(2, runs(100, 1, 60))), "runs 1 for 60000, asks on 2"),
     ]);
 }
 
@@ -353,17 +356,17 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (0, Link(1), "here"),
         (10, Begin(1), ""),
         (60, state(idle(60, 0)), "asks on 1, Start 1 on 1"),
-        (3_000, Say(Op::Start, 1), "Start 1 on 1"),
+        (3_000, Send(Op::Start, 1), "Start 1 on 1"),
         // A device without a state report receives the start all the same.
         (4_000, Link(2), ""),
-        (5_999, Say(Op::Start, 1), ""),
-        (6_000, Say(Op::Start, 1), "Start 1 on 2"),
+        (5_999, Send(Op::Start, 1), ""),
+        (6_000, Send(Op::Start, 1), "Start 1 on 2"),
         // An unanswered start is sent to a new connection at once, until it expires.
         (7_000, Link(3), ""),
-        (7_050, Hear(3, DeviceMessage::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
+        (7_050, Receive(3, DeviceMessage::State(idle(7_050, 0))), "asks on 3, Start 1 on 3"),
         (9_000, Link(4), ""),
-        (9_999, Hear(4, DeviceMessage::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
-        (10_000, Say(Op::Start, 1), ""),
+        (9_999, Receive(4, DeviceMessage::State(idle(9_999, 0))), "asks on 4, Start 1 on 4"),
+        (10_000, Send(Op::Start, 1), ""),
     ]);
     history([
         (0, Link(1), "here"),
@@ -371,28 +374,28 @@ fn a_start_waits_for_the_first_state_of_a_connection() {
         (100, Begin(1), "Start 1 on 1"),
         (150, ack(150, 1, AckResult::Started), "Started 1 by Ack"),
         (200, Link(2), ""),
-        (250, Hear(2, DeviceMessage::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
+        (250, Receive(2, DeviceMessage::State(runs(250, 1, 600))), "runs 1 for 600000, asks on 2"),
     ]);
     // A heartbeat does not count as a state report.
-    history([(0, Link(1), "here"), (10, heartbeat(10), ""), (20, Begin(1), ""), (2_000, Say(Op::Start, 1), "Start 1 on 1")]);
+    history([(0, Link(1), "here"), (10, heartbeat(10), ""), (20, Begin(1), ""), (2_000, Send(Op::Start, 1), "Start 1 on 1")]);
 }
 
 #[test]
 fn a_start_that_never_left_is_void_when_it_is_too_late() {
-    history([(0, Begin(1), ""), (3_000, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    history([(0, Begin(1), ""), (3_000, Send(Op::Start, 1), ""), (10_000, Send(Op::Query, 1), "Expired 1 by NotWritten")]);
     // Before that moment the start may still be sent.
-    history([(0, Begin(1), ""), (9_999, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "Expired 1 by NotWritten")]);
+    history([(0, Begin(1), ""), (9_999, Send(Op::Query, 1), ""), (10_000, Send(Op::Query, 1), "Expired 1 by NotWritten")]);
     // The start was sent once, to a connection that was already dead.
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
         (30, Unlink(1), "away"),
-        (10_000, Say(Op::Query, 1), ""),
+        (10_000, Send(Op::Query, 1), ""),
     ]);
     // Another process may have written the start.
-    history([(0, Say(Op::Start, 1), ""), (10_000, Say(Op::Query, 1), "")]);
-    history([(0, Say(Op::Query, 1), ""), (10_000, Say(Op::Query, 1), "")]);
+    history([(0, Send(Op::Start, 1), ""), (10_000, Send(Op::Query, 1), "")]);
+    history([(0, Send(Op::Query, 1), ""), (10_000, Send(Op::Query, 1), "")]);
 }
 
 // --- what decides an unsure purchase ---
@@ -404,9 +407,9 @@ fn comes_back(at: i64, said: State, expected: &'static str) {
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
         (30, Unlink(1), "away"),
-        (10_000, Say(Op::Query, 1), ""),
+        (10_000, Send(Op::Query, 1), ""),
         (at - 5, Link(2), "here"),
-        (at, Hear(2, DeviceMessage::State(said)), expected),
+        (at, Receive(2, DeviceMessage::State(said)), expected),
     ]);
 }
 
@@ -448,7 +451,7 @@ fn an_epoch_below_decides_nothing_about_what_has_run_or_was_forgotten() {
         (0, Link(1), "here"),
         (10, state(idle(10, 5)), "asks on 1"),
         (20, Begin(6), "Start 6 on 1"),
-        (10_000, Say(Op::Query, 6), "Query 6 on 1"),
+        (10_000, Send(Op::Query, 6), "Query 6 on 1"),
         (20_000, state(idle(20_000, 0)), "MemoryLost { before: 5, now: 0 }"),
         (20_100, state(idle(20_100, 0)), ""),
     ]);
@@ -459,7 +462,7 @@ fn a_state_of_a_purchase_without_a_command_goes_to_the_actor() {
     history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "Done 1 by Last, asks on 1")]);
     history([(0, Link(1), "here"), (10, state(last(10, 1, AckResult::Started)), "asks on 1")]);
     // The reported purchase is not the open one.
-    history([(0, Say(Op::Query, 2), ""), (5, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "asks on 1")]);
+    history([(0, Send(Op::Query, 2), ""), (5, Link(1), "here"), (10, state(last(10, 1, AckResult::Done)), "asks on 1")]);
 }
 
 // --- the end of a run, and what staff must know ---
@@ -488,12 +491,12 @@ fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
     ]));
     // An operator requested a stop: a state report without a run confirms it.
     history(ran().into_iter().chain([
-        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_000, Send(Op::Stop, 1), "Stop 1 on 1"),
         (100_060, state(idle(100_055, 1)), "Done 1 by Run, free"),
         (100_070, state(idle(100_065, 1)), ""),
     ]));
     history(ran().into_iter().chain([
-        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (100_000, Send(Op::Stop, 1), "Stop 1 on 1"),
         (100_060, ack(100_055, 1, AckResult::Done), "Done 1 by Ack"),
         (100_070, state(idle(100_065, 1)), "free"),
     ]));
@@ -504,8 +507,8 @@ fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
         (30, ack(30, 1, AckResult::Started), "Started 1 by Ack"),
-        (100_000, Say(Op::Stop, 1), "Stop 1 on 1"),
-        (100_050, Hear(2, DeviceMessage::State(idle(25, 1))), "free"),
+        (100_000, Send(Op::Stop, 1), "Stop 1 on 1"),
+        (100_050, Receive(2, DeviceMessage::State(idle(25, 1))), "free"),
     ]);
     // A power cut ended a run that is stored.
     history([(0, Recall(1), ""), (5, Link(1), "here"), (100, state(idle(100, 1)), "ended 599900 early, asks on 1")]);
@@ -515,7 +518,7 @@ fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
         (0, Recall(1), ""),
         (5, Link(1), "here"),
         (100, state(runs(100, 1, 590)), "runs 1 for 590000, asks on 1"),
-        (1_000, Say(Op::Stop, 1), "Stop 1 on 1"),
+        (1_000, Send(Op::Stop, 1), "Stop 1 on 1"),
         (1_010, Recall(1), ""),
         (1_050, state(idle(1_045, 1)), "Done 1 by Run, free"),
     ]);
@@ -527,7 +530,7 @@ fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
         (20, Begin(1), "Start 1 on 1"),
-        (10_000, Say(Op::Query, 1), "Query 1 on 1"),
+        (10_000, Send(Op::Query, 1), "Query 1 on 1"),
         // Long after the refund, the machine waits for staff.
         (1_000_000, Ask, "Query 1 on 1"),
         (1_000_050, state(idle(5_000, 0)), "Query 1 on 1"),
@@ -574,7 +577,7 @@ fn the_actor_receives_only_what_it_wants_of_an_idle_device() {
 
 #[test]
 fn two_devices_with_one_key_are_trouble() {
-    let boot = |link, of, up_ms| Hear(link, of_boot(of, idle(up_ms, 0)));
+    let boot = |connection, of, up_ms| Receive(connection, of_boot(of, idle(up_ms, 0)));
     history([
         (0, Link(1), "here"),
         (10, boot(1, 1, 10), "asks on 1"),

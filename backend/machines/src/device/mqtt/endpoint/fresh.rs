@@ -9,10 +9,10 @@ use nyala_mqtt::server::Connect;
 use ppp::v2::{Addresses, Header, ParseError};
 use tokio::time::{Duration, Instant};
 
-use super::line::{DeviceSession, Line, Stage};
-use super::login::{self, Knock};
+use super::connection::{DeviceConnection, DeviceSession, Stage};
+use super::login::{self, PendingLogin};
 use super::login_pool::Admission;
-use super::shared::{LineKey, Order, Place, Verdict};
+use super::shared::{ConnectionPermit, SlotKey, ThreadCommand, Verdict};
 use super::thread::Thread;
 use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::Refused;
@@ -40,7 +40,7 @@ impl Thread {
     }
 
     /// Returns a place for a connection from `peer`. If necessary, another connection that has not logged in is closed for it.
-    fn make_room(&mut self, peer: IpAddr) -> Option<Place> {
+    fn make_room(&mut self, peer: IpAddr) -> Option<ConnectionPermit> {
         let free = self.shared.place();
         match self.pool.admission(peer.into(), free.is_none(), self.now()) {
             Admission::Free => free,
@@ -53,25 +53,25 @@ impl Thread {
         }
     }
 
-    fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: Place) {
+    fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: ConnectionPermit) {
         // A socket that the kernel refuses is dropped: its device reconnects.
         let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
         let now = self.now();
-        let mut line = Line::new(socket, self.shared.next_link(), peer.into(), place, now, LOGIN_WITHIN_MS);
+        let mut connection = DeviceConnection::new(socket, self.shared.next_id(), peer.into(), place, now, LOGIN_WITHIN_MS);
         if self.shared.trusted_proxies.iter().any(|block| block.contains(peer)) {
-            line.stage = Stage::Proxied;
+            connection.stage = Stage::Proxied;
         }
-        self.insert(line);
+        self.insert(connection);
     }
 
     /// Reads the PROXY header (version 2) of a connection that a trusted proxy forwards; its source address is the device's. Returns
     /// whether the connection is ready for what follows the header.
-    pub(super) fn take_proxy_header(&mut self, key: LineKey, buf: &mut [u8]) -> bool {
-        let Some(line) = self.line(key) else { return false };
-        if !matches!(line.stage, Stage::Proxied) {
+    pub(super) fn take_proxy_header(&mut self, key: SlotKey, buf: &mut [u8]) -> bool {
+        let Some(connection) = self.connection(key) else { return false };
+        if !matches!(connection.stage, Stage::Proxied) {
             return true;
         }
-        let peeked = match line.socket.peek(buf) {
+        let peeked = match connection.socket.peek(buf) {
             Ok(n) => n,
             Err(e) if matches!(e.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted) => return false,
             Err(_) => {
@@ -104,13 +104,13 @@ impl Thread {
                 return false;
             }
         };
-        if line.socket.skip(&mut buf[..length]).is_err() {
+        if connection.socket.skip(&mut buf[..length]).is_err() {
             self.doom(key, None);
             return false;
         }
-        line.stage = Stage::Fresh;
+        connection.stage = Stage::Fresh;
         if let Some(from) = from.map(Into::into) {
-            let before = std::mem::replace(&mut line.from, from);
+            let before = std::mem::replace(&mut connection.from, from);
             if let Some(since) = self.pool.remove(key, before) {
                 self.pool.insert(key, from, since);
             }
@@ -118,18 +118,18 @@ impl Thread {
         true
     }
 
-    pub(super) fn knock(&mut self, key: LineKey, connect: &Connect, now: Timestamp) {
+    pub(super) fn on_connect(&mut self, key: SlotKey, connect: &Connect, now: Timestamp) {
         let Some(claim) = login::claim(connect) else { return self.refuse(key, Refusal::Login, Refused::Wrong) };
         let shared = self.shared.clone();
-        let Some(line) = self.line(key) else { return };
-        if !shared.may_log_in(claim.idmesin, line.from, now) {
+        let Some(connection) = self.connection(key) else { return };
+        if !shared.may_log_in(claim.idmesin, connection.from, now) {
             return self.refuse(key, Refusal::NotAuthorized, Refused::Limited);
         }
-        line.stage = Stage::Judged(login::login(connect, claim.idmesin));
-        if self.knocks.len() >= MAX_LOGINS {
+        connection.stage = Stage::Checking(login::login(connect, claim.idmesin));
+        if self.logins.len() >= MAX_LOGINS {
             self.forget_gone();
         }
-        self.knocks.push(Knock { key, claim });
+        self.logins.push(PendingLogin { key, claim });
         self.ask_at.get_or_insert_with(|| Instant::now() + GATHER);
     }
 
@@ -140,18 +140,18 @@ impl Thread {
 
     /// Drops logins of closed connections, so that no more logins wait than connections may.
     fn forget_gone(&mut self) {
-        let mut knocks = std::mem::take(&mut self.knocks);
-        knocks.retain(|knock| self.line(knock.key).is_some());
-        self.knocks = knocks;
+        let mut logins = std::mem::take(&mut self.logins);
+        logins.retain(|login| self.connection(login.key).is_some());
+        self.logins = logins;
     }
 
     pub fn ask(&mut self) {
         self.ask_at = None;
         self.forget_gone();
-        self.asking = self.to_judge.try_send(std::mem::take(&mut self.knocks)).is_ok();
+        self.asking = self.to_judge.try_send(std::mem::take(&mut self.logins)).is_ok();
     }
 
-    pub(super) fn judged(&mut self, verdicts: Vec<(LineKey, Verdict)>) {
+    pub(super) fn checked(&mut self, verdicts: Vec<(SlotKey, Verdict)>) {
         self.asking = false;
         let now = self.now();
         for (key, verdict) in verdicts {
@@ -160,7 +160,7 @@ impl Thread {
                 Verdict::Unavailable => self.refuse(key, Refusal::Unavailable, Refused::Unavailable),
                 Verdict::Wrong => {
                     let shared = self.shared.clone();
-                    if let Some(Line { from, stage: Stage::Judged(login), .. }) = self.line(key) {
+                    if let Some(DeviceConnection { from, stage: Stage::Checking(login), .. }) = self.connection(key) {
                         shared.was_wrong(login.idmesin, *from, now);
                     }
                     self.refuse(key, Refusal::Login, Refused::Wrong);
@@ -170,19 +170,19 @@ impl Thread {
     }
 
     /// Completes a login: passes the connection to the thread of its device.
-    fn let_in(&mut self, key: LineKey, found: DeviceKey) {
+    fn let_in(&mut self, key: SlotKey, found: DeviceKey) {
         if self.shared.is_revoked(found.id) {
             return self.refuse(key, Refusal::Login, Refused::Wrong);
         }
         let prefix = login::prefix(found.idoutlet, found.idmesin);
-        let Some(Stage::Judged(login)) = self.line(key).map(|line| &line.stage) else { return };
+        let Some(Stage::Checking(login)) = self.connection(key).map(|connection| &connection.stage) else { return };
         if !login::has_own_will(login, &prefix) {
             return self.refuse(key, Refusal::NotAuthorized, Refused::Foreign);
         }
-        let Some(mut line) = self.remove(key) else { return };
-        let Stage::Judged(login) = std::mem::replace(&mut line.stage, Stage::Fresh) else { return };
-        line.silence_ms = login.silence_ms;
-        line.stage = Stage::Seated(DeviceSession {
+        let Some(mut connection) = self.remove(key) else { return };
+        let Stage::Checking(login) = std::mem::replace(&mut connection.stage, Stage::Fresh) else { return };
+        connection.silence_ms = login.silence_ms;
+        connection.stage = Stage::LoggedIn(DeviceSession {
             idmesin: found.idmesin,
             key: found.id,
             client: login.client,
@@ -191,17 +191,17 @@ impl Thread {
             states: false,
         });
         if self.shared.is_home(found.idoutlet, &self.me) {
-            self.arrive(line, found);
-        } else if self.shared.order(found.idoutlet, Order::DeviceSession(Box::new(line), found)).is_err() {
+            self.arrive(connection, found);
+        } else if self.shared.order(found.idoutlet, ThreadCommand::Adopt(Box::new(connection), found)).is_err() {
             self.shared.reports.metrics.refused(Refused::Crowded);
         }
     }
 
     /// Refuses a login; then the connection is closed.
-    fn refuse(&mut self, key: LineKey, answer: Refusal, why: Refused) {
+    fn refuse(&mut self, key: SlotKey, answer: Refusal, why: Refused) {
         self.shared.reports.metrics.refused(why);
-        if let Some(line) = self.line(key) {
-            let _ = line.mqtt.refuse(answer, &mut line.out);
+        if let Some(connection) = self.connection(key) {
+            let _ = connection.mqtt.refuse(answer, &mut connection.out);
             self.send(key);
         }
         self.doom(key, None);

@@ -1,31 +1,32 @@
 //! Logins of devices: the claim of a CONNECT, and the check of several claims in one statement.
 
+use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use std::sync::Arc;
 
 use nyala_mqtt::server::Connect;
 use tokio::sync::mpsc;
 
-use super::line::Login;
-use super::shared::{LineKey, Order, Shared, Verdict};
+use super::connection::Login;
+use super::shared::{Shared, SlotKey, ThreadCommand, Verdict};
 use crate::device::mqtt::keys::{KeyError, hash};
 use crate::device::mqtt::logins::{self, Claim, DeviceKey};
 
 /// Login that waits for its check.
 #[derive(Debug)]
-pub struct Knock {
-    pub key: LineKey,
+pub struct PendingLogin {
+    pub key: SlotKey,
     pub claim: Claim,
 }
 
 /// Machine that a CONNECT claims; `None`: no machine. Anonymous logins are not accepted.
 pub fn claim(connect: &Connect) -> Option<Claim> {
     let (user, password) = connect.user().zip(connect.password())?;
-    let idmesin = user.parse().ok().filter(|id: &i64| *id > 0 && user == id.to_string())?;
+    let idmesin = MachineId::parse(user).filter(|id| user == id.to_string())?;
     Some(Claim { idmesin, hash: hash(password) })
 }
 
 /// The rest of what a CONNECT asks for.
-pub fn login(connect: &Connect, idmesin: i64) -> Login {
+pub fn login(connect: &Connect, idmesin: MachineId) -> Login {
     Login {
         idmesin,
         client: connect.client_id().into(),
@@ -40,20 +41,20 @@ pub fn has_own_will(login: &Login, prefix: &str) -> bool {
 }
 
 /// Prefix of a device's topics.
-pub fn prefix(idoutlet: i64, idmesin: i64) -> String {
+pub fn prefix(idoutlet: OutletId, idmesin: MachineId) -> String {
     format!("nyala/v1/{idoutlet}/{idmesin}/")
 }
 
 /// Checks gathered logins together, until all senders are dropped; `to` receives the verdicts.
-pub async fn judge_loop(shared: Arc<Shared>, mut knocks: mpsc::Receiver<Vec<Knock>>, to: mpsc::Sender<Order>) {
-    while let Some(knocks) = knocks.recv().await {
-        let _ = to.send(Order::Judged(judge(&shared, knocks).await)).await;
+pub async fn check_loop(shared: Arc<Shared>, mut logins: mpsc::Receiver<Vec<PendingLogin>>, to: mpsc::Sender<ThreadCommand>) {
+    while let Some(logins) = logins.recv().await {
+        let _ = to.send(ThreadCommand::Judged(check(&shared, logins).await)).await;
     }
 }
 
 /// Checks logins against the keys as they are now.
-async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
-    let (keys, claims): (Vec<LineKey>, Vec<Claim>) = knocks.into_iter().map(|knock| (knock.key, knock.claim)).unzip();
+async fn check(shared: &Shared, logins: Vec<PendingLogin>) -> Vec<(SlotKey, Verdict)> {
+    let (keys, claims): (Vec<SlotKey>, Vec<Claim>) = logins.into_iter().map(|login| (login.key, login.claim)).unzip();
     let verdicts = look_up(shared, &claims).await.unwrap_or_else(|e| {
         tracing::warn!(error = %e, logins = claims.len(), "devices cannot log in");
         vec![Verdict::Unavailable; claims.len()]
@@ -64,7 +65,7 @@ async fn judge(shared: &Shared, knocks: Vec<Knock>) -> Vec<(LineKey, Verdict)> {
 async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyError> {
     let mut client = shared.store.get().await?;
     let found = logins::check(&client, claims).await?;
-    let new: Vec<i64> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
+    let new: Vec<DeviceKeyId> = found.iter().flatten().filter(|key| key.first_use).map(|key| key.id).collect();
     let mut used = Vec::new();
     if !new.is_empty() {
         let tx = client.transaction().await?;
@@ -76,7 +77,7 @@ async fn look_up(shared: &Shared, claims: &[Claim]) -> Result<Vec<Verdict>, KeyE
 
 /// Verdict for a key. `used`: the keys whose first use is committed. No login succeeds before that commit. So an old key counts beside
 /// its successor only until the successor's first login.
-fn verdict(key: Option<DeviceKey>, used: &[i64]) -> Verdict {
+fn verdict(key: Option<DeviceKey>, used: &[DeviceKeyId]) -> Verdict {
     match key {
         Some(key) if key.first_use && !used.contains(&key.id) => Verdict::Unavailable,
         Some(key) => Verdict::Yes(key),

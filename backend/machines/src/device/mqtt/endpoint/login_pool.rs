@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, HashMap};
 use nyala_core::domain::address::Address;
 use nyala_core::domain::timestamp::Timestamp;
 
-use super::shared::LineKey;
-use crate::device::mqtt::conversation::LinkId;
+use super::shared::SlotKey;
+use crate::device::mqtt::conversation::ConnectionId;
 
 /// Age in milliseconds at which a connection makes room for a new one even when no network has more connections than the others.
 const STALE_MS: i64 = 1_000;
@@ -21,7 +21,7 @@ pub enum Admission {
     /// There is a free place.
     Free,
     /// This connection must be closed first.
-    Evict(LineKey),
+    Evict(SlotKey),
     /// No connection makes room: the new one is refused.
     Full,
 }
@@ -30,13 +30,13 @@ pub enum Admission {
 pub struct LoginPool {
     max: usize,
     /// Key is network, address and number, so that a later connection of an address follows an earlier one.
-    places: BTreeMap<(Address, Address, LinkId), Place>,
+    places: BTreeMap<(Address, Address, ConnectionId), PoolSlot>,
     by_network: HashMap<Address, usize>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Place {
-    key: LineKey,
+struct PoolSlot {
+    key: SlotKey,
     since: Timestamp,
 }
 
@@ -69,8 +69,8 @@ impl LoginPool {
     }
 
     /// The newest connection of the address that has most in a network; `None` when `than`, with one more, would have at least as many.
-    fn newest_of_fullest(&self, network: Address, than: Option<Address>) -> Option<LineKey> {
-        let mut held: HashMap<Address, (usize, LineKey)> = HashMap::new();
+    fn newest_of_fullest(&self, network: Address, than: Option<Address>) -> Option<SlotKey> {
+        let mut held: HashMap<Address, (usize, SlotKey)> = HashMap::new();
         for ((_, address, _), place) in self.of_network(network) {
             let entry = held.entry(*address).or_insert((0, place.key));
             *entry = (entry.0 + 1, place.key);
@@ -81,30 +81,30 @@ impl LoginPool {
     }
 
     /// The oldest connection of the networks that have `most`, when it is stale.
-    fn oldest_stale(&self, most: usize, now: Timestamp) -> Option<LineKey> {
+    fn oldest_stale(&self, most: usize, now: Timestamp) -> Option<SlotKey> {
         let fullest = self.by_network.iter().filter(|(_, held)| **held == most);
         let places = fullest.flat_map(|(network, _)| self.of_network(*network));
-        let oldest = places.map(|(_, place)| place).min_by_key(|place| (place.since, place.key.link))?;
+        let oldest = places.map(|(_, place)| place).min_by_key(|place| (place.since, place.key.id))?;
         (oldest.since.ms_until(now) >= STALE_MS).then_some(oldest.key)
     }
 
-    fn of_network(&self, network: Address) -> impl Iterator<Item = (&(Address, Address, LinkId), &Place)> {
-        let from = (network, Address::V4(0), LinkId(0));
-        let to = (network, Address::V6(u64::MAX), LinkId(u64::MAX));
+    fn of_network(&self, network: Address) -> impl Iterator<Item = (&(Address, Address, ConnectionId), &PoolSlot)> {
+        let from = (network, Address::V4(0), ConnectionId(0));
+        let to = (network, Address::V6(u64::MAX), ConnectionId(u64::MAX));
         self.places.range(from..=to)
     }
 
-    pub fn insert(&mut self, key: LineKey, address: Address, since: Timestamp) {
+    pub fn insert(&mut self, key: SlotKey, address: Address, since: Timestamp) {
         let network = network(address);
-        if self.places.insert((network, address, key.link), Place { key, since }).is_none() {
+        if self.places.insert((network, address, key.id), PoolSlot { key, since }).is_none() {
             *self.by_network.entry(network).or_default() += 1;
         }
     }
 
     /// Removes a connection and returns when it came; `None` when it is not in the pool.
-    pub fn remove(&mut self, key: LineKey, address: Address) -> Option<Timestamp> {
+    pub fn remove(&mut self, key: SlotKey, address: Address) -> Option<Timestamp> {
         let network = network(address);
-        let place = self.places.remove(&(network, address, key.link))?;
+        let place = self.places.remove(&(network, address, key.id))?;
         match self.by_network.get_mut(&network) {
             Some(held) if *held > 1 => *held -= 1,
             _ => _ = self.by_network.remove(&network),
@@ -138,11 +138,11 @@ mod tests {
                 Admission::Evict(key) => {
                     let (_, at, _) = *self.pool.places.iter().find(|(_, place)| place.key == key).unwrap().0;
                     self.pool.remove(key, at).unwrap();
-                    Some(key.link.0)
+                    Some(key.id.0)
                 }
             };
             self.last += 1;
-            self.pool.insert(LineKey { at: 0, link: LinkId(self.last) }, address, now);
+            self.pool.insert(SlotKey { at: 0, id: ConnectionId(self.last) }, address, now);
             Some((self.last, displaced))
         }
     }
@@ -194,7 +194,7 @@ mod tests {
             assert_eq!(pool.come(ip, 0), Some((n as u64 + 1, None)));
         }
         for (n, ip) in ips.iter().enumerate() {
-            let key = LineKey { at: 0, link: LinkId(n as u64 + 1) };
+            let key = SlotKey { at: 0, id: ConnectionId(n as u64 + 1) };
             assert!(pool.pool.remove(key, ip.parse::<IpAddr>().unwrap().into()).is_some());
         }
         assert!(pool.pool.places.is_empty() && pool.pool.by_network.is_empty());

@@ -1,10 +1,10 @@
 //! Endpoint of `serve` for devices (docs/contract.md §6): all I/O and its limits. `conversation` decides what messages mean.
 
+mod connection;
 mod fresh;
-mod line;
 mod login;
 mod login_pool;
-mod seated;
+mod session;
 mod shared;
 mod thread;
 
@@ -19,15 +19,15 @@ use tokio::io::unix::AsyncFd;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep_until};
 
-use self::shared::ORDERS;
-pub use self::shared::{Order, Shared};
+use self::shared::MAX_COMMANDS;
+pub use self::shared::{Shared, ThreadCommand};
 use self::thread::Thread;
 
 /// How often dead connections and silent devices are looked for.
 const SWEEP: Duration = Duration::from_millis(500);
 /// Greatest number of kernel events, and of orders, that are processed before other tasks of this thread run.
 const EVENTS: usize = 256;
-const ORDERS_A_TURN: usize = 256;
+const COMMANDS_A_TURN: usize = 256;
 
 /// Kernel events of a thread's connections.
 struct KernelEvents(Poll);
@@ -42,14 +42,14 @@ impl AsRawFd for KernelEvents {
 ///
 /// # Errors
 /// When the kernel has no free descriptor.
-pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<Order>> {
+pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<ThreadCommand>> {
     let poll = Poll::new()?;
     let registry = poll.registry().try_clone()?;
     let news = watch(KernelEvents(poll))?;
-    let (me, orders) = mpsc::channel(ORDERS);
-    let (to_judge, knocks) = mpsc::channel(1);
+    let (me, orders) = mpsc::channel(MAX_COMMANDS);
+    let (to_judge, logins) = mpsc::channel(1);
     shared.add_thread(me.clone());
-    vital::spawn("logins", login::judge_loop(shared.clone(), knocks, me.clone()));
+    vital::spawn("logins", login::check_loop(shared.clone(), logins, me.clone()));
     vital::spawn("endpoint", run(Thread::new(shared, registry, me.clone(), to_judge), news, orders));
     Ok(me)
 }
@@ -62,7 +62,7 @@ fn watch(news: KernelEvents) -> std::io::Result<AsyncFd<KernelEvents>> {
     Ok(watched?)
 }
 
-async fn run(mut thread: Thread, mut news: AsyncFd<KernelEvents>, mut orders: mpsc::Receiver<Order>) {
+async fn run(mut thread: Thread, mut news: AsyncFd<KernelEvents>, mut orders: mpsc::Receiver<ThreadCommand>) {
     let mut events = Events::with_capacity(EVENTS);
     let mut sweep = interval(SWEEP);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -86,7 +86,7 @@ async fn run(mut thread: Thread, mut news: AsyncFd<KernelEvents>, mut orders: mp
             },
             Some(order) = orders.recv() => {
                 thread.order(order);
-                for _ in 1..ORDERS_A_TURN {
+                for _ in 1..COMMANDS_A_TURN {
                     let Ok(order) = orders.try_recv() else { break };
                     thread.order(order);
                 }

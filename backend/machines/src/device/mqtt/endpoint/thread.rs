@@ -6,17 +6,18 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use mio::{Registry, Token};
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::server::Event;
 use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
+use super::connection::{DeviceConnection, DeviceSession, Stage, Unsendable};
 use super::fresh::MAX_LOGINS;
-use super::line::{DeviceSession, Line, Stage, Unsendable};
-use super::login::Knock;
+use super::login::PendingLogin;
 use super::login_pool::LoginPool;
-use super::shared::{LineKey, Order, Shared};
+use super::shared::{Shared, SlotKey, ThreadCommand};
 use crate::device::mqtt::devices::Devices;
 use crate::device::mqtt::metrics::{Closed, Refused};
 
@@ -33,36 +34,41 @@ pub struct Thread {
     pub(super) shared: Arc<Shared>,
     registry: Registry,
     /// Sender of orders to this thread itself.
-    pub(super) me: mpsc::Sender<Order>,
-    lines: Slab<Line>,
+    pub(super) me: mpsc::Sender<ThreadCommand>,
+    connections: Slab<DeviceConnection>,
     pub(super) devices: Devices,
     /// Connections of each device, the oldest first.
-    pub(super) lines_of: HashMap<i64, Vec<LineKey>>,
+    pub(super) connections_of: HashMap<MachineId, Vec<SlotKey>>,
     /// Connections that have not logged in.
     pub(super) pool: LoginPool,
-    pub(super) knocks: Vec<Knock>,
+    pub(super) logins: Vec<PendingLogin>,
     /// Sender of logins to the task that checks them together.
-    pub(super) to_judge: mpsc::Sender<Vec<Knock>>,
+    pub(super) to_judge: mpsc::Sender<Vec<PendingLogin>>,
     pub(super) ask_at: Option<Instant>,
     pub(super) asking: bool,
     /// Connections that are closed when the present input is processed.
-    doomed: Vec<(LineKey, Option<Closed>)>,
+    doomed: Vec<(SlotKey, Option<Closed>)>,
     /// Connections that may have more bytes than were read.
-    again: Vec<LineKey>,
+    again: Vec<SlotKey>,
     buf: Vec<u8>,
 }
 
 impl Thread {
-    pub fn new(shared: Arc<Shared>, registry: Registry, me: mpsc::Sender<Order>, to_judge: mpsc::Sender<Vec<Knock>>) -> Self {
+    pub fn new(
+        shared: Arc<Shared>,
+        registry: Registry,
+        me: mpsc::Sender<ThreadCommand>,
+        to_judge: mpsc::Sender<Vec<PendingLogin>>,
+    ) -> Self {
         Self {
             shared,
             registry,
             me,
-            lines: Slab::new(),
+            connections: Slab::new(),
             devices: Devices::default(),
-            lines_of: HashMap::new(),
+            connections_of: HashMap::new(),
             pool: LoginPool::new(MAX_LOGINS),
-            knocks: Vec::new(),
+            logins: Vec::new(),
             to_judge,
             ask_at: None,
             asking: false,
@@ -76,24 +82,28 @@ impl Thread {
         self.shared.store.now()
     }
 
-    pub fn order(&mut self, order: Order) {
+    pub fn order(&mut self, order: ThreadCommand) {
         match order {
-            Order::Accepted(stream) => self.accepted(stream),
-            Order::Judged(verdicts) => self.judged(verdicts),
-            Order::DeviceSession(line, key) => self.arrive(*line, key),
-            Order::Request(request) => {
+            ThreadCommand::Accepted(stream) => self.accepted(stream),
+            ThreadCommand::Judged(verdicts) => self.checked(verdicts),
+            ThreadCommand::Adopt(connection, key) => self.arrive(*connection, key),
+            ThreadCommand::Request(request) => {
                 let now = self.now();
                 if let Some((idmesin, effects)) = self.devices.request(request, &self.shared.reports, now) {
                     self.perform(idmesin, effects);
                 }
             }
-            Order::SendAway => {
-                let all: Vec<LineKey> = self.lines.iter().map(|(at, line)| LineKey { at, link: line.link }).collect();
+            ThreadCommand::DisconnectAll => {
+                let all: Vec<SlotKey> =
+                    self.connections.iter().map(|(at, connection)| SlotKey { at, id: connection.id }).collect();
                 all.into_iter().for_each(|key| self.doom(key, Some(Closed::CutOff)));
             }
-            Order::Revoked(keys) => {
-                let revoked = self.lines.iter().filter(|(_, line)| line.seat().is_some_and(|seat| keys.contains(&seat.key)));
-                let revoked: Vec<LineKey> = revoked.map(|(at, line)| LineKey { at, link: line.link }).collect();
+            ThreadCommand::Revoked(keys) => {
+                let revoked = self
+                    .connections
+                    .iter()
+                    .filter(|(_, connection)| connection.session().is_some_and(|session| keys.contains(&session.key)));
+                let revoked: Vec<SlotKey> = revoked.map(|(at, connection)| SlotKey { at, id: connection.id }).collect();
                 revoked.into_iter().for_each(|key| self.doom(key, Some(Closed::Revoked)));
             }
         }
@@ -101,46 +111,46 @@ impl Thread {
 
     // --- connections ---
 
-    pub(super) fn line(&mut self, key: LineKey) -> Option<&mut Line> {
-        self.lines.get_mut(key.at).filter(|line| line.link == key.link)
+    pub(super) fn connection(&mut self, key: SlotKey) -> Option<&mut DeviceConnection> {
+        self.connections.get_mut(key.at).filter(|connection| connection.id == key.id)
     }
 
-    pub(super) fn seat(&self, key: LineKey) -> Option<&DeviceSession> {
-        self.lines.get(key.at).filter(|line| line.link == key.link)?.seat()
+    pub(super) fn session(&self, key: SlotKey) -> Option<&DeviceSession> {
+        self.connections.get(key.at).filter(|connection| connection.id == key.id)?.session()
     }
 
-    pub(super) fn seat_mut(&mut self, key: LineKey) -> Option<&mut DeviceSession> {
-        self.line(key)?.seat_mut()
+    pub(super) fn session_mut(&mut self, key: SlotKey) -> Option<&mut DeviceSession> {
+        self.connection(key)?.session_mut()
     }
 
     /// Adds a connection to this thread. `None`: the kernel does not take it.
-    pub(super) fn insert(&mut self, mut line: Line) -> Option<LineKey> {
-        let entry = self.lines.vacant_entry();
-        let key = LineKey { at: entry.key(), link: line.link };
-        line.socket.register(&self.registry, Token(key.at)).ok()?;
-        if line.seat().is_none() {
-            self.pool.insert(key, line.from, line.heard_at);
+    pub(super) fn insert(&mut self, mut connection: DeviceConnection) -> Option<SlotKey> {
+        let entry = self.connections.vacant_entry();
+        let key = SlotKey { at: entry.key(), id: connection.id };
+        connection.socket.register(&self.registry, Token(key.at)).ok()?;
+        if connection.session().is_none() {
+            self.pool.insert(key, connection.from, connection.received_at);
         }
-        entry.insert(line);
+        entry.insert(connection);
         Some(key)
     }
 
     /// Removes a connection, to close it or to pass it to another thread.
-    pub(super) fn remove(&mut self, key: LineKey) -> Option<Line> {
-        self.line(key)?;
-        let mut line = self.lines.remove(key.at);
+    pub(super) fn remove(&mut self, key: SlotKey) -> Option<DeviceConnection> {
+        self.connection(key)?;
+        let mut connection = self.connections.remove(key.at);
         // A connection that the other side closed may already be deregistered by the kernel.
-        let _ = line.socket.deregister(&self.registry);
-        if line.seat().is_none() {
-            self.pool.remove(key, line.from);
+        let _ = connection.socket.deregister(&self.registry);
+        if connection.session().is_none() {
+            self.pool.remove(key, connection.from);
         }
-        Some(line)
+        Some(connection)
     }
 
     /// Processes a kernel event of a connection.
     pub fn ready(&mut self, token: Token, readable: bool) {
-        let Some(link) = self.lines.get(token.0).map(|line| line.link) else { return };
-        let key = LineKey { at: token.0, link };
+        let Some(id) = self.connections.get(token.0).map(|connection| connection.id) else { return };
+        let key = SlotKey { at: token.0, id };
         // The kernel reports only once that a socket is writable, and it may do so at any time.
         self.send(key);
         if readable {
@@ -164,7 +174,7 @@ impl Thread {
         }
     }
 
-    pub(super) fn read(&mut self, key: LineKey) {
+    pub(super) fn read(&mut self, key: SlotKey) {
         let mut buf = std::mem::take(&mut self.buf);
         if !self.take_proxy_header(key, &mut buf) {
             self.buf = buf;
@@ -172,11 +182,11 @@ impl Thread {
         }
         let mut reads = 0..READS;
         let more = loop {
-            let Some(line) = self.line(key).filter(|line| !line.doomed) else { break false };
+            let Some(connection) = self.connection(key).filter(|connection| !connection.doomed) else { break false };
             if reads.next().is_none() {
                 break true;
             }
-            match line.socket.read(&mut buf) {
+            match connection.socket.read(&mut buf) {
                 Ok(0) => self.doom(key, None),
                 Ok(n) => self.feed(key, &buf[..n]),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break false,
@@ -192,24 +202,24 @@ impl Thread {
     }
 
     /// Parses the bytes that were read.
-    pub(super) fn feed(&mut self, key: LineKey, mut bytes: &[u8]) {
+    pub(super) fn feed(&mut self, key: SlotKey, mut bytes: &[u8]) {
         let (now, begins) = (self.now(), bytes);
-        while let Some(line) = self.line(key).filter(|line| !line.doomed) {
-            match line.mqtt.feed(&mut bytes, &mut line.out) {
+        while let Some(connection) = self.connection(key).filter(|connection| !connection.doomed) {
+            match connection.mqtt.feed(&mut bytes, &mut connection.out) {
                 Ok(None) => return,
                 Ok(Some(event)) => {
-                    line.packets += 1;
-                    if line.packets > PACKETS {
+                    connection.packets += 1;
+                    if connection.packets > PACKETS {
                         return self.doom(key, Some(Closed::Flood));
                     }
                     // Before its login, a connection has one deadline for everything.
-                    if line.seat().is_some() {
-                        line.heard_at = now;
+                    if connection.session().is_some() {
+                        connection.received_at = now;
                     }
                     self.event(key, event, now);
                 }
                 Err(violation) => {
-                    let seated = line.seat().is_some();
+                    let is_logged_in = connection.session().is_some();
                     tracing::debug!(error = %violation, "a device broke the protocol");
                     if begins.starts_with(PROXY_HEADER) {
                         tracing::warn!(
@@ -218,18 +228,18 @@ impl Thread {
                         );
                     }
                     self.send(key);
-                    if !seated {
+                    if !is_logged_in {
                         self.shared.reports.metrics.refused(Refused::Protocol);
                     }
-                    return self.doom(key, seated.then_some(Closed::Protocol));
+                    return self.doom(key, is_logged_in.then_some(Closed::Protocol));
                 }
             }
         }
     }
 
-    fn event(&mut self, key: LineKey, event: Event, now: Timestamp) {
+    fn event(&mut self, key: SlotKey, event: Event, now: Timestamp) {
         match event {
-            Event::Connect(connect) => self.knock(key, &connect, now),
+            Event::Connect(connect) => self.on_connect(key, &connect, now),
             Event::Publish(publish) => self.published(key, &publish, now),
             Event::Subscribe(subscribe) => self.subscribed(key, &subscribe, now),
             Event::Unsubscribe(unsubscribe) => self.unsubscribed(key, &unsubscribe, now),
@@ -239,9 +249,9 @@ impl Thread {
     }
 
     /// Sends the waiting bytes of a connection.
-    pub(super) fn send(&mut self, key: LineKey) {
-        let Some(line) = self.line(key) else { return };
-        match line.flush() {
+    pub(super) fn send(&mut self, key: SlotKey) {
+        let Some(connection) = self.connection(key) else { return };
+        match connection.flush() {
             Ok(()) => {}
             Err(Unsendable::Slow) => self.doom(key, Some(Closed::Slow)),
             Err(Unsendable::Broken) => self.doom(key, None),
@@ -249,37 +259,37 @@ impl Thread {
     }
 
     /// Marks a connection to be closed after the present input. `why`: the server's reason, if the server closes it.
-    pub(super) fn doom(&mut self, key: LineKey, why: Option<Closed>) {
-        if let Some(line) = self.line(key).filter(|line| !line.doomed) {
-            line.doomed = true;
+    pub(super) fn doom(&mut self, key: SlotKey, why: Option<Closed>) {
+        if let Some(connection) = self.connection(key).filter(|connection| !connection.doomed) {
+            connection.doomed = true;
             self.doomed.push((key, why));
         }
     }
 
-    fn close(&mut self, key: LineKey, why: Option<Closed>) {
-        let Some(line) = self.remove(key) else { return };
-        let Stage::Seated(seat) = line.stage else { return };
+    fn close(&mut self, key: SlotKey, why: Option<Closed>) {
+        let Some(connection) = self.remove(key) else { return };
+        let Stage::LoggedIn(session) = connection.stage else { return };
         if let Some(why) = why {
             self.shared.reports.metrics.closed(why);
-            tracing::debug!(idmesin = seat.idmesin, ?why, "a device's connection is closed");
+            tracing::debug!(idmesin = session.idmesin, ?why, "a device's connection is closed");
         }
-        self.parted(key, seat.idmesin);
+        self.parted(key, session.idmesin);
     }
 
     /// Closes connections and wakes conversations that have been silent for too long.
     pub fn sweep(&mut self) {
         let now = self.now();
         let mut silent = Vec::new();
-        for (at, line) in &mut self.lines {
-            line.packets = 0;
-            if line.heard_at.ms_until(now) >= line.silence_ms {
-                match line.stage {
+        for (at, connection) in &mut self.connections {
+            connection.packets = 0;
+            if connection.received_at.ms_until(now) >= connection.silence_ms {
+                match connection.stage {
                     Stage::Proxied | Stage::Fresh => self.shared.reports.metrics.refused(Refused::Protocol),
                     // The database did not answer in time.
-                    Stage::Judged(_) => self.shared.reports.metrics.refused(Refused::Unavailable),
-                    Stage::Seated(_) => {}
+                    Stage::Checking(_) => self.shared.reports.metrics.refused(Refused::Unavailable),
+                    Stage::LoggedIn(_) => {}
                 }
-                silent.push(LineKey { at, link: line.link });
+                silent.push(SlotKey { at, id: connection.id });
             }
         }
         silent.into_iter().for_each(|key| self.doom(key, Some(Closed::Silent)));

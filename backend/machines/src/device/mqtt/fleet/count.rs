@@ -3,8 +3,8 @@
 use nyala_core::purchase::step::{AckResult, Op};
 use serde_json::{Value, json};
 
+use crate::device::mqtt::message::{Cmd, Topic};
 use crate::device::mqtt::model::{Act, Saying};
-use crate::device::mqtt::word::{Cmd, Topic};
 
 #[derive(Debug, Default)]
 pub(super) struct Count {

@@ -12,9 +12,9 @@ use super::line::{Line, Loss};
 use super::member::{KEEP_ALIVE_MS, Member, Stage};
 use super::{Fleet, FleetError, MAX_ON_THEIR_WAY, MEMBERS, boot_id};
 use crate::device::memory::{DeviceMemory, LATE_MS};
+use crate::device::mqtt::message::{Cmd, DeviceMessage, State, Topic};
 use crate::device::mqtt::model::{Act, Device, Saying};
 use crate::device::mqtt::socket::Socket;
-use crate::device::mqtt::word::{Cmd, DeviceMessage, State, Topic};
 
 /// From SYN to SUBACK.
 const CONNECT_WITHIN_MS: i64 = 10_000;

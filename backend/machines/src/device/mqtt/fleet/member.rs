@@ -3,9 +3,9 @@
 use super::Key;
 use super::fault::{Fault, Faults};
 use super::line::Line;
+use crate::device::mqtt::message::DeviceMessage;
 use crate::device::mqtt::model::{Device, Saying};
 use crate::device::mqtt::socket::Socket;
-use crate::device::mqtt::word::DeviceMessage;
 
 /// Keep-alive that a device requests: it is never silent for longer.
 pub(super) const KEEP_ALIVE_MS: i64 = 30_000;

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_socketio::host::vital;
-use nyala_cluster::news::{self, Listener, Notification};
+use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::{of_shards, shard_of};
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::Op;
-use nyala_core::purchase::times::{QUERY_EVERY_MS, RESEND_MS};
+use nyala_core::purchase::step::{self, Op};
+use nyala_core::purchase::times::{RESEND_MS, STAFF_QUERY_MS};
 use nyala_ledger::facts::{self, OpenPurchase};
 use nyala_store::db::error::DbError;
 use serde_json::Value;
@@ -21,9 +22,9 @@ use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use super::{ReceivedEvent, deliver, question, recall};
-use crate::actor::MachineInput;
 use crate::error::MachineError;
 use crate::machines::{Location, Machines};
+use nyala_core::machine::Input;
 
 /// How often either table is read.
 pub const EVERY: Duration = Duration::from_millis(300);
@@ -32,10 +33,8 @@ const MAX_WAITING: usize = 8_192;
 /// Greatest number of newly connected devices whose cycles one statement reads.
 const ARRIVED: usize = 1_000;
 const BATCH: usize = 512;
-/// How often machines that wait for staff are asked: as often as their owner asks those that it reaches itself.
-const STAFF_EVERY_MS: i64 = 15_000;
 /// Age after which an unread message is deleted: a query brings a newer one.
-pub const WORD_TTL_MS: i64 = 60_000;
+pub const MESSAGE_TTL_MS: i64 = 60_000;
 
 const FORWARD: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
@@ -68,48 +67,48 @@ const UNPAID: &str = concat!(
 
 /// Starts the tasks. The returned sender takes messages for remote machines.
 pub fn start(machines: &Machines) -> mpsc::Sender<ReceivedEvent> {
-    let (away, words) = mpsc::channel(MAX_WAITING);
+    let (away, messages) = mpsc::channel(MAX_WAITING);
     let arrivals = Arrivals::default();
-    vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), words));
+    vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), messages));
     vital::spawn("words in", take_loop(machines.clone()));
     vital::spawn("commands", send_loop(machines.clone(), arrivals));
     vital::spawn("questions", question::answer_loop(machines.clone()));
     away
 }
 
-async fn forward_loop(machines: Machines, arrivals: Arrivals, mut words: mpsc::Receiver<ReceivedEvent>) {
+async fn forward_loop(machines: Machines, arrivals: Arrivals, mut messages: mpsc::Receiver<ReceivedEvent>) {
     let mut some = Vec::with_capacity(BATCH);
-    while words.recv_many(&mut some, BATCH).await > 0 {
+    while messages.recv_many(&mut some, BATCH).await > 0 {
         let passed = async {
             // The driver learns of a stored cycle before a message that the cycle is over goes to the owner.
             arrivals.look(&machines).await?;
             forward(&machines, &some).await
         };
         if let Err(e) = passed.await {
-            machines.metrics().device_words_lost.inc_by(some.len() as u64);
+            machines.metrics().device_messages_dropped.inc_by(some.len() as u64);
             tracing::warn!(error = %e, "device messages not forwarded to the owner of their machines; the next queries recover them");
         }
         some.clear();
     }
 }
 
-async fn forward(machines: &Machines, words: &[ReceivedEvent]) -> Result<(), DbError> {
+async fn forward(machines: &Machines, messages: &[ReceivedEvent]) -> Result<(), DbError> {
     let client = machines.parts().store.get().await?;
     let statement = client.prepare_cached(FORWARD).await?;
-    let of: Vec<i64> = words.iter().map(|heard| heard.from.idmesin).collect();
-    let outlets: Vec<i64> = words.iter().map(|heard| heard.from.idoutlet).collect();
-    let said = words.iter().map(|heard| serde_json::to_value(&heard.event)).collect::<Result<Vec<Value>, _>>();
-    let at: Vec<Timestamp> = words.iter().map(|heard| heard.at).collect();
-    client.execute(&statement, &[&of, &outlets, &said.map_err(DbError::broken)?, &at]).await?;
+    let of: Vec<MachineId> = messages.iter().map(|received| received.from.idmesin).collect();
+    let outlets: Vec<OutletId> = messages.iter().map(|received| received.from.idoutlet).collect();
+    let sent = messages.iter().map(|received| serde_json::to_value(&received.event)).collect::<Result<Vec<Value>, _>>();
+    let at: Vec<Timestamp> = messages.iter().map(|received| received.at).collect();
+    client.execute(&statement, &[&of, &outlets, &sent.map_err(DbError::broken)?, &at]).await?;
     let shards: BTreeSet<i32> = outlets.iter().map(|outlet| shard_of(*outlet)).collect();
-    machines.parts().news.notify(Notification::Words { shards: shards.into_iter().collect() });
+    machines.parts().notifier.notify(Notification::Words { shards: shards.into_iter().collect() });
     Ok(())
 }
 
 async fn take_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut news = machines.parts().news.listen();
+    let mut news = machines.parts().notifier.listen();
     loop {
         tokio::select! {
             _ = every.tick() => {}
@@ -125,13 +124,13 @@ async fn take_loop(machines: Machines) {
 async fn messages_for(machines: &Machines, news: &mut Listener) {
     loop {
         match news.next().await {
-            news::Received::Missed => return,
-            news::Received::Notification { hint: Notification::Words { shards }, .. } => {
+            Received::Missed => return,
+            Received::Notification { hint: Notification::Words { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
                     return;
                 }
             }
-            news::Received::Notification { .. } | news::Received::Own(_) => {}
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
 }
@@ -142,22 +141,22 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
     let now = machines.parts().store.now();
     let client = machines.parts().recovery.get().await?;
     let statement = client.prepare_cached(TAKE).await?;
-    for row in client.query(&statement, &[&shards, &now.plus_ms(-WORD_TTL_MS), &me]).await? {
+    for row in client.query(&statement, &[&shards, &now.plus_ms(-MESSAGE_TTL_MS), &me]).await? {
         let from = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
         let event: DeviceEvent = match serde_json::from_value(row.try_get(3)?) {
             Ok(event) => event,
             Err(e) => {
-                machines.metrics().device_words_lost.inc();
+                machines.metrics().device_messages_dropped.inc();
                 tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: another version of the server has written it");
                 continue;
             }
         };
         let at: Timestamp = row.try_get(4)?;
-        let heard = ReceivedEvent { from, event: event.heard_before(at.ms_until(now).max(0)), at };
+        let received = ReceivedEvent { from, event: event.aged_by(at.ms_until(now).max(0)), at };
         // The message may concern a purchase that another server has begun and that this one has not loaded yet.
-        let told = machines.tell(&from, MachineInput::LookAgain).and_then(|()| deliver(machines, heard));
+        let told = machines.send(&from, Input::Reload).and_then(|()| deliver(machines, received));
         if let Err(e) = told {
-            machines.metrics().device_words_lost.inc();
+            machines.metrics().device_messages_dropped.inc();
             tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: its machine's mailbox is full");
         }
     }
@@ -166,7 +165,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
 
 /// Machines whose devices have just connected and whose cycles are not read yet. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-struct Arrivals(Arc<Mutex<HashSet<i64>>>);
+struct Arrivals(Arc<Mutex<HashSet<MachineId>>>);
 
 impl Arrivals {
     /// Passes stored cycles of newly connected devices to the driver. A device that connects during a cycle may report that nothing runs;
@@ -175,7 +174,7 @@ impl Arrivals {
         let mut arrived = self.0.lock().await;
         arrived.extend(machines.parts().drivers.arrived());
         while !arrived.is_empty() {
-            let some: Vec<i64> = arrived.iter().take(ARRIVED).copied().collect();
+            let some: Vec<MachineId> = arrived.iter().take(ARRIVED).copied().collect();
             let client = machines.parts().store.get().await?;
             for t in facts::open_of(&client, &some).await? {
                 let p = &t.purchase;
@@ -193,20 +192,20 @@ impl Arrivals {
 async fn send_loop(machines: Machines, arrivals: Arrivals) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut said, mut news) = (Said::default(), machines.parts().news.listen());
+    let (mut sent, mut news) = (SentCommands::default(), machines.parts().notifier.listen());
     loop {
         let done = tokio::select! {
-            _ = every.tick() => send_due(&machines, &arrivals, &mut said).await,
-            heard = news.next() => on_notifications(&machines, &arrivals, heard, &mut news, &mut said).await,
+            _ = every.tick() => send_due(&machines, &arrivals, &mut sent).await,
+            received = news.next() => on_notifications(&machines, &arrivals, received, &mut news, &mut sent).await,
         };
         if let Err(e) = done {
-            tracing::warn!(error = %e, "what is to be said to devices cannot be read; it will be tried again");
+            tracing::warn!(error = %e, "what is to be sent to devices cannot be read; it will be tried again");
         }
     }
 }
 
 /// Sends the commands that are due to devices which are connected here and whose machines are remote.
-async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> Result<(), MachineError> {
+async fn send_due(machines: &Machines, arrivals: &Arrivals, sent: &mut SentCommands) -> Result<(), MachineError> {
     let Some(shards) = machines.ownership().shards() else { return Ok(()) };
     let parts = machines.parts();
     let now = parts.store.now();
@@ -214,7 +213,7 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> 
     let client = parts.recovery.get().await?;
     let mut open = facts::unsettled_but(&client, &shards).await?;
     let mut waiting = Vec::new();
-    if said.asks_for_staff(now) {
+    if sent.asks_for_staff(now) {
         open.extend(facts::given_back_but(&client, &shards).await?);
         let statement = client.prepare_cached(STAFF).await?;
         for row in client.query(&statement, &[&shards, &MAX_STAFF]).await? {
@@ -222,7 +221,7 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> 
         }
     }
     let mut unpaid = Vec::new();
-    if said.asks_for_unpaid(now) {
+    if sent.asks_for_unpaid(now) {
         let statement = client.prepare_cached(UNPAID).await?;
         for row in client.query(&statement, &[&shards, &MAX_STAFF, &now]).await? {
             let at = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? };
@@ -234,8 +233,8 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> 
     open.retain(|t| holds(machines, &location(t)));
     // A machine with an open purchase is asked about that purchase instead.
     waiting.retain(|at| holds(machines, at) && open.iter().all(|t| t.idmesin != at.idmesin));
-    said.forget_all_but(&open);
-    send(machines, said, &open, now);
+    sent.forget_all_but(&open);
+    send(machines, sent, &open, now);
     for at in waiting {
         super::command(machines, at, Command::about_nothing(at.idmesin, now));
     }
@@ -249,30 +248,30 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, said: &mut Said) -> 
 async fn on_notifications(
     machines: &Machines,
     arrivals: &Arrivals,
-    first: news::Received,
+    first: Received,
     rest: &mut Listener,
-    said: &mut Said,
+    sent: &mut SentCommands,
 ) -> Result<(), MachineError> {
     let mut linked = BTreeSet::new();
-    for heard in std::iter::once(first).chain(rest.rest(BATCH)) {
-        match heard {
-            news::Received::Missed => return send_due(machines, arrivals, said).await,
-            news::Received::Notification { hint: Notification::Machine { id, outlet }, .. }
-            | news::Received::Own(Notification::Machine { id, outlet })
+    for received in std::iter::once(first).chain(rest.rest(BATCH)) {
+        match received {
+            Received::Missed => return send_due(machines, arrivals, sent).await,
+            Received::Notification { hint: Notification::Machine { id, outlet }, .. }
+            | Received::Own(Notification::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
                 // The next full read finds a machine that is unknown or cannot be looked up now.
                 linked.extend(machines.find(id).await.ok().filter(|at| holds(machines, at)).map(|at| at.idmesin));
             }
-            news::Received::Notification { .. } | news::Received::Own(_) => {}
+            Received::Notification { .. } | Received::Own(_) => {}
         }
     }
     if linked.is_empty() {
         return Ok(());
     }
-    let linked: Vec<i64> = linked.into_iter().collect();
+    let linked: Vec<MachineId> = linked.into_iter().collect();
     let open = facts::open_of(&machines.parts().recovery.get().await?, &linked).await?;
-    send(machines, said, &open, machines.parts().store.now());
+    send(machines, sent, &open, machines.parts().store.now());
     Ok(())
 }
 
@@ -281,10 +280,10 @@ fn holds(machines: &Machines, location: &Location) -> bool {
     machines.parts().drivers.get(location.driver).is_some_and(|driver| driver.holds(*location))
 }
 
-fn send(machines: &Machines, said: &mut Said, open: &[OpenPurchase], now: Timestamp) {
+fn send(machines: &Machines, sent: &mut SentCommands, open: &[OpenPurchase], now: Timestamp) {
     for t in open {
-        let cmd = said.next(t, now);
-        if said.is_first_of(t) {
+        let cmd = sent.next(t, now);
+        if sent.is_first_of(t) {
             recall(machines, location(t), &t.purchase);
         }
         if let Some(cmd) = cmd {
@@ -304,17 +303,17 @@ const fn location(t: &OpenPurchase) -> Location {
 
 /// Commands that this server has sent for purchases of other servers. It repeats none sooner than their owner would.
 #[derive(Debug, Default)]
-pub struct Said {
+pub struct SentCommands {
     of: HashMap<Uuid, (Op, Timestamp)>,
     recalled: HashSet<Uuid>,
     asked_for_staff: Option<Timestamp>,
     asked_for_unpaid: Option<Timestamp>,
 }
 
-impl Said {
+impl SentCommands {
     /// Whether it is time to read the machines that wait for staff. If so, the interval starts again.
     pub fn asks_for_staff(&mut self, now: Timestamp) -> bool {
-        let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_EVERY_MS);
+        let due = self.asked_for_staff.is_none_or(|at| at.ms_until(now) >= STAFF_QUERY_MS);
         if due {
             self.asked_for_staff = Some(now);
         }
@@ -347,17 +346,8 @@ impl Said {
     /// Command that is due for the purchase now, if any.
     pub fn next(&mut self, t: &OpenPurchase, now: Timestamp) -> Option<Command> {
         let p = &t.purchase;
-        let (op, again_ms) = match p.state {
-            PurchaseState::Held | PurchaseState::Sent if now < p.exp() => (Op::Start, RESEND_MS),
-            PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => (Op::Query, QUERY_EVERY_MS),
-            PurchaseState::Running if p.exchange.stop_requested => (Op::Stop, RESEND_MS),
-            // The machine waits for staff: its device is asked what it runs.
-            PurchaseState::Expired => (Op::Query, STAFF_EVERY_MS / 2),
-            _ => return None,
-        };
-        if self.of.get(&p.cmd_id).is_some_and(|(before, at)| *before == op && at.ms_until(now) < again_ms) {
-            return None;
-        }
+        let last = |op| self.of.get(&p.cmd_id).filter(|(last, _)| *last == op).map(|(_, at)| *at);
+        let op = step::due_command(p, last, now)?;
         self.of.insert(p.cmd_id, (op, now));
         Some(command(t, op))
     }
@@ -375,18 +365,18 @@ mod tests {
         let t0 = Timestamp::from_ms(1_000_000);
         let purchase = step::first(1, Uuid::from_u128(7), 3, 60, t0, t0);
         let mut t = OpenPurchase { idmesin: 5, idoutlet: 1, driver: DriverKind::Mqtt, purchase };
-        let mut said = Said::default();
+        let mut sent = SentCommands::default();
         let mut ops = Vec::new();
         for ms in (0..=20_000).step_by(300) {
-            let cmd = said.next(&t, t0.plus_ms(ms));
+            let cmd = sent.next(&t, t0.plus_ms(ms));
             ops.extend(cmd.map(|cmd| (ms, cmd.op)));
         }
         let (start, query) = (Op::Start, Op::Query);
         assert_eq!(ops, [(0, start), (3_000, start), (6_000, start), (9_000, start), (10_200, query), (15_300, query)]);
         assert!(ops.iter().all(|(ms, op)| *op != Op::Start || *ms < CMD_TTL_MS));
         t.purchase.state = PurchaseState::Running;
-        assert!(said.next(&t, t0.plus_ms(30_000)).is_none());
+        assert!(sent.next(&t, t0.plus_ms(30_000)).is_none());
         t.purchase.exchange.stop_requested = true;
-        assert_eq!(said.next(&t, t0.plus_ms(30_000)).map(|cmd| cmd.op), Some(Op::Stop));
+        assert_eq!(sent.next(&t, t0.plus_ms(30_000)).map(|cmd| cmd.op), Some(Op::Stop));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{CycleNews, Effect, Machine, Outcome, Unanswered, Waiter};
+use super::{CycleChange, Effect, Machine, Outcome, RELOAD_AFTER_MS, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::Command;
 use crate::purchase::state::PurchaseState;
@@ -12,16 +12,14 @@ use crate::purchase::step::{self, Op, Purchase, PurchaseEvent};
 const MAX_EVENTS: usize = 32;
 /// Delay after which a remote cycle is finished here, so that its owner comes first.
 const OVER_AFTER_MS: i64 = 150;
-/// Time until the stored purchase is read again after the database failed.
-pub(super) const LOAD_AFTER_MS: i64 = 500;
 
-/// How far a purchase has come, so that an older reading of it is known as one: of the machine's purchases the later, of one purchase the
-/// further state, of one run the end that was moved to a later time more often, and of those the sooner one.
+/// Progress of a machine's purchases, by which an older reading is recognized. A later purchase is greater; then a cycle whose end was moved to
+/// a later time more often; then a further state; then a sooner end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Seen(i64, i32, u8, std::cmp::Reverse<Timestamp>);
+pub(super) struct PurchaseProgress(i64, i32, u8, std::cmp::Reverse<Timestamp>);
 
-impl Seen {
-    /// Whether it is of the purchase `p`, which runs again since.
+impl PurchaseProgress {
+    /// Whether it belongs to the purchase `p`, which runs again since then.
     fn runs_again(&self, p: &Purchase) -> bool {
         self.0 == p.epoch && self.1 < p.moved
     }
@@ -38,47 +36,53 @@ impl Seen {
     }
 }
 
-/// The open purchase and who waits for it.
-#[derive(Debug)]
-pub(super) struct Active<B, S> {
+/// The open purchase, and the requests that wait for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OpenPurchase {
     pub(super) p: Purchase,
-    pub(super) buyers: Vec<B>,
-    pub(super) operators: Vec<S>,
-    /// What holds once the change that is being committed is.
+    pub(super) buyers: Vec<RequestId>,
+    pub(super) operators: Vec<RequestId>,
+    /// The change that is being committed.
     pending: Option<Pending>,
     /// The result of a commit is unknown: nothing is done until the stored purchase is read.
-    doubtful: bool,
-    /// What waits behind either, and since when.
+    unconfirmed: bool,
+    /// Events that wait behind either, and when they came.
     events: VecDeque<(PurchaseEvent, Timestamp)>,
 }
 
-#[derive(Debug)]
+/// `next` holds once the change is committed; then `op` is sent.
+#[derive(Debug, Clone, PartialEq)]
 struct Pending {
     next: Purchase,
     op: Option<Op>,
 }
 
-impl<B, S> Active<B, S> {
+impl OpenPurchase {
     pub(super) fn new(p: Purchase) -> Self {
-        Self { p, buyers: Vec::new(), operators: Vec::new(), pending: None, doubtful: false, events: VecDeque::new() }
+        Self { p, buyers: Vec::new(), operators: Vec::new(), pending: None, unconfirmed: false, events: VecDeque::new() }
     }
 
     pub(super) fn is_committing(&self) -> bool {
         self.pending.is_some()
     }
 
+    /// Whether a request waits for what becomes of it.
+    pub(super) fn is_awaited(&self) -> bool {
+        !self.buyers.is_empty() || !self.operators.is_empty()
+    }
+
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
-        if self.pending.is_some() || self.doubtful { None } else { step::wake_at(&self.p) }
+        if self.pending.is_some() || self.unconfirmed { None } else { step::wake_at(&self.p) }
     }
 
     /// When to finish a remote cycle here, because its owner may be dead.
     pub(super) fn over_at(&self) -> Option<Timestamp> {
-        let runs = self.p.state == PurchaseState::Running && self.pending.is_none() && !self.doubtful;
+        let runs = self.p.state == PurchaseState::Running && self.pending.is_none() && !self.unconfirmed;
         runs.then(|| self.p.ends_at.plus_ms(OVER_AFTER_MS))
     }
 }
 
-/// The outcome that a decided state is, for those who wait.
+/// Outcome for the requests that wait, once the state is decided.
 pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
     match state {
         PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped => Some(Outcome::Started),
@@ -87,41 +91,34 @@ pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
     }
 }
 
-impl<B: Waiter, S: Waiter> Active<B, S> {
-    /// Whether anybody waits for what becomes of it.
-    pub(super) fn is_awaited(&self) -> bool {
-        self.buyers.iter().any(|buyer| !buyer.gone()) || self.operators.iter().any(|operator| !operator.gone())
-    }
-}
-
-impl<B: Waiter, S: Waiter> Machine<B, S> {
-    pub(super) fn feed(&mut self, event: PurchaseEvent, now: Timestamp) {
-        let Some(active) = &mut self.active else { return };
-        let finishes = || event == PurchaseEvent::Wake && active.over_at().is_some_and(|at| at <= now);
+impl Machine {
+    pub(super) fn apply_event(&mut self, event: PurchaseEvent, now: Timestamp) {
+        let Some(open) = &mut self.open else { return };
+        let finishes = || event == PurchaseEvent::Wake && open.over_at().is_some_and(|at| at <= now);
         if self.is_remote && !finishes() {
             return;
         }
-        if active.pending.is_some() || active.doubtful {
-            if active.events.len() < MAX_EVENTS {
-                active.events.push_back((event, now));
+        if open.pending.is_some() || open.unconfirmed {
+            if open.events.len() < MAX_EVENTS {
+                open.events.push_back((event, now));
             }
             return;
         }
-        let step = step::step(&active.p, &event, now);
+        let step = step::step(&open.p, &event, now);
         match step.change {
             Some(change) => {
-                active.pending = Some(Pending { next: step.next.clone(), op: step.op });
+                open.pending = Some(Pending { next: step.next.clone(), op: step.op });
                 self.out.push(Effect::Apply { next: step.next, change, cause: event, at: now });
             }
             None => {
-                active.p = step.next;
+                open.p = step.next;
                 self.command(step.op);
             }
         }
     }
 
     fn command(&mut self, op: Option<Op>) {
-        let (Some(op), Some(Active { p, .. })) = (op.filter(|_| !self.is_remote), &self.active) else { return };
+        let (Some(op), Some(OpenPurchase { p, .. })) = (op.filter(|_| !self.is_remote), &self.open) else { return };
         let cmd = Command {
             idmesin: self.idmesin,
             cmd_id: p.cmd_id,
@@ -135,74 +132,74 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
     }
 
     pub(super) fn applied(&mut self, result: Result<bool, Unanswered>, now: Timestamp) {
-        let Some(Pending { next, op }) = self.active.as_mut().and_then(|a| a.pending.take()) else { return };
+        let Some(Pending { next, op }) = self.open.as_mut().and_then(|open| open.pending.take()) else { return };
         match result {
             Ok(true) => {
-                self.adopt(next, now);
+                self.commit(next, now);
                 self.command(op);
                 self.drain(now);
             }
             Ok(false) => {
-                self.doubt();
+                self.invalidate();
                 self.load();
             }
             Err(Unanswered) => {
-                self.doubt();
-                self.load_at = Some(now.plus_ms(LOAD_AFTER_MS));
+                self.invalidate();
+                self.load_at = Some(now.plus_ms(RELOAD_AFTER_MS));
             }
         }
     }
 
-    fn adopt(&mut self, p: Purchase, now: Timestamp) {
-        let Some(mut active) = self.active.take() else { return };
-        self.over = Some(Seen::of(&p)).filter(|_| !p.state.open());
+    fn commit(&mut self, p: Purchase, now: Timestamp) {
+        let Some(mut open) = self.open.take() else { return };
+        self.ended = Some(PurchaseProgress::of(&p)).filter(|_| !p.state.open());
         self.learned += 1;
-        let before = std::mem::replace(&mut active.p, p);
+        let before = std::mem::replace(&mut open.p, p);
         let before = (before.state, before.ends_at);
         // The status comes before the answer: a phone that has just paid may look at the machine at once.
-        self.announce(before, &active.p, now);
-        if let Some(outcome) = outcome(active.p.state) {
-            self.answer(std::mem::take(&mut active.buyers), outcome);
+        self.announce(before, &open.p, now);
+        if let Some(outcome) = outcome(open.p.state) {
+            self.answer(std::mem::take(&mut open.buyers), outcome);
         }
-        if !active.p.state.open() {
-            let runs_on = active.p.state == PurchaseState::Finished && self.reports_run_after(active.p.cmd_id, now);
+        if !open.p.state.open() {
+            let runs_on = open.p.state == PurchaseState::Finished && self.reports_run_after(open.p.cmd_id, now);
             // The staff flag may be new, and the purchase no longer explains the cycle: the device's next message counts even when it is unchanged.
-            self.last_said = None;
+            self.last_report = None;
             if runs_on {
-                self.ask_device(now);
+                self.query_device(now);
             }
         }
-        if active.p.state.open() {
-            self.active = Some(active);
+        if open.p.state.open() {
+            self.open = Some(open);
         } else {
-            self.ended(active.operators);
+            self.answer(open.operators, Outcome::Ended);
         }
         self.next_start(now);
     }
 
-    fn doubt(&mut self) {
+    fn invalidate(&mut self) {
         self.learned += 1;
-        if let Some(active) = &mut self.active {
-            active.doubtful = true;
-            active.events.clear();
+        if let Some(open) = &mut self.open {
+            open.unconfirmed = true;
+            open.events.clear();
         }
     }
 
     fn drain(&mut self, now: Timestamp) {
-        while let Some(active) = &mut self.active
-            && active.pending.is_none()
-            && !active.doubtful
-            && let Some((event, heard_at)) = active.events.pop_front()
+        while let Some(open) = &mut self.open
+            && open.pending.is_none()
+            && !open.unconfirmed
+            && let Some((event, received_at)) = open.events.pop_front()
         {
-            self.feed(event.heard_before(heard_at.ms_until(now)), now);
+            self.apply_event(event.aged_by(received_at.ms_until(now)), now);
         }
     }
 
     /// Replaces the known purchase by the stored one, and notifies all who wait for a decision.
-    pub(super) fn take_over(&mut self, stored: Option<Purchase>, now: Timestamp) {
-        let Some(mut known) = self.active.take() else {
-            let again = stored.as_ref().filter(|p| self.over.is_some_and(|over| over.runs_again(p))).cloned();
-            self.active = stored.map(Active::new);
+    pub(super) fn adopt_stored(&mut self, stored: Option<Purchase>, now: Timestamp) {
+        let Some(mut known) = self.open.take() else {
+            let again = stored.as_ref().filter(|p| self.ended.is_some_and(|over| over.runs_again(p))).cloned();
+            self.open = stored.map(OpenPurchase::new);
             return match again {
                 Some(p) => self.announce((PurchaseState::Finished, p.ends_at), &p, now),
                 None => self.show(),
@@ -212,12 +209,12 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
         match stored {
             Some(p) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
-                known.doubtful = false;
+                known.unconfirmed = false;
                 self.announce(before, &known.p, now);
                 if let Some(outcome) = outcome(known.p.state) {
                     self.answer(std::mem::take(&mut known.buyers), outcome);
                 }
-                self.active = Some(known);
+                self.open = Some(known);
                 self.drain(now);
             }
             other => {
@@ -227,11 +224,11 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
                     known.p.ends_at = now;
                 }
                 known.p.state = if before.0 == PurchaseState::Running { PurchaseState::Finished } else { PurchaseState::Expired };
-                self.over = Some(Seen::of(&known.p));
+                self.ended = Some(PurchaseProgress::of(&known.p));
                 self.announce(before, &known.p, now);
                 self.answer(known.buyers, Outcome::ReadAgain);
-                self.ended(known.operators);
-                self.active = other.map(Active::new);
+                self.answer(known.operators, Outcome::Ended);
+                self.open = other.map(OpenPurchase::new);
                 self.show();
             }
         }
@@ -239,25 +236,19 @@ impl<B: Waiter, S: Waiter> Machine<B, S> {
 
     /// Writes the known cycle to the machine's status.
     fn show(&mut self) {
-        self.out.push(Effect::Show { cycle: self.running().map(Purchase::cycle), news: None });
+        self.out.push(Effect::Show { cycle: self.running().map(Purchase::cycle), change: None });
     }
 
     /// Writes the new cycle to the machine's status, and notifies watchers of a new state (docs/contract.md §3).
     fn announce(&mut self, before: (PurchaseState, Timestamp), p: &Purchase, now: Timestamp) {
         let cycle = (p.state == PurchaseState::Running).then(|| p.cycle());
-        let news = match p.state {
+        let change = match p.state {
             same if (same, p.ends_at) == before => None,
-            PurchaseState::Running => (p.ends_at > now).then(|| CycleNews::Runs(p.cycle())),
-            PurchaseState::Finished | PurchaseState::Stopped => Some(CycleNews::Over { ends_at: p.ends_at }),
-            PurchaseState::Refused | PurchaseState::Expired => Some(CycleNews::GivenBack),
+            PurchaseState::Running => (p.ends_at > now).then(|| CycleChange::Runs(p.cycle())),
+            PurchaseState::Finished | PurchaseState::Stopped => Some(CycleChange::Over { ends_at: p.ends_at }),
+            PurchaseState::Refused | PurchaseState::Expired => Some(CycleChange::Voided),
             PurchaseState::Held | PurchaseState::Sent | PurchaseState::Unsure => None,
         };
-        self.out.push(Effect::Show { cycle, news });
-    }
-
-    fn ended(&mut self, operators: Vec<S>) {
-        if !operators.is_empty() {
-            self.out.push(Effect::Ended(operators));
-        }
+        self.out.push(Effect::Show { cycle, change });
     }
 }

@@ -15,11 +15,11 @@ use crate::transport::set_user_timeout;
 const USER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Duplicate descriptor of a connection. It is dropped no later than the connection's dispatcher.
-pub(super) struct Brake(Socket);
+pub(super) struct ConnectionCloser(Socket);
 
-impl Brake {
+impl ConnectionCloser {
     /// Shuts the connection down, so that its dispatcher sees the end.
-    pub fn pull(&self) {
+    pub fn close(&self) {
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
@@ -41,6 +41,6 @@ pub fn on_connect(connection: &dyn Any, data: &mut Extensions) {
     };
     let _ = set_user_timeout(stream, USER_TIMEOUT);
     if let Ok(socket) = SockRef::from(stream).try_clone() {
-        data.insert(Arc::new(Brake(socket)));
+        data.insert(Arc::new(ConnectionCloser(socket)));
     }
 }

@@ -3,35 +3,36 @@
 use std::io::ErrorKind;
 
 use nyala_core::domain::address::Address;
+use nyala_core::domain::id::{DeviceKeyId, MachineId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::Limits;
 use nyala_mqtt::server::Connection;
 
-use super::shared::Place;
-use crate::device::mqtt::conversation::LinkId;
+use super::shared::ConnectionPermit;
+use crate::device::mqtt::conversation::ConnectionId;
 use crate::device::mqtt::socket::Socket;
 
 /// Greatest number of bytes that wait to be sent; a connection that exceeds it is closed.
 pub const MAX_WAITING: usize = 4 * 1024;
 
 #[derive(Debug)]
-pub struct Line {
+pub struct DeviceConnection {
     pub socket: Socket,
     pub mqtt: Connection,
     /// Bytes to be sent.
     pub out: Vec<u8>,
-    pub link: LinkId,
+    pub id: ConnectionId,
     pub from: Address,
     pub stage: Stage,
     /// When the last packet arrived; before the first packet, when the connection was accepted.
-    pub heard_at: Timestamp,
+    pub received_at: Timestamp,
     /// Silence after which the connection is dead.
     pub silence_ms: i64,
     /// Packets since the last sweep.
     pub packets: u32,
     /// The connection is about to be closed: nothing more is read from it.
     pub doomed: bool,
-    _place: Place,
+    _place: ConnectionPermit,
 }
 
 #[derive(Debug)]
@@ -41,14 +42,14 @@ pub enum Stage {
     /// Waits for its CONNECT.
     Fresh,
     /// Waits for the result of its login.
-    Judged(Login),
-    Seated(DeviceSession),
+    Checking(Login),
+    LoggedIn(DeviceSession),
 }
 
 /// Content of a CONNECT that is needed after the check.
 #[derive(Debug)]
 pub struct Login {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub client: Box<str>,
     pub silence_ms: i64,
     /// Topic of its will.
@@ -58,9 +59,9 @@ pub struct Login {
 /// Session of a device's connection that has logged in.
 #[derive(Debug)]
 pub struct DeviceSession {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     /// Id in `device_key`.
-    pub key: i64,
+    pub key: DeviceKeyId,
     pub client: Box<str>,
     /// Prefix of its topics.
     pub prefix: Box<str>,
@@ -77,16 +78,23 @@ pub enum Unsendable {
     Broken,
 }
 
-impl Line {
-    pub fn new(socket: Socket, link: LinkId, from: Address, place: Place, now: Timestamp, login_within_ms: i64) -> Self {
+impl DeviceConnection {
+    pub fn new(
+        socket: Socket,
+        id: ConnectionId,
+        from: Address,
+        place: ConnectionPermit,
+        now: Timestamp,
+        login_within_ms: i64,
+    ) -> Self {
         Self {
             socket,
             mqtt: Connection::new(Limits::default()),
             out: Vec::new(),
-            link,
+            id,
             from,
             stage: Stage::Fresh,
-            heard_at: now,
+            received_at: now,
             silence_ms: login_within_ms,
             packets: 0,
             doomed: false,
@@ -94,17 +102,17 @@ impl Line {
         }
     }
 
-    pub fn seat(&self) -> Option<&DeviceSession> {
+    pub fn session(&self) -> Option<&DeviceSession> {
         match &self.stage {
-            Stage::Seated(seat) => Some(seat),
-            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
+            Stage::LoggedIn(session) => Some(session),
+            Stage::Proxied | Stage::Fresh | Stage::Checking(_) => None,
         }
     }
 
-    pub fn seat_mut(&mut self) -> Option<&mut DeviceSession> {
+    pub fn session_mut(&mut self) -> Option<&mut DeviceSession> {
         match &mut self.stage {
-            Stage::Seated(seat) => Some(seat),
-            Stage::Proxied | Stage::Fresh | Stage::Judged(_) => None,
+            Stage::LoggedIn(session) => Some(session),
+            Stage::Proxied | Stage::Fresh | Stage::Checking(_) => None,
         }
     }
 

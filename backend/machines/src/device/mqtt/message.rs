@@ -11,15 +11,15 @@ use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::{AckResult, Op};
 
 /// Greatest size of a message in bytes, and of the packet that contains it.
-pub const MAX_BYTES: usize = 512;
+pub const MAX_MESSAGE_BYTES: usize = 512;
 /// Length of a `boot_id` that is text: a UUID with some room.
 const BOOT_ID_BYTES: usize = 40;
 /// Length to which `fw` and `hw` are cut; only people read them.
 const VERSION_CHARS: usize = 32;
 /// Last second of the last year with four digits.
-const LAST_S: i64 = 253_402_300_799;
+const MAX_TIME_S: i64 = 253_402_300_799;
 /// Longest run that is accepted.
-const LONGEST_RUN_S: i64 = 86_400;
+const MAX_RUN_S: i64 = 86_400;
 
 /// Topics that a device publishes, by their last part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -137,7 +137,7 @@ pub struct Heartbeat {
 /// Reason why a message or a command is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidMessage {
-    #[error("{0} bytes are more than {MAX_BYTES}")]
+    #[error("{0} bytes are more than {MAX_MESSAGE_BYTES}")]
     TooLong(usize),
     #[error("{topic}: {why}", topic = .0.as_str(), why = .1)]
     Malformed(Topic, String),
@@ -155,7 +155,7 @@ impl DeviceMessage {
     /// # Errors
     /// When it is not a valid message for that topic; the device's maker reads the error.
     pub fn parse(topic: Topic, payload: &[u8]) -> Result<Self, InvalidMessage> {
-        if payload.len() > MAX_BYTES {
+        if payload.len() > MAX_MESSAGE_BYTES {
             return Err(InvalidMessage::TooLong(payload.len()));
         }
         let malformed = |e: serde_json::Error| InvalidMessage::Malformed(topic, e.to_string());
@@ -309,9 +309,7 @@ impl From<&Stamp> for RawStamp {
 impl RawState {
     fn check(self, stamp: Stamp) -> Result<State, InvalidMessage> {
         let run = match self.run {
-            Some(RawRun { cmd_id, sisa_s }) => {
-                within("sisa_s", Some(sisa_s), LONGEST_RUN_S)?.map(|left_s| Run { cmd_id, left_s })
-            }
+            Some(RawRun { cmd_id, sisa_s }) => within("sisa_s", Some(sisa_s), MAX_RUN_S)?.map(|left_s| Run { cmd_id, left_s }),
             None => None,
         };
         let epoch = within("epoch", self.epoch, i64::MAX)?;
@@ -367,15 +365,15 @@ impl Cmd {
     /// # Errors
     /// When it is not a valid command.
     pub fn parse(payload: &[u8]) -> Result<Self, InvalidMessage> {
-        if payload.len() > MAX_BYTES {
+        if payload.len() > MAX_MESSAGE_BYTES {
             return Err(InvalidMessage::TooLong(payload.len()));
         }
         let cmd: Self = serde_json::from_slice(payload).map_err(|e| InvalidMessage::MalformedCmd(e.to_string()))?;
         for (field, n, most) in [
             ("epoch", Some(cmd.epoch), i64::MAX),
-            ("durasi_s", Some(cmd.durasi_s), LONGEST_RUN_S),
-            ("exp", Some(cmd.exp), LAST_S),
-            ("now_ms", Some(cmd.now_ms), LAST_S * 1000),
+            ("durasi_s", Some(cmd.durasi_s), MAX_RUN_S),
+            ("exp", Some(cmd.exp), MAX_TIME_S),
+            ("now_ms", Some(cmd.now_ms), MAX_TIME_S * 1000),
             ("echo", cmd.echo, i64::MAX),
         ] {
             within(field, n.map(Whole::from), most)?;
@@ -520,13 +518,13 @@ mod tests {
             up_ms: Some(i64::MAX),
         };
         let last = Some(Last { cmd_id: id(), result: AckResult::Started });
-        let run = Some(Run { cmd_id: id(), left_s: LONGEST_RUN_S });
+        let run = Some(Run { cmd_id: id(), left_s: MAX_RUN_S });
         let version = || Some("9".repeat(8));
         let state = DeviceMessage::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
         let json = state.json();
         // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
-        assert!(packet <= MAX_BYTES, "{packet}");
+        assert!(packet <= MAX_MESSAGE_BYTES, "{packet}");
         assert_eq!(DeviceMessage::parse(Topic::State, &json), Ok(state));
     }
 

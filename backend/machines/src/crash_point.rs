@@ -6,7 +6,7 @@ use nix::unistd::Pid;
 use nyala_core::purchase::edge::POINTS;
 
 /// Ends the process with SIGKILL, exactly here, when `armed` is this point.
-pub fn point(armed: &str, name: &str) {
+pub fn reach(armed: &str, name: &str) {
     debug_assert!(POINTS.contains(&name));
     if armed == name {
         let _ = kill(Pid::this(), Signal::SIGKILL);

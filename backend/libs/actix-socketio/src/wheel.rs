@@ -1,9 +1,7 @@
 //! Hashed timing wheel (Varghese and Lauck, SOSP 1987, scheme 6): insert and cancel take constant time, whatever it holds. It reads no
 //! clock; the caller passes the time.
 
-/// Milliseconds that a slot covers. Nothing fires before it is due, and at most one step late.
-pub const STEP_MS: i64 = 10;
-/// Slots of the wheel. One turn is 40.96 s; an entry that is due later waits in its slot for as many turns as it needs.
+/// Slots of the wheel. An entry that is due after a whole turn waits in its slot for as many turns as it needs.
 const SLOTS: usize = 4096;
 const NONE: u32 = u32::MAX;
 
@@ -25,8 +23,11 @@ struct Entry<T> {
     prev: u32,
 }
 
+/// Timing wheel with entries `T`. Nothing fires before it is due, and at most one step late.
 #[derive(Debug)]
 pub struct Wheel<T> {
+    /// Milliseconds that a slot covers.
+    step_ms: i64,
     entries: Vec<Entry<T>>,
     free: u32,
     heads: Vec<u32>,
@@ -38,28 +39,32 @@ pub struct Wheel<T> {
 }
 
 impl<T> Wheel<T> {
-    pub fn new(now_ms: i64) -> Self {
+    /// Empty wheel whose slots cover `step_ms` milliseconds each: 10 make a turn of 40.96 s.
+    pub fn new(step_ms: i64, now_ms: i64) -> Self {
         Self {
+            step_ms,
             entries: Vec::new(),
             free: NONE,
             heads: vec![NONE; SLOTS],
             occupied: [0; SLOTS / 64],
-            at_step: now_ms.div_euclid(STEP_MS),
+            at_step: now_ms.div_euclid(step_ms),
             len: 0,
         }
     }
 
+    /// Number of entries.
     pub const fn len(&self) -> usize {
         self.len
     }
 
+    /// Whether the wheel has no entry.
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Fires `value` at the first advance at or after `due_ms`, rounded up to a step. A past time fires at the next step.
     pub fn insert(&mut self, due_ms: i64, value: T) -> TimerKey {
-        let step = due_ms.div_euclid(STEP_MS) + i64::from(due_ms.rem_euclid(STEP_MS) > 0);
+        let step = due_ms.div_euclid(self.step_ms) + i64::from(due_ms.rem_euclid(self.step_ms) > 0);
         let slot = slot_of(step.max(self.at_step + 1));
         let index = self.take_entry();
         let entry = &mut self.entries[index as usize];
@@ -80,7 +85,7 @@ impl<T> Wheel<T> {
     /// sets its next alarm when one fires keeps its place. After a long stall each slot is visited once, and each entry fires once. If
     /// time goes back, nothing fires.
     pub fn advance(&mut self, now_ms: i64, mut fire: impl FnMut(T)) {
-        let to = now_ms.div_euclid(STEP_MS);
+        let to = now_ms.div_euclid(self.step_ms);
         let from = self.at_step + 1;
         self.at_step = to;
         let turn = i64::try_from(SLOTS).unwrap_or(i64::MAX);
@@ -102,21 +107,21 @@ impl<T> Wheel<T> {
     /// when the wheel is empty.
     pub fn next_visit_ms(&self) -> Option<i64> {
         let start = slot_of(self.at_step + 1) as usize;
-        let words = self.occupied.len();
-        (0..=words).find_map(|i| {
-            let word_at = (start / 64 + i) % words;
-            let mut word = self.occupied[word_at];
+        let chunks = self.occupied.len();
+        (0..=chunks).find_map(|i| {
+            let chunk_at = (start / 64 + i) % chunks;
+            let mut chunk = self.occupied[chunk_at];
             if i == 0 {
-                word &= u64::MAX << (start % 64);
-            } else if i == words {
-                word &= !(u64::MAX << (start % 64));
+                chunk &= u64::MAX << (start % 64);
+            } else if i == chunks {
+                chunk &= !(u64::MAX << (start % 64));
             }
-            if word == 0 {
+            if chunk == 0 {
                 return None;
             }
-            let slot = word_at * 64 + word.trailing_zeros() as usize;
+            let slot = chunk_at * 64 + chunk.trailing_zeros() as usize;
             let ahead = (slot + SLOTS - start) % SLOTS;
-            Some((self.at_step + 1 + i64::try_from(ahead).unwrap_or(0)) * STEP_MS)
+            Some((self.at_step + 1 + i64::try_from(ahead).unwrap_or(0)) * self.step_ms)
         })
     }
 
@@ -174,6 +179,8 @@ fn slot_of(step: i64) -> u32 {
 mod tests {
     use super::*;
 
+    const STEP_MS: i64 = 10;
+
     fn fired(wheel: &mut Wheel<u32>, now_ms: i64) -> Vec<u32> {
         let mut all = Vec::new();
         wheel.advance(now_ms, |v| all.push(v));
@@ -183,7 +190,7 @@ mod tests {
 
     #[test]
     fn nothing_fires_early_and_nothing_more_than_a_step_late() {
-        let mut wheel = Wheel::new(1_000);
+        let mut wheel = Wheel::new(STEP_MS, 1_000);
         for due in 1_001..1_100 {
             wheel.insert(due, u32::try_from(due).unwrap());
         }
@@ -200,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_deadline_many_turns_away_fires_in_its_turn() {
-        let mut wheel = Wheel::new(0);
+        let mut wheel = Wheel::new(STEP_MS, 0);
         wheel.insert(3_600_000, 1);
         let mut now = 0;
         while let Some(next) = wheel.next_visit_ms() {
@@ -216,7 +223,7 @@ mod tests {
 
     #[test]
     fn after_a_stall_everything_fires_once() {
-        let mut wheel = Wheel::new(0);
+        let mut wheel = Wheel::new(STEP_MS, 0);
         for i in 0..1_000 {
             wheel.insert(i64::from(i) * 500, i);
         }
@@ -226,7 +233,7 @@ mod tests {
 
     #[test]
     fn within_a_slot_the_first_set_is_the_first_to_fire() {
-        let mut wheel = Wheel::new(0);
+        let mut wheel = Wheel::new(STEP_MS, 0);
         let keys: Vec<TimerKey> = (0..6).map(|i| wheel.insert(100, i)).collect();
         for removed in [0, 3, 5] {
             assert_eq!(wheel.cancel(keys[removed]), Some(u32::try_from(removed).unwrap()));
@@ -239,7 +246,7 @@ mod tests {
 
     #[test]
     fn cancelled_and_fired_keys_name_nothing() {
-        let mut wheel = Wheel::new(0);
+        let mut wheel = Wheel::new(STEP_MS, 0);
         let (a, b) = (wheel.insert(100, 1), wheel.insert(100, 2));
         assert_eq!(wheel.cancel(a), Some(1));
         assert_eq!(wheel.cancel(a), None);
@@ -251,7 +258,7 @@ mod tests {
 
     #[test]
     fn what_is_past_fires_at_the_next_step_and_time_may_go_back() {
-        let mut wheel = Wheel::new(10_000);
+        let mut wheel = Wheel::new(STEP_MS, 10_000);
         wheel.insert(5, 1);
         assert_eq!(wheel.next_visit_ms(), Some(10_010));
         assert_eq!(fired(&mut wheel, 9_000), Vec::<u32>::new());

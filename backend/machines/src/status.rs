@@ -10,7 +10,7 @@ const NOT_RUNNING: i64 = 0;
 const NEVER: i64 = 0;
 
 #[derive(Debug)]
-pub struct Board {
+pub struct MachineStatus {
     /// Epoch milliseconds, or `NOT_RUNNING`.
     ends_at: AtomicI64,
     /// Duration of that cycle, in milliseconds.
@@ -19,21 +19,21 @@ pub struct Board {
     watchers: Box<[AtomicU32]>,
     all: AtomicU32,
     /// Whether a notification of the first watcher is on its way to the actor.
-    told: AtomicBool,
+    notified: AtomicBool,
     /// When the device last sent a message: epoch milliseconds, or `NEVER`.
-    device_heard_at: AtomicI64,
+    last_device_message_at: AtomicI64,
 }
 
-impl Board {
-    /// Board for a server of `threads` worker threads.
+impl MachineStatus {
+    /// MachineStatus for a server of `threads` worker threads.
     pub fn new(threads: usize) -> Self {
         Self {
             ends_at: AtomicI64::new(NOT_RUNNING),
             lasts_ms: AtomicI64::new(0),
             watchers: (0..threads).map(|_| AtomicU32::new(0)).collect(),
             all: AtomicU32::new(0),
-            told: AtomicBool::new(false),
-            device_heard_at: AtomicI64::new(NEVER),
+            notified: AtomicBool::new(false),
+            last_device_message_at: AtomicI64::new(NEVER),
         }
     }
 
@@ -51,14 +51,14 @@ impl Board {
     }
 
     /// When the machine's device last sent a message; `None` before its first message since the actor was made.
-    pub fn device_heard_at(&self) -> Option<Timestamp> {
-        let ms = self.device_heard_at.load(SeqCst);
+    pub fn last_device_message_at(&self) -> Option<Timestamp> {
+        let ms = self.last_device_message_at.load(SeqCst);
         (ms != NEVER).then(|| Timestamp::from_ms(ms))
     }
 
     /// Records a message that the device sent at `at`; messages may arrive out of order.
-    pub fn device_heard(&self, at: Timestamp) {
-        self.device_heard_at.fetch_max(at.ms(), SeqCst);
+    pub fn record_device_message(&self, at: Timestamp) {
+        self.last_device_message_at.fetch_max(at.ms(), SeqCst);
     }
 
     /// Adds a watcher on `thread`; `true` when the actor must be notified. The count is raised before it is read: a watcher that joins
@@ -66,7 +66,7 @@ impl Board {
     pub fn join(&self, thread: usize) -> bool {
         let Some(here) = self.watchers.get(thread) else { return false };
         here.fetch_add(1, SeqCst);
-        self.all.fetch_add(1, SeqCst) == 0 && !self.told.swap(true, SeqCst)
+        self.all.fetch_add(1, SeqCst) == 0 && !self.notified.swap(true, SeqCst)
     }
 
     pub fn leave(&self, thread: usize) {
@@ -76,9 +76,9 @@ impl Board {
         }
     }
 
-    /// Records that the actor received the notification. The actor reads the board after this call.
-    pub fn heard(&self) {
-        self.told.store(false, SeqCst);
+    /// Records that the actor received the notification. The actor reads the status after this call.
+    pub fn notification_received(&self) {
+        self.notified.store(false, SeqCst);
     }
 
     pub fn is_watched(&self) -> bool {
@@ -100,51 +100,51 @@ mod tests {
 
     #[test]
     fn watchers_that_come_and_go_notify_the_actor_once_until_it_has_received_it() {
-        let board = Board::new(1);
-        let told = |board: &Board| {
-            let told = board.join(0);
-            board.leave(0);
-            told
+        let status = MachineStatus::new(1);
+        let notified = |status: &MachineStatus| {
+            let notified = status.join(0);
+            status.leave(0);
+            notified
         };
-        assert_eq!((0..1_000).filter(|_| told(&board)).count(), 1);
-        board.heard();
-        assert!(told(&board));
+        assert_eq!((0..1_000).filter(|_| notified(&status)).count(), 1);
+        status.notification_received();
+        assert!(notified(&status));
     }
 
     #[test]
     fn an_older_message_does_not_replace_a_newer_one() {
-        let board = Board::new(1);
-        assert_eq!(board.device_heard_at(), None);
+        let status = MachineStatus::new(1);
+        assert_eq!(status.last_device_message_at(), None);
         for ms in [1_000, 3_000, 2_000] {
-            board.device_heard(Timestamp::from_ms(ms));
+            status.record_device_message(Timestamp::from_ms(ms));
         }
-        assert_eq!(board.device_heard_at(), Some(Timestamp::from_ms(3_000)));
+        assert_eq!(status.last_device_message_at(), Some(Timestamp::from_ms(3_000)));
     }
 
     #[test]
     fn join_racing_with_last_leave_still_notifies_the_actor() {
         for _ in 0..2_000 {
-            let board = Board::new(1);
-            board.join(0);
-            board.heard();
+            let status = MachineStatus::new(1);
+            status.join(0);
+            status.notification_received();
             let together = Barrier::new(3);
-            let (told, stopped) = thread::scope(|scope| {
+            let (notified, stopped) = thread::scope(|scope| {
                 let comes = scope.spawn(|| {
                     together.wait();
-                    board.join(0)
+                    status.join(0)
                 });
                 scope.spawn(|| {
                     together.wait();
-                    board.leave(0);
+                    status.leave(0);
                 });
                 let ticker = scope.spawn(|| {
                     together.wait();
-                    (0..200).any(|_| !board.is_watched())
+                    (0..200).any(|_| !status.is_watched())
                 });
                 (comes.join().unwrap(), ticker.join().unwrap())
             });
-            assert!(board.is_watched());
-            assert!(told || !stopped, "its ticker found nobody, and nobody told it");
+            assert!(status.is_watched());
+            assert!(notified || !stopped, "its ticker found nobody, and nobody notified it");
         }
     }
 }

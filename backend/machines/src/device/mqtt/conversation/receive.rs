@@ -1,0 +1,318 @@
+//! Messages from the device: which of them are accepted, and what they mean for the open purchase.
+
+use nyala_core::domain::id::MachineId;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::state::PurchaseState;
+use nyala_core::purchase::step::{AckResult, Op, Purchase};
+use uuid::Uuid;
+
+use super::stamps::{DelayFilter, MessagePosition};
+use super::{ConnectionId, Conversation, DropReason, EXCHANGE_MS, Effect, Grounds, Trouble, nil_query};
+use crate::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
+
+/// Greatest delay of a device's clock: the longest time exchange by which a device sets it.
+const CLOCK_MS: i64 = 2_000;
+/// A run that ends this much too soon did not end in the normal way.
+const EARLY_MS: i64 = 60_000;
+
+/// Longest time exchange after which a device keeps the clock that it received.
+const MAX_EXCHANGE_MS: i64 = 2_000;
+/// Least difference by which an earlier end of a run is reported to the actor again.
+const MIN_CORRECTION_MS: i64 = 100;
+
+impl Conversation {
+    /// Processes a message that arrived on a connection; `from` may be one that did not subscribe to `cmd`.
+    pub fn on_message(&mut self, from: ConnectionId, message: &DeviceMessage, now: Timestamp) -> Vec<Effect> {
+        match message {
+            DeviceMessage::Ack(ack) => self.on_ack(from, ack, now),
+            DeviceMessage::Gone(stamp) => self.on_will(stamp),
+            DeviceMessage::State(state) => match self.accept(from, &state.stamp, now) {
+                true => self.on_state(state, now),
+                false => self.out.push(Effect::Dropped(DropReason::Stale)),
+            },
+            DeviceMessage::Heartbeat(Heartbeat { stamp, .. }) => match self.accept(from, stamp, now) {
+                true => self.ask_for_the_time(now),
+                false => self.out.push(Effect::Dropped(DropReason::Stale)),
+            },
+        }
+        self.done()
+    }
+
+    /// Processes an ack. It is never stale: the outcome of a command stays true.
+    fn on_ack(&mut self, from: ConnectionId, ack: &Ack, now: Timestamp) {
+        self.message_accepted(now);
+        self.packet_arrived(from, now);
+        if self.order.is_current(&ack.stamp) {
+            self.boot_message_at = Some(now);
+            if let Some(up_ms) = ack.stamp.up_ms {
+                self.record_uptime(up_ms, now);
+            }
+        }
+        if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
+            open.apply_result(ack.result);
+        }
+        // An ack carries no start time. Being asked again means that the actor missed the earlier state report: send the run again.
+        if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
+            return self.notify_run(now);
+        }
+        self.out.push(Effect::Notify(DeviceEvent::Ack { cmd_id: ack.cmd_id, result: ack.result }, Grounds::Ack));
+    }
+
+    fn on_will(&mut self, stamp: &Stamp) {
+        if self.message_at.is_some() && self.order.is_last(stamp) {
+            self.set_present(false);
+        } else {
+            self.out.push(Effect::Dropped(DropReason::Will));
+        }
+    }
+
+    /// Whether to accept a message: its sender has no newer connection, and it is newer than any before.
+    fn accept(&mut self, from: ConnectionId, stamp: &Stamp, now: Timestamp) -> bool {
+        if self.connections.contains(&from) && self.connection() != Some(from) {
+            return false;
+        }
+        match self.order.take(stamp, now) {
+            MessagePosition::Stale => return false,
+            MessagePosition::Newest => {}
+            MessagePosition::Boot { clone } => {
+                if clone {
+                    self.out.push(Effect::Trouble(Trouble::Clone));
+                }
+                // If another device replaces this one, the new one does not know what the old one ran.
+                if self.run.is_some() {
+                    self.before_boot = self.boot_message_at;
+                }
+                self.boot = stamp.boot_id.as_ref().map(BootId::key);
+                (self.delay, self.run, self.clock_at) = (DelayFilter::default(), None, None);
+            }
+        }
+        self.boot_message_at = Some(now);
+        self.message_accepted(now);
+        self.packet_arrived(from, now);
+        if let Some(up_ms) = stamp.up_ms {
+            self.record_uptime(up_ms, now);
+        }
+        true
+    }
+
+    /// Records that a message was accepted. A probe of a device without a clock waits on, until the device sends a state report.
+    fn message_accepted(&mut self, now: Timestamp) {
+        self.message_at = Some(now);
+        if self.has_clock(now) {
+            self.asked_at = None;
+        }
+    }
+
+    /// Records a message's arrival with its uptime. A shorter delay than before shows that the run ends sooner than was reported.
+    fn record_uptime(&mut self, up_ms: i64, now: Timestamp) {
+        if self.delay.has_wrapped(up_ms) {
+            self.run = None;
+        }
+        self.delay.record(up_ms, now);
+        if self.ends_at(now).is_some_and(|ends_at| ends_at > now && ends_at.ms_until(self.notified_end) > MIN_CORRECTION_MS) {
+            self.notify_run(now);
+        }
+    }
+
+    /// End of the present run on the server's clock, by the device's uptime and the shortest delay.
+    fn ends_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let (run, up_ms) = self.run?;
+        let sent_at = up_ms.and_then(|up_ms| self.delay.sent_at(up_ms)).map_or(now, |at| at.min(now));
+        Some(sent_at.plus_ms(run.left_ms()))
+    }
+
+    fn on_state(&mut self, state: &State, now: Timestamp) {
+        let sent_at = state.stamp.up_ms.and_then(|up_ms| self.delay.sent_at(up_ms));
+        self.remember_epoch(state.epoch);
+        self.decide(state, sent_at);
+        self.run = state.run.map(|run| (run, state.stamp.up_ms));
+        match state.run {
+            Some(_) => self.notify_run(now),
+            None => self.runs_nothing(sent_at, now),
+        }
+        (self.echo, self.asked_at) = (state.stamp.up_ms, None);
+        // This state report answers the query that answered the previous one. It came within the limit, so the device has taken the time.
+        if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..MAX_EXCHANGE_MS).contains(&(up_ms - answered))) {
+            self.clock_at = Some(now);
+        }
+        let first = self.answered_at.is_none();
+        if self.answered_at.is_none_or(|at| at.ms_until(now) >= EXCHANGE_MS) {
+            (self.answered_at, self.answered) = (Some(now), self.echo);
+            // The answer to this query decides what the state report left open.
+            let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(OpenPurchaseState::query);
+            self.write(unsure.map_or_else(|| nil_query(now), |query| Cmd::new(&query, now, None)), now);
+        }
+        if first && self.open.as_ref().is_some_and(|open| !open.answered) {
+            self.start_if_due(now);
+        }
+    }
+
+    fn remember_epoch(&mut self, epoch: Option<i64>) {
+        if let Some((before, now)) = self.epoch.zip(epoch).filter(|(before, now)| now < before) {
+            self.out.push(Effect::Trouble(Trouble::MemoryLost { before, now }));
+            if let Some(open) = &mut self.open {
+                open.forgotten = true;
+            }
+        }
+        self.epoch = epoch.or(self.epoch);
+    }
+
+    /// Applies what a state report says of the open purchase apart from the run.
+    fn decide(&mut self, state: &State, sent_at: Option<Timestamp>) {
+        let last = state.last.filter(|last| last.result != AckResult::Started);
+        let Some(open) = &mut self.open else {
+            // No command has named a purchase yet; the actor knows whether this one is open.
+            self.out.extend(last.map(|last| {
+                let said = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
+                Effect::Notify(said, Grounds::Last)
+            }));
+            return;
+        };
+        if let Some(last) = last.filter(|last| open.is(last.cmd_id)) {
+            open.apply_result(last.result);
+            self.out.push(Effect::Notify(open.ack(last.result), Grounds::Last));
+        } else if state.last.is_some_and(|last| open.is(last.cmd_id)) {
+            // The run itself reports the start, with the time left. Without a run, the device is queried.
+            open.ran = true;
+        } else if let Some((epoch, sent_at)) = state.epoch.zip(sent_at)
+            // Before a message arrived in time, delays are unknown: this state report may be older than the start.
+            && self.delay.is_known_since(open.cmd.exp)
+            && open.never_ran(epoch, sent_at)
+        {
+            open.answered = true;
+            self.out.push(Effect::Notify(open.ack(AckResult::Expired), Grounds::Epoch));
+        }
+    }
+
+    /// Notifies the actor of the run and the time that is left.
+    fn notify_run(&mut self, now: Timestamp) {
+        let Some(((run, _), ends_at)) = self.run.zip(self.ends_at(now)) else { return };
+        if let Some(open) = self.open.as_mut().filter(|open| open.is(run.cmd_id)) {
+            open.apply_result(AckResult::Started);
+            open.ends_at = Some(ends_at);
+        }
+        self.notified_end = ends_at;
+        let left_ms = now.ms_until(ends_at).max(0);
+        let (boot, before_boot) = (self.boot, self.before_boot);
+        self.notify(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, boot, before_boot }));
+    }
+
+    fn runs_nothing(&mut self, sent_at: Option<Timestamp>, now: Timestamp) {
+        let sent_at = sent_at.unwrap_or(now);
+        if let Some(open) = &mut self.open {
+            if open.stop_at.is_some_and(|stop| stop <= sent_at) {
+                open.apply_result(AckResult::Done);
+                self.out.push(Effect::Notify(open.ack(AckResult::Done), Grounds::Run));
+            } else if let Some(ends_at) = open.ends_at.take() {
+                let left_ms = sent_at.ms_until(ends_at);
+                if left_ms > EARLY_MS {
+                    self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
+                    // A free machine would clear the staff flag. The next state report says that it is free; the device is asked for it
+                    // while the machine waits for staff.
+                    return;
+                }
+            }
+        }
+        // Below the fence, a start of that epoch may still reach the device: it is not known to stay free.
+        if !self.is_below_fence() && (self.wanted || self.notified_run.is_some()) {
+            self.notify(None);
+        }
+    }
+
+    fn notify(&mut self, run: Option<DeviceRun>) {
+        (self.notified_run, self.wanted) = (run.map(|run| run.cmd_id), false);
+        self.out.push(Effect::Notify(DeviceEvent::State { online: true, run }, Grounds::Run));
+    }
+
+    /// Whether the device has reported an epoch below that of the last purchase.
+    pub(super) fn is_below_fence(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| self.epoch.is_some_and(|epoch| epoch < open.cmd.epoch))
+    }
+}
+
+/// Last command of the purchase, and what this conversation knows of its outcome. A decided purchase stays here until the next one: its
+/// epoch is the fence.
+#[derive(Debug)]
+pub(super) struct OpenPurchaseState {
+    pub(super) cmd: Command,
+    /// Whether the start may have been written to a connection. Only the process that received the first start can know that it was not.
+    pub(super) written: bool,
+    /// The device has reported the outcome of the start.
+    pub(super) answered: bool,
+    /// The purchase runs, or has run.
+    pub(super) ran: bool,
+    /// The device may have forgotten the purchase.
+    pub(super) forgotten: bool,
+    /// End of the run, as last reported.
+    pub(super) ends_at: Option<Timestamp>,
+    /// When an operator requested a stop.
+    pub(super) stop_at: Option<Timestamp>,
+}
+
+impl OpenPurchaseState {
+    /// Purchase that is first known from a command. `begins`: this command sends its start for the first time.
+    pub(super) fn begin(cmd: &Command, begins: bool) -> Self {
+        let cmd = cmd.clone();
+        Self { cmd, written: !begins, answered: false, ran: false, forgotten: false, ends_at: None, stop_at: None }
+    }
+
+    /// Purchase read from the store: another process may already have written any of its commands.
+    pub(super) fn stored(idmesin: MachineId, p: &Purchase) -> Self {
+        let runs = p.state == PurchaseState::Running;
+        let cmd = Command {
+            idmesin,
+            cmd_id: p.cmd_id,
+            epoch: p.epoch,
+            op: Op::Query,
+            duration_s: p.duration_s,
+            exp: p.exp(),
+            held_here: false,
+        };
+        Self { answered: runs, ran: runs, ends_at: runs.then_some(p.ends_at), ..Self::begin(&cmd, false) }
+    }
+
+    pub(super) fn is(&self, cmd_id: Uuid) -> bool {
+        self.cmd.cmd_id == cmd_id
+    }
+
+    /// Whether the start may be sent: it is requested and not yet expired.
+    pub(super) fn is_to_start(&self, now: Timestamp) -> bool {
+        self.cmd.op == Op::Start && now < self.cmd.exp
+    }
+
+    /// Whether the start has expired and its outcome is unknown.
+    pub(super) fn is_unsure(&self, now: Timestamp) -> bool {
+        !self.answered && now >= self.cmd.exp
+    }
+
+    /// Query for the outcome of the purchase. Its epoch serves as the fence.
+    pub(super) fn query(&self) -> Command {
+        Command { op: Op::Query, ..self.cmd.clone() }
+    }
+
+    /// Whether the start was never written and has expired: the purchase did not run.
+    pub(super) fn is_void(&self, now: Timestamp) -> bool {
+        !self.written && now >= self.cmd.exp
+    }
+
+    /// Whether the purchase has not run and never will. `epoch` is the highest that the device knew at `sent_at`. Any command of the
+    /// purchase would have shown it a higher one, and by then it refuses the start as expired.
+    pub(super) fn never_ran(&self, epoch: i64, sent_at: Timestamp) -> bool {
+        !self.ran && !self.forgotten && epoch < self.cmd.epoch && sent_at >= self.cmd.exp.plus_ms(CLOCK_MS)
+    }
+
+    pub(super) fn ack(&self, result: AckResult) -> DeviceEvent {
+        DeviceEvent::Ack { cmd_id: self.cmd.cmd_id, result }
+    }
+
+    /// Applies an outcome that the device has reported.
+    pub(super) fn apply_result(&mut self, result: AckResult) {
+        (self.written, self.answered) = (true, true);
+        self.ran |= matches!(result, AckResult::Started | AckResult::Done);
+        // When no operator requested a stop, a later state report without a run decides whether it ended too early.
+        if result == AckResult::Done && self.stop_at.take().is_some() {
+            self.ends_at = None;
+        }
+    }
+}
