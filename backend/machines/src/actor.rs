@@ -141,7 +141,7 @@ impl MachineActor {
                     let cmd_id = tracing::field::display(run.cmd_id);
                     tracing::warn!(
                         cmd_id,
-                        idmesin,
+                        idmesin = idmesin.get(),
                         "a device runs what no open purchase says: its machine takes no purchase until it reports no run"
                     );
                 }
@@ -191,7 +191,7 @@ impl MachineActor {
         };
         ctx.spawn(answered.into_actor(self).map(move |result, actor, ctx| {
             let result = result.map_err(|e| {
-                tracing::warn!(error = %e, idmesin, "{failed}");
+                tracing::warn!(error = %e, idmesin = idmesin.get(), "{failed}");
                 Unanswered
             });
             let input = input(actor, result);
@@ -239,9 +239,9 @@ fn log(nota: &str, idmesin: MachineId, became: PurchaseState) {
     use PurchaseState as State;
     let state = became.as_str();
     match became {
-        State::Held | State::Sent | State::Finished => tracing::debug!(nota, idmesin, state, "purchase"),
-        State::Running | State::Stopped | State::Refused => tracing::info!(nota, idmesin, state, "purchase"),
-        State::Unsure | State::Expired => tracing::warn!(nota, idmesin, state, "purchase"),
+        State::Held | State::Sent | State::Finished => tracing::debug!(nota, idmesin = idmesin.get(), state, "purchase"),
+        State::Running | State::Stopped | State::Refused => tracing::info!(nota, idmesin = idmesin.get(), state, "purchase"),
+        State::Unsure | State::Expired => tracing::warn!(nota, idmesin = idmesin.get(), state, "purchase"),
     }
 }
 

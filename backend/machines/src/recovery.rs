@@ -111,7 +111,7 @@ async fn on_notifications(machines: &Machines, first: Received, news: &mut Liste
             Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));
                 if let Err(e) = told {
-                    tracing::warn!(error = %e, idmesin = id, "cannot notify a machine of a purchase at another server; recovery will");
+                    tracing::warn!(error = %e, idmesin = id.get(), "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
             Received::Notification { hint: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
@@ -239,7 +239,7 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
             };
             let location = location(&row)?;
             if let Err(e) = machines.send(&location, input) {
-                tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine query its device, retrying");
+                tracing::warn!(error = %e, idmesin = location.idmesin.get(), "cannot have a machine query its device, retrying");
             }
         }
     }
@@ -255,7 +255,7 @@ fn send_all(machines: &Machines, rows: &[Row], input: impl Fn() -> Input) -> Res
     for row in rows {
         let location = location(row)?;
         if let Err(e) = machines.send(&location, input()) {
-            tracing::warn!(error = %e, idmesin = location.idmesin, "cannot have a machine load its purchase again, retrying");
+            tracing::warn!(error = %e, idmesin = location.idmesin.get(), "cannot have a machine load its purchase again, retrying");
         }
     }
     Ok(())

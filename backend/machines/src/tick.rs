@@ -74,7 +74,7 @@ impl Cadence {
     /// Cadence of once a second, or `per_second` times for measurements. Outlets are spread over the second, in the wheel's steps.
     pub fn of(idoutlet: OutletId, per_second: i64) -> Self {
         // Fibonacci hashing: neighbouring ids land far apart.
-        let spread = idoutlet.unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let spread = idoutlet.get().unsigned_abs().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         let every_ms = SECOND_MS / per_second.max(1);
         Self { every_ms, phase_ms: i64::try_from(spread % 100).unwrap_or(0) * STEP_MS % every_ms }
     }
@@ -125,14 +125,17 @@ mod tests {
     #[test]
     fn a_tick_is_the_event_of_its_machine() {
         let tick = Tick::running(cycle(1_000, 5_000), Timestamp::from_ms(1_500));
-        assert_eq!(&**tick.frame(7).as_text(), r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#);
+        assert_eq!(
+            &**tick.frame(MachineId::new(7)).as_text(),
+            r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#
+        );
         let back = Tick::voided(Timestamp::from_ms(1_500));
-        assert_eq!(&**back.frame(7).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);
+        assert_eq!(&**back.frame(MachineId::new(7)).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);
     }
 
     #[test]
     fn outlets_are_spread_over_the_second() {
-        let mut seen: Vec<i64> = (1..=1_000).map(|idoutlet| Cadence::of(idoutlet, 1).phase_ms).collect();
+        let mut seen: Vec<i64> = (1..=1_000).map(|idoutlet| Cadence::of(OutletId::new(idoutlet), 1).phase_ms).collect();
         assert!(seen.iter().all(|p| (0..1000).contains(p) && p % STEP_MS == 0));
         seen.sort_unstable();
         seen.dedup();

@@ -147,7 +147,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
             Ok(event) => event,
             Err(e) => {
                 machines.metrics().device_messages_dropped.inc();
-                tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: another version of the server has written it");
+                tracing::warn!(error = %e, idmesin = from.idmesin.get(), "device message dropped: another version of the server has written it");
                 continue;
             }
         };
@@ -157,7 +157,7 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         let told = machines.send(&from, Input::Reload).and_then(|()| deliver(machines, received));
         if let Err(e) = told {
             machines.metrics().device_messages_dropped.inc();
-            tracing::warn!(error = %e, idmesin = from.idmesin, "device message dropped: its machine's mailbox is full");
+            tracing::warn!(error = %e, idmesin = from.idmesin.get(), "device message dropped: its machine's mailbox is full");
         }
     }
     Ok(())
@@ -357,14 +357,15 @@ impl SentCommands {
 mod tests {
     use super::*;
     use nyala_core::domain::driver_kind::DriverKind;
+    use nyala_core::domain::id::PurchaseId;
     use nyala_core::purchase::step;
     use nyala_core::purchase::times::CMD_TTL_MS;
 
     #[test]
     fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
         let t0 = Timestamp::from_ms(1_000_000);
-        let purchase = step::first(1, Uuid::from_u128(7), 3, 60, t0, t0);
-        let mut t = OpenPurchase { idmesin: 5, idoutlet: 1, driver: DriverKind::Mqtt, purchase };
+        let purchase = step::first(PurchaseId::new(1), Uuid::from_u128(7), 3, 60, t0, t0);
+        let mut t = OpenPurchase { idmesin: MachineId::new(5), idoutlet: OutletId::new(1), driver: DriverKind::Mqtt, purchase };
         let mut sent = SentCommands::default();
         let mut ops = Vec::new();
         for ms in (0..=20_000).step_by(300) {

@@ -157,7 +157,7 @@ impl Uplink {
         if let Err(mpsc::error::TrySendError::Full(lost)) = self.messages.try_send(ReceivedEvent { from, event, at: self.now() })
         {
             self.lost.inc();
-            tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin, "a device's word is lost");
+            tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin.get(), "a device's word is lost");
         }
     }
 
@@ -182,11 +182,11 @@ pub fn command(machines: &Machines, to: Location, mut cmd: Command) {
     cmd.held_here &= machines.ownership().is_alone();
     let Some(driver) = machines.parts().drivers.get(to.driver) else {
         let error = to.driver.as_str();
-        return tracing::error!(error, idmesin = to.idmesin, "no such driver; the command is not sent");
+        return tracing::error!(error, idmesin = to.idmesin.get(), "no such driver; the command is not sent");
     };
     if let Err(lost) = driver.command(to, cmd) {
         machines.metrics().device_commands_lost.inc();
-        tracing::warn!(error = %lost, idmesin = to.idmesin, "a command is lost; it is sent again when no answer comes");
+        tracing::warn!(error = %lost, idmesin = to.idmesin.get(), "a command is lost; it is sent again when no answer comes");
     }
 }
 
@@ -246,7 +246,7 @@ async fn deliver_loop(
         }
         if let Err(e) = deliver(&machines, heard) {
             machines.metrics().device_messages_dropped.inc();
-            tracing::warn!(error = %e, idmesin, "device message dropped: its machine's mailbox is full");
+            tracing::warn!(error = %e, idmesin = idmesin.get(), "device message dropped: its machine's mailbox is full");
         }
     }
 }
@@ -270,12 +270,14 @@ pub(crate) mod tests {
 
     use nyala_core::purchase::step::AckResult;
 
+    use nyala_core::domain::id::OutletId;
+
     use super::*;
 
     pub(crate) const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
-    pub(crate) fn machine(idmesin: MachineId) -> Location {
-        Location { idmesin, idoutlet: 1, driver: DriverKind::Sim }
+    pub(crate) fn machine(id: i64) -> Location {
+        Location { idmesin: MachineId::new(id), idoutlet: OutletId::new(1), driver: DriverKind::Sim }
     }
 
     /// Uplink with its receiving end, and the counter of messages that were dropped because it was full.

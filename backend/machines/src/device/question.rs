@@ -46,7 +46,7 @@ pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
     match asked(machines, of).await {
         Ok(answers) => answers,
         Err(e) => {
-            tracing::warn!(error = %e, idmesin = of.idmesin, "the server of a device cannot be asked; its stored presence is used");
+            tracing::warn!(error = %e, idmesin = of.idmesin.get(), "the server of a device cannot be asked; its stored presence is used");
             None
         }
     }
@@ -151,7 +151,7 @@ async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
         Ok::<_, DbError>(())
     };
     if let Err(e) = told.await {
-        tracing::warn!(error = %e, idmesin = of.idmesin, "cannot answer another server's question about a device, retrying");
+        tracing::warn!(error = %e, idmesin = of.idmesin.get(), "cannot answer another server's question about a device, retrying");
     }
     id
 }

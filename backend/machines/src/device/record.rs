@@ -90,7 +90,11 @@ pub async fn record(
     let params: [&(dyn ToSql + Sync); 8] = [&idmesin, &online, &run.is_some(), &cmd_id, &now, &ends_at, &boot, &before_boot];
     let again = FENCED_RECORD.query_opt(client, &params, fence).await?;
     if let Some(row) = &again {
-        tracing::warn!(nota = row.try_get::<_, &str>(0)?, idmesin, "its device had no power: a finished purchase runs again");
+        tracing::warn!(
+            nota = row.try_get::<_, &str>(0)?,
+            idmesin = idmesin.get(),
+            "its device had no power: a finished purchase runs again"
+        );
     }
     Ok(again.is_some())
 }

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
-        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
+        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
     }
 
     fn sim(dir: &Path) -> Devices {
@@ -203,7 +203,7 @@ mod tests {
             again.command(&cmd(Op::Query, id, 1), T0.plus_ms(60_001)).unwrap().events.last(),
             Some(&ack(id, AckResult::Done))
         );
-        again.set_mode(1, Mode::Silent, T0);
+        again.set_mode(MachineId::new(1), Mode::Silent, T0);
         assert_eq!(sim(&dir).command(&cmd(Op::Query, id, 1), T0), None);
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn a_late_device_starts_at_once_and_speaks_after_nine_seconds() {
         let dir = scratch();
         let sim = sim(&dir);
-        sim.set_mode(1, Mode::Late, T0);
+        sim.set_mode(MachineId::new(1), Mode::Late, T0);
         let id = Uuid::new_v4();
         assert_eq!(sim.command(&cmd(Op::Start, id, 1), T0).unwrap().after_ms, LATE_MS);
         assert_eq!(sim.command(&cmd(Op::Query, id, 1), T0.plus_ms(4_000)).unwrap().after_ms, 5_000);
@@ -253,10 +253,10 @@ mod tests {
         let id = Uuid::new_v4();
         assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(CommandDropped), "before there is a wire");
         sim.start(uplink).unwrap();
-        sim.set_mode(1, Mode::Silent, T0);
-        sim.set_mode(2, Mode::Late, T0);
+        sim.set_mode(MachineId::new(1), Mode::Silent, T0);
+        sim.set_mode(MachineId::new(2), Mode::Late, T0);
         for idmesin in 1..=3 {
-            sim.command(machine(idmesin), Command { idmesin, ..cmd(Op::Start, id, 1) }).unwrap();
+            sim.command(machine(idmesin), Command { idmesin: MachineId::new(idmesin), ..cmd(Op::Start, id, 1) }).unwrap();
         }
         let first = heard.blocking_recv().unwrap();
         assert_eq!((first.from, first.event, first.at), (machine(3), ack(id, AckResult::Started), T0));

@@ -1,6 +1,5 @@
 //! JSON bodies, read within a size and a time limit. A refusal names the field and the expected value (docs/contract.md §1).
 
-use nyala_core::domain::id::OutletId;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -127,7 +126,7 @@ fn kind(expected: &str) -> &str {
 mod tests {
     use serde::Deserialize;
 
-    use nyala_core::domain::id::Id;
+    use nyala_core::domain::id::OutletId;
 
     use super::*;
 

@@ -1,6 +1,7 @@
 //! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md). Events over them come with the board
 //! page.
 
+use nyala_core::domain::id::TillSessionId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

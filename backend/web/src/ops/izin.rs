@@ -63,7 +63,7 @@ pub async fn izin(
     let act = Act::read(&body.aksi, &body.objek)
         .ok_or_else(|| AppError::bad_input("aksi harus topup, batal, refund, hapus atau kas, dan objek sesuai aksinya"))?;
     let address = client_ip::counted(&req, &http.trusted_proxies);
-    let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, None).await?;
+    let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, None).await?;
     if known.person.role < Role::Supervisor || known.browser.id != seller.till.browser {
         return Err(AppError::NotAllowed("persetujuan hanya dari supervisor"));
     }

@@ -44,7 +44,8 @@ pub struct LoggedIn {
 
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct WhoIs {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: StaffId,
     nama: String,
     role: &'static str,
 }
@@ -76,7 +77,7 @@ pub async fn masuk(
     body: Json<Masuk>,
 ) -> Result<HttpResponse, AppError> {
     let address = client_ip::counted(&req, &http.trusted_proxies);
-    let known = staff.check_pin(req.headers(), address, body.idpetugas.get(), &body.pin, body.pin_baru.as_ref()).await?;
+    let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, body.pin_baru.as_ref()).await?;
     let begun = staff.begin(&known).await?;
     let shift = shift::open_at(&store.get().await?, known.browser.id).await?;
     let shift = if known.person.role == Role::Kasir { shift.map(Shift::without_float) } else { shift };

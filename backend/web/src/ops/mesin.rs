@@ -133,7 +133,7 @@ pub async fn install(
         }
         let stmt = tx.prepare_cached(INSTALL).await?;
         for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now]).await? {
-            let (id, kode, versions): (i64, String, i32) = (row.get(0), row.get(1), row.get(2));
+            let (id, kode, versions): (MachineId, String, i32) = (row.get(0), row.get(1), row.get(2));
             if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
                 *slot = Some(MesinMade { id, qr: qr::machine::make(secrets, id, versions), kode });
             }

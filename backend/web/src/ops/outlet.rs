@@ -95,7 +95,7 @@ pub async fn outlet(by: Minimal<OWNER>, store: web::Data<Store>, body: Json<NewO
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let idoutlet = open(&tx, body.idowner.get(), &premises, now).await?.ok_or(unknown)?;
+    let idoutlet = open(&tx, body.idowner, &premises, now).await?.ok_or(unknown)?;
     let content = json!({
         "idowner": body.idowner, "nama": premises.name, "kota": premises.city, "latitude": premises.latitude, "longitude": premises.longitude,
         "berlaku_hari": premises.days, "kembali_hari": premises.return_days,

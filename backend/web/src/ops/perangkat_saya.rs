@@ -1,7 +1,7 @@
 //! `GET /ops/v1/perangkat/saya`: what a paired browser shows before a login: its outlet, and who works there.
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_core::domain::id::OutletId;
+use nyala_core::domain::id::{OutletId, StaffId, TillId};
 use nyala_core::domain::timestamp::seconds_up;
 use nyala_identity::staff::browser::{self, Listed, OutletName};
 use nyala_ledger::shift::{self, Shift};
@@ -25,7 +25,8 @@ pub struct ThisBrowser {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NamedBrowser {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: TillId,
     nama: String,
 }
 
@@ -40,7 +41,8 @@ pub struct OutletOf {
 /// Somebody who may log in here.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Person {
-    id: i64,
+    #[schema(value_type = i64)]
+    id: StaffId,
     nama: String,
     role: &'static str,
     /// Seconds until the next PIN, 0 for at once.
@@ -56,7 +58,7 @@ impl From<OutletName> for OutletOf {
 }
 
 impl NamedBrowser {
-    pub fn new(id: i64, nama: String) -> Self {
+    pub fn new(id: TillId, nama: String) -> Self {
         Self { id, nama }
     }
 }

@@ -120,7 +120,7 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
             dikunci: row.get(6),
             dicabut_at: row.get(7),
         };
-        (person.id, person)
+        (person.id.get(), person)
     });
     Ok(answer::ok(Rows::of(people, limit)))
 }
@@ -191,8 +191,8 @@ pub async fn hire_with_first_pin(
 }
 
 async fn known_owner(client: &impl GenericClient, owner: OwnerId) -> Result<OwnerId, AppError> {
-    let found = client.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner.get()]).await?;
-    found.map(|_| owner.get()).ok_or(AppError::NotFound("owner tidak ditemukan"))
+    let found = client.query_opt("SELECT FROM owner_usaha WHERE idowner = $1", &[&owner]).await?;
+    found.map(|_| owner).ok_or(AppError::NotFound("owner tidak ditemukan"))
 }
 
 /// A visible person with a lower role than the operator's.

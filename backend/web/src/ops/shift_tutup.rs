@@ -152,7 +152,7 @@ pub async fn close(
     let next = match &body.lanjut {
         Some(next) => {
             let address = client_ip::counted(&req, &http.trusted_proxies);
-            let known = staff.check_pin(req.headers(), address, next.idpetugas.get(), &next.pin, None).await?;
+            let known = staff.check_pin(req.headers(), address, next.idpetugas, &next.pin, None).await?;
             if known.browser.id != by.browser {
                 return Err(AppError::NotAllowed("serah terima hanya di perangkat ini"));
             }

@@ -82,7 +82,8 @@ pub async fn topup_list(
 ) -> Result<HttpResponse, AppError> {
     let limit = from.page().limit()?;
     let client = store.get().await?;
-    let (of, id, with_amounts_from): (_, &(dyn ToSql + Sync), _) = match &from.sight(&client, &operator).await? {
+    let sight = from.sight(&client, &operator).await?;
+    let (of, id, with_amounts_from): (_, &(dyn ToSql + Sync), _) = match &sight {
         Sight::Nothing => return Ok(answer::ok(Rows::<TopUpRow>::none())),
         Sight::Shift { id, .. } => ("p.idshift", id, shift::oldest_open_sale(&client, *id).await?),
         Sight::Outlet(id) => ("p.idoutlet", id, None),

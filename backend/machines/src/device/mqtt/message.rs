@@ -390,6 +390,8 @@ impl Cmd {
 
 #[cfg(test)]
 mod tests {
+    use nyala_core::domain::id::MachineId;
+
     use super::*;
 
     const ID: &str = "6f1d6c1e-0000-4000-8000-000000000001";
@@ -487,7 +489,8 @@ mod tests {
     #[test]
     fn a_command_is_written_and_its_end_is_rounded_down() {
         let exp = Timestamp::from_ms(1_800_000_010_999);
-        let cmd = Command { idmesin: 1, cmd_id: id(), epoch: 4, op: Op::Start, duration_s: 60, exp, held_here: false };
+        let cmd =
+            Command { idmesin: MachineId::new(1), cmd_id: id(), epoch: 4, op: Op::Start, duration_s: 60, exp, held_here: false };
         let text = |echo| String::from_utf8(Cmd::new(&cmd, Timestamp::from_ms(1_800_000_001_000), echo).json()).unwrap();
         let begin = format!(r#"{{"cmd_id":"{ID}","epoch":4,"op":"start","durasi_s":60,"exp":1800000010,"now_ms":1800000001000,"#);
         assert_eq!(text(Some(77)), format!(r#"{begin}"echo":77}}"#));

@@ -7,6 +7,7 @@
 #[cfg(test)]
 mod tests;
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::AckResult;
@@ -146,8 +147,8 @@ impl Device {
         let &Cmd { cmd_id, epoch, op, durasi_s, exp, .. } = cmd;
         // Without a clock, every start counts as expired.
         let exp = self.ahead_ms(up_ms).map_or(i64::MIN, |ahead_ms| exp * 1000 - ahead_ms);
-        let command =
-            Command { idmesin: 0, cmd_id, epoch, op, duration_s: durasi_s, exp: Timestamp::from_ms(exp), held_here: false };
+        let exp = Timestamp::from_ms(exp);
+        let command = Command { idmesin: MachineId::new(0), cmd_id, epoch, op, duration_s: durasi_s, exp, held_here: false };
         let Some(handled) = self.memory.handle(&command, Timestamp::from_ms(up_ms)) else { return acts };
         if handled.changed {
             acts.push(self.save(up_ms));

@@ -49,7 +49,7 @@ impl Troubles {
         self.metrics.trouble(kind);
         // A device can cause any number of troubles: equal ones of a machine are logged once a minute.
         let error = format_args!("{action} of machine {}", location.idmesin);
-        tracing::warn!(%error, idmesin = location.idmesin, trouble = ?trouble, "a machine needs staff");
+        tracing::warn!(%error, idmesin = location.idmesin.get(), trouble = ?trouble, "a machine needs staff");
         let _ = self.to.try_send((location, trouble));
     }
 }
@@ -120,7 +120,7 @@ impl Writer {
                     break;
                 }
                 Err(e) if at == MAX_ATTEMPTS => {
-                    tracing::error!(error = %e, idmesin = location.idmesin, ?trouble, "a machine's trouble is not on record");
+                    tracing::error!(error = %e, idmesin = location.idmesin.get(), ?trouble, "a machine's trouble is not on record");
                 }
                 Err(_) => tokio::time::sleep(PAUSE).await,
             }

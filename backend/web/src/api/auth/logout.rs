@@ -20,7 +20,6 @@ const MAX_ENDED: i64 = 1_000;
     responses((status = 200, body = Empty))
 )]
 pub async fn logout(Login(session): Login, auth: web::Data<Auth>, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
-    let (auth, store) = (Auth::clone(&auth), Store::clone(&store));
     // Runs to its end even when the caller disconnects, as the app does, so that open sockets are always notified of a committed logout.
     actix_web::rt::spawn(async move { end(&auth, &store, &session).await }).await.map_err(AppError::internal)??;
     Ok(done("Berhasil Logout!"))

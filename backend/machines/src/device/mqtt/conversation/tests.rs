@@ -1,5 +1,6 @@
 //! Histories: inputs at given milliseconds, and the effects that they must have.
 
+use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::{self, AckResult, Op};
 use uuid::Uuid;
@@ -35,7 +36,15 @@ fn id(n: u8) -> Uuid {
 }
 
 fn cmd(op: Op, n: u8) -> Command {
-    Command { idmesin: 1, cmd_id: id(n), epoch: n.into(), op, duration_s: 600, exp: T0.plus_ms(10_000), held_here: false }
+    Command {
+        idmesin: MachineId::new(1),
+        cmd_id: id(n),
+        epoch: n.into(),
+        op,
+        duration_s: 600,
+        exp: T0.plus_ms(10_000),
+        held_here: false,
+    }
 }
 
 fn stamp(boot: i64, conn: u64, seq: u64, up_ms: i64) -> Stamp {
@@ -91,8 +100,11 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
             ProbeStep::Offline => vec![Effect::Presence(false)],
         },
         Recall(n) => {
-            let held = step::first(1, id(*n), (*n).into(), 60, T0, T0);
-            talk.recall(1, &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held });
+            let held = step::first(PurchaseId::new(1), id(*n), (*n).into(), 60, T0, T0);
+            talk.recall(
+                MachineId::new(1),
+                &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held },
+            );
             vec![]
         }
     }
@@ -544,8 +556,8 @@ fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
 #[test]
 fn the_fence_survives_the_process() {
     let mut talk = Conversation::default();
-    let held = step::first(1, id(3), 3, 600, T0, T0);
-    talk.recall(1, &step::Purchase { state: PurchaseState::Expired, ..held });
+    let held = step::first(PurchaseId::new(1), id(3), 3, 600, T0, T0);
+    talk.recall(MachineId::new(1), &step::Purchase { state: PurchaseState::Expired, ..held });
     let mut at =
         |ms: i64, what: &Do| -> Vec<String> { happens(&mut talk, what, T0.plus_ms(1_000_000 + ms)).iter().map(name).collect() };
     for (ms, what, expected) in [

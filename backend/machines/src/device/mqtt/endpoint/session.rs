@@ -72,14 +72,14 @@ impl Thread {
         let Some(session) = self.session(key) else { return };
         let idmesin = session.idmesin;
         let Some(topic) = publish.topic().strip_prefix(&*session.prefix).and_then(Topic::parse) else {
-            tracing::debug!(idmesin, topic = publish.topic(), "a device publishes what is not its own");
+            tracing::debug!(idmesin = idmesin.get(), topic = publish.topic(), "a device publishes what is not its own");
             self.shared.reports.metrics.dropped(Dropped::Foreign);
             return self.doom(key, Some(Closed::Protocol));
         };
         let message = match DeviceMessage::parse(topic, publish.payload()) {
             Ok(message) => message,
             Err(e) => {
-                tracing::debug!(error = %e, idmesin, "device message dropped: it cannot be parsed");
+                tracing::debug!(error = %e, idmesin = idmesin.get(), "device message dropped: it cannot be parsed");
                 self.shared.reports.metrics.dropped(Dropped::Malformed);
                 return self.alive(key, now);
             }
@@ -190,7 +190,7 @@ impl Thread {
         let Some(topic) = connection.session().map(|session| format!("{}{COMMANDS}", session.prefix)) else { return };
         // Nothing depends on an MQTT acknowledgement: a command without an answer is sent again.
         if let Err(e) = connection.mqtt.publish(&topic, payload, Qos::AtMostOnce, &mut connection.out) {
-            tracing::error!(error = %e, idmesin, "a command cannot be written");
+            tracing::error!(error = %e, idmesin = idmesin.get(), "a command cannot be written");
         }
         self.send(key);
     }

@@ -127,7 +127,7 @@ impl Shared {
     /// Thread that owns the devices of an outlet.
     fn home(&self, idoutlet: OutletId) -> Option<mpsc::Sender<ThreadCommand>> {
         let threads = self.threads.read().unwrap_or_else(PoisonError::into_inner);
-        let at = usize::try_from(idoutlet.unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
+        let at = usize::try_from(idoutlet.get().unsigned_abs()).unwrap_or(0).checked_rem(threads.len())?;
         threads.get(at).cloned()
     }
 

@@ -271,7 +271,7 @@ impl Thread {
         let Stage::LoggedIn(session) = connection.stage else { return };
         if let Some(why) = why {
             self.shared.reports.metrics.closed(why);
-            tracing::debug!(idmesin = session.idmesin, ?why, "a device's connection is closed");
+            tracing::debug!(idmesin = session.idmesin.get(), ?why, "a device's connection is closed");
         }
         self.parted(key, session.idmesin);
     }

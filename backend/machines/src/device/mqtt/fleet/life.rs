@@ -2,6 +2,7 @@
 
 use mio::Token;
 use mio::net::TcpStream;
+use nyala_core::domain::id::MachineId;
 use nyala_core::purchase::step::Op;
 use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
@@ -293,7 +294,7 @@ impl Fleet {
     fn save(&mut self, i: usize) {
         let member = &self.members[i];
         if let Some(journal) = self.journal.as_mut().filter(|_| !member.is_clone)
-            && let Err(e) = journal.write(member.key.idmesin, &member.model.journal())
+            && let Err(e) = journal.write(MachineId::new(member.key.idmesin), &member.model.journal())
         {
             self.failed = Some(FleetError::Journal(self.plan.journal.clone().unwrap_or_default(), e));
         }

@@ -9,6 +9,7 @@ mod line;
 mod member;
 mod selection;
 
+use nyala_core::domain::id::MachineId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::io::{self, Write};
@@ -145,7 +146,7 @@ impl Fleet {
             .keys
             .iter()
             .map(|key| {
-                let memory = memories.remove(&key.idmesin).unwrap_or_default();
+                let memory = memories.remove(&MachineId::new(key.idmesin)).unwrap_or_default();
                 Member::new(key.clone(), Device::boot(boot_id(), memory))
             })
             .collect();
