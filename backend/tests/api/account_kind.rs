@@ -1,5 +1,6 @@
 //! The kind and the expiry of an account, set by top-ups that are not voided and by refunds (docs/contract.md §4).
 
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
@@ -170,7 +171,7 @@ async fn an_outlet_sets_the_validity_of_a_sale_without_a_package() {
     }
     let outlet = app.ops(&root, "outlet", &place(json!(90))).await.ok()["idoutlet"].as_i64().unwrap();
     app.register_customer(TELP, "Siti", "Rahma").await;
-    let kasir = app.key(Scope::Kasir(outlet)).await;
+    let kasir = app.key(Scope::Kasir(OutletId::new(outlet))).await;
     let sale = json!({"telp": TELP, "idoutlet": outlet, "nominal": 1000});
     app.ops(&kasir, "topup", &and(sale.clone(), "jenis_emoney", json!(2))).await.expect(403, "masa aktif hanya dari paket");
     app.ops(&kasir, "topup", &sale).await.ok();

@@ -1,16 +1,17 @@
 //! Test rows, inserted straight into the database: outlets, machines, accounts and every movement of money.
 
+use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use serde_json::Value;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{FromSqlOwned, ToSql};
 
 use crate::helpers::{Customer, TestApp};
 
 /// An outlet with its chart of accounts.
 #[derive(Debug, Clone, Copy)]
 pub struct Outlet {
-    pub idowner: i64,
-    pub idoutlet: i64,
+    pub idowner: OwnerId,
+    pub idoutlet: OutletId,
     revenue: i64,
     cash: i64,
 }
@@ -18,8 +19,8 @@ pub struct Outlet {
 /// An E-Pay account with its wallet.
 #[derive(Debug, Clone, Copy)]
 pub struct Epay {
-    pub idcustomer: i64,
-    pub id_customer_global: i64,
+    pub idcustomer: WalletId,
+    pub id_customer_global: CustomerId,
     pub outlet: Outlet,
     pub idakun: i64,
 }
@@ -27,8 +28,8 @@ pub struct Epay {
 /// A machine and a service at its outlet.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    pub idmesin: i64,
-    pub idlayanan: i64,
+    pub idmesin: MachineId,
+    pub idlayanan: ServiceId,
     pub code: String,
     pub qr: String,
 }
@@ -45,17 +46,22 @@ pub struct Bought {
 impl TestApp {
     /// The number that an INSERT returns.
     pub async fn insert(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> i64 {
+        self.insert_id(sql, params).await
+    }
+
+    /// The id that an INSERT returns.
+    pub async fn insert_id<T: FromSqlOwned>(&self, sql: &str, params: &[&(dyn ToSql + Sync)]) -> T {
         self.db.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
     }
 
-    pub async fn owner(&self) -> i64 {
-        self.insert("INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&self.now()]).await
+    pub async fn owner(&self) -> OwnerId {
+        self.insert_id("INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&self.now()]).await
     }
 
     /// An outlet of `idowner`, in Bandung.
-    pub async fn outlet_of(&self, idowner: i64, name: &str) -> Outlet {
+    pub async fn outlet_of(&self, idowner: OwnerId, name: &str) -> Outlet {
         let idoutlet = self
-            .insert(
+            .insert_id(
                 "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at) VALUES ($1, $2, 'Bandung', -6.9, 107.6, $3) RETURNING idoutlet",
                 &[&idowner, &name, &self.now()],
             )
@@ -75,7 +81,7 @@ impl TestApp {
     pub async fn machine(&self, outlet: Outlet, name: &str) -> Machine {
         let code = nyala_core::domain::machine_code::MachineCode::random().as_str().to_owned();
         let idmesin = self
-            .insert(
+            .insert_id(
                 "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",
                 &[&outlet.idoutlet, &outlet.idowner, &name, &code, &self.now()],
             )
@@ -85,8 +91,8 @@ impl TestApp {
     }
 
     /// A service of 30 minutes.
-    pub async fn service(&self, outlet: Outlet, name: &str, price: i64) -> i64 {
-        self.insert(
+    pub async fn service(&self, outlet: Outlet, name: &str, price: i64) -> ServiceId {
+        self.insert_id(
             "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, $2, 1800, $3, $4) RETURNING idlayanan",
             &[&outlet.idoutlet, &name, &price, &self.now()],
         )
@@ -96,7 +102,7 @@ impl TestApp {
     /// An account without balance; `masa_aktif` makes it kind 1.
     pub async fn epay(&self, customer: &Customer, outlet: Outlet, masa_aktif: Option<Timestamp>) -> Epay {
         let idcustomer = self
-            .insert(
+            .insert_id(
                 "INSERT INTO customer (id_customer_global, idoutlet, owner_idowner, created_at) VALUES ($1, $2, $3, $4) RETURNING idcustomer",
                 &[&customer.id, &outlet.idoutlet, &outlet.idowner, &self.now()],
             )

@@ -1,5 +1,6 @@
 //! A shop's counter in tests: the people at its tills, their shifts, and the cash in the drawer.
 
+use nyala_core::domain::id::ShiftId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::approval::Act;
 use nyala_identity::staff::operator;
@@ -25,9 +26,9 @@ impl TestApp {
     }
 
     /// Opens a shift with 100,000 rupiah in the drawer.
-    pub async fn open_shift(&self, by: &AtTill, outlet: Outlet) -> i64 {
+    pub async fn open_shift(&self, by: &AtTill, outlet: Outlet) -> ShiftId {
         let shift = self
-            .insert(
+            .insert_id(
                 "INSERT INTO shift (id_perangkat, idoutlet, dibuka_oleh, modal, dibuka_at) VALUES ($1, $2, $3, 100000, $4) RETURNING id",
                 &[&by.till.id, &outlet.idoutlet, &by.person, &self.now()],
             )
@@ -41,7 +42,7 @@ impl TestApp {
     }
 
     /// Counts the drawer without a difference and closes the shift.
-    pub async fn close_shift(&self, shift: i64, by: &AtTill) {
+    pub async fn close_shift(&self, shift: ShiftId, by: &AtTill) {
         const CLOSE: &str = "
             UPDATE shift SET ditutup_oleh = $2, ditutup_at = $3, diharapkan = (SELECT SUM(jumlah) FROM kas_gerak WHERE idshift = $1),
                 dihitung = (SELECT SUM(jumlah) FROM kas_gerak WHERE idshift = $1) WHERE id = $1";

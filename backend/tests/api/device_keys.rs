@@ -1,7 +1,8 @@
 //! Keys of the machines' devices (docs/contract.md §6): made by a call, checked for many logins at once, revoked.
 
 use actix_web::rt::time::timeout;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, MachineScope, RequestedKey, hash};
+use nyala_core::domain::id::{DeviceKeyId, MachineId};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, RequestedKey, hash};
 use nyala_machines::device::mqtt::logins::{self, Claim, DeviceKey, Revocations};
 use nyala_store::config::Profile;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ pub async fn mqtt_machine(app: &TestApp, outlet: Outlet, name: &str) -> i64 {
 }
 
 fn claim(told: &Value) -> Claim {
-    Claim { idmesin: told["idmesin"].as_i64().unwrap(), hash: hash(told["secret"].as_str().unwrap().as_bytes()) }
+    Claim { idmesin: MachineId::new(told["idmesin"].as_i64().unwrap()), hash: hash(told["secret"].as_str().unwrap().as_bytes()) }
 }
 
 async fn checked(app: &TestApp, told: &[&Value]) -> Vec<Option<DeviceKey>> {
@@ -31,7 +32,7 @@ pub async fn counts(app: &TestApp, told: &Value) -> bool {
     checked(app, &[told]).await[0].is_some()
 }
 
-async fn first_used(app: &TestApp, keys: &[i64]) {
+async fn first_used(app: &TestApp, keys: &[DeviceKeyId]) {
     let mut client = app.state.store.get().await.unwrap();
     let tx = client.transaction().await.unwrap();
     logins::first_used(&tx, keys, app.now()).await.unwrap();
@@ -138,21 +139,23 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
     let machines = [mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await];
     for id in machines {
         let tx = quick.transaction().await.unwrap();
-        keys::make(&tx, (id, MachineScope::default()), RequestedKey::First, &door, by).await.unwrap();
+        keys::make(&tx, (MachineId::new(id), nyala_core::domain::scope::Scope::default()), RequestedKey::First, &door, by)
+            .await
+            .unwrap();
         tx.commit().await.unwrap();
     }
     let mut revocations = Revocations::begin(&reader).await.unwrap();
     assert!(revocations.next(&reader).await.unwrap().is_empty());
     let waits = slow.transaction().await.unwrap();
-    keys::revoke(&waits, machines[0], by).await.unwrap();
+    keys::revoke(&waits, MachineId::new(machines[0]), by).await.unwrap();
     let tx = quick.transaction().await.unwrap();
-    keys::revoke(&tx, machines[1], by).await.unwrap();
+    keys::revoke(&tx, MachineId::new(machines[1]), by).await.unwrap();
     tx.commit().await.unwrap();
-    assert_eq!(revocations.next(&reader).await.unwrap(), [2]);
+    assert_eq!(revocations.next(&reader).await.unwrap(), [DeviceKeyId::new(2)]);
     waits.commit().await.unwrap();
     let mut told = revocations.next(&reader).await.unwrap();
     told.sort_unstable();
-    assert_eq!(told, [1, 2], "the one that was told may come again");
+    assert_eq!(told, [1, 2].map(DeviceKeyId::new), "the one that was told may come again");
     // Revocations are repeated while an older transaction is open anywhere in the PostgreSQL cluster, even another test's.
     let silent = async { while !revocations.next(&reader).await.unwrap().is_empty() {} };
     timeout(PATIENCE, silent).await.expect("they are told no more");

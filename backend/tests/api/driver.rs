@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::state::PurchaseState;
@@ -34,7 +35,7 @@ struct Fake {
     /// Commands that reached a device.
     received: Arc<Mutex<Vec<Op>>>,
     /// Purchases that the driver was notified of when the server started.
-    recalled: Mutex<Vec<(i64, PurchaseState)>>,
+    recalled: Mutex<Vec<(MachineId, PurchaseState)>>,
 }
 
 impl Driver for Fake {
@@ -74,7 +75,7 @@ impl Fake {
 }
 
 fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, received: &Mutex<Vec<Op>>) {
-    let mut runs: HashMap<i64, Run> = HashMap::new();
+    let mut runs: HashMap<MachineId, Run> = HashMap::new();
     while let Ok((to, cmd)) = commands.recv() {
         received.lock().unwrap().push(cmd.op);
         let now = uplink.now();
@@ -109,10 +110,10 @@ async fn with_fake() -> (TestApp, Arc<Fake>, Shop) {
 }
 
 impl TestApp {
-    async fn faked(&self, shop: Shop) -> i64 {
+    async fn faked(&self, shop: Shop) -> MachineId {
         let key = self.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
         let body = json!({"idoutlet": shop.outlet.idoutlet, "nama": "Mesin 1", "driver": "mqtt"});
-        self.ops(&key, "mesin", &body).await.ok()["id"].as_i64().unwrap()
+        MachineId::new(self.ops(&key, "mesin", &body).await.ok()["id"].as_i64().unwrap())
     }
 
     async fn plugged_in(&self, fake: &Fake, shop: Shop) {

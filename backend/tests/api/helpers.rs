@@ -12,6 +12,7 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use nyala::app::AppState;
 use nyala::app::{devices, server};
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::{Clock, Timestamp, wall_clock};
 use nyala_machines::device::{Driver, Drivers};
 use nyala_store::config::ServerSettings;
@@ -37,7 +38,7 @@ pub fn cheap_hash(password: &str) -> String {
 #[derive(Debug, Clone)]
 pub struct Customer {
     /// `id_customer_global`.
-    pub id: i64,
+    pub id: CustomerId,
     pub telp: String,
     pub token: String,
 }
@@ -206,7 +207,7 @@ impl Setup {
 }
 
 pub struct TestApp {
-    pub state: AppState,
+    pub state: Arc<AppState>,
     /// The server's clock: stopped unless `Setup::running_clock` was called.
     pub clock: Clock,
     /// The test's own connection, to insert rows and to read them.

@@ -1,6 +1,7 @@
 //! The known phone's cookie (OWASP: device cookie).
 
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
+use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::known_phone::KnownPhone;
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ impl TestApp {
         self.state.auth.known_phones.of_headers(&headers, self.now())
     }
 
-    fn known_as(&self, answer: &Answer) -> Option<(i64, i32)> {
+    fn known_as(&self, answer: &Answer) -> Option<(CustomerId, i32)> {
         assert_eq!(answer.status, 200, "{}", answer.message);
         self.phone(&answer.cookie()).map(|phone| (phone.customer, phone.version))
     }

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 
 use futures_util::future::join_all;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -28,7 +29,7 @@ const PRICES: [i64; 3] = [1, 7_500, 12_000];
 /// A purchase as the test remembers it.
 #[derive(Debug, Clone, Copy)]
 struct Use {
-    id: i64,
+    id: PurchaseId,
     price: i64,
     receipt: u32,
 }

@@ -1,6 +1,7 @@
 //! Rows that another transaction has locked. A request that waits for one gets an error in time and can be retried; no other request
 //! notices; each change is made once.
 
+use nyala_core::domain::id::WalletId;
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
@@ -59,7 +60,7 @@ struct Till {
     app: TestApp,
     shop: Shop,
     siti: Customer,
-    epay: i64,
+    epay: WalletId,
     order: Order,
 }
 
@@ -87,7 +88,7 @@ impl Till {
         app.fault(*shop, Mode::Silent).await;
         let device = async {
             app.until(&order.receipt, "SENT").await;
-            self.stall("quota_emoney", *epay, async || app.fault(*shop, mode).await).await;
+            self.stall("quota_emoney", (*epay).get(), async || app.fault(*shop, mode).await).await;
             app.until(&order.receipt, state).await;
         };
         let (answer, ()) = join(app.buy(siti, order), device).await;

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use futures_util::future::join_all;
 use nyala_core::domain::address::{Address, Block};
+use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::argon;
 use nyala_identity::auth::line::Line;
 use nyala_identity::auth::password::{self, QueuePlace};
@@ -222,10 +223,10 @@ async fn one_address_or_48_with_any_number_of_accounts_locks_out_no_other_addres
     let known = app.login(TELP, PASSWORD).await.cookie();
     let Address::V6(whole) = address("2001:db8:1::") else { unreachable!("it is IPv6") };
     let subnets = || (0..1_000).map(|n| Address::V6(whole | n));
-    let customers = || (1_000..2_000).map(|id| Line::Customer(id, address("198.51.100.7")));
+    let customers = || (1_000..2_000).map(|id| Line::Customer(CustomerId::new(id), address("198.51.100.7")));
     let everything = [
         app.take_places(subnets().map(Line::Address)),
-        app.take_places(subnets().zip(1_000..).map(|(subnet, id)| Line::Customer(id, subnet))),
+        app.take_places(subnets().zip(1_000..).map(|(subnet, id)| Line::Customer(CustomerId::new(id), subnet))),
         app.take_places(customers()),
     ];
     for held in &everything {

@@ -1,5 +1,6 @@
 //! Operators in tests: keys of each role, and calls with them.
 
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_identity::staff::key::{self, KeyKind};
 use serde_json::Value;
 
@@ -10,9 +11,9 @@ use crate::helpers::{Answer, TestApp};
 #[derive(Debug, Clone, Copy)]
 pub enum Scope {
     Root,
-    Owner(i64),
-    Supervisor(i64),
-    Kasir(i64),
+    Owner(OwnerId),
+    Supervisor(OutletId),
+    Kasir(OutletId),
 }
 
 impl TestApp {

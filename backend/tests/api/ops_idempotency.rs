@@ -1,6 +1,7 @@
 //! `Idempotency-Key` (docs/contract.md §4): the same key and body gives the same answer, once.
 
 use futures_util::future::join_all;
+use nyala_core::domain::id::WalletId;
 use serde_json::{Value, json};
 
 use crate::arrange::{Outlet, receipt};
@@ -13,7 +14,7 @@ struct Desk {
     app: TestApp,
     outlet: Outlet,
     key: String,
-    idcustomer: i64,
+    idcustomer: WalletId,
 }
 
 /// A customer with 40,000 left after a running purchase of 10,000 with receipt 1.

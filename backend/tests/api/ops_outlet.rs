@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::helpers::TestApp;
 use crate::operator::Scope;
 
-fn outlet_body(idowner: i64) -> Value {
+fn outlet_body(idowner: impl serde::Serialize) -> Value {
     json!({"idowner": idowner, "nama": " Nyala Dago ", "kota": "Bandung", "latitude": -6.88, "longitude": 107.61})
 }
 

@@ -1,5 +1,6 @@
 //! Rights and visibility of roles (docs/contract.md §4): another owner's data is answered like data that does not exist.
 
+use nyala_core::domain::id::{CustomerId, OutletId};
 use serde_json::{Value, json};
 
 use crate::arrange::{Outlet, receipt};
@@ -103,7 +104,7 @@ async fn a_stranger_hears_the_same_as_of_what_does_not_exist() {
     let Outlets { ref app, mine, theirs, .. } = outlets;
     let key = app.key(Scope::Supervisor(mine.idoutlet)).await;
     let mut unknown = theirs;
-    unknown.idoutlet = 4711;
+    unknown.idoutlet = OutletId::new(4711);
     for ((call, body), (_, nowhere)) in outlets.calls(theirs, 3).into_iter().zip(outlets.calls(unknown, 99)) {
         let (theirs, nowhere) = (app.ops(&key, call, &body).await, app.ops(&key, call, &nowhere).await);
         assert_eq!((theirs.status, theirs.message), (nowhere.status, nowhere.message), "{call}");
@@ -118,7 +119,7 @@ async fn without_a_valid_key_nothing_is_looked_at() {
     let root = app.key(Scope::Root).await;
     let revoked = app.key(Scope::Root).await;
     app.db.execute("UPDATE kunci_operator SET revoked_at = $1 WHERE id = 2", &[&app.now()]).await.unwrap();
-    let siti = app.state.auth.tokens.mint(1, 1, app.now()).unwrap();
+    let siti = app.state.auth.tokens.mint(CustomerId::new(1), 1, app.now()).unwrap();
     let other_id = root.replacen("nyk_1_", "nyk_2_", 1);
     let cut = &root[..root.len() - 1];
     for key in [

@@ -1,6 +1,7 @@
 //! Top-ups at the cashier (docs/contract.md §4).
 
 use futures_util::future::join_all;
+use nyala_core::domain::id::{MachineId, OutletId};
 use serde_json::{Value, json};
 
 use crate::helpers::TestApp;
@@ -67,7 +68,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let late = app.ops(&key, "topup", &body(&qr)).await;
     assert_eq!(late.status, 422, "{}", late.message);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
-    let sticker = nyala_identity::qr::machine::make(&app.state.secrets, 1, 1);
+    let sticker = nyala_identity::qr::machine::make(&app.state.secrets, MachineId::new(1), 1);
     let forged = nyala_identity::qr::customer::make(&nyala_store::secrets::Secrets::random(), siti.id, app.now());
     for bad in [sticker.as_str(), &forged, "", "https://example.com", "\u{0}"] {
         let answer = app.ops(&key, "topup", &body(bad)).await;
@@ -91,7 +92,7 @@ async fn an_account_keeps_its_kind_and_its_expiry_only_moves_on() {
     let key = app.key(Scope::Root).await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let now_ms = app.now().ms();
-    let body = |idoutlet: i64, kind: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": kind, "masa_aktif": masa_aktif});
+    let body = |idoutlet: OutletId, kind: Value, masa_aktif: Value| json!({"telp": TELP, "idoutlet": idoutlet, "nominal": 1000, "jenis_emoney": kind, "masa_aktif": masa_aktif});
     let kind_one = |after_ms: i64| body(outlet.idoutlet, json!(1), json!(now_ms + after_ms));
     app.ops(&key, "topup", &kind_one(MINUTE_MS)).await.ok();
     app.ops(&key, "topup", &body(outlet.idoutlet, json!(2), Value::Null))

@@ -1,6 +1,8 @@
 //! A machine's actor under races: many customers at once, a database that stalls or closes connections, stops at the moment of the end,
 //! and messages to actors that leave memory.
 
+use std::fmt::Display;
+
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
@@ -8,6 +10,7 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use futures_util::stream::FuturesUnordered;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{PurchaseId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
 use nyala_core::purchase::times::MAX_WAITING_STARTS;
@@ -36,7 +39,7 @@ const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin ti
 
 impl TestApp {
     /// A separate connection with an open transaction that locks a table's row, like a change to that row.
-    pub async fn locked(&self, table: &str, id: i64) -> Client {
+    pub async fn locked(&self, table: &str, id: impl Display) -> Client {
         let (other, _) = nyala_store::db::lock::connect(self.state.store.db.config()).await.unwrap();
         let key = match table {
             "mesin" => "idmesin",
@@ -71,7 +74,7 @@ impl TestApp {
         }
     }
 
-    pub async fn payers(&self, shop: Shop, n: usize) -> Vec<(Customer, i64)> {
+    pub async fn payers(&self, shop: Shop, n: usize) -> Vec<(Customer, WalletId)> {
         let mut customers = Vec::new();
         for i in 0..n {
             let customer = self.register_customer(&format!("8120000{i:04}"), "Budi", "Santoso").await;
@@ -262,7 +265,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
     let location = app.location(shop);
     // Sent without an await in between, so that the thread makes the actor only after the last message.
     let answers: Vec<_> = (0..MAILBOX)
-        .map(|_| app.state.machines.ask(&location, |buyer| Input::Await { purchase_id: -1, buyer }).unwrap())
+        .map(|_| app.state.machines.ask(&location, |buyer| Input::Await { purchase_id: PurchaseId::new(-1), buyer }).unwrap())
         .collect();
     for answer in answers {
         answer.await.expect("an answer to everything that was taken");
@@ -283,7 +286,8 @@ async fn no_word_is_lost_when_an_actor_leaves_memory() {
         async move {
             let mut said = 0;
             while app.now() < until {
-                let answer = app.state.machines.ask(location, |buyer| Input::Await { purchase_id: -1, buyer }).unwrap();
+                let answer =
+                    app.state.machines.ask(location, |buyer| Input::Await { purchase_id: PurchaseId::new(-1), buyer }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
                 said += 1;
             }

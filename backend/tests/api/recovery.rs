@@ -1,5 +1,6 @@
 //! Purchases whose timer or message was lost are found again, even when others are stuck.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::recovery::{OVERDUE, RESEND, UNDECIDED};
 
@@ -40,8 +41,8 @@ async fn each_kind_of_lost_work_has_its_own_batch() {
     }
     let long_after = app.now().plus_ms(24 * 60 * 60 * 1000);
     let rows = app.db.query(OVERDUE, &[&long_after, &long_after, &OF_EACH, &None::<Vec<i32>>]).await.unwrap();
-    let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-    let of = |kind: &[i64]| kind.iter().filter(|idmesin| found.contains(idmesin)).count();
+    let found: Vec<MachineId> = rows.iter().map(|row| row.get(0)).collect();
+    let of = |kind: &[MachineId]| kind.iter().filter(|idmesin| found.contains(idmesin)).count();
     assert_eq!((of(&machines[..4]), of(&machines[4..5]), of(&machines[5..])), (2, 1, 1), "{found:?} of {machines:?}");
 }
 
@@ -72,7 +73,7 @@ async fn lost_commands_are_found_once_they_are_old_enough() {
     let found = async |sql: &str, age_ms: i64, of_each: i64| {
         let until = app.now().plus_ms(-age_ms);
         let rows = app.db.query(sql, &[&until.plus_ms(CMD_TTL_MS), &until, &of_each, &None::<Vec<i32>>]).await.unwrap();
-        let found: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+        let found: Vec<MachineId> = rows.iter().map(|row| row.get(0)).collect();
         machines.iter().zip(0..).filter(|(m, _)| found.contains(m)).map(|(_, n)| n).collect::<Vec<usize>>()
     };
     for sql in [RESEND, UNDECIDED] {

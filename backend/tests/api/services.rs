@@ -1,5 +1,6 @@
 //! `get_layanan`: the machine behind a sticker and its services (docs/contract.md §2).
 
+use nyala_core::domain::id::MachineId;
 use serde_json::{Value, json};
 
 use crate::arrange::{column, receipt};
@@ -44,7 +45,7 @@ async fn what_is_no_sticker_of_ours_is_not_found() {
     app.db.execute("UPDATE mesin SET aktif = FALSE WHERE idmesin = $1", &[&retired.idmesin]).await.unwrap();
     let customers_own = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
     let foreign = nyala_identity::qr::machine::make(&nyala_store::secrets::Secrets::random(), revoked.idmesin, 2);
-    let unknown = nyala_identity::qr::machine::make(&app.state.secrets, 999_999, 1);
+    let unknown = nyala_identity::qr::machine::make(&app.state.secrets, MachineId::new(999_999), 1);
     let long = "A".repeat(20_000);
     for text in [&revoked.qr, &retired.qr, &retired.code, &customers_own, &foreign, &unknown, &long] {
         scan(&app, &siti, text).await.expect(404, "Mesin Not found");

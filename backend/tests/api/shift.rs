@@ -1,6 +1,7 @@
 //! Shifts: a drawer's cash from its float to its count (docs/till.md).
 
 use futures_util::future::{join, join_all};
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ const PIN: &str = "135791";
 
 impl TestApp {
     /// A supervisor of an outlet, logged in at another person's till.
-    async fn supervisor_at(&self, who: &AtTill, idoutlet: i64) -> AtTill {
+    async fn supervisor_at(&self, who: &AtTill, idoutlet: OutletId) -> AtTill {
         let person = self.person("Hadi", Role::Supervisor, WorksFor::Outlet(idoutlet), PIN).await;
         self.at(&who.till, person).await
     }
@@ -219,11 +220,11 @@ async fn a_handover_counts_once_closes_and_opens() {
     let dewi = app.person("Dewi", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864209").await;
     let elsewhere = app.person("Joko", Role::Kasir, WorksFor::Outlet(app.outlet("Mawar").await.idoutlet), "864209").await;
     let count = |person: i64, pin: &str| json!({ "dihitung": 69_000, "lanjut": { "idpetugas": person, "pin": pin } });
-    app.ask(&rina, "shift/tutup", &count(dewi, "111222")).await.expect(401, "PIN salah, sisa 4 percobaan");
-    app.ask(&rina, "shift/tutup", &count(elsewhere, "864209")).await.expect(404, "petugas tidak ditemukan");
+    app.ask(&rina, "shift/tutup", &count(dewi.get(), "111222")).await.expect(401, "PIN salah, sisa 4 percobaan");
+    app.ask(&rina, "shift/tutup", &count(elsewhere.get(), "864209")).await.expect(404, "petugas tidak ditemukan");
     assert_eq!(app.see(&rina, "shift").await.ok()["shift"]["petugas"], "Rina");
 
-    let done = app.ask(&rina, "shift/tutup", &count(dewi, "864209")).await;
+    let done = app.ask(&rina, "shift/tutup", &count(dewi.get(), "864209")).await;
     assert!(done.headers.contains_key("set-cookie"), "the cookie's life begins anew");
     let done = done.ok();
     assert_eq!((&done["diharapkan"], &done["selisih"]), (&json!(70_000), &json!(-1_000)));
@@ -239,7 +240,7 @@ async fn a_handover_counts_once_closes_and_opens() {
     let log: Vec<(String, String)> = app.audited().await.into_iter().map(|(action, actor, _)| (action, actor)).collect();
     let by = |action: &str, person: i64| (action.to_owned(), format!("operator:{person}"));
     let expected = [("shift.buka", first), ("shift.tutup", first), ("shift.buka", dewi.person), ("shift.tutup", dewi.person)];
-    assert_eq!(log, expected.map(|(action, person)| by(action, person)));
+    assert_eq!(log, expected.map(|(action, person)| by(action, person.get())));
     app.assert_no_violation().await;
 }
 

@@ -1,10 +1,13 @@
 //! A shop in tests: an outlet, a machine, a service, and the orders of its customers.
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, ServiceId, WalletId};
 use nyala_machines::device::sim::Mode;
 use nyala_machines::device::{self, ReceivedEvent};
 use nyala_machines::machines::Location;
+use serde::Serialize;
 use serde_json::{Value, json};
+use tokio_postgres::types::ToSql;
 
 use crate::arrange::Outlet;
 use crate::helpers::{Answer, Customer, TestApp};
@@ -15,8 +18,8 @@ pub const PRICE: i64 = 10_000;
 #[derive(Debug, Clone, Copy)]
 pub struct Shop {
     pub outlet: Outlet,
-    pub idlayanan: i64,
-    pub idmesin: i64,
+    pub idlayanan: ServiceId,
+    pub idmesin: MachineId,
 }
 
 /// A purchase's body, to be changed by tests of refusals.
@@ -42,11 +45,11 @@ impl TestApp {
     }
 
     /// `idcustomer` of an account of `customer` there, topped up with `saldo`.
-    pub async fn balance_of(&self, customer: &Customer, shop: Shop, balance: i64) -> i64 {
+    pub async fn balance_of(&self, customer: &Customer, shop: Shop, balance: i64) -> WalletId {
         self.funded(customer, shop.outlet, balance).await.idcustomer
     }
 
-    pub async fn balance(&self, idcustomer: i64) -> i64 {
+    pub async fn balance(&self, idcustomer: impl ToSql + Sync) -> i64 {
         self.insert("SELECT saldo FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await
     }
 
@@ -80,7 +83,7 @@ impl TestApp {
 }
 
 /// The `n`th receipt of a test.
-pub fn buy(n: u32, shop: Shop, idcustomer: i64) -> Order {
+pub fn buy(n: u32, shop: Shop, idcustomer: impl Serialize) -> Order {
     let receipt = format!("SLF{n:015}");
     let body = json!({
         "id": receipt, "idcustomer": idcustomer, "idmesin": shop.idmesin, "idoutlet": shop.outlet.idoutlet,

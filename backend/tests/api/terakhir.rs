@@ -25,11 +25,11 @@ async fn the_last_purchase_has_its_present_price_and_is_null_when_the_service_is
     let refused = app.hold(epay, &second, &receipt(2)).await;
     app.refused(&refused).await;
     let expected = |id: i64, name: &str, price: i64| json!({"idlayanan": id, "nama": name, "durasi": 1800, "harga": price, "idoutlet": outlet.idoutlet, "idcustomer": epay.idcustomer});
-    assert_eq!(last(&app, &siti).await, expected(first.idlayanan, "Cuci Kilat", 10_000));
+    assert_eq!(last(&app, &siti).await, expected(first.idlayanan.get(), "Cuci Kilat", 10_000));
     app.running(epay, &second, 3).await;
     let changed = "UPDATE layanan SET harga = 16000, nama = 'Cuci Reguler' WHERE idlayanan = $1";
     app.db.execute(changed, &[&second.idlayanan]).await.unwrap();
-    assert_eq!(last(&app, &siti).await, expected(second.idlayanan, "Cuci Reguler", 16_000));
+    assert_eq!(last(&app, &siti).await, expected(second.idlayanan.get(), "Cuci Reguler", 16_000));
     assert_eq!(last(&app, &budi).await, json!(null));
     app.db.execute("UPDATE layanan SET aktif = FALSE WHERE idlayanan = $1", &[&second.idlayanan]).await.unwrap();
     assert_eq!(last(&app, &siti).await, json!(null));

@@ -1,5 +1,6 @@
 //! Tills in tests: people, paired browsers, and sessions in them.
 
+use nyala_core::domain::id::{OutletId, StaffId, TillId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::key::{self, KeyKind};
@@ -12,7 +13,7 @@ use crate::helpers::{Answer, TestApp};
 /// A paired browser.
 #[derive(Debug, Clone)]
 pub struct Till {
-    pub id: i64,
+    pub id: TillId,
     /// The value of the `Cookie` header.
     pub cookie: String,
 }
@@ -20,27 +21,27 @@ pub struct Till {
 /// A person who is logged in at a till.
 #[derive(Debug, Clone)]
 pub struct AtTill {
-    pub person: i64,
+    pub person: StaffId,
     pub till: Till,
     pub token: String,
 }
 
 impl TestApp {
     /// A tablet of an outlet, paired.
-    pub async fn till(&self, idoutlet: i64) -> Till {
+    pub async fn till(&self, idoutlet: OutletId) -> Till {
         self.paired(Some(idoutlet), None).await
     }
 
     /// A person's own browser, paired.
-    pub async fn own_browser(&self, person: i64) -> Till {
+    pub async fn own_browser(&self, person: StaffId) -> Till {
         self.paired(None, Some(person)).await
     }
 
-    async fn paired(&self, idoutlet: Option<i64>, person: Option<i64>) -> Till {
+    async fn paired(&self, idoutlet: Option<OutletId>, person: Option<StaffId>) -> Till {
         let (secret, hash) = key::generate();
         let (now, until) = (self.now(), self.now().plus_ms(400 * 86_400_000));
         let id = self
-            .insert(
+            .insert_id(
                 "INSERT INTO perangkat (nama, idoutlet, id_kunci, token_hash, token_sampai, created_at, dipasang_at)
                  VALUES ('Tablet uji', $1, $2, $3, $4, $5, $5) RETURNING id",
                 &[&idoutlet, &person, &hash, &until, &now],
@@ -50,7 +51,7 @@ impl TestApp {
     }
 
     /// A new member of staff with a PIN.
-    pub async fn person(&self, name: &str, role: Role, works_for: WorksFor, pin: &str) -> i64 {
+    pub async fn person(&self, name: &str, role: Role, works_for: WorksFor, pin: &str) -> StaffId {
         let mut client = self.state.store.get().await.unwrap();
         let tx = client.transaction().await.unwrap();
         let pin = Pin::parse(pin).unwrap();
@@ -61,7 +62,7 @@ impl TestApp {
     }
 
     /// Logs a person in at a till without the PIN.
-    pub async fn at(&self, till: &Till, person: i64) -> AtTill {
+    pub async fn at(&self, till: &Till, person: StaffId) -> AtTill {
         let (secret, hash) = key::generate();
         let (now, until) = (self.now(), self.now().plus_ms(12 * 3_600_000));
         let id = self
@@ -75,14 +76,14 @@ impl TestApp {
     }
 
     /// A kasir of an outlet, logged in at her own till, without a shift.
-    pub async fn kasir(&self, idoutlet: i64) -> AtTill {
+    pub async fn kasir(&self, idoutlet: OutletId) -> AtTill {
         let till = self.till(idoutlet).await;
         let person = self.person("Rina", Role::Kasir, WorksFor::Outlet(idoutlet), "246810").await;
         self.at(&till, person).await
     }
 
     /// The same with an open shift, and `modal` rupiah in the drawer.
-    pub async fn selling(&self, idoutlet: i64, modal: i64) -> AtTill {
+    pub async fn selling(&self, idoutlet: OutletId, modal: i64) -> AtTill {
         let kasir = self.kasir(idoutlet).await;
         self.ask(&kasir, "shift", &json!({ "modal": modal })).await.ok();
         kasir
@@ -131,7 +132,7 @@ impl TestApp {
     }
 
     /// A supervisor's approval, by PIN at that till.
-    pub async fn approval(&self, who: &AtTill, supervisor: i64, pin: &str, aksi: &str, objek: &str) -> String {
+    pub async fn approval(&self, who: &AtTill, supervisor: StaffId, pin: &str, aksi: &str, objek: &str) -> String {
         let body = json!({ "idpetugas": supervisor, "pin": pin, "aksi": aksi, "objek": objek });
         self.ask(who, "izin", &body).await.ok()["izin"].as_str().unwrap().to_owned()
     }

@@ -54,9 +54,9 @@ async fn a_kasir_sees_the_shift_and_a_supervisor_the_outlet() {
     let owner = app.key(Scope::Owner(outlet.idowner)).await;
     app.get(path, Some(&owner)).await.expect(422, "idoutlet wajib diisi");
     let at = |idoutlet: i64| format!("{path}?idoutlet={idoutlet}");
-    assert_eq!(app.get(&at(outlet.idoutlet), Some(&owner)).await.ok(), all);
+    assert_eq!(app.get(&at(outlet.idoutlet.get()), Some(&owner)).await.ok(), all);
     let foreign = app.outlet("Mawar").await.idoutlet;
-    app.get(&at(foreign), Some(&owner)).await.expect(404, "outlet tidak ditemukan");
+    app.get(&at(foreign.get()), Some(&owner)).await.expect(404, "outlet tidak ditemukan");
     app.see(&hadi, &format!("topup?idoutlet={foreign}")).await.expect(404, "outlet tidak ditemukan");
 }
 

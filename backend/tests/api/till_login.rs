@@ -245,9 +245,9 @@ async fn an_approval_comes_from_a_supervisor_at_the_same_till() {
     let tono = app.person("Tono", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864203").await;
     let hadi = app.person("Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
     let body = |person: i64, pin: &str| json!({ "idpetugas": person, "pin": pin, "aksi": "batal", "objek": "12" });
-    app.ask(&rina, "izin", &body(tono, "864203")).await.expect(403, "persetujuan hanya dari supervisor");
-    app.ask(&rina, "izin", &body(hadi, "135790")).await.expect(401, "PIN salah, sisa 4 percobaan");
-    let izin = app.ask(&rina, "izin", &body(hadi, "135791")).await.ok();
+    app.ask(&rina, "izin", &body(tono.get(), "864203")).await.expect(403, "persetujuan hanya dari supervisor");
+    app.ask(&rina, "izin", &body(hadi.get(), "135790")).await.expect(401, "PIN salah, sisa 4 percobaan");
+    let izin = app.ask(&rina, "izin", &body(hadi.get(), "135791")).await.ok();
     assert!(izin["izin"].as_str().unwrap().starts_with("nyi_"));
     let bad = json!({ "idpetugas": hadi, "pin": "135791", "aksi": "stop", "objek": "12" });
     assert_eq!(app.ask(&rina, "izin", &bad).await.status, 400);

@@ -1,5 +1,6 @@
 //! Browsers that are paired with an outlet or a person, and those that replace a lost one (docs/till.md).
 
+use nyala_core::domain::id::TillId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
 use nyala_store::config::Profile;
@@ -43,7 +44,7 @@ async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
     assert_eq!(paired["outlet"]["nama"], "Melati");
     pair(&app, &code).await.expect(422, "kode pasang salah atau kedaluwarsa");
 
-    let till = Till { id: 0, cookie };
+    let till = Till { id: TillId::new(0), cookie };
     assert!(names(&app, &till).await.is_empty());
     let listed = app.call("GET", "/ops/v1/perangkat", Some(&supervisor), &[], None).await.ok();
     assert!(listed["baris"][0]["dipasang_at"].is_string(), "{listed}");
@@ -69,7 +70,7 @@ async fn the_demos_code_is_good_for_a_day_until_there_is_another() {
     pair(&app, &first).await.expect(422, "kode pasang salah atau kedaluwarsa");
     app.clock.advance_ms(DAY_MS - 1);
     let (cookie, _) = cookie_of(&pair(&app, &second).await);
-    assert_eq!(names(&app, &Till { id: 0, cookie }).await, ["Rina", "Hadi"]);
+    assert_eq!(names(&app, &Till { id: TillId::new(0), cookie }).await, ["Rina", "Hadi"]);
     let late = invite().await;
     app.clock.advance_ms(DAY_MS);
     pair(&app, &late).await.expect(422, "kode pasang salah atau kedaluwarsa");
@@ -154,7 +155,7 @@ async fn a_lost_tills_drawer_is_counted_in_the_browser_that_takes_its_place() {
     app.see(&rina, "shift").await.expect(401, "perangkat belum dipasang");
 
     let again = app.ops(&key, &format!("{lost}/pasang"), &json!({})).await.ok();
-    assert_eq!(again["id"], rina.till.id);
+    assert_eq!(again["id"], json!(rina.till.id));
     let code = again["kode"].as_str().unwrap();
     let till = Till { id: rina.till.id, cookie: cookie_of(&pair(&app, code).await).0 };
     pair(&app, code).await.expect(422, "kode pasang salah atau kedaluwarsa");

@@ -1,6 +1,7 @@
 //! The table of rights (docs/till.md, docs/contract.md §4), walked: every call below `/ops/v1`, with every role, as a key and at a till, and from
 //! another outlet.
 
+use nyala_core::domain::id::WalletId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
@@ -44,7 +45,7 @@ struct Shop {
     app: TestApp,
     outlet: Outlet,
     customer: i64,
-    idcustomer: i64,
+    idcustomer: WalletId,
     topup: i64,
     paket: i64,
     person: i64,
@@ -192,7 +193,18 @@ impl Shop {
         let browser = app.till(outlet.idoutlet).await.id;
         let washer = mqtt_machine(&app, outlet, "Cuci 2").await;
         let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
-        Self { app, outlet, customer: customer.id, idcustomer, topup, paket, person, browser, machine: machine.idmesin, washer }
+        Self {
+            app,
+            outlet,
+            customer: customer.id.get(),
+            idcustomer: WalletId::new(idcustomer),
+            topup,
+            paket,
+            person: person.get(),
+            browser: browser.get(),
+            machine: machine.idmesin.get(),
+            washer,
+        }
     }
 
     fn path(&self, call: &Call) -> String {

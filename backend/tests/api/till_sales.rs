@@ -66,11 +66,11 @@ async fn a_bonus_is_a_packages_at_the_price_that_it_has_now() {
     let hadi = counter.supervisor().await;
     let other = app.outlet("Mawar").await;
     let new = |idoutlet: i64| json!({"idoutlet": idoutlet, "nama": "Hemat", "harga": 100_000, "quota": 115_000});
-    app.ask(rina, "paket", &new(outlet.idoutlet)).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
-    app.ask(&hadi, "paket", &new(other.idoutlet)).await.expect(404, "outlet tidak ditemukan");
-    let id = app.ask(&hadi, "paket", &new(outlet.idoutlet)).await.ok()["idpaket"].clone();
+    app.ask(rina, "paket", &new(outlet.idoutlet.get())).await.expect(403, "kunci operator ini tidak berhak melakukan itu");
+    app.ask(&hadi, "paket", &new(other.idoutlet.get())).await.expect(404, "outlet tidak ditemukan");
+    let id = app.ask(&hadi, "paket", &new(outlet.idoutlet.get())).await.ok()["idpaket"].clone();
     let key = app.key(Scope::Supervisor(other.idoutlet)).await;
-    let foreign = app.ops(&key, "paket", &new(other.idoutlet)).await.ok()["idpaket"].clone();
+    let foreign = app.ops(&key, "paket", &new(other.idoutlet.get())).await.ok()["idpaket"].clone();
 
     app.ask(rina, "topup", &and(counter.sale(100_000), "quota", json!(115_000))).await.expect(403, "bonus hanya lewat paket");
     let with = |nominal: i64, id: &Value| and(counter.sale(nominal), "idpaket", id.clone());
@@ -276,18 +276,18 @@ async fn an_id_is_sold_to_where_it_was_found_within_the_hour_and_unknown_otherwi
         let body = json!({"id_customer_global": id, "idoutlet": counter.outlet.idoutlet, "nominal": 10_000, "ulang": true});
         app.ask_as_is(by, &uuid::Uuid::new_v4().to_string(), None, "topup", &body).await
     };
-    sell(&counter.rina, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+    sell(&counter.rina, budi.id.get()).await.expect(404, "pelanggan tidak ditemukan");
     sell(&counter.rina, 4_711).await.expect(404, "pelanggan tidak ditemukan");
     app.ask(&counter.rina, "pelanggan/cari", &json!({ "telp": budi.telp })).await.ok();
-    sell(&counter.rina, budi.id).await.ok();
+    sell(&counter.rina, budi.id.get()).await.ok();
     let other = app.seller(counter.outlet).await;
-    sell(&other, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+    sell(&other, budi.id.get()).await.expect(404, "pelanggan tidak ditemukan");
     // The session stays open, since a request arrives within each half hour.
     for _ in 0..3 {
         app.advance_s(1_200);
         app.ask(&counter.rina, "pelanggan/cari", &json!({ "telp": TELP })).await.ok();
     }
-    sell(&counter.rina, budi.id).await.expect(404, "pelanggan tidak ditemukan");
+    sell(&counter.rina, budi.id.get()).await.expect(404, "pelanggan tidak ditemukan");
 }
 
 #[actix_web::test]

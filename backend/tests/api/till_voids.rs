@@ -1,6 +1,7 @@
 //! Top-ups that are reversed, and refunds at a till (docs/till.md).
 
 use futures_util::future::join_all;
+use nyala_core::domain::id::{ShiftId, TopUpId, WalletId};
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::approval::Act;
 use nyala_identity::staff::people::WorksFor;
@@ -105,7 +106,8 @@ async fn what_is_spent_or_held_stays() {
     let id = counter.sold(15_000, "tunai").await;
     let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
     let idakun = app.insert("SELECT idakun FROM quota_emoney", &[]).await;
-    let epay = crate::arrange::Epay { idcustomer, id_customer_global: siti.id, outlet: *outlet, idakun };
+    let epay =
+        crate::arrange::Epay { idcustomer: WalletId::new(idcustomer), id_customer_global: siti.id, outlet: *outlet, idakun };
     let machine = app.machine(*outlet, "Mesin 1").await;
     let held = app.hold(epay, &machine, &receipt(1)).await;
     counter.void(hadi, id).await.expect(422, "saldo sudah terpakai");
@@ -132,9 +134,9 @@ async fn after_half_an_hour_only_the_owner_may_void() {
     counter.void(&hadi, second).await.expect(422, late);
     counter.void(&owner, second).await.ok();
     // An approval permits what its giver may do.
-    let yes = app.yes(&rina, &hadi, &Act::void(third)).await;
+    let yes = app.yes(&rina, &hadi, &Act::void(TopUpId::new(third))).await;
     app.ask_with(&rina, "a", Some(&yes), &batal(third), &why()).await.expect(422, late);
-    let yes = app.yes(&rina, &owner, &Act::void(third)).await;
+    let yes = app.yes(&rina, &owner, &Act::void(TopUpId::new(third))).await;
     app.ask_with(&rina, "b", Some(&yes), &batal(third), &why()).await.ok();
     assert_eq!(counter.balance().await, 0);
     // An owner cannot reverse a top-up that is spent, either.
@@ -150,13 +152,13 @@ async fn a_kasir_needs_a_yes_and_a_program_of_that_role_gets_none() {
     let Counter { app, outlet, rina, hadi, .. } = &counter;
     let (id, other) = (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await);
     counter.void(rina, id).await.expect(403, "perlu persetujuan supervisor");
-    let yes = app.yes(rina, hadi, &Act::void(id)).await;
+    let yes = app.yes(rina, hadi, &Act::void(TopUpId::new(id))).await;
     app.ask_with(rina, "a", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let first = app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok();
     assert_eq!(app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok(), first);
     assert_eq!(app.ask_with(rina, "b", None, &batal(id), &why()).await.ok(), first, "it was decided");
     let another = app.at(&rina.till, rina.person).await;
-    let yes = app.yes(&another, hadi, &Act::void(other)).await;
+    let yes = app.yes(&another, hadi, &Act::void(TopUpId::new(other))).await;
     app.ask_with(rina, "c", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let gone = app.person("Wati", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
     let yes = app.approval(rina, gone, "135791", "batal", &other.to_string()).await;
@@ -182,7 +184,7 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
     app.ops(&program, &batal(cash), &why()).await.expect(409, shut);
     app.ops(&program, &batal(qris), &why()).await.ok();
     let shift = app.insert("SELECT id FROM shift", &[]).await;
-    app.close_shift(shift, hadi).await;
+    app.close_shift(ShiftId::new(shift), hadi).await;
     counter.void(hadi, cash).await.expect(409, shut);
     let next = app.open_shift(rina, *outlet).await;
     counter.void(hadi, cash).await.ok();
@@ -193,7 +195,7 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
     counter.void(&there, more).await.ok();
     assert_eq!((app.drawer(&rina.till).await, app.drawer(&dewi.till).await), (99_000, 98_000));
     let rows = app.db.query("SELECT idshift FROM kas_gerak WHERE jenis = 'batal' ORDER BY id", &[]).await.unwrap();
-    assert_eq!(rows[0].get::<_, i64>(0), next);
+    assert_eq!(rows[0].get::<_, ShiftId>(0), next);
     // A program's sale has no drawer.
     let body = json!({"telp": "81234567890", "idoutlet": outlet.idoutlet, "nominal": 5_000, "cara_bayar": "tunai"});
     let id = number(&app.ops(&program, "topup", &body).await.ok());

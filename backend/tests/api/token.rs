@@ -1,5 +1,6 @@
 //! Tokens on every request (docs/contract.md §1).
 
+use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::session::{Ended, TokenEnded, authenticate};
 
 use crate::helpers::TestApp;
@@ -51,6 +52,6 @@ async fn a_token_that_another_process_made_is_good_at_once() {
 #[actix_web::test]
 async fn a_token_of_no_customer_is_refused() {
     let app = TestApp::spawn().await;
-    let token = app.state.auth.tokens.mint(4711, 1, app.now()).unwrap();
+    let token = app.state.auth.tokens.mint(CustomerId::new(4711), 1, app.now()).unwrap();
     assert!(authenticate(&app.state.auth, &token).await.is_err());
 }

@@ -59,8 +59,8 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
     let account = |kind: &str, idoutlet: i64| {
         format!("debit_akun = (SELECT idakun FROM akun WHERE jenis = '{kind}' AND idoutlet = {idoutlet} AND idcustomer IS NULL)")
     };
-    breaks(wrong(&account("K", other.idoutlet)), "akun lawan salah").await;
-    breaks(wrong(&account("R", outlet.idoutlet)), "akun lawan salah").await;
+    breaks(wrong(&account("K", other.idoutlet.get())), "akun lawan salah").await;
+    breaks(wrong(&account("R", outlet.idoutlet.get())), "akun lawan salah").await;
     breaks(wrong(&format!("id_customer_global = {}", budi.id)), "gerak milik pelanggan lain").await;
     breaks(
         format!("UPDATE pembelian_emoney SET idoutlet = {} WHERE idoutlet = {}", other.idoutlet, outlet.idoutlet),

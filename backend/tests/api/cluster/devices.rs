@@ -1,5 +1,6 @@
 //! A device is connected to one server, and another server owns its machine.
 
+use nyala_core::domain::id::WalletId;
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
@@ -15,7 +16,7 @@ use crate::realtime::phone::Phone;
 use crate::shop::{PRICE, Shop, buy};
 
 /// A shop that `owner` owns. Its machine has a device at `linked`, which has received the time there.
-async fn washer(owner: &TestApp, linked: &TestApp) -> (Shop, Device, Customer, i64) {
+async fn washer(owner: &TestApp, linked: &TestApp) -> (Shop, Device, Customer, WalletId) {
     let (shop, siti, epay) = owner.own_shop(3).await;
     owner.db.execute("UPDATE mesin SET online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
     let given = linked.key_for(shop.idmesin).await;
@@ -100,7 +101,7 @@ async fn an_unpaid_cycle_is_in_use_at_every_server_and_stopped_by_any() {
 async fn a_device_that_moves_to_another_server_is_never_offline() {
     let (first, second) = two_of(named).await;
     let (shop, device, siti, epay) = washer(&first, &second).await;
-    assert_eq!(first.scanned(shop.idmesin, &siti).await, "idle");
+    assert_eq!(first.scanned(shop.idmesin.get(), &siti).await, "idle");
     // The connection breaks, and the balancer takes the device to the other server; the previous server notices the end only later.
     let given = first.key_for(shop.idmesin).await;
     let mut moved = Device::online(&first, &given).await;
@@ -115,7 +116,7 @@ async fn a_device_that_moves_to_another_server_is_never_offline() {
         moved.starts(&start).await;
     };
     join(second.buy(&siti, &order), starts).await.0.ok();
-    assert!(first.stored(shop.idmesin, "online").await);
+    assert!(first.stored(shop.idmesin.get(), "online").await);
     first.assert_no_violation().await;
 }
 
@@ -147,7 +148,7 @@ async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_c
         } else {
             moved.ends("done").await;
         }
-        owner.until_stored(shop.idmesin, "perlu_petugas", true).await;
+        owner.until_stored(shop.idmesin.get(), "perlu_petugas", true).await;
         let told = owner.told("mesin.berhenti_lebih_awal").await;
         let left_s = told.last().unwrap()["sisa_s"].as_i64().unwrap();
         assert!(told.last().unwrap()["cmd_id"] == cmd_id && left_s > 500, "{told:?}");
@@ -170,8 +171,8 @@ async fn a_device_whose_server_is_dead_and_that_comes_to_none_cannot_be_reached(
     assert_eq!(mark_orphans_offline(&client, me).await.unwrap(), 0, "its own beat came late just now: everybody's may have");
     let calm = "UPDATE node SET late_since = late_since - INTERVAL '1 hour'";
     first.db.execute(calm, &[]).await.unwrap();
-    first.until_stored(lost.idmesin, "online", false).await;
-    assert!(first.stored(shop.idmesin, "online").await, "its server lives");
+    first.until_stored(lost.idmesin.get(), "online", false).await;
+    assert!(first.stored(shop.idmesin.get(), "online").await, "its server lives");
     drop(device);
 }
 
@@ -241,7 +242,7 @@ async fn a_connected_device_that_was_recorded_as_offline_is_reached_again() {
     for told_by in [other, one] {
         let gone = "UPDATE mesin SET online = FALSE, link_node = $2 WHERE idmesin = $1";
         first.db.execute(gone, &[&shop.idmesin, &told_by]).await.unwrap();
-        first.until_stored(shop.idmesin, "online", true).await;
+        first.until_stored(shop.idmesin.get(), "online", true).await;
         let link = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
         assert_eq!(Some(link), other);
     }

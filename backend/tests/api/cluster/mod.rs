@@ -16,6 +16,7 @@ use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{self, LastHeartbeat};
 use nyala_cluster::{Owner, SHARDS};
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, PurchaseId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Change, Op};
@@ -37,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Devices that every server reaches: they answer the server that sent the command.
 #[derive(Default)]
 struct Devices {
-    runs: Mutex<HashMap<i64, (Uuid, Timestamp)>>,
+    runs: Mutex<HashMap<MachineId, (Uuid, Timestamp)>>,
     told: Mutex<Vec<(&'static str, Op)>>,
 }
 
@@ -129,7 +130,7 @@ impl TestApp {
     }
 
     /// A shop that `self` owns, whose machine every server reaches, and a customer who can pay `times`.
-    async fn own_shop(&self, times: i64) -> (Shop, Customer, i64) {
+    async fn own_shop(&self, times: i64) -> (Shop, Customer, WalletId) {
         loop {
             let shop = self.shop(600).await;
             if self.owns(shop) {
@@ -210,21 +211,28 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
     let shard = second.state.machines.ownership().shards().unwrap()[0];
     for stale in [Fence { epoch: epoch - 1, ..fence }, Fence { node: node + 1, ..fence }, Fence { shard, ..fence }] {
         for change in [Change::MarkSent, Change::MarkUnsure, run, Change::Expire, Change::GiveUp] {
-            assert_eq!(apply(&client, id, change, now, Some(&stale)).await.unwrap(), None, "{change:?} behind {stale:?}");
+            assert_eq!(
+                apply(&client, PurchaseId::new(id), change, now, Some(&stale)).await.unwrap(),
+                None,
+                "{change:?} behind {stale:?}"
+            );
         }
     }
     // A device message that an owner received before it stalled is outdated.
     let flagged = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1";
     first.db.execute(flagged, &[&machine.idmesin]).await.unwrap();
-    let waits = async || first.stored(machine.idmesin, "perlu_petugas").await;
+    let waits = async || first.stored(machine.idmesin.get(), "perlu_petugas").await;
     record(&client, machine.idmesin, true, None, false, now, Some(&Fence { epoch: epoch - 1, ..fence })).await.unwrap();
     assert!(waits().await);
     record(&client, machine.idmesin, true, None, false, now, Some(&fence)).await.unwrap();
     assert!(!waits().await);
-    assert!(apply(&client, id, run, now, Some(&fence)).await.unwrap().is_some());
+    assert!(apply(&client, PurchaseId::new(id), run, now, Some(&fence)).await.unwrap().is_some());
     for change in [Change::Sooner { started_at: now, ends_at: now }, Change::Stop { ends_at: now }] {
-        assert_eq!(apply(&client, id, change, now, Some(&Fence { epoch: epoch + 1, ..fence })).await.unwrap(), None);
-        assert!(apply(&client, id, change, now, Some(&fence)).await.unwrap().is_some());
+        assert_eq!(
+            apply(&client, PurchaseId::new(id), change, now, Some(&Fence { epoch: epoch + 1, ..fence })).await.unwrap(),
+            None
+        );
+        assert!(apply(&client, PurchaseId::new(id), change, now, Some(&fence)).await.unwrap().is_some());
     }
     first.assert_no_violation().await;
 }

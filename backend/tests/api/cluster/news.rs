@@ -1,5 +1,6 @@
 //! Several servers with a NATS server between them: changes at one reach the others at once, and nothing depends on it.
 
+use nyala_core::domain::id::OutletId;
 use std::io::Write as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
@@ -86,7 +87,7 @@ impl TestApp {
     }
 }
 
-async fn top_up(app: &TestApp, key: &str, telp: &str, idoutlet: i64) -> Value {
+async fn top_up(app: &TestApp, key: &str, telp: &str, idoutlet: OutletId) -> Value {
     app.ops(key, "topup", &json!({"telp": telp, "idoutlet": idoutlet, "nominal": 50_000})).await.ok()["idcustomer"].clone()
 }
 
@@ -217,7 +218,7 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
         lie(json!({"words": {"shards": [-1, 7, 100_000]}})),
         lie(json!({"tokens": {"customer": siti.id}})),
         lie(json!("tills")),
-        lie(json!({"sockets": {"of": [[siti.id + 1, u64::MAX], [siti.id + 1, u64::MAX]]}})),
+        lie(json!({"sockets": {"of": [[siti.id.get() + 1, u64::MAX], [siti.id.get() + 1, u64::MAX]]}})),
         lie(json!({"balance": {"customer": siti.id, "account": epay, "cause": "topup"}})),
     ];
     let mut phone = Phone::join(&second, &siti.token).await;

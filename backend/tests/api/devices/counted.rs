@@ -16,7 +16,7 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     let (shop, given, siti, epay) = app.device_shop(600).await;
     knock_as(&given, &given.idmesin.to_string(), "wrong").await;
     let mut device = Device::online(&app, &given).await;
-    app.scanned(given.idmesin, &siti).await;
+    app.scanned(given.idmesin.get(), &siti).await;
     let starts = async {
         let start = device.order().await;
         device.starts(&start).await;
@@ -24,7 +24,7 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     join(app.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
     device.epoch = 0;
     device.state().await;
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     device.say("hb", &json!({"boot_id": []})).await;
     device.line.publish("nyala/v1/1/1/x", b"", nyala_mqtt::Qos::AtMostOnce).await;
     device.line.closed().await;

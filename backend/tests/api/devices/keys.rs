@@ -23,7 +23,7 @@ async fn a_key_that_follows_takes_over_when_it_is_used() {
     assert_eq!(knock(&old).await, Some(Refusal::Login));
     assert_eq!(knock(&new).await, None);
     other.line.ping().await;
-    assert!(app.stored(old.idmesin, "online").await, "the machine was never away");
+    assert!(app.stored(old.idmesin.get(), "online").await, "the machine was never away");
 }
 
 #[actix_web::test]
@@ -49,7 +49,7 @@ async fn a_login_whose_key_ends_while_it_is_judged_does_not_stay() {
     let outlet = app.outlet("Melati").await;
     let (given, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
     let mut here = Device::online(&app, &other).await;
-    app.until_stored(other.idmesin, "online", true).await;
+    app.until_stored(other.idmesin.get(), "online", true).await;
     // The first use of a key reads the machine's row, after the key was found valid.
     let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
     door.batch_execute("BEGIN; LOCK TABLE mesin IN EXCLUSIVE MODE").await.unwrap();

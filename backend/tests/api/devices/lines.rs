@@ -25,7 +25,7 @@ async fn a_client_id_that_comes_again_takes_over() {
     after.boot = 2;
     after.state().await;
     assert_eq!(after.command().await["cmd_id"], NIL, "its first state is answered");
-    assert!(app.stored(given.idmesin, "online").await);
+    assert!(app.stored(given.idmesin.get(), "online").await);
     // A device of another machine with the same client id replaces nothing.
     let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
     let mut third = Device::subscribe(&app.clock, &other, "esp").await;
@@ -79,7 +79,7 @@ async fn two_connections_play_one_device_as_two_terminals_do() {
         mouth.line.ping().await;
     };
     mouth("hb", &json!({})).await;
-    app.until_stored(given.idmesin, "online", true).await;
+    app.until_stored(given.idmesin.get(), "online", true).await;
     let order = buy(1, shop, epay);
     let play = async {
         loop {
@@ -98,7 +98,7 @@ async fn two_connections_play_one_device_as_two_terminals_do() {
     futures_util::future::join(paid, play).await.0.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
     // The sending connection is gone, the receiving one is not.
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "busy");
     drop(ears);
     app.until_counted("nyala_devices_online", 0.0).await;
 }
@@ -129,12 +129,12 @@ async fn a_device_that_unsubscribes_from_commands_is_offline() {
     let mut device = Device::online(&app, &given).await;
     device.line.send(&unsubscribe(&given.topic("cmd"))).await;
     app.until_counted("nyala_devices_online", 0.0).await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
     device.line.forget_unsuback().await;
     assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
     device.state().await;
     device.command().await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
 }
 
 fn unsubscribe(topic: &str) -> Vec<u8> {

@@ -1,5 +1,6 @@
 //! Which logins are accepted, and what a connection may do: all others are refused or closed, and counted.
 
+use nyala_core::domain::id::OutletId;
 use std::time::Duration;
 
 use nyala_mqtt::client::{Connection, Event, Login};
@@ -160,7 +161,7 @@ async fn a_login_in_pieces_and_all_at_once_is_one() {
     assert_eq!(line.stream_bytes(5).await, b"\x90\x03\x00\x01\x01");
     let acknowledged_and_asked = line.stream_bytes(6 + cmd.len()).await;
     assert!(acknowledged_and_asked.starts_with(b"\x40\x02\x00\x02") || acknowledged_and_asked.starts_with(b"\x30"));
-    app.until_stored(given.idmesin, "online", true).await;
+    app.until_stored(given.idmesin.get(), "online", true).await;
 }
 
 #[actix_web::test]
@@ -177,7 +178,7 @@ async fn nobody_speaks_for_another_device() {
     let app = standing().start().await;
     let outlet = app.outlet("Melati").await;
     let (one, two) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
-    let far = Given { idoutlet: one.idoutlet + 1, ..one.clone() };
+    let far = Given { idoutlet: OutletId::new(one.idoutlet.get() + 1), ..one.clone() };
     let mut other = Device::online(&app, &two).await;
     let foreign = [
         two.topic("state"),

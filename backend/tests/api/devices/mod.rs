@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId, WalletId};
 use nyala_core::domain::timestamp::{Clock, Timestamp};
 use nyala_machines::machines::Location;
 use nyala_mqtt::client::{Connection, Event, Login};
@@ -38,8 +39,8 @@ const SWEPT: Duration = Duration::from_millis(1_200);
 /// A machine of the driver mqtt, and its device's credentials.
 #[derive(Debug, Clone)]
 pub struct Given {
-    pub idmesin: i64,
-    pub idoutlet: i64,
+    pub idmesin: MachineId,
+    pub idoutlet: OutletId,
     pub secret: String,
     pub port: u16,
 }
@@ -68,19 +69,19 @@ impl TestApp {
     pub async fn given(&self, outlet: Outlet, name: &str) -> Given {
         let idmesin = mqtt_machine(self, outlet, name).await;
         self.db.execute("UPDATE mesin SET online = FALSE WHERE idmesin = $1", &[&idmesin]).await.unwrap();
-        self.key_for(idmesin).await
+        self.key_for(MachineId::new(idmesin)).await
     }
 
     /// One more key for a machine's device.
-    pub async fn key_for(&self, idmesin: i64) -> Given {
+    pub async fn key_for(&self, idmesin: MachineId) -> Given {
         let key = self.key(Scope::Root).await;
         let told = self.ops(&key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await.ok();
-        let (idoutlet, secret) = (told["idoutlet"].as_i64().unwrap(), told["secret"].as_str().unwrap().to_owned());
+        let (idoutlet, secret) = (OutletId::new(told["idoutlet"].as_i64().unwrap()), told["secret"].as_str().unwrap().to_owned());
         Given { idmesin, idoutlet, secret, port: self.device_port.unwrap() }
     }
 
     /// A shop whose machine waits for a device, with a customer who can pay once.
-    pub async fn device_shop(&self, duration_s: i32) -> (Shop, Given, Customer, i64) {
+    pub async fn device_shop(&self, duration_s: i32) -> (Shop, Given, Customer, WalletId) {
         let shop = self.shop(duration_s).await;
         self.db.execute("UPDATE mesin SET driver = 'mqtt', online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
         let given = self.key_for(shop.idmesin).await;
@@ -91,7 +92,7 @@ impl TestApp {
 
     /// The status in `get_layanan` for a customer who scans the machine.
     pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
-        let qr = nyala_identity::qr::machine::make(&self.state.secrets, idmesin, 1);
+        let qr = nyala_identity::qr::machine::make(&self.state.secrets, MachineId::new(idmesin), 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
         let told = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
         told["data_mesin"]["status"].as_str().unwrap().to_owned()
@@ -375,7 +376,7 @@ impl Device {
     pub async fn online(app: &TestApp, given: &Given) -> Self {
         let mut device = Self::subscribe(&app.clock, given, "esp").await;
         device.learn_the_time().await;
-        app.until_stored(given.idmesin, "online", true).await;
+        app.until_stored(given.idmesin.get(), "online", true).await;
         device
     }
 

@@ -21,12 +21,12 @@ async fn a_closed_line_is_offline_at_once_and_on_record_after_five_seconds() {
     app.advance_s(60);
     drop(device);
     app.until_counted("nyala_devices_online", 0.0).await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
     app.advance_s(4);
     app.recorded().await;
-    assert!(app.stored(given.idmesin, "online").await, "it may be back");
+    assert!(app.stored(given.idmesin.get(), "online").await, "it may be back");
     app.advance_s(1);
-    app.until_stored(given.idmesin, "online", false).await;
+    app.until_stored(given.idmesin.get(), "online", false).await;
 }
 
 #[actix_web::test]
@@ -51,7 +51,7 @@ async fn a_link_back_within_five_seconds_writes_nothing() {
     }
     app.recorded().await;
     assert_eq!(app.insert(xmin, &[&given.idmesin]).await, before, "its row is as it was");
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
 }
 
 #[actix_web::test]
@@ -69,8 +69,8 @@ async fn one_that_is_back_while_its_absence_is_written_is_there_on_record() {
     device = device.again(&app.clock).await;
     app.until_counted("nyala_devices_online", 1.0).await;
     door.batch_execute("COMMIT").await.unwrap();
-    app.until_stored(given.idmesin, "online", false).await;
-    app.until_stored(given.idmesin, "online", true).await;
+    app.until_stored(given.idmesin.get(), "online", false).await;
+    app.until_stored(given.idmesin.get(), "online", true).await;
     device.line.ping().await;
 }
 
@@ -88,7 +88,7 @@ async fn forty_five_seconds_of_silence_are_the_end() {
     app.until_counted("nyala_devices_online", 0.0).await;
     assert_eq!(app.metric("nyala_device_closed_total{reason=\"silent\"}").await, 1.0);
     app.advance_s(5);
-    app.until_stored(given.idmesin, "online", false).await;
+    app.until_stored(given.idmesin.get(), "online", false).await;
 }
 
 #[actix_web::test]
@@ -113,13 +113,13 @@ async fn what_is_stored_counts_for_fifteen_seconds_after_a_start() {
     app.db.execute("UPDATE mesin SET online = TRUE WHERE idmesin = $1", &[&given.idmesin]).await.unwrap();
     let here = app.given(app.outlet("Mawar").await, "Cuci 1").await;
     let device = Device::online(&app, &here).await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle", "it is on its way back");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle", "it is on its way back");
     app.advance_s(14);
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
     app.advance_s(1);
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
-    app.until_stored(given.idmesin, "online", false).await;
-    assert!(app.stored(here.idmesin, "online").await, "who is back stays");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
+    app.until_stored(given.idmesin.get(), "online", false).await;
+    assert!(app.stored(here.idmesin.get(), "online").await, "who is back stays");
     drop(device);
 }
 
@@ -133,9 +133,9 @@ async fn a_locked_row_delays_no_other() {
     let door = app.locked("mesin", held.idmesin).await;
     let first = Device::subscribe(&app.clock, &held, "esp").await;
     let second = Device::subscribe(&app.clock, &other, "esp").await;
-    app.until_stored(other.idmesin, "online", true).await;
-    assert!(!app.stored(held.idmesin, "online").await);
+    app.until_stored(other.idmesin.get(), "online", true).await;
+    assert!(!app.stored(held.idmesin.get(), "online").await);
     door.batch_execute("COMMIT").await.unwrap();
-    app.until_stored(held.idmesin, "online", true).await;
+    app.until_stored(held.idmesin.get(), "online", true).await;
     drop((first, second));
 }

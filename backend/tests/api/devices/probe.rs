@@ -17,10 +17,10 @@ async fn a_device_that_sent_a_message_just_now_is_not_queried() {
     let (_, given, siti, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     app.advance_s(3);
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
     assert_eq!(probes(&app, "here").await, 1.0);
     app.clock.advance_ms(1);
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle", "a scan does not wait for it");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle", "a scan does not wait for it");
     assert_eq!(probes(&app, "asked").await, 1.0);
     let asked = device.command().await;
     assert_eq!((&asked["cmd_id"], &asked["op"], &asked["durasi_s"]), (&json!(NIL), &json!("query"), &json!(0)));

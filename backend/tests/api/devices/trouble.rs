@@ -36,7 +36,7 @@ impl TestApp {
                 device.state().await;
             }
         };
-        let free = self.until_stored(idmesin, "perlu_petugas", false);
+        let free = self.until_stored(idmesin.get(), "perlu_petugas", false);
         futures_util::pin_mut!(answers, free);
         select(answers, free).await;
     }
@@ -52,9 +52,9 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     for n in 0..2 {
         device.epoch = 3;
         device.state().await;
-        app.until_stored(given.idmesin, "perlu_petugas", true).await;
+        app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
         assert_eq!(app.told("mesin.perangkat_lupa").await, [json!({"epoch_dulu": 7, "epoch": 3})], "once, {n}");
-        assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+        assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
         app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin sedang offline");
         app.until_free(&mut device).await;
         app.advance_s(40);
@@ -72,7 +72,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     device.beat().await;
     device.epoch = 3;
     device.state().await;
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2);
 }
 
@@ -90,19 +90,19 @@ async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
         device.line.ping().await;
     };
     forgets(&mut device).await;
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     app.db.execute("UPDATE mesin SET perlu_petugas = FALSE", &[]).await.unwrap();
     for _ in 0..20 {
         forgets(&mut device).await;
     }
     // The other device reports after them, so it is recorded after them.
     forgets(&mut beside).await;
-    app.until_stored(other.idmesin, "perlu_petugas", true).await;
-    assert!(!app.stored(given.idmesin, "perlu_petugas").await, "it was written just now");
+    app.until_stored(other.idmesin.get(), "perlu_petugas", true).await;
+    assert!(!app.stored(given.idmesin.get(), "perlu_petugas").await, "it was written just now");
     app.until_counted("nyala_device_troubles_total{kind=\"memory_lost\"}", 22.0).await;
     // The last of the reports is not lost.
     app.advance_s(5);
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2, "once of each machine");
 }
 
@@ -118,7 +118,7 @@ async fn two_devices_with_one_key_wait_for_staff() {
         device.state().await;
         device.line.ping().await;
     }
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.told("mesin.perangkat_ganda").await, [json!({})]);
     app.until_counted("nyala_device_troubles_total{kind=\"clone\"}", 2.0).await;
 }
@@ -137,7 +137,7 @@ async fn a_run_that_ends_early_moves_no_money_and_waits_for_staff() {
     app.advance_s(30);
     let cmd_id = device.run["cmd_id"].clone();
     device.ends("done").await;
-    app.until_stored(given.idmesin, "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.told("mesin.berhenti_lebih_awal").await, [json!({"cmd_id": cmd_id, "sisa_s": 570})]);
     assert_eq!(app.balance(epay).await, 0, "what becomes of the money, staff decide");
     assert!(app.balance(epay).await < PRICE);

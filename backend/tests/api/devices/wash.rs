@@ -23,12 +23,12 @@ fn running() -> Setup {
 async fn washes(retains: bool) {
     let app = standing().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "offline");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
     let mut device = Device::subscribe(&app.clock, &given, "esp").await;
     device.retains = retains;
     device.learn_the_time().await;
-    app.until_stored(given.idmesin, "online", true).await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    app.until_stored(given.idmesin.get(), "online", true).await;
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
     let order = buy(1, shop, epay);
     let starts = async {
         let start = device.order().await;
@@ -41,7 +41,7 @@ async fn washes(retains: bool) {
     let (paid, ()) = join(app.buy(&siti, &order), starts).await;
     paid.expect(200, "Mesin Berhasil dinyalakan");
     assert_eq!((app.states(&order.receipt).await, app.balance(epay).await), (vec!["RUNNING".to_owned()], 0));
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "busy");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "busy");
     // The device sends a heartbeat every half minute.
     for _ in 0..20 {
         app.advance_s(30);
@@ -50,7 +50,7 @@ async fn washes(retains: bool) {
     }
     device.ends("done").await;
     app.until(&order.receipt, "FINISHED").await;
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
     app.assert_no_violation().await;
     // A client that subscribes later receives no earlier state.
     let mut later = Device::log_in(&app.clock, &given, "later").await;
@@ -84,7 +84,7 @@ async fn a_device_that_refuses_costs_nothing() {
         paid.expect(409, REFUSED);
         assert_eq!(app.balance(epay).await, PRICE, "{result}");
     }
-    assert_eq!(app.scanned(given.idmesin, &siti).await, "idle");
+    assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
     app.assert_no_violation().await;
 }
 

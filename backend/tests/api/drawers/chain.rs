@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 
+use nyala_core::domain::id::StaffId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
 use serde_json::json;
@@ -17,9 +18,9 @@ pub struct Chain {
     pub machines: Vec<Machine>,
     pub keys: Vec<String>,
     pub packages: Vec<i64>,
-    pub supervisors: Vec<i64>,
+    pub supervisors: Vec<StaffId>,
     /// Two kasirs for each outlet, who relieve each other.
-    pub kasir: Vec<[i64; 2]>,
+    pub kasir: Vec<[StaffId; 2]>,
     /// The wallets, by outlet and customer.
     pub accounts: Vec<Vec<Epay>>,
     pub receipts: Cell<u32>,

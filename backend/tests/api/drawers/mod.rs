@@ -116,7 +116,7 @@ impl<'a> History<'a> {
     async fn sell(&mut self, till: usize, customer: usize, mut body: Value, (nominal, quota): (i64, i64)) {
         let place = &mut self.places[till];
         let account = self.chain.accounts[place.outlet][customer];
-        (body["idoutlet"], body["id_customer_global"]) = (account.outlet.idoutlet.into(), account.id_customer_global.into());
+        (body["idoutlet"], body["id_customer_global"]) = (json!(account.outlet.idoutlet), json!(account.id_customer_global));
         let in_cash = body["cara_bayar"] == "tunai";
         let answer = self.chain.app.ask(&place.kasir, "topup", &body).await;
         let Some(drawer) = &mut place.drawer else {

@@ -2,6 +2,7 @@
 
 use actix_web::rt::time::timeout;
 use futures_util::future::{Either, join, join_all, select};
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::{Clock, wall_clock};
 use nyala_loadtest::local::free_port;
 use serde_json::json;
@@ -19,7 +20,10 @@ impl Site {
         shop.body["idmesin"] = json!(shop.idmesin);
         let told = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
         let secret = told["secret"].as_str().unwrap().to_owned();
-        (shop, Given { idmesin: told["idmesin"].as_i64().unwrap(), idoutlet, secret, port })
+        (
+            shop,
+            Given { idmesin: MachineId::new(told["idmesin"].as_i64().unwrap()), idoutlet: OutletId::new(idoutlet), secret, port },
+        )
     }
 
     pub(super) async fn until_online(&self, idmesin: i64) {
@@ -49,7 +53,7 @@ async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, b
     let clock = Clock::running_from(wall_clock());
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     device.learn_the_time().await;
-    site.until_online(given.idmesin).await;
+    site.until_online(given.idmesin.get()).await;
     let hears = async {
         if device_ran {
             let start = device.order().await;
@@ -94,7 +98,7 @@ async fn a_first_state_after_a_crash_says_that_it_was_refused() {
     let clock = Clock::running_from(wall_clock());
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     device.learn_the_time().await;
-    site.until_online(given.idmesin).await;
+    site.until_online(given.idmesin.get()).await;
     // The server is killed when the start is in transit.
     let start = match select(Box::pin(device.order()), Box::pin(site.buy(&shop))).await {
         Either::Left((start, _)) => start,

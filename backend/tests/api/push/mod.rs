@@ -7,6 +7,7 @@ mod sent;
 mod service;
 mod subscribe;
 
+use nyala_core::domain::id::{PurchaseId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Change;
 use nyala_ledger::purchase::apply;
@@ -26,7 +27,7 @@ struct Wash {
     app: TestApp,
     shop: Shop,
     siti: Customer,
-    epay: i64,
+    epay: WalletId,
     phone: Browser,
 }
 
@@ -93,5 +94,5 @@ impl Wash {
 /// Commits `change` as an actor would, and returns whether it applied.
 async fn commit(app: &TestApp, purchase: i64, change: Change, at: Timestamp) -> bool {
     let client = app.state.store.get().await.unwrap();
-    apply(&client, purchase, change, at, None).await.unwrap().is_some()
+    apply(&client, PurchaseId::new(purchase), change, at, None).await.unwrap().is_some()
 }

@@ -2,6 +2,7 @@
 
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
+use nyala_core::domain::id::MachineId;
 use nyala_core::purchase::device::ReportedRun;
 use nyala_core::purchase::step::Change;
 use nyala_ledger::push_queue;
@@ -135,7 +136,7 @@ async fn each_end_of_a_run_is_told_once() {
     let wash = Wash::open().await;
     let run = wash.orphan(1).await;
     let cmd_id = wash.app.db.query_one("SELECT cmd_id FROM snap_transaksi WHERE id = $1", &[&run.id]).await.unwrap().get(0);
-    let idmesin: i64 = wash.app.insert("SELECT idmesin FROM snap_transaksi WHERE id = $1", &[&run.id]).await;
+    let idmesin: MachineId = wash.app.insert_id("SELECT idmesin FROM snap_transaksi WHERE id = $1", &[&run.id]).await;
     let says = async |boot: i64, foreign: bool| {
         let client = wash.app.state.store.get().await.unwrap();
         let now = wash.app.now();

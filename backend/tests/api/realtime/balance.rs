@@ -1,5 +1,6 @@
 //! A balance that staff changed reaches the customer's phones at once (docs/contract.md §3).
 
+use nyala_core::domain::id::WalletId;
 use serde_json::json;
 
 use super::phone::Phone;
@@ -26,7 +27,7 @@ async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() 
     // A refusal changes no balance and sends no event.
     app.ops(&key, &void, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
     let idakun = app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await;
-    let epay = crate::arrange::Epay { idcustomer, id_customer_global: siti.id, outlet, idakun };
+    let epay = crate::arrange::Epay { idcustomer: WalletId::new(idcustomer), id_customer_global: siti.id, outlet, idakun };
     app.running(epay, &app.machine(outlet, "Mesin 1").await, 1).await;
     app.ops(&key, "refund", &json!({"idtransaksi": receipt(1), "nominal": 4_000, "alasan": "bocor"})).await.ok();
     app.ops(&key, "hapus", &json!({"idtransaksi": receipt(1), "alasan": "bocor"})).await.ok();

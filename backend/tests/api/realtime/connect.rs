@@ -1,5 +1,6 @@
 //! Which sockets may join, and how many.
 
+use nyala_core::domain::id::CustomerId;
 use serde_json::{Value, json};
 
 use super::phone::Phone;
@@ -25,7 +26,7 @@ async fn only_a_good_token_joins() {
         json!({"token": &siti.token[1..]}),
         json!({"token": format!("Bearer {}", siti.token)}),
         json!({"token": "a".repeat(60_000)}),
-        json!({"token": app.state.auth.tokens.mint(4_711, 1, app.now()).unwrap()}),
+        json!({"token": app.state.auth.tokens.mint(CustomerId::new(4_711), 1, app.now()).unwrap()}),
         json!({"token": app.state.auth.tokens.mint(siti.id, 0, app.now()).unwrap()}),
     ];
     assert_eq!(refused(&app, None).await, unauthorized);

@@ -1,5 +1,6 @@
 //! Actors of machines leave memory while phones come and go: every answer is right, and nothing remains at the end.
 
+use nyala_core::domain::id::MachineId;
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
@@ -17,7 +18,7 @@ const OUTLETS: usize = 5;
 const MACHINES: usize = 5;
 
 /// Subscribes to every machine and unsubscribes at once, in one write; each answer must be right.
-async fn round(phone: &mut Phone, machines: &[(i64, Option<i64>)]) {
+async fn round(phone: &mut Phone, machines: &[(MachineId, Option<i64>)]) {
     let mut breath = Vec::new();
     for (n, (idmesin, _)) in machines.iter().enumerate() {
         breath.extend(text_frame(&format!(r#"42{n}["subscribe","heartbeat/{idmesin}"]"#)));

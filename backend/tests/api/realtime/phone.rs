@@ -1,7 +1,9 @@
 //! A customer's phone: Engine.IO 4 and Socket.IO 5 over a websocket, written byte by byte, so that it detects frames which the real
 //! clients would tolerate.
 
+use nyala_core::domain::id::MachineId;
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::time::Duration;
 
 use actix_web::rt::net::TcpStream;
@@ -23,7 +25,7 @@ const CLOSE: u8 = 8;
 /// A countdown event as it arrived; tests compare `tl` and `ends_at - server_time`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
-    pub idmesin: i64,
+    pub idmesin: MachineId,
     pub tl: i64,
     pub ends_at: Option<i64>,
     pub server_time: i64,
@@ -171,12 +173,12 @@ impl Phone {
         answer
     }
 
-    pub async fn subscribe(&mut self, idmesin: i64) -> Value {
+    pub async fn subscribe(&mut self, idmesin: impl Display) -> Value {
         self.ask("subscribe", &format!(r#","heartbeat/{idmesin}""#)).await
     }
 
     /// The remaining time of a machine that runs, by a new request. Earlier ticks are discarded.
-    pub async fn ask_anew(&mut self, idmesin: i64) -> i64 {
+    pub async fn ask_anew(&mut self, idmesin: MachineId) -> i64 {
         let ack = self.subscribe(idmesin).await;
         self.ticks.clear();
         ack["tl"].as_i64().unwrap_or_else(|| panic!("{ack}: it runs"))
@@ -188,14 +190,14 @@ impl Phone {
     }
 
     /// Watches a machine that runs until `ends_at`, or that is idle.
-    pub async fn watch(&mut self, idmesin: i64, ends_at: Option<i64>) {
+    pub async fn watch(&mut self, idmesin: MachineId, ends_at: Option<i64>) {
         let ack = self.subscribe(idmesin).await;
         let server_time = ack["server_time"].as_i64().unwrap();
         let tl = ends_at.map(|at| at - server_time);
         assert_eq!(ack, json!({"status": 200, "tl": tl, "ends_at": ends_at, "server_time": server_time}));
     }
 
-    pub async fn unwatch(&mut self, idmesin: i64) {
+    pub async fn unwatch(&mut self, idmesin: MachineId) {
         assert_eq!(self.ask("unsubscribe", &format!(r#","heartbeat/{idmesin}""#)).await["status"], 200);
     }
 

@@ -1,5 +1,6 @@
 //! A server that ends closes its sockets; its successor knows what runs.
 
+use nyala_core::domain::id::MachineId;
 use std::time::{Duration, Instant};
 
 use actix_web::rt::net::TcpStream;
@@ -47,10 +48,10 @@ async fn the_countdown_continues_after_a_stop_and_after_a_crash() {
     site.start("").await;
     let shop = site.shop(600).await;
     let mut phone = Phone::join_at(site.address(), &shop.token).await;
-    phone.watch(shop.idmesin, None).await;
+    phone.watch(MachineId::new(shop.idmesin), None).await;
     site.buy(&shop).await.unwrap().ok();
     let ends_at = phone.tick().await.ends_at;
-    let before = Told::now(&mut phone, shop.idmesin).await;
+    let before = Told::now(&mut phone, MachineId::new(shop.idmesin)).await;
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let stopping = Instant::now();
         site.signal(signal);
@@ -61,7 +62,7 @@ async fn the_countdown_continues_after_a_stop_and_after_a_crash() {
         assert!(stopping.elapsed() < DRAIN, "the stop waited for connections that nobody uses");
         site.start("").await;
         phone = Phone::join_at(site.address(), &shop.token).await;
-        before.assert_goes_on(&Told::now(&mut phone, shop.idmesin).await);
+        before.assert_goes_on(&Told::now(&mut phone, MachineId::new(shop.idmesin)).await);
         let tick = phone.tick().await;
         assert_eq!((tick.ends_at, tick.tl), (ends_at, ends_at.unwrap() - tick.server_time));
     }

@@ -1,5 +1,6 @@
 //! The countdown, exact to the millisecond and the phase, on a clock that only the test moves.
 
+use nyala_core::domain::id::MachineId;
 use nyala_machines::device::sim::Mode;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ async fn ticks(phone: &mut Phone, n: usize) -> Vec<Tick> {
 }
 
 /// The tick of a run that ends at `ends_at`, at `now`.
-fn at(now: i64, idmesin: i64, ends_at: i64) -> Tick {
+fn at(now: i64, idmesin: MachineId, ends_at: i64) -> Tick {
     Tick { idmesin, tl: ends_at - now, ends_at: Some(ends_at), server_time: now }
 }
 
@@ -29,8 +30,8 @@ fn at(now: i64, idmesin: i64, ends_at: i64) -> Tick {
 struct Pair {
     app: TestApp,
     phone: Phone,
-    long: (i64, i64),
-    short: (i64, i64),
+    long: (MachineId, i64),
+    short: (MachineId, i64),
     start_ms: i64,
 }
 

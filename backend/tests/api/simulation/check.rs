@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
@@ -174,7 +175,7 @@ impl<D: Devices> World<D> {
         }
         for (i, p) in store.purchases.iter().enumerate() {
             let id = i64::try_from(i).unwrap() + 1;
-            let count = |kind| store.ledger.iter().filter(|m| m.purchase == Some(id) && m.kind == kind).count();
+            let count = |kind| store.ledger.iter().filter(|m| m.purchase == Some(PurchaseId::new(id)) && m.kind == kind).count();
             let ran = matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped);
             assert_eq!(
                 (count(Kind::Pending), count(Kind::Post), count(Kind::Void)),

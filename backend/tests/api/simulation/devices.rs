@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Start};
 use nyala_core::purchase::device::Command;
@@ -75,7 +76,7 @@ pub trait Devices: Debug + Sized {
     }
 
     /// A change was committed.
-    fn committed(_: &mut World<Self>, _purchase: i64, _change: Change) {}
+    fn committed(_: &mut World<Self>, _purchase: PurchaseId, _change: Change) {}
 
     /// A machine that was blocked for staff is released.
     fn freed(_: &mut World<Self>, _machine: usize) {}

@@ -1,6 +1,7 @@
 //! Devices of docs/contract.md §6 and the network before them. Messages are lost, duplicated, delayed and reordered; devices lose power
 //! and memory, refuse, fall silent and go offline.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{Op, Purchase};
@@ -306,8 +307,15 @@ impl World {
         if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
             (run.ends_at, run.cut) = (now, true);
             let local = now.plus_ms(device.skew_ms);
-            let stop =
-                Command { idmesin: 0, cmd_id: run.cmd_id, epoch: 0, op: Op::Stop, duration_s: 0, exp: local, held_here: false };
+            let stop = Command {
+                idmesin: MachineId::new(0),
+                cmd_id: run.cmd_id,
+                epoch: 0,
+                op: Op::Stop,
+                duration_s: 0,
+                exp: local,
+                held_here: false,
+            };
             let mode = std::mem::take(&mut device.memory.mode);
             device.memory.handle(&stop, local);
             device.memory.mode = mode;
@@ -342,5 +350,5 @@ impl World {
 
 /// The command's machine: ids count from one.
 fn machine_of(cmd: &Command) -> usize {
-    usize::try_from(cmd.idmesin).unwrap() - 1
+    usize::try_from(cmd.idmesin.get()).unwrap() - 1
 }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::ReportedRun;
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -17,6 +18,7 @@ use nyala_ledger::refund::{self, Grounds, Visible, refund};
 use nyala_ledger::topup::{AccountKind, Package, Payment, WalletRef, topup};
 use nyala_machines::device::record::record;
 use nyala_store::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
+use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
 use super::plain::Plain;
@@ -26,14 +28,14 @@ use crate::database::Database;
 
 /// A separate chain for each history; several share a database.
 struct Chain {
-    idowner: i64,
-    idoutlet: i64,
-    services: Vec<i64>,
-    machines: Vec<i64>,
+    idowner: OwnerId,
+    idoutlet: OutletId,
+    services: Vec<ServiceId>,
+    machines: Vec<MachineId>,
     /// `id_customer_global` and `idcustomer`.
-    customers: Vec<(i64, i64)>,
+    customers: Vec<(CustomerId, WalletId)>,
     /// The store's purchases in PostgreSQL: id and command.
-    purchases: HashMap<i64, (i64, Uuid)>,
+    purchases: HashMap<PurchaseId, (PurchaseId, Uuid)>,
 }
 
 #[actix_web::test]
@@ -56,7 +58,7 @@ async fn postgres_tells_the_same_histories() {
     }
 }
 
-async fn insert(client: &DbClient, sql: &str, params: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> i64 {
+async fn insert<T: FromSqlOwned>(client: &DbClient, sql: &str, params: &[&(dyn ToSql + Sync)]) -> T {
     client.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
 }
 
@@ -157,7 +159,7 @@ async fn hold(
     chain: &mut Chain,
     order: OrderRow,
     now: Timestamp,
-    held: Result<i64, Option<nyala_core::purchase::rules::Refusal>>,
+    held: Result<PurchaseId, Option<nyala_core::purchase::rules::Refusal>>,
 ) -> Result<(), nyala_web::http::error::AppError> {
     let Chain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
@@ -174,11 +176,11 @@ async fn hold(
 async fn give_back(
     tx: &deadpool_postgres::Transaction<'_>,
     receipt: &nyala_core::domain::receipt_number::ReceiptNumber,
-    idcustomer: i64,
+    idcustomer: WalletId,
     amount: i64,
     now: Timestamp,
 ) -> Result<refund::GivenBack, nyala_web::http::error::AppError> {
-    let visible = Visible { idcustomer: Some(idcustomer), ..Visible::default() };
+    let visible = Visible { wallet: Some(idcustomer), ..Visible::default() };
     let use_ = refund::lock(tx, receipt, visible).await?;
     Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)
 }
@@ -186,7 +188,7 @@ async fn give_back(
 /// Checks that both sides store the same data.
 async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
-        let id = chain.purchases[&(i64::try_from(i).unwrap() + 1)].0;
+        let id = chain.purchases[&PurchaseId::new(i64::try_from(i).unwrap() + 1)].0;
         let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan
             FROM snap_transaksi WHERE id = $1";
         let row = client.query_one(sql, &[&id]).await.unwrap();
@@ -202,9 +204,9 @@ async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
         let here: (i64, i64, i64, i64) = (row.get(0), row.get(1), row.get(2), row.get(3));
         assert_eq!(here, (wallet.credits, wallet.debits, wallet.pending, wallet.balance()));
     }
-    let count = async |action: &str, idmesin: i64| {
+    let count = async |action: &str, idmesin: MachineId| {
         let sql = "SELECT count(*) FROM audit_log WHERE aksi = $1 AND objek = 'mesin:' || $2::BIGINT";
-        usize::try_from(insert(client, sql, &[&action, &idmesin]).await).unwrap()
+        usize::try_from(insert::<i64>(client, sql, &[&action, &idmesin]).await).unwrap()
     };
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
         let row = client

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{CycleChange, Effect, Input, Machine, RequestId, Start};
 use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
@@ -66,13 +67,13 @@ impl Actor {
     }
 
     /// Removes the actor from memory, with its machine status. The next use creates it again.
-    pub(super) fn leaves(&mut self, idmesin: i64) {
+    pub(super) fn leaves(&mut self, idmesin: MachineId) {
         *self = Self { alarm: (self.alarm.0 + 1, None), ..Self::new(Machine::new(idmesin)) };
     }
 }
 
-pub(super) fn idmesin(machine: usize) -> i64 {
-    i64::try_from(machine).unwrap() + 1
+pub(super) fn idmesin(machine: usize) -> MachineId {
+    MachineId::new(i64::try_from(machine).unwrap() + 1)
 }
 
 impl Server {

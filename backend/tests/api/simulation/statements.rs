@@ -1,6 +1,7 @@
 //! The server's statements: each takes a while, and its answer may be lost.
 
 use nyala_cluster::fence::Fence;
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Unanswered};
 use nyala_core::purchase::device::ReportedRun;
@@ -30,7 +31,7 @@ pub struct Write {
 
 #[derive(Debug)]
 pub enum Written {
-    Change { purchase: i64, change: Change },
+    Change { purchase: PurchaseId, change: Change },
     DeviceMessage { online: bool, run: Option<ReportedRun>, foreign: bool },
 }
 

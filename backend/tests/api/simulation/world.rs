@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, RequestId};
 use nyala_core::purchase::rules::Decision;
@@ -259,7 +260,7 @@ impl<D: Devices> World<D> {
         }
         let purchase = self.rng.random_range(1..=self.store.purchases.len());
         let amount = self.rng.random_range(1..=super::store::PRICE);
-        self.store.refund(i64::try_from(purchase).unwrap(), amount, self.now);
+        self.store.refund(PurchaseId::new(i64::try_from(purchase).unwrap()), amount, self.now);
     }
 
     /// Whether a message in transit may still report a run.

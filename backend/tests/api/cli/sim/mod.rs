@@ -344,7 +344,7 @@ async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("[::1]:{}", given.port));
     let args = ["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at, "--ca", ca.path()];
     let _sim = Sim::start(&args);
-    app.until_stored(given.idmesin, "online", true).await;
+    app.until_stored(given.idmesin.get(), "online", true).await;
 }
 
 #[test]
@@ -430,7 +430,7 @@ async fn a_customer_washes_with_one() {
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("127.0.0.1:{}", given.port));
     let args = ["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at];
     let mut sim = Sim::start(&args);
-    app.until_stored(given.idmesin, "online", true).await;
+    app.until_stored(given.idmesin.get(), "online", true).await;
     let order = buy(1, shop, epay);
     app.buy(&siti, &order).boxed_local().await.expect(200, "Mesin Berhasil dinyalakan");
     let told = sim.ask(&format!("run {id}"));

@@ -1,5 +1,6 @@
 //! The devices: their power, their flash, their crystal, and what they really ran.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Op};
@@ -167,7 +168,7 @@ impl World<Mqtt> {
             && let Some(run) = of.journal.run(Timestamp::from_ms(0))
         {
             let stop = Command {
-                idmesin: 0,
+                idmesin: MachineId::new(0),
                 cmd_id: run.cmd_id,
                 epoch: 0,
                 op: Op::Stop,

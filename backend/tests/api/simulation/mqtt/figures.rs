@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Change;
 use uuid::Uuid;
@@ -136,7 +137,7 @@ impl fmt::Display for Figures {
 }
 
 impl World<Mqtt> {
-    pub(super) fn count_decision(&mut self, purchase: i64, change: Change) {
+    pub(super) fn count_decision(&mut self, purchase: PurchaseId, change: Change) {
         let decides =
             matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
         // Histories in which devices are silent for very long have long holds by design.

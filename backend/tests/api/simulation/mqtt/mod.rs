@@ -12,6 +12,7 @@ pub mod wild;
 
 use std::collections::BTreeMap;
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -267,7 +268,7 @@ impl Devices for Mqtt {
         world.probe(request, machine, start);
     }
 
-    fn committed(world: &mut World<Self>, purchase: i64, change: Change) {
+    fn committed(world: &mut World<Self>, purchase: PurchaseId, change: Change) {
         world.count_decision(purchase, change);
     }
 

@@ -1,5 +1,6 @@
 //! The server's side: the real conversations, and the effects that they have there.
 
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Start;
 use nyala_core::purchase::device::{Command, DeviceEvent};
@@ -52,8 +53,8 @@ pub struct Presence {
     due: bool,
 }
 
-const fn idmesin(machine: usize) -> i64 {
-    machine as i64 + 1
+const fn idmesin(machine: usize) -> MachineId {
+    MachineId::new(machine as i64 + 1)
 }
 
 impl World<Mqtt> {
@@ -179,7 +180,7 @@ impl World<Mqtt> {
     }
 
     pub(super) fn say(&mut self, cmd: &Command) {
-        let machine = usize::try_from(cmd.idmesin).unwrap() - 1;
+        let machine = usize::try_from(cmd.idmesin.get()).unwrap() - 1;
         self.converse(machine, |talk, now| talk.send(cmd, cmd.held_here, now));
     }
 

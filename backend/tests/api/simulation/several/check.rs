@@ -2,6 +2,7 @@
 
 use nyala_cluster::SHARDS;
 use nyala_cluster::fence::Fence;
+use nyala_core::domain::id::{OutletId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Outcome;
 use nyala_core::purchase::state::PurchaseState;
@@ -69,14 +70,14 @@ impl<D: Devices> World<D> {
     }
 
     /// A change was committed.
-    pub fn has_committed(&mut self, machine: usize, purchase: i64, change: Change, fence: Option<Fence>) {
+    pub fn has_committed(&mut self, machine: usize, purchase: PurchaseId, change: Change, fence: Option<Fence>) {
         let now = self.now;
         let Some(several) = &mut self.several else { return };
         let stands = fence.is_none_or(|fence| several.shards.stands(&fence));
         assert!(stands, "committed under an old fence: {change:?} of purchase {purchase}");
         let p = self.store.purchase(purchase);
         if let Some(ends_at) = p.ends_at {
-            several.ends.insert((machine, ends_at), purchase);
+            several.ends.insert((machine, ends_at), purchase.get());
             let is_early = change == Change::Finish && ends_at > now.plus_ms(SKEW_MS);
             assert!(!is_early, "finished {} ms before its end", now.ms_until(ends_at));
         }
@@ -128,7 +129,7 @@ impl<D: Devices> World<D> {
         let Some(fence) = self.several.as_ref().unwrap().shards.fence(shard) else { return false };
         let members = (0..self.servers()).filter_map(|server| self.of(server).member.as_ref());
         let mut owners = members.filter(|member| member.node == fence.node);
-        owners.any(|member| member.ownership.of(i64::from(shard)) == nyala_cluster::Owner::Here(fence))
+        owners.any(|member| member.ownership.of(OutletId::new(i64::from(shard))) == nyala_cluster::Owner::Here(fence))
     }
 
     /// Whether every shard has an owner that knows it, and no server has more than its share.

@@ -16,6 +16,7 @@ mod shards;
 
 use std::collections::HashMap;
 
+use nyala_core::domain::id::{OutletId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
@@ -43,8 +44,8 @@ const SILENCES: f64 = 0.05;
 const SILENT_MS: i64 = 17 * 60_000;
 
 /// A separate outlet for each machine, so that their shards are far apart.
-fn outlet(machine: usize) -> i64 {
-    i64::try_from(machine).unwrap() * 85 + 1
+fn outlet(machine: usize) -> OutletId {
+    OutletId::new(i64::try_from(machine).unwrap() * 85 + 1)
 }
 
 /// A mechanism that is taken away from the servers, to show that it is needed.
@@ -72,7 +73,7 @@ pub struct Several {
     /// The purchase of each end that was ever committed.
     ends: HashMap<(usize, Timestamp), i64>,
     /// When purchases were decided.
-    decided: HashMap<i64, Timestamp>,
+    decided: HashMap<PurchaseId, Timestamp>,
     /// Number of faults so far, and when all are over.
     troubles: u32,
     mended_at: Timestamp,

@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use nyala_cluster::shard_of;
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
 use nyala_core::purchase::state::PurchaseState;
@@ -34,7 +35,7 @@ pub struct News {
     /// Until then all messages are lost.
     cut_until: Timestamp,
     /// Purchases that were still held when their owner received the notification.
-    waited: BTreeSet<i64>,
+    waited: BTreeSet<PurchaseId>,
 }
 
 impl News {
@@ -62,7 +63,7 @@ pub enum Notification {
     /// `open`: its purchase, for the checks only; it is not part of the message.
     Machine {
         machine: usize,
-        open: Option<i64>,
+        open: Option<PurchaseId>,
     },
     Words {
         shards: BTreeSet<i32>,
@@ -150,7 +151,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn look_at_machine(&mut self, machine: usize, open: Option<i64>) {
+    fn look_at_machine(&mut self, machine: usize, open: Option<PurchaseId>) {
         let (life, owns) = (self.server.life, self.server.owns(machine));
         if let Some(purchase) = open {
             let state = self.store.purchase(purchase).state;

@@ -1,5 +1,6 @@
 //! The questions to the store, with its answers. They leave out the ids that PostgreSQL generates, so that both can be compared.
 
+use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::ReportedRun;
 use nyala_core::purchase::rules::{Decision, Refusal};
@@ -24,7 +25,7 @@ pub enum Asked {
     Hold {
         order: OrderRow,
         now: Timestamp,
-        held: Result<i64, Option<Refusal>>,
+        held: Result<PurchaseId, Option<Refusal>>,
     },
     Refuse {
         order: OrderRow,
@@ -33,7 +34,7 @@ pub enum Asked {
         done: bool,
     },
     Apply {
-        purchase: i64,
+        purchase: PurchaseId,
         change: Change,
         now: Timestamp,
         done: bool,
@@ -43,17 +44,17 @@ pub enum Asked {
         machine: usize,
         online: bool,
         run: Option<ReportedRun>,
-        of: Option<i64>,
+        of: Option<PurchaseId>,
         foreign: bool,
         now: Timestamp,
         again: bool,
     },
     Stop {
-        purchase: i64,
+        purchase: PurchaseId,
         now: Timestamp,
     },
     Refund {
-        purchase: i64,
+        purchase: PurchaseId,
         amount: i64,
         now: Timestamp,
         done: bool,
@@ -90,7 +91,7 @@ pub fn told(decision: &Decision) -> String {
 }
 
 /// A hold's outcome without the ids that PostgreSQL generates.
-pub fn outcome(held: &Held) -> Result<i64, Option<Refusal>> {
+pub fn outcome(held: &Held) -> Result<PurchaseId, Option<Refusal>> {
     match held {
         Held::Won { purchase_id, .. } => Ok(*purchase_id),
         Held::Lost(why) => Err(Some(*why)),

@@ -7,6 +7,7 @@ mod rows;
 use std::collections::HashMap;
 
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::ReportedRun;
 use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
@@ -18,14 +19,14 @@ use uuid::Uuid;
 
 pub use journal::{Asked, Stored, outcome, told};
 pub use rows::{Kind, MachineRow, Movement, OrderRow, PurchaseRow, WalletRow};
-use rows::{id, index};
+use rows::{purchase_id, purchase_index};
 
 /// Price of every service, in rupiah.
 pub const PRICE: i64 = 10_000;
 /// Duration of each service, in seconds.
 pub const SERVICES_S: [i32; 4] = [5, 60, 300, 1_800];
-const OUTLET: i64 = 1;
-const OWNER: i64 = 1;
+const OUTLET: OutletId = OutletId::new(1);
+const OWNER: OwnerId = OwnerId::new(1);
 
 struct Receipt {
     body_hash: Vec<u8>,
@@ -39,7 +40,7 @@ pub struct Store {
     pub purchases: Vec<PurchaseRow>,
     pub ledger: Vec<Movement>,
     /// Purchases whose device was found to run although they were not paid.
-    pub unpaid_runs: Vec<i64>,
+    pub unpaid_runs: Vec<PurchaseId>,
     pub journal: Vec<Asked>,
     receipts: HashMap<(usize, u32), Receipt>,
 }
@@ -59,17 +60,17 @@ impl Store {
         }
     }
 
-    pub fn purchase(&self, id: i64) -> &PurchaseRow {
-        &self.purchases[index(id)]
+    pub fn purchase(&self, id: PurchaseId) -> &PurchaseRow {
+        &self.purchases[purchase_index(id)]
     }
 
     /// The open purchases with their ids: each occupies a machine.
-    pub fn open(&self) -> impl Iterator<Item = (i64, &PurchaseRow)> {
-        self.purchases.iter().enumerate().filter(|(_, p)| p.state.open()).map(|(i, p)| (id(i), p))
+    pub fn open(&self) -> impl Iterator<Item = (PurchaseId, &PurchaseRow)> {
+        self.purchases.iter().enumerate().filter(|(_, p)| p.state.open()).map(|(i, p)| (purchase_id(i), p))
     }
 
-    pub fn by_receipt(&self, customer: usize, receipt: u32) -> Option<i64> {
-        self.purchases.iter().position(|p| p.order.customer == customer && p.order.receipt == receipt).map(id)
+    pub fn by_receipt(&self, customer: usize, receipt: u32) -> Option<PurchaseId> {
+        self.purchases.iter().position(|p| p.order.customer == customer && p.order.receipt == receipt).map(purchase_id)
     }
 
     /// State of the purchase of that order, if there is one.
@@ -157,7 +158,7 @@ impl Store {
             gave_up: false,
             stop_requested_at: None,
         });
-        let id = id(self.purchases.len() - 1);
+        let id = purchase_id(self.purchases.len() - 1);
         self.moved(Kind::Pending, id, PRICE);
         Held::Won { purchase_id: id, cmd_id, epoch }
     }
@@ -174,13 +175,13 @@ impl Store {
     }
 
     /// `ledger::apply`.
-    pub fn apply(&mut self, purchase: i64, change: Change, now: Timestamp) -> bool {
+    pub fn apply(&mut self, purchase: PurchaseId, change: Change, now: Timestamp) -> bool {
         let done = self.try_apply(purchase, change, now);
         self.journal.push(Asked::Apply { purchase, change, now, done });
         done
     }
 
-    fn try_apply(&mut self, purchase: i64, change: Change, now: Timestamp) -> bool {
+    fn try_apply(&mut self, purchase: PurchaseId, change: Change, now: Timestamp) -> bool {
         let before = self.purchase(purchase).state;
         let allowed = match change {
             Change::MarkSent => before == PurchaseState::Held,
@@ -203,30 +204,30 @@ impl Store {
             Change::MarkUnsure => self.become_(purchase, PurchaseState::Unsure),
             Change::Run { started_at, ends_at } => {
                 self.settle(purchase, PurchaseState::Running, Some(ends_at), None);
-                self.purchases[index(purchase)].started_at = Some(started_at);
+                self.purchases[purchase_index(purchase)].started_at = Some(started_at);
             }
             Change::RunAndFinish { started_at, ends_at } => {
                 self.settle(purchase, PurchaseState::Finished, Some(ends_at), Some(now));
-                self.purchases[index(purchase)].started_at = Some(started_at);
+                self.purchases[purchase_index(purchase)].started_at = Some(started_at);
             }
             Change::Sooner { started_at, ends_at } => {
-                let p = &mut self.purchases[index(purchase)];
+                let p = &mut self.purchases[purchase_index(purchase)];
                 (p.started_at, p.ends_at) = (Some(started_at), Some(ends_at));
             }
             Change::Later { ends_at } => {
-                let p = &mut self.purchases[index(purchase)];
+                let p = &mut self.purchases[purchase_index(purchase)];
                 (p.ends_at, p.moved) = (Some(ends_at), p.moved + 1);
             }
             Change::Finish => self.end(purchase, PurchaseState::Finished, now),
             Change::Stop { ends_at } => {
-                self.purchases[index(purchase)].ends_at = Some(ends_at);
+                self.purchases[purchase_index(purchase)].ends_at = Some(ends_at);
                 self.end(purchase, PurchaseState::Stopped, ends_at);
             }
             Change::Refuse => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
             Change::Expire => self.settle(purchase, PurchaseState::Expired, None, Some(now)),
             Change::GiveUp => {
                 self.settle(purchase, PurchaseState::Expired, None, Some(now));
-                self.purchases[index(purchase)].gave_up = true;
+                self.purchases[purchase_index(purchase)].gave_up = true;
                 let machine = self.purchase(purchase).order.machine;
                 self.machines[machine].needs_staff = true;
             }
@@ -234,20 +235,20 @@ impl Store {
         true
     }
 
-    fn become_(&mut self, purchase: i64, state: PurchaseState) {
-        self.purchases[index(purchase)].state = state;
+    fn become_(&mut self, purchase: PurchaseId, state: PurchaseState) {
+        self.purchases[purchase_index(purchase)].state = state;
     }
 
-    fn end(&mut self, purchase: i64, state: PurchaseState, at: Timestamp) {
+    fn end(&mut self, purchase: PurchaseId, state: PurchaseState, at: Timestamp) {
         self.become_(purchase, state);
-        self.purchases[index(purchase)].finished_at = Some(at);
+        self.purchases[purchase_index(purchase)].finished_at = Some(at);
     }
 
     /// The hold ends: posted when the machine runs or ran (`ends_at`), else voided.
-    fn settle(&mut self, purchase: i64, state: PurchaseState, ends_at: Option<Timestamp>, finished_at: Option<Timestamp>) {
+    fn settle(&mut self, purchase: PurchaseId, state: PurchaseState, ends_at: Option<Timestamp>, finished_at: Option<Timestamp>) {
         let settled = self.ledger.iter().any(|m| m.purchase == Some(purchase) && matches!(m.kind, Kind::Post | Kind::Void));
         assert!(!settled, "a hold is settled once");
-        let p = &mut self.purchases[index(purchase)];
+        let p = &mut self.purchases[purchase_index(purchase)];
         (p.state, p.ends_at, p.finished_at) = (state, ends_at, finished_at);
         let wallet = &mut self.wallets[p.order.customer];
         wallet.pending -= PRICE;
@@ -257,7 +258,7 @@ impl Store {
         self.moved(if ends_at.is_some() { Kind::Post } else { Kind::Void }, purchase, PRICE);
     }
 
-    fn moved(&mut self, kind: Kind, purchase: i64, amount: i64) {
+    fn moved(&mut self, kind: Kind, purchase: PurchaseId, amount: i64) {
         let customer = self.purchase(purchase).order.customer;
         self.ledger.push(Movement { kind, customer, amount, purchase: Some(purchase) });
     }
@@ -276,7 +277,7 @@ impl Store {
             m.unpaid = Some((run.cmd_id, run.ends_at));
         }
         let of = self.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
-        let of = of.or_else(|| run.and_then(|run| self.purchases.iter().position(|p| p.cmd_id == run.cmd_id)).map(id));
+        let of = of.or_else(|| run.and_then(|run| self.purchases.iter().position(|p| p.cmd_id == run.cmd_id)).map(purchase_id));
         self.journal.push(Asked::Record { machine, online, run, of, foreign, now, again });
         again
     }
@@ -308,8 +309,8 @@ impl Store {
     }
 
     /// The part of `record` that has no fence: the audit of an unpaid run. Returns its purchase.
-    pub fn audit_unpaid(&mut self, foreign: Option<Uuid>) -> Option<i64> {
-        let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(id);
+    pub fn audit_unpaid(&mut self, foreign: Option<Uuid>) -> Option<PurchaseId> {
+        let foreign = foreign.and_then(|cmd| self.purchases.iter().position(|p| p.cmd_id == cmd)).map(purchase_id);
         if let Some(purchase) = foreign
             && matches!(self.purchase(purchase).state, PurchaseState::Refused | PurchaseState::Expired)
             && !self.unpaid_runs.contains(&purchase)
@@ -320,21 +321,21 @@ impl Store {
     }
 
     /// An operator's stop, as `ops::mesin_stop` writes it. Returns the purchase that runs there.
-    pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<i64> {
+    pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<PurchaseId> {
         let running = self.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?.0;
-        self.purchases[index(running)].stop_requested_at.get_or_insert(now);
+        self.purchases[purchase_index(running)].stop_requested_at.get_or_insert(now);
         self.journal.push(Asked::Stop { purchase: running, now });
         Some(running)
     }
 
     /// An operator's refund, as `ledger::refund` does it.
-    pub fn refund(&mut self, purchase: i64, amount: i64, now: Timestamp) -> bool {
+    pub fn refund(&mut self, purchase: PurchaseId, amount: i64, now: Timestamp) -> bool {
         let p = self.purchase(purchase);
         let paid = matches!(p.state, PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped);
         let done = paid && p.refunded + amount <= PRICE;
         if done {
             let customer = p.order.customer;
-            self.purchases[index(purchase)].refunded += amount;
+            self.purchases[purchase_index(purchase)].refunded += amount;
             self.wallets[customer].credits += amount;
             self.moved(Kind::Refund, purchase, amount);
         }
@@ -357,10 +358,10 @@ impl Store {
     pub fn given_back(&self, machine: usize) -> Option<Purchase> {
         let last = self.purchases.iter().enumerate().rev().find(|(_, p)| p.order.machine == machine);
         let (i, p) = last.filter(|(_, p)| self.machines[machine].needs_staff && p.state == PurchaseState::Expired)?;
-        Some(Self::as_read(id(i), p, self.machines[machine].boot))
+        Some(Self::as_read(purchase_id(i), p, self.machines[machine].boot))
     }
 
-    pub fn as_read(id: i64, p: &PurchaseRow, boot: Option<i64>) -> Purchase {
+    pub fn as_read(id: PurchaseId, p: &PurchaseRow, boot: Option<i64>) -> Purchase {
         let stop_requested = p.stop_requested_at.is_some();
         Purchase {
             id,

@@ -1,5 +1,6 @@
 //! The rows of the database in memory.
 
+use nyala_core::domain::id::{CustomerId, MachineId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::Order;
@@ -21,10 +22,10 @@ impl OrderRow {
     /// The row of an order that [`Self::order`] has made.
     pub fn of(order: &Order) -> Self {
         Self {
-            customer: index(order.id_customer_global),
+            customer: index(order.id_customer_global.get()),
             receipt: order.receipt_number.as_str()[3..].parse().unwrap(),
-            machine: index(order.idmesin),
-            service: index(order.idlayanan),
+            machine: index(order.idmesin.get()),
+            service: index(order.idlayanan.get()),
         }
     }
 
@@ -35,23 +36,31 @@ impl OrderRow {
     /// The body as the rules see it, with the store's own ids.
     pub fn order(self) -> Order {
         Order {
-            id_customer_global: id(self.customer),
+            id_customer_global: CustomerId::new(id(self.customer)),
             receipt_number: self.receipt_number(),
-            idcustomer: id(self.customer),
-            idmesin: id(self.machine),
+            idcustomer: WalletId::new(id(self.customer)),
+            idmesin: MachineId::new(id(self.machine)),
             idoutlet: OUTLET,
-            idlayanan: id(self.service),
+            idlayanan: ServiceId::new(id(self.service)),
             total: PRICE,
             grandtotal: PRICE,
         }
     }
 }
 
-pub(super) fn id(index: usize) -> i64 {
+fn id(index: usize) -> i64 {
     i64::try_from(index).unwrap() + 1
 }
 
-pub(super) fn index(id: i64) -> usize {
+pub(super) fn purchase_id(index: usize) -> PurchaseId {
+    PurchaseId::new(id(index))
+}
+
+pub(super) fn purchase_index(id: PurchaseId) -> usize {
+    index(id.get())
+}
+
+fn index(id: i64) -> usize {
     usize::try_from(id).unwrap() - 1
 }
 
@@ -109,5 +118,5 @@ pub struct Movement {
     pub customer: usize,
     pub amount: i64,
     /// `None` for a top-up.
-    pub purchase: Option<i64>,
+    pub purchase: Option<PurchaseId>,
 }
