@@ -31,6 +31,8 @@ pub fn make(data_dir: &Path) -> Result<Postgres, BenchError> {
 fn settings(data_dir: &Path, create: bool) -> Settings {
     Settings {
         data_dir: data_dir.to_owned(),
+        folder: embedded_postgres::FOLDER,
+        ready_within: embedded_postgres::READY_LIMIT,
         data_dir_is_default: false,
         create,
         npm_dir: Some(

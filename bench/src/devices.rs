@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use nyala_cluster::Ownership;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Clock;
 use nyala_core::purchase::device::{Command as DeviceCommand, DeviceEvent};
 use nyala_core::purchase::step::Op;
@@ -122,7 +123,11 @@ impl DeviceCost {
         let at: Vec<Location> = shop
             .machines
             .iter()
-            .map(|m| Location { idmesin: m.idmesin, idoutlet: m.idoutlet, driver: DriverKind::Mqtt })
+            .map(|m| Location {
+                idmesin: MachineId::new(m.idmesin),
+                idoutlet: OutletId::new(m.idoutlet),
+                driver: DriverKind::Mqtt,
+            })
             .collect();
         let ca = scratch.data().join("device-ca.pem");
         fs::write(&ca, authority.pem())?;

@@ -12,6 +12,7 @@ use nyala_core::domain::address::Block;
 use nyala_core::domain::origin::Origin;
 use nyala_core::domain::secret::Secret;
 
+mod backup;
 mod check;
 mod cluster;
 mod environment;
@@ -20,6 +21,7 @@ mod ranges;
 mod removed;
 mod share;
 
+pub use backup::BackupSettings;
 pub use cluster::ClusterSettings;
 pub use push::PushSettings;
 
@@ -86,6 +88,7 @@ pub struct ServerSettings {
     pub http: HttpSettings,
     pub data: DataSettings,
     pub database: DatabaseSettings,
+    pub backup: BackupSettings,
     pub auth: AuthSettings,
     pub whatsapp: WhatsAppSettings,
     pub push: PushSettings,

@@ -1,5 +1,6 @@
 //! PostgreSQL, settings, keys and logs.
 
+pub mod backup;
 pub mod config;
 pub mod db;
 pub mod secrets;

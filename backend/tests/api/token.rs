@@ -55,3 +55,20 @@ async fn a_token_of_no_customer_is_refused() {
     let token = app.state.auth.tokens.mint(CustomerId::new(4711), 1, app.now()).unwrap();
     assert!(authenticate(&app.state.auth, &token).await.is_err());
 }
+
+/// After a restore the number of a lost customer may have been given to somebody else.
+#[actix_web::test]
+async fn after_a_jump_a_token_that_is_older_than_its_customer_is_worthless() {
+    let app = TestApp::spawn().await;
+    let lost = app.register_customer("81234567890", "Budi", "Santoso").await;
+    let status = async |app: &TestApp| app.get("/scan/v1/dashboard/get_dashboard", Some(&lost.token)).await.status;
+    app.advance_s(60);
+    let now = app.now();
+    let made_anew = "UPDATE customer_global SET created_at = $2 WHERE id = $1";
+    app.db.execute(made_anew, &[&lost.id, &now]).await.unwrap();
+    app.advance_s(31);
+    assert_eq!(status(&app).await, 200, "without a jump a clock that went back ends nothing");
+    app.db.execute("UPDATE database_state SET changed_at = $1", &[&now]).await.unwrap();
+    app.advance_s(31);
+    assert_eq!(status(&app).await, 401);
+}

@@ -1,6 +1,7 @@
 //! A device over MQTT: what it publishes, read (`DeviceMessage::parse`), and the conversation behind it. An input is a history: connections,
 //! messages, commands, scans and the time that passes, a byte for each and the bytes that it takes.
 
+use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::{self, AckResult, Op};
@@ -184,7 +185,7 @@ impl Notified {
     fn command(&self, op: Op, n: usize) -> Command {
         let exp = n.checked_sub(1).and_then(|at| self.exp.get(at)).copied().unwrap_or(self.now);
         let (cmd_id, epoch) = (Uuid::from_u128(n as u128), i64::try_from(n).unwrap_or_default());
-        Command { idmesin: 1, cmd_id, epoch, op, duration_s: 600, exp, held_here: true }
+        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 600, exp, held_here: true }
     }
 
     /// A new purchase, with a higher epoch than any before.
@@ -203,7 +204,7 @@ impl Notified {
             _ => {
                 let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
                 let created_at = exp.plus_ms(-CMD_TTL_MS);
-                self.talk.recall(1, &step::first(1, cmd_id, epoch, 600, created_at, created_at));
+                self.talk.recall(MachineId::new(1), &step::first(PurchaseId::new(1), cmd_id, epoch, 600, created_at, created_at));
                 vec![]
             }
         }
@@ -236,7 +237,7 @@ impl Notified {
                 Effect::Notify(DeviceEvent::State { run: Some(run), .. }, _) => {
                     assert!((0..=2 * 86_400_000).contains(&run.left_ms), "{run:?}");
                 }
-                Effect::Notify(..) | Effect::Trouble(_) | Effect::Dropped(_) => {}
+                Effect::Notify(..) | Effect::Epoch(_) | Effect::Trouble(_) | Effect::Dropped(_) => {}
             }
         }
         let present = self.present == Some(true);

@@ -5,6 +5,7 @@ use std::io::Cursor;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala_core::domain::code;
+use nyala_core::domain::id::{CustomerId, MachineId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::qr::customer::{self, QrError};
@@ -61,7 +62,7 @@ fn sealed(payload: &[u8]) {
         let (sticker, code) = (signed(&body, &SECRETS.qr_mesin, MAC_BYTES), signed(&body, &SECRETS.qr_pelanggan, MAC_BYTES));
         let said = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYM1", "1")).map(|payload: [u8; 12]| {
             let [a, b, c, d, e, f, g, h, i, j, k, l] = payload;
-            (i64::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes([i, j, k, l]))
+            (MachineId::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes([i, j, k, l]))
         });
         assert_eq!(machine::parse(&sticker, &SECRETS), said);
         assert_eq!(machine::parse(&code, &SECRETS), None, "a customer's key makes no sticker");
@@ -72,7 +73,8 @@ fn sealed(payload: &[u8]) {
         });
         let said =
             numbers.map_or(Err(QrError::Foreign), |(id, until)| if NOW.ms() <= until { Ok(id) } else { Err(QrError::Expired) });
-        assert_eq!(customer::parse(&code, &SECRETS, NOW), said);
+        let read = customer::parse(&code, &SECRETS, NOW).map(|code| code.id_customer_global);
+        assert_eq!(read, said.map(CustomerId::new));
         assert_eq!(customer::parse(&sticker, &SECRETS, NOW), Err(QrError::Foreign), "a machine's key makes no customer");
     }
 }
@@ -83,7 +85,7 @@ fn altered(how: &[u8]) {
     if change == 0 {
         return;
     }
-    for good in [machine::make(&SECRETS, 7, 1), customer::make(&SECRETS, 7, NOW)] {
+    for good in [machine::make(&SECRETS, MachineId::new(7), 1), customer::make(&SECRETS, CustomerId::new(7), NOW)] {
         let mut bytes = good.into_bytes();
         let at = usize::from(at) % bytes.len();
         bytes[at] ^= change;
@@ -122,7 +124,7 @@ fn drawn(text: &str) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let (sticker, code) = (machine::make(&SECRETS, 7, 1), customer::make(&SECRETS, 7, NOW));
+    let (sticker, code) = (machine::make(&SECRETS, MachineId::new(7), 1), customer::make(&SECRETS, CustomerId::new(7), NOW));
     let sealed_sticker = [&7_i64.to_be_bytes()[..], &1_i32.to_be_bytes()].concat();
     let sealed_code = [7_i64.to_be_bytes(), NOW.plus_ms(1).ms().to_be_bytes()].concat();
     vec![

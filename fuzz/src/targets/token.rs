@@ -4,6 +4,7 @@
 use actix_web::http::header::{COOKIE, HeaderMap, HeaderValue};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::auth::known_phone::{KnownPhone, KnownPhones};
 use nyala_identity::auth::token::{Claims, Tokens};
@@ -130,7 +131,7 @@ fn phone(body: &[u8]) {
     let said = <[u8; PHONE_BYTES]>::try_from(body).ok().filter(|body| body[0] == 1).and_then(|body| {
         let (customer, version) = (body[1..9].try_into().ok()?, body[9..13].try_into().ok()?);
         let (until_s, device) = (i64::from_be_bytes(body[13..21].try_into().ok()?), body[21..].try_into().ok()?);
-        let (customer, version) = (i64::from_be_bytes(customer), i32::from_be_bytes(version));
+        let (customer, version) = (CustomerId::from_be_bytes(customer), i32::from_be_bytes(version));
         (until_s > NOW_S).then_some(KnownPhone { customer, version, device })
     });
     let cookie = cookie(body);
@@ -181,7 +182,7 @@ mod tests {
         let (_, _, said) = said(&seeds[1][1..]);
         assert!(read(&signed(&said, &SECRETS.token, SIGNATURE_BYTES)).is_some());
         // One that the server makes has what the target asks of every token that passes.
-        let minted = Tokens::new(&SECRETS, DAYS).mint(7, 3, NOW).unwrap();
+        let minted = Tokens::new(&SECRETS, DAYS).mint(CustomerId::new(7), 3, NOW).unwrap();
         assert!(read(&minted).is_some());
         text(minted.as_bytes());
         assert!(known(&seeds[5][1..]).is_some() && known(&seeds[6][1..]).is_some());

@@ -41,6 +41,12 @@ impl Timestamp {
             .and_then(|t| t.format(&Rfc3339).ok())
             .unwrap_or_default()
     }
+
+    /// `None` unless `text` is an instant of RFC 3339 with its zone. Parts of a millisecond are cut off.
+    pub fn parse_rfc3339(text: &str) -> Option<Self> {
+        let parsed = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        i64::try_from(parsed.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
+    }
 }
 
 impl Serialize for Timestamp {

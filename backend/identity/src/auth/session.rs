@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dashmap::DashMap;
+use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
 use nyala_store::db::pool::Db;
 use tokio::sync::broadcast;
 use tokio_postgres::Row;
@@ -54,12 +56,16 @@ pub struct TokenState {
     version: i32,
     /// Tokens that were logged out, with the expiry of each.
     ended: Arc<[(TokenId, Timestamp)]>,
+    /// Tokens that were made before are worthless.
+    valid_from: Timestamp,
     read_at: Timestamp,
 }
 
 impl TokenState {
     fn lets(&self, claims: &Claims) -> bool {
-        claims.ver == self.version && !self.ends(claims.ver, claims.token_id())
+        claims.ver == self.version
+            && claims.iat.saturating_mul(1000) >= self.valid_from.ms()
+            && !self.ends(claims.ver, claims.token_id())
     }
 
     /// Whether a token has ended; one that is newer than the cached state has not.
@@ -78,7 +84,9 @@ impl TokenState {
             .iter()
             .filter(|(token, exp)| self.read_at.ms_until(*exp) > 0 && !self.ended.iter().any(|(known, _)| known == token));
         let unread: Vec<_> = unread.copied().collect();
-        if unread.is_empty() { self } else { Self { ended: self.ended.iter().copied().chain(unread).collect(), ..self } }
+        let valid_from = self.valid_from.max(other.valid_from);
+        let ended = if unread.is_empty() { self.ended } else { self.ended.iter().copied().chain(unread).collect() };
+        Self { ended, valid_from, ..self }
     }
 }
 
@@ -103,7 +111,8 @@ impl Versions {
 
     /// A new version was committed: older tokens of `id` end at once in this process.
     pub fn changed(&self, id: CustomerId, version: i32, now: Timestamp) {
-        self.remember(id, TokenState { version, ended: Arc::default(), read_at: now });
+        // The new version's tokens are made from now on.
+        self.remember(id, TokenState { version, ended: Arc::default(), valid_from: Timestamp::from_ms(0), read_at: now });
         self.notify(id, Ended::Older(version));
     }
 
@@ -111,10 +120,8 @@ impl Versions {
     pub fn ended(&self, session: &Session) {
         // This reveals nothing about the customer's other tokens: the cached state keeps its age, or counts as too old to be trusted.
         let read_at = self.known.get(&session.id).map_or(Timestamp::from_ms(0), |known| known.read_at);
-        self.remember(
-            session.id,
-            TokenState { version: session.version, ended: Arc::new([(session.token, session.exp)]), read_at },
-        );
+        let ended = Arc::new([(session.token, session.exp)]);
+        self.remember(session.id, TokenState { version: session.version, ended, valid_from: Timestamp::from_ms(0), read_at });
         self.notify(session.id, Ended::One(session.token));
     }
 
@@ -150,7 +157,8 @@ impl Versions {
 macro_rules! stored {
     ($which:literal) => {
         concat!(
-            "SELECT c.id, c.token_version, e.token, e.expires_at FROM customer_global c
+            "SELECT c.id, c.token_version, e.token, e.expires_at, c.created_at, s.changed_at, s.not_before
+             FROM customer_global c CROSS JOIN database_state s
              LEFT JOIN ended_token e ON e.id_customer_global = c.id AND e.expires_at > $2 WHERE c.id ",
             $which
         )
@@ -172,9 +180,33 @@ fn by_customer(rows: &[Row], now: Timestamp) -> Result<HashMap<CustomerId, Token
                 ended.push((TokenId(token.try_into().map_err(AuthError::broken)?), exp));
             }
         }
-        read.insert(first.try_get(0)?, TokenState { version: first.try_get(1)?, ended: ended.into(), read_at: now });
+        let valid_from = valid_from(first.try_get(4)?, first.try_get(5)?, first.try_get(6)?);
+        read.insert(first.try_get(0)?, TokenState { version: first.try_get(1)?, ended: ended.into(), valid_from, read_at: now });
     }
     Ok(read)
+}
+
+/// A token has whole seconds, and the clocks of servers differ by as much.
+const OLDER_MS: i64 = 5_000;
+
+/// From when on the tokens of a customer count. After a restore the id of a lost customer may have been given to another one: a token
+/// of before the last `jump` that is older than its customer was the lost one's. `not_before`: an operator has logged everybody out.
+fn valid_from(created_at: Timestamp, jump: Option<Timestamp>, not_before: Option<Timestamp>) -> Timestamp {
+    let of_another = jump.map(|jump| jump.min(created_at.plus_ms(-OLDER_MS)));
+    let whole_second = not_before.map(|at| Timestamp::from_ms(at.ms().div_euclid(1000) * 1000));
+    of_another.max(whole_second).unwrap_or(Timestamp::from_ms(0))
+}
+
+/// Whether a text that was made for a customer at `made_at` was made for a lost customer who had the same id, or before an operator
+/// logged everybody out.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn is_of_another(client: &impl GenericClient, id: CustomerId, made_at: Timestamp) -> Result<bool, DbError> {
+    const READ: &str =
+        "SELECT c.created_at, s.changed_at, s.not_before FROM customer_global c CROSS JOIN database_state s WHERE c.id = $1";
+    let row = client.query_opt(&client.prepare_cached(READ).await?, &[&id]).await?;
+    Ok(row.is_some_and(|row| made_at < valid_from(row.get(0), row.get(1), row.get(2))))
 }
 
 /// Reads which tokens of these customers have ended, at any server, and updates the cache.
@@ -209,7 +241,7 @@ mod tests {
 
     fn known(version: i32, ended: &[(u8, i64)], read_at: i64) -> TokenState {
         let ended = ended.iter().map(|(n, exp)| (TokenId([*n; 16]), Timestamp::from_ms(*exp))).collect();
-        TokenState { version, ended, read_at: Timestamp::from_ms(read_at) }
+        TokenState { version, ended, valid_from: Timestamp::from_ms(0), read_at: Timestamp::from_ms(read_at) }
     }
 
     fn ended(known: &TokenState) -> Vec<u8> {
@@ -224,6 +256,15 @@ mod tests {
         assert_eq!(ended(&known(2, &[(1, 100)], 9).and(&newer)), [1, 2]);
         assert_eq!(known(1, &[], 9).and(&newer).version, 2);
         assert_eq!(ended(&known(3, &[(7, 100)], 11).and(&newer)), [7]);
+    }
+
+    #[test]
+    fn only_a_token_from_before_a_jump_is_older_than_its_customer() {
+        let at = Timestamp::from_ms;
+        assert_eq!(valid_from(at(90_000), None, None), at(0), "no jump: a clock that went back ends no token");
+        assert_eq!(valid_from(at(90_000), Some(at(60_000)), None), at(60_000), "made after the jump");
+        assert_eq!(valid_from(at(30_000), Some(at(60_000)), None), at(25_000), "the customer's own of before the jump");
+        assert_eq!(valid_from(at(30_000), Some(at(60_000)), Some(at(60_700))), at(60_000), "all of before are ended");
     }
 
     #[test]

@@ -18,11 +18,11 @@ pub const TTL_MS: i64 = 5 * 60 * 1000;
 pub enum QrError {
     /// Not a customer's code of this installation.
     Foreign,
-    /// Expired: older than [`LIFE_MS`].
+    /// Expired: older than [`TTL_MS`].
     Expired,
 }
 
-/// The text inside the code of customer `id_customer_global`, valid until `now` + [`LIFE_MS`].
+/// The text inside the code of customer `id_customer_global`, valid until `now` + [`TTL_MS`].
 pub fn make(secrets: &Secrets, id_customer_global: CustomerId, now: Timestamp) -> String {
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
@@ -45,7 +45,7 @@ struct Minute {
 }
 
 impl Pictures {
-    /// The code of a customer as a PNG in base64. It is valid for five minutes from the end of the minute in which it is kept, so at
+    /// The code of a customer as a PNG in base64. It is kept for the rest of its minute and valid for a minute longer than others, so at
     /// least for five minutes from any response.
     ///
     /// # Errors
@@ -66,9 +66,8 @@ impl Pictures {
                 return Ok(kept.clone());
             }
         }
-        let picture: Arc<str> = STANDARD
-            .encode(super::png::render(&make(secrets, id_customer_global, Timestamp::from_ms((number + 1) * MINUTE_MS)))?)
-            .into();
+        let picture: Arc<str> =
+            STANDARD.encode(super::png::render(&make(secrets, id_customer_global, now.plus_ms(MINUTE_MS)))?).into();
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if minute.number == number && minute.by_customer.len() < MAX_KEPT {
             minute.by_customer.insert(id_customer_global, picture.clone());
@@ -77,12 +76,25 @@ impl Pictures {
     }
 }
 
-/// Returns the customer whose code it is.
-pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<CustomerId, QrError> {
+/// A code that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CustomerCode {
+    pub id_customer_global: CustomerId,
+    /// The earliest moment at which it can have been made.
+    pub made_at: Timestamp,
+}
+
+/// Reads a code. Whether its customer is still the one for whom it was made, the database knows
+/// ([`crate::auth::session::is_of_another`]).
+///
+/// # Errors
+/// When it is not a customer's code of this installation, or has expired.
+pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<CustomerCode, QrError> {
     let payload: [u8; 16] = super::open(PREFIX, &secrets.kid, &secrets.qr_pelanggan, text).ok_or(QrError::Foreign)?;
-    let id = payload.first_chunk().copied().map(CustomerId::from_be_bytes).ok_or(QrError::Foreign)?;
+    let id_customer_global = payload.first_chunk().copied().map(CustomerId::from_be_bytes).ok_or(QrError::Foreign)?;
     let good_until = payload.last_chunk().copied().map(i64::from_be_bytes).map(Timestamp::from_ms).ok_or(QrError::Foreign)?;
-    if now <= good_until { Ok(id) } else { Err(QrError::Expired) }
+    let made_at = good_until.plus_ms(-TTL_MS - MINUTE_MS);
+    if now <= good_until { Ok(CustomerCode { id_customer_global, made_at }) } else { Err(QrError::Expired) }
 }
 
 #[cfg(test)]
@@ -95,7 +107,8 @@ mod tests {
     fn a_code_is_valid_for_five_minutes() {
         let (secrets, now) = (Secrets::random(), Timestamp::from_ms(1_795_000_000_000));
         let text = make(&secrets, CustomerId::new(42), now);
-        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(CustomerId::new(42)));
+        let code = CustomerCode { id_customer_global: CustomerId::new(42), made_at: now.plus_ms(-MINUTE_MS) };
+        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(code));
         assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000 + 1)), Err(QrError::Expired));
         assert_eq!(parse(&text, &Secrets::random(), now), Err(QrError::Foreign));
     }

@@ -2,8 +2,14 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_store::secrets::Secrets;
+use rand::Rng;
 
 const PREFIX: &str = "NYM1";
+
+/// A version for a new sticker. Random: after a restore a machine may be given the id of a lost one, whose sticker must not open it.
+pub fn new_version() -> i32 {
+    rand::rng().random_range(1..=i32::MAX)
+}
 
 /// The sticker's text for version `versions` of machine `idmesin`.
 pub fn make(secrets: &Secrets, idmesin: MachineId, versions: i32) -> String {

@@ -21,8 +21,6 @@ use crate::{
     socket,
 };
 
-/// Recovery after a crash replays at most about `max_wal_size` (1 GB) of log.
-const READY_LIMIT: Duration = Duration::from_secs(180);
 /// A fast shutdown ends every connection and writes a checkpoint.
 const FAST_LIMIT: Duration = Duration::from_secs(20);
 /// Longer than 5 s, after which PostgreSQL itself kills its helpers in an immediate shutdown.
@@ -37,6 +35,7 @@ pub(crate) struct Instance {
     binaries: Binaries,
     socket_dir: PathBuf,
     arguments: Vec<String>,
+    ready_within: Duration,
 }
 
 impl Instance {
@@ -58,14 +57,14 @@ impl Instance {
         }
         let socket_dir = socket::dir(&place.base, &place.account, PORT)?;
         let arguments = arguments(settings, &socket_dir);
-        let child = Arc::new(launch(place, &binaries, &socket_dir, &arguments)?);
-        Ok(Self { child, binaries, socket_dir, arguments })
+        let child = Arc::new(launch(place, &binaries, &socket_dir, &arguments, settings.ready_within)?);
+        Ok(Self { child, binaries, socket_dir, arguments, ready_within: settings.ready_within })
     }
 
     pub fn restart(&mut self, place: &Place) -> Result<(), Error> {
         if self.has_ended() {
             cluster::wait_for_orphans(&place.base)?;
-            self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments)?);
+            self.child = Arc::new(launch(place, &self.binaries, &self.socket_dir, &self.arguments, self.ready_within)?);
         }
         Ok(())
     }
@@ -145,7 +144,7 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
     fixed.chain(settings.extra_args.iter().cloned()).collect()
 }
 
-fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String]) -> Result<Child, Error> {
+fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String], within: Duration) -> Result<Child, Error> {
     let folder = cluster::dir(&place.base);
     cluster::close(&folder)?;
     cluster::forget_stale(&folder, socket_dir)?;
@@ -159,9 +158,9 @@ fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[St
             let status = child.status().map(|status| status.to_string()).unwrap_or_default();
             return Err(Error::Exited { folder, status, log: child.log() });
         }
-        if started.elapsed() > READY_LIMIT {
+        if started.elapsed() > within {
             stop(&child);
-            return Err(Error::NotReady { folder, waited_s: READY_LIMIT.as_secs(), log: child.log() });
+            return Err(Error::NotReady { folder, waited_s: within.as_secs(), log: child.log() });
         }
     }
     tracing::info!("PostgreSQL {} runs as `{}`, process {}", binaries.major, place.account.name, child.pid());

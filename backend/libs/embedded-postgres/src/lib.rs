@@ -50,6 +50,11 @@ pub const PORT: u16 = 5432;
 pub(crate) const SOCKET_FILE: &str = ".s.PGSQL.5432";
 pub(crate) const SOCKET_LOCK: &str = ".s.PGSQL.5432.lock";
 
+/// The database's folder in the data folder.
+pub const FOLDER: &str = "postgres";
+/// Recovery after a crash replays at most about `max_wal_size` (1 GB) of log.
+pub const READY_LIMIT: Duration = Duration::from_secs(180);
+
 /// How long a stopping server waits for commands that use its database.
 const SERVER_PATIENCE: Duration = Duration::from_secs(5);
 /// The same for a command that started the database itself.
@@ -60,6 +65,10 @@ const COMMAND_PATIENCE: Duration = Duration::from_secs(30);
 pub struct Settings {
     /// The server's data folder; the database gets the folder `postgres` in it. Made when missing.
     pub data_dir: PathBuf,
+    /// Another name for that folder, [`FOLDER`] by default: a restore works beside the place of the database.
+    pub folder: &'static str,
+    /// How long a start may take, [`READY_LIMIT`] by default. A restore replays the log of days.
+    pub ready_within: Duration,
     /// True when `data_dir` is the default. Only then may it move to a system place, if root works in a checkout that the
     /// database's account cannot enter.
     pub data_dir_is_default: bool,
@@ -72,6 +81,22 @@ pub struct Settings {
     pub max_connections: u16,
     /// More arguments for `postgres`. They override those of this crate (`["-c", "fsync=off"]` for a test database).
     pub extra_args: Vec<String>,
+}
+
+impl Settings {
+    /// The data folders that these settings may mean: the named one, and for a default also the system place it may have moved to.
+    ///
+    /// # Errors
+    /// [`Error::Io`] when there is no working directory.
+    pub fn data_dirs(&self) -> Result<Vec<PathBuf>, Error> {
+        let (wanted, system) = place::candidates(self)?;
+        Ok(std::iter::once(wanted).chain(self.data_dir_is_default.then_some(system)).collect())
+    }
+}
+
+/// Whether `data_dir` holds a database of this crate.
+pub fn has_database(data_dir: &Path) -> bool {
+    cluster::exists(&data_dir.join(FOLDER))
 }
 
 /// A running database, owned or used. Dropping it stops an owned one; see [`Postgres::stop`].

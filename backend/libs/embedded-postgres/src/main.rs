@@ -30,6 +30,8 @@ fn parse(mut words: impl Iterator<Item = OsString>) -> Option<Request> {
     let mut exclusive = false;
     let mut settings = Settings {
         data_dir: PathBuf::new(),
+        folder: embedded_postgres::FOLDER,
+        ready_within: embedded_postgres::READY_LIMIT,
         data_dir_is_default: false,
         create: false,
         npm_dir: None,

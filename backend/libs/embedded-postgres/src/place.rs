@@ -45,22 +45,22 @@ impl Place {
     /// # Errors
     /// [`Error::NoDatabase`], [`Error::Unreachable`], [`Error::NotOurs`], [`Error::NoAccount`], or [`Error::Io`] naming the folder.
     pub fn prepare(settings: &Settings) -> Result<Self, Error> {
-        let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
-        let base = wanted.join("postgres");
-        let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
-        let begun = is_begun(&base) || settings.data_dir_is_default && is_begun(&system.join("postgres"));
+        let (wanted, system) = candidates(settings)?;
+        let folder = settings.folder;
+        let base = wanted.join(folder);
+        let begun = is_begun(&base) || settings.data_dir_is_default && is_begun(&system.join(folder));
         if !settings.create && !begun {
             return Err(Error::NoDatabase { folder: wanted });
         }
         let (account, shared) = Account::choose(&base)?;
         if !account.switch {
             make_dirs(&wanted, 0o700)?;
-            return Self::at(&wanted, account, false);
+            return Self::at(&wanted, folder, account, false);
         }
         let may_move = settings.data_dir_is_default && !cluster::exists(&base);
-        if may_move && (cluster::exists(&system.join("postgres")) || blocked_outside(&wanted, &account)?.is_some()) {
-            let (account, shared) = Account::choose(&system.join("postgres"))?;
-            warn_if_shared(shared, &account, &system.join("postgres"));
+        if may_move && (cluster::exists(&system.join(folder)) || blocked_outside(&wanted, &account)?.is_some()) {
+            let (account, shared) = Account::choose(&system.join(folder))?;
+            warn_if_shared(shared, &account, &system.join(folder));
             tracing::warn!(
                 "the account `{}` cannot enter {}: the data folder is {}",
                 account.name,
@@ -69,16 +69,16 @@ impl Place {
             );
             make_dirs(Path::new(SYSTEM_PLACE), 0o755)?;
             make_dirs(&system, 0o700)?;
-            return Self::at(&system, account, true);
+            return Self::at(&system, folder, account, true);
         }
         warn_if_shared(shared, &account, &base);
         make_dirs(&wanted, 0o700)?;
-        Self::at(&wanted, account, false)
+        Self::at(&wanted, folder, account, false)
     }
 
-    fn at(data_dir: &Path, account: Account, moved: bool) -> Result<Self, Error> {
+    fn at(data_dir: &Path, folder: &str, account: Account, moved: bool) -> Result<Self, Error> {
         let data_dir = data_dir.canonicalize().map_err(Error::io("cannot resolve", data_dir))?;
-        let base = data_dir.join("postgres");
+        let base = data_dir.join(folder);
         if account.switch {
             open_way(&data_dir, &account, !moved)?;
         }
@@ -93,6 +93,13 @@ impl Place {
         }
         Ok(Self { data_dir, base, account, moved })
     }
+}
+
+/// The named data folder, absolute, and the system place for it.
+pub(crate) fn candidates(settings: &Settings) -> Result<(PathBuf, PathBuf), Error> {
+    let wanted = std::path::absolute(&settings.data_dir).map_err(Error::io("cannot resolve", &settings.data_dir))?;
+    let system = Path::new(SYSTEM_PLACE).join(name_for(&wanted));
+    Ok((wanted, system))
 }
 
 /// Logs the warning once per database, when it is created: afterwards the database belongs to its account.
@@ -249,6 +256,8 @@ mod tests {
         let settings = Settings {
             data_dir: data_dir.clone(),
             data_dir_is_default: false,
+            folder: crate::FOLDER,
+            ready_within: crate::READY_LIMIT,
             create: true,
             npm_dir: None,
             max_connections: 20,

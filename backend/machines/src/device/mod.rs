@@ -29,6 +29,8 @@ use nyala_core::machine::Input;
 const MAX_WAITING: usize = 8_192;
 /// How long a request that scans a machine waits for its device.
 const PROBE_WITHIN: Duration = Duration::from_millis(mqtt::conversation::PROBE_MS.unsigned_abs());
+/// Interval in which it is checked whether a device's epoch is stored.
+const RECORDED_EVERY: Duration = Duration::from_millis(20);
 
 /// Driver of all devices of one kind.
 pub trait Driver: Send + Sync + 'static {
@@ -51,6 +53,11 @@ pub trait Driver: Send + Sync + 'static {
     /// Whether the device is connected to this server, so that no other server can reach it.
     fn holds(&self, _of: Location) -> bool {
         false
+    }
+
+    /// Whether what the device has reported about its epoch is stored: a hold before that may get an epoch that it refuses.
+    fn is_recorded(&self, _of: Location) -> bool {
+        true
     }
 
     /// Closes the connections of all devices that are connected to this server.
@@ -213,12 +220,23 @@ pub async fn is_ready(machines: &Machines, of: Location) -> Option<bool> {
 /// Answers the same for a device that is connected to this server. `None`: it is not.
 async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
     match probe(machines, of, ProbeReason::Payment).await? {
-        Some(answered) => Some(answered),
+        Some(answered) => Some(answered && is_recorded(machines, of).await),
         None => {
             machines.metrics().devices.probe("silent");
             Some(probe(machines, of, ProbeReason::Afterwards).await.flatten().unwrap_or(false))
         }
     }
+}
+
+/// Waits until what the device has reported about its epoch is stored; `false` when that takes too long.
+async fn is_recorded(machines: &Machines, of: Location) -> bool {
+    let Some(driver) = machines.parts().drivers.get(of.driver) else { return true };
+    let recorded = async {
+        while !driver.is_recorded(of) {
+            tokio::time::sleep(RECORDED_EVERY).await;
+        }
+    };
+    tokio::time::timeout(PROBE_WITHIN, recorded).await.is_ok()
 }
 
 /// Result of a probe; `Some(None)`: no answer came in time.

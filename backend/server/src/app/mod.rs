@@ -134,7 +134,7 @@ impl AppState {
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let push = Arc::new(Push::new(&secrets, &config.push, store.clone())?);
-        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone());
+        let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone(), config.backup.is_on());
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
         let tls = (authority, config.device_host());

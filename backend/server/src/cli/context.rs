@@ -1,5 +1,6 @@
 //! What a command works with: the settings and the database, migrated.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nyala_core::domain::timestamp::Timestamp;
@@ -7,12 +8,12 @@ use nyala_store::config::ServerSettings;
 use nyala_store::db::clock::database_now;
 use nyala_store::db::lock::LockError;
 use nyala_store::db::pool::{Db, DbClient, PoolLimits};
-use nyala_store::db::source::{Purpose, Source};
+use nyala_store::db::source::{self, Purpose, Source, SourceError};
 use nyala_store::db::{keys, lock, migrate};
 use nyala_store::secrets::Secrets;
 use nyala_store::telemetry;
 
-use super::{CommonArgs, Failure};
+use super::{CommonArgs, Failure, NewDatabase};
 
 /// How the ledger and the audit log name who works at this machine.
 pub const PRINCIPAL: &str = "cli";
@@ -23,6 +24,9 @@ const CONNECTIONS: usize = 2;
 pub struct CommandContext {
     pub config: ServerSettings,
     pub db: Db,
+    /// The database's connection string, and the folder of its programs where it is the private one.
+    pub url: String,
+    pub programs_dir: Option<PathBuf>,
     /// The database's time when the command began.
     pub now: Timestamp,
 }
@@ -67,32 +71,34 @@ pub fn settings(common: &CommonArgs) -> Result<ServerSettings, Failure> {
 
 /// Finds or starts a database that is there, migrates it, and runs `work`. It stops afterwards when this command started it.
 pub fn run<T>(common: &CommonArgs, work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>) -> Result<T, Failure> {
-    run_for(Purpose::Command, common, work)
+    run_for(Purpose::Command, false, common, work)
 }
 
 /// The same; creates a missing database.
 pub fn run_or_create<T>(
     common: &CommonArgs,
+    new: &NewDatabase,
     work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    run_for(Purpose::Prepare, common, work)
+    run_for(Purpose::Prepare, new.new_database, common, work)
 }
 
 fn run_for<T>(
     purpose: Purpose,
+    new_database: bool,
     common: &CommonArgs,
     work: impl AsyncFnOnce(&CommandContext) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     telemetry::init_for_command();
     let mut config = settings(common)?;
-    let source = Source::open(&mut config, purpose).map_err(|e| match e {
-        embedded_postgres::Error::NoDatabase { .. } => no_database(&e.to_string()),
+    let source = Source::open(&mut config, purpose, new_database).map_err(|e| match e {
+        SourceError::Embedded(embedded_postgres::Error::NoDatabase { .. }) => no_database(&e.to_string()),
         other => other.into(),
     })?;
     // Connections end with the runtime, before the database does.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let context = open(config, &source, purpose).await?;
+        let context = open(config, &source, purpose, new_database).await?;
         work(&context).await
     })
 }
@@ -101,19 +107,20 @@ fn no_database(which: &str) -> Failure {
     Failure::new(format!("{which}, and this command makes none: {CURE}"))
 }
 
-async fn open(config: ServerSettings, source: &Source, purpose: Purpose) -> Result<CommandContext, Failure> {
+async fn open(config: ServerSettings, from: &Source, purpose: Purpose, new_database: bool) -> Result<CommandContext, Failure> {
     let ms = Duration::from_millis;
     let limits = PoolLimits { wait: ms(config.database.wait_ms), connect: ms(config.database.connect_ms), statement: None };
-    let db = Db::new(source.url(), CONNECTIONS, limits)?;
+    let db = Db::new(from.url(), CONNECTIONS, limits)?;
     let (mut client, _) = lock::connect(db.config()).await.map_err(|e| unreachable(&config, &e))?;
     if purpose == Purpose::Command && !migrate::has_schema(&client).await? {
         let which =
             if config.database.url.is_empty() { config.data.dir.display().to_string() } else { "DATABASE_URL".to_owned() };
         return Err(no_database(&format!("the database of {which} is empty: there is no Nyala in it")));
     }
+    source::refuse_lost_elsewhere(&client, &config, new_database).await?;
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;
-    Ok(CommandContext { config, db, now })
+    Ok(CommandContext { config, db, url: from.url().to_owned(), programs_dir: from.programs_dir(), now })
 }
 
 /// Why the server's lock is not had.

@@ -2,6 +2,7 @@
 //! line on standard error; all of them work while the server runs. Only `serve`, `migrate` and `seed` make a database or keys.
 
 mod audit;
+mod backup;
 mod cluster;
 mod config;
 mod context;
@@ -16,6 +17,8 @@ mod perangkat;
 mod petugas;
 mod profile;
 mod qr;
+mod restore;
+mod restored;
 mod seed;
 mod serve;
 mod topup;
@@ -51,12 +54,20 @@ pub struct CommonArgs {
     set: Vec<String>,
 }
 
+/// What the commands take that may make a database.
+#[derive(Debug, Args)]
+pub struct NewDatabase {
+    /// Make a new database although the keys of one are there: begin anew with them
+    #[arg(long)]
+    new_database: bool,
+}
+
 #[derive(Subcommand)]
 enum Command {
     /// Migrate, then serve the API and the app
     Serve(serve::Serve),
     /// Bring the database's schema up to this program's
-    Migrate,
+    Migrate(NewDatabase),
     /// Fill an empty database
     Seed(seed::Seed),
     /// Operators' API keys
@@ -78,6 +89,13 @@ enum Command {
     /// The ledger's rules
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// The backup of the private database
+    #[command(subcommand)]
+    Backup(backup::BackupCommand),
+    /// Restore the private database from a backup into data.dir, which holds none
+    Restore(restore::Restore),
+    /// Say that the database was restored in a way that it does not show by itself: ids and fences jump ahead. No server may run
+    Restored(restored::Restored),
     /// The servers that share a database
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),
@@ -96,7 +114,10 @@ pub fn main() -> ExitCode {
     }
     let done = match command {
         Command::Serve(serve) => serve.run(common),
-        Command::Migrate => migrate::run(&common),
+        Command::Migrate(new) => migrate::run(&common, &new),
+        Command::Backup(backup) => backup.run(&common),
+        Command::Restore(restore) => restore.run(&common),
+        Command::Restored(restored) => restored.run(&common),
         Command::Seed(seed) => seed.run(&common),
         Command::Key(key) => key.run(&common),
         Command::Petugas(petugas) => petugas.run(&common),

@@ -46,13 +46,12 @@ impl Qr {
 
     async fn sticker(&self, k: &CommandContext) -> Result<Sticker, Failure> {
         const READ: &str = "SELECT qr_versi, kode, idoutlet FROM mesin WHERE idmesin = $1";
-        const RENEW: &str =
-            "UPDATE mesin SET qr_versi = qr_versi + 1, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode, idoutlet";
+        const RENEW: &str = "UPDATE mesin SET qr_versi = $3, kode = $2 WHERE idmesin = $1 RETURNING qr_versi, kode, idoutlet";
         let secrets = k.secrets().await?;
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let row = if self.renew {
-            tx.query_opt(RENEW, &[&self.mesin_id, &MachineCode::random().as_str()]).await?
+            tx.query_opt(RENEW, &[&self.mesin_id, &MachineCode::random().as_str(), &qr::machine::new_version()]).await?
         } else {
             tx.query_opt(READ, &[&self.mesin_id]).await?
         };

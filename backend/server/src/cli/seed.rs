@@ -3,7 +3,7 @@
 use clap::Args;
 use nyala_web::ops::pelanggan_bulk;
 
-use super::{CommonArgs, Failure, context, output, profile};
+use super::{CommonArgs, Failure, NewDatabase, context, output, profile};
 use crate::demo::{self, Seeded};
 
 #[derive(Debug, Args)]
@@ -11,6 +11,8 @@ pub struct Seed {
     /// The demo: one owner, three outlets, machines, services and a customer
     #[arg(long, required = true)]
     demo: bool,
+    #[command(flatten)]
+    new: NewDatabase,
 }
 
 impl Seed {
@@ -18,7 +20,7 @@ impl Seed {
         if context::settings(common)?.is_production() {
             return Err(Failure::new("the production profile refuses the demo: everybody knows its password"));
         }
-        let seeded = context::run_or_create(common, async |k| {
+        let seeded = context::run_or_create(common, &self.new, async |k| {
             profile::refuse_production_database(&k.config, &*k.client().await?).await?;
             Ok(demo::seed(&k.db, &k.secrets_or_new().await?, k.now).await?)
         })?;

@@ -2,23 +2,26 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::vital;
 use clap::Args;
 use embedded_postgres::{Postgres, Restarts};
 use nyala_cluster::node;
+use nyala_store::backup::service::BackupService;
 use nyala_store::config::ServerSettings;
+use nyala_store::db::instance;
 use nyala_store::db::late_clock::{self, Behind};
 use nyala_store::db::lock::{self, Part, ServerLock};
 use nyala_store::db::pool;
-use nyala_store::db::source::{Purpose, Source};
+use nyala_store::db::source::{self, Purpose, Source};
 use nyala_store::telemetry;
 use nyala_web::ops::pelanggan_bulk;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_postgres::Client;
 
-use super::{CommonArgs, Failure, context, descriptors, profile};
+use super::{CommonArgs, Failure, NewDatabase, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::server::{self, RunningServer};
@@ -27,6 +30,8 @@ use crate::demo::{self, Seeded};
 
 /// Time for sockets to close after SIGTERM.
 const SOCKETS_GONE: Duration = Duration::from_secs(5);
+/// Between a defect in the backup and its next start.
+const BACKUP_AGAIN: Duration = Duration::from_secs(30);
 /// For what is written already to leave.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 
@@ -42,6 +47,8 @@ pub struct Serve {
     /// the audit log; later starts need it no more
     #[arg(long)]
     clock_is_right: bool,
+    #[command(flatten)]
+    new: NewDatabase,
 }
 
 impl Serve {
@@ -54,7 +61,7 @@ impl Serve {
             tracing::warn!(setting, "removed setting ignored: it is empty and has no effect, delete it");
         }
         raise_descriptor_limit();
-        let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right));
+        let ended = actix_web::rt::System::new().block_on(serve(config, self.clock_is_right, self.new.new_database));
         telemetry::finish();
         ended
     }
@@ -69,16 +76,17 @@ fn raise_descriptor_limit() {
 
 /// Serves until SIGTERM, SIGINT or the loss of the database. The port is bound before anything is started, so that a taken
 /// port is reported at once.
-async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), Failure> {
+async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
     let listener = server::bind(&config)?;
     let devices = devices::bind(&config)?;
-    let source = Source::open(&mut config, Purpose::Serve)?;
+    let source = Source::open(&mut config, Purpose::Serve, new_database)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
     let part = config.cluster.name().map_or(Part::Alone, |name| Part::Among(name.to_owned()));
     let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
+    source::refuse_lost_elsewhere(&client, &config, new_database).await?;
     profile::refuse_production_database(&config, &client).await?;
     let declared = match right_clock(&config, &client, &listener, clock_is_right).await? {
         Start::Now(declared) => declared,
@@ -86,6 +94,10 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
     };
     drop(client);
     let state = AppState::build(config, source.url()).await?;
+    if source.embedded().is_some() {
+        instance::notice_copy(&mut *state.store.get().await?, &state.config.data.dir).await?;
+    }
+    let backup = backup(&state, &source).await?;
     if let Some(behind) = declared {
         let mut client = state.store.get().await?;
         let tx = client.transaction().await?;
@@ -103,6 +115,9 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
     server::open(&state, &running).await?;
     // Handlers are installed before the server reports that it is open: a reader may stop it at once and expects the drain.
     let stop = told_to_stop()?;
+    if let Some(backup) = backup {
+        keep_backup(backup);
+    }
     let play = device_play(&state, device_address).await?;
     banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
     let ended = tokio::select! {
@@ -115,6 +130,30 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool) -> Result<(), F
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
+}
+
+/// The backup, where one is set.
+async fn backup(state: &AppState, source: &Source) -> Result<Option<Arc<BackupService>>, Failure> {
+    let settings = &state.config.backup;
+    if !settings.is_on() {
+        return Ok(None);
+    }
+    let (programs, metrics) = (source.programs_dir(), state.metrics.backup.clone());
+    let postgres = (source.url(), programs.as_deref());
+    Ok(Some(Arc::new(BackupService::prepare(&state.store, settings, &state.secrets, postgres, metrics).await?)))
+}
+
+/// Runs the backup. A defect in it ends no sale, so it is started again.
+fn keep_backup(backup: Arc<BackupService>) {
+    actix_web::rt::spawn(async move {
+        loop {
+            let running = backup.clone();
+            if let Err(e) = actix_web::rt::spawn(async move { running.run().await }).await {
+                tracing::error!(error = %e, "the backup ended, and starts again");
+            }
+            tokio::time::sleep(BACKUP_AGAIN).await;
+        }
+    });
 }
 
 /// Whether the server starts.

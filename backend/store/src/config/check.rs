@@ -17,6 +17,7 @@ impl ServerSettings {
         self.connections_per_thread()?;
         self.cluster.check(&self.database.url).or_else(refuse)?;
         self.push.check().or_else(refuse)?;
+        self.backup.check(&self.database.url, &self.data.dir).or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);
             return refuse(format!("database.lock_ms = {lock_ms} must be below database.statement_ms = {statement_ms}"));

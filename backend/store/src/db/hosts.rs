@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use deadpool_postgres::ClientWrapper;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{Client, Config, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::history;
 use super::pool::StatementLimits;
 use super::session::{self, SessionError};
 
@@ -67,7 +69,7 @@ impl Hosts {
         let (all, good) = (self.0.each.len(), self.0.good.load(Ordering::Relaxed));
         let mut failed = None;
         for (i, host) in self.0.each.iter().enumerate().cycle().skip(good).take(all) {
-            match within(self.0.limit, connect(host, self.0.tls.clone())).await {
+            match self.open(host).await {
                 Ok(connection) => {
                     self.0.good.store(i, Ordering::Relaxed);
                     return Ok(connection);
@@ -84,20 +86,53 @@ impl Hosts {
             None => within(Duration::ZERO, std::future::pending()).await,
         }
     }
+
+    /// A connection to `host`. Where the database continues from an earlier moment, its ids and fences jump first.
+    async fn open(&self, host: &Config) -> Result<(Client, ConnectionTask), Error> {
+        let connect = || within(self.0.limit, connect(host, self.0.tls.clone()));
+        let (client, line, is_settled) = connect().await?;
+        if is_settled {
+            return Ok((client, line));
+        }
+        // A task of its own: who waits may give up before the jump has ended, and nobody would ever finish it.
+        let jump = tokio::spawn(async {
+            let mut client = ClientWrapper::new(client, tokio::spawn(async { drop(line.await) }));
+            history::settle(&mut client).await
+        });
+        match jump.await {
+            Ok(Ok(_)) => {}
+            Ok(Err(e)) => return failed(IoError::other(e.to_string())).await,
+            Err(e) => return failed(IoError::other(e)).await,
+        }
+        match connect().await? {
+            (client, line, true) => Ok((client, line)),
+            _ => failed(IoError::other("the database has changed its place in its history again")).await,
+        }
+    }
 }
 
-async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, ConnectionTask), Error> {
+/// A connection to a database whose ids and fences the caller lets jump.
+///
+/// # Errors
+/// When none can be had.
+pub(crate) async fn connect_unsettled(config: &Config) -> Result<(Client, ConnectionTask), Error> {
+    let config = session::with_options(config, None);
+    connect(&config, tls_for(&config)).await.map(|(client, line, _)| (client, line))
+}
+
+/// Whether the database is where its servers left it comes with the connection.
+async fn connect(config: &Config, tls: Option<MakeRustlsConnect>) -> Result<(Client, ConnectionTask, bool), Error> {
     let (client, mut line) = match tls {
         Some(tls) => config.connect(tls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
         None => config.connect(NoTls).await.map(|(client, line)| (client, Box::pin(line) as ConnectionTask))?,
     };
     let begun = tokio::select! {
-        begun = session::begin(&client) => begun,
+        begun = async { session::begin(&client).await?; Ok(history::is_settled(&client).await?) } => begun,
         // The connection ended; the session returns its own error.
         Err(e) = &mut line => return Err(e),
     };
     match begun {
-        Ok(()) => Ok((client, line)),
+        Ok(is_settled) => Ok((client, line, is_settled)),
         Err(SessionError::Database(e)) => Err(e),
         Err(SessionError::Refused(why)) => failed(IoError::new(ErrorKind::Unsupported, why)).await,
     }

@@ -3,7 +3,9 @@
 pub mod audit;
 pub mod clock;
 pub mod error;
+pub mod history;
 pub mod hosts;
+pub mod instance;
 pub mod keys;
 pub mod late_clock;
 pub mod lock;

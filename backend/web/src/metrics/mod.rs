@@ -4,6 +4,7 @@
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_identity::auth::Auth;
 use nyala_machines::metrics::MachineMetrics;
+use nyala_store::backup::metrics::BackupMetrics;
 use nyala_store::db::clock::Ahead;
 use nyala_store::db::pool::Db;
 use nyala_store::telemetry;
@@ -30,11 +31,13 @@ pub struct ServerMetrics {
     pub realtime: RealtimeMetrics,
     pub cluster: ClusterMetrics,
     pub push: PushMetrics,
+    pub backup: BackupMetrics,
 }
 
 impl ServerMetrics {
     /// `db` is asked for its connections at each scrape; `auth`, `bodies`, `cluster` and `push` count their own events.
-    pub fn new(db: &Db, auth: &Auth, bodies: &Room, cluster: ClusterMetrics, push: PushMetrics) -> Self {
+    /// Without a backup its metrics are left out: they would look good.
+    pub fn new(db: &Db, auth: &Auth, bodies: &Room, cluster: ClusterMetrics, push: PushMetrics, is_backed_up: bool) -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("nyala"),
             database_up: Gauge::default(),
@@ -44,8 +47,12 @@ impl ServerMetrics {
             realtime: RealtimeMetrics::default(),
             cluster,
             push,
+            backup: BackupMetrics::default(),
         };
         metrics.register(db, auth, bodies);
+        if is_backed_up {
+            metrics.backup.register(&mut metrics.registry);
+        }
         metrics
     }
 

@@ -99,10 +99,10 @@ pub async fn mesin(
     Ok(answer::ok(mesin))
 }
 
-/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now. A device is offline until its first message.
+/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now, $7 versions of stickers. A device is offline until its first message.
 const INSTALL: &str = "
-    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, online, created_at)
-    SELECT $1, $2, nama, $5::TEXT, kode, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[]) AS made (nama, kode)
+    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, qr_versi, online, created_at)
+    SELECT $1, $2, nama, $5::TEXT, kode, versi, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[], $7::INT[]) AS made (nama, kode, versi)
     ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
 
 /// Adds one machine per name, in their order, each with a separate code.
@@ -131,8 +131,9 @@ pub async fn install(
                 of.push(names[i].as_str());
             }
         }
+        let versions: Vec<i32> = codes.iter().map(|_| qr::machine::new_version()).collect();
         let stmt = tx.prepare_cached(INSTALL).await?;
-        for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now]).await? {
+        for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now, &versions]).await? {
             let (id, kode, versions): (MachineId, String, i32) = (row.get(0), row.get(1), row.get(2));
             if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
                 *slot = Some(MesinMade { id, qr: qr::machine::make(secrets, id, versions), kode });

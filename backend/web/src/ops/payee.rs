@@ -6,6 +6,7 @@ use nyala_core::domain::name;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::auth::session;
 use nyala_identity::qr::customer::{self, QrError};
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::operator::Operator;
@@ -64,7 +65,7 @@ impl Named<'_> {
                 }
                 return by_id(client, id).await;
             }
-            Self::Qr(text) => by_id(client, read_qr(secrets, text, now)?).await?,
+            Self::Qr(text) => by_qr(client, secrets, text, now).await?,
             Self::Telp(telp) => {
                 operator.at.map_or(Ok(()), |till| staff.look_up(till.browser))?;
                 by_telp(client, telp).await?
@@ -114,11 +115,16 @@ async fn by_id(client: &impl GenericClient, id: CustomerId) -> Result<Payee, App
     Ok(Payee { id, name: name::short(row.get(0), row.get(1)), telp: Telp::from_stored(row.get(2)) })
 }
 
-fn read_qr(secrets: &Secrets, text: &str, now: Timestamp) -> Result<CustomerId, AppError> {
-    customer::parse(text, secrets, now).map_err(|e| match e {
-        QrError::Foreign => AppError::Unprocessable("itu bukan kode QR pelanggan Nyala"),
+async fn by_qr(client: &impl GenericClient, secrets: &Secrets, text: &str, now: Timestamp) -> Result<Payee, AppError> {
+    const FOREIGN: AppError = AppError::Unprocessable("itu bukan kode QR pelanggan Nyala");
+    let code = customer::parse(text, secrets, now).map_err(|e| match e {
+        QrError::Foreign => FOREIGN,
         QrError::Expired => {
             AppError::Unprocessable("kode QR pelanggan sudah kedaluwarsa, minta pelanggan membuka ulang halaman Top Up")
         }
-    })
+    })?;
+    if session::is_of_another(client, code.id_customer_global, code.made_at).await? {
+        return Err(FOREIGN);
+    }
+    by_id(client, code.id_customer_global).await
 }

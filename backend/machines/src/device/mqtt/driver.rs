@@ -99,7 +99,7 @@ impl Driver for Mqtt {
             vital::spawn("troubles", trouble::write_loop(self.store.clone(), told));
         }
         let (reports, of) = (self.reports.clone(), self.store.clone());
-        vital::spawn("presence", async move { reports.presence.record_loop(of).await });
+        vital::spawn("presence", async move { reports.presence.record_loop(of, reports.troubles.clone()).await });
         let _ = self.reports.uplink.set(uplink);
         // This task starts last, because it lets devices log in.
         vital::spawn("revocations", watch_keys(self.endpoint.clone()));
@@ -113,6 +113,10 @@ impl Driver for Mqtt {
     fn recall(&self, to: Location, purchase: &Purchase) {
         // A lost recall is made up for by the next state report; only a run that ends early is then not noticed.
         let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
+    }
+
+    fn is_recorded(&self, of: Location) -> bool {
+        !self.reports.presence.has_new_epoch(of.idmesin)
     }
 
     fn holds(&self, of: Location) -> bool {

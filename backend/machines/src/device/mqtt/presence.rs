@@ -1,17 +1,23 @@
-//! Presence of devices, and its record in the database: several changes in a row are written once.
+//! Presence of devices and the epochs that they know, and their record in the database: several changes in a row are written once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use nyala_cluster::Ownership;
-use nyala_core::domain::id::MachineId;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
+use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::error::DbError;
+use serde_json::json;
 use tokio::time::Instant;
 
+use super::conversation::Trouble;
 use super::metrics::DeviceMetrics;
+use super::trouble::{PRINCIPAL, Troubles};
+use crate::machines::Location;
 
 const EVERY: Duration = Duration::from_millis(200);
 /// Time after the server's start in which devices reconnect. Until then the stored presence counts.
@@ -23,20 +29,26 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A device that is absent for less than this counts as present all the time.
 const BACK_WITHIN_MS: i64 = 5_000;
 
-/// Parameters: $1 machines, $2 whether their devices can be reached, $3 this server in a cluster, or null. A machine whose row is locked
-/// is written later. Only the server that a device was last connected to records that it is gone.
+/// Parameters: $1 machines, $2 whether their devices can be reached, $3 this server in a cluster, or null, $4 epochs that the devices know, or
+/// null, $5 how far such an epoch may be ahead. A machine whose row is locked is written later. Only the server that a device was last connected
+/// to records that it is gone.
 const RECORD: &str = "
-WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[]) AS t (idmesin, online)),
+WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[], $4::BIGINT[]) AS t (idmesin, online, epoch)),
 free AS (
-    SELECT m.idmesin FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
+    SELECT m.idmesin, m.idoutlet, m.driver, m.epoch FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
 ), changed AS (
-    UPDATE mesin m SET online = told.online, link_node = CASE WHEN told.online THEN $3 ELSE m.link_node END
+    UPDATE mesin m SET online = told.online, link_node = CASE WHEN told.online THEN $3 ELSE m.link_node END,
+        epoch = CASE WHEN told.epoch - m.epoch BETWEEN 1 AND $5 THEN told.epoch ELSE m.epoch END
     FROM told JOIN free USING (idmesin)
-    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND CASE WHEN told.online
+    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND (told.epoch - m.epoch BETWEEN 1 AND $5 OR CASE WHEN told.online
         THEN NOT m.online OR m.link_node <> $3 OR m.link_node IS NULL AND $3 IS NOT NULL
-        ELSE m.online AND ($3 IS NULL OR m.link_node = $3) END
+        ELSE m.online AND ($3 IS NULL OR m.link_node = $3) END)
 )
-SELECT idmesin FROM free";
+SELECT free.idmesin, free.idoutlet, free.epoch, told.epoch FROM free JOIN told USING (idmesin)";
+
+/// How far a device may be ahead of a restored database: as many sales were lost at its machine.
+const MAX_AHEAD: i64 = 1_000_000;
+const RAISED: &str = "mesin.epoch_naik";
 
 /// Parameter: $1 devices that can be reached.
 const AWAY: &str = "UPDATE mesin SET online = FALSE WHERE driver = 'mqtt' AND online AND idmesin <> ALL($1)";
@@ -68,6 +80,18 @@ struct Device {
     since: Timestamp,
     /// Presence that was stored last; `None`: not known.
     stored: Option<bool>,
+    /// An epoch that it knows and that has not been compared with the stored one.
+    epoch: Option<i64>,
+}
+
+impl Device {
+    const fn new(now: Timestamp) -> Self {
+        Self { present: false, since: now, stored: None, epoch: None }
+    }
+
+    fn is_due(&self) -> bool {
+        self.stored != Some(self.present) || self.epoch.is_some()
+    }
 }
 
 impl Presence {
@@ -83,7 +107,7 @@ impl Presence {
     pub fn note(&self, idmesin: MachineId, present: bool, now: Timestamp) {
         let mut known = self.lock();
         let known = &mut *known;
-        let device = known.devices.entry(idmesin).or_insert(Device { present: false, since: now, stored: None });
+        let device = known.devices.entry(idmesin).or_insert(Device::new(now));
         if device.present != present {
             (device.present, device.since) = (present, now);
             if present && !self.ownership.is_alone() {
@@ -93,11 +117,23 @@ impl Presence {
             }
             self.metrics.online.inc_by(if present { 1 } else { -1 });
         }
-        if device.stored == Some(present) {
-            known.due.remove(&idmesin)
-        } else {
+        if device.is_due() {
             known.due.insert(idmesin)
+        } else {
+            known.due.remove(&idmesin)
         };
+    }
+
+    /// Records that a device knows an epoch, which may be ahead of the stored one.
+    pub fn note_epoch(&self, idmesin: MachineId, epoch: i64, now: Timestamp) {
+        let mut known = self.lock();
+        known.devices.entry(idmesin).or_insert(Device::new(now)).epoch = Some(epoch);
+        known.due.insert(idmesin);
+    }
+
+    /// Whether an epoch of the device is still to be compared: a hold before that may get an epoch that the device refuses.
+    pub fn has_new_epoch(&self, idmesin: MachineId) -> bool {
+        self.lock().devices.get(&idmesin).is_some_and(|device| device.epoch.is_some())
     }
 
     /// Devices that have connected since the previous call.
@@ -119,7 +155,7 @@ impl Presence {
     }
 
     /// Writes the record. Runs until the process ends.
-    pub async fn record_loop(&self, store: Store) {
+    pub async fn record_loop(&self, store: Store, troubles: Troubles) {
         let mut every = tokio::time::interval(EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // In a cluster, the server that notices a dead one also records its devices as absent (`cluster::membership`).
@@ -137,7 +173,7 @@ impl Presence {
                     self.record_rest(&store).await?;
                     all_told = true;
                 }
-                while self.record(&store, now).await? == BATCH {}
+                while self.record(&store, &troubles, now).await? == BATCH {}
                 Ok::<_, DbError>(())
             };
             if let Err(e) = told.await {
@@ -172,32 +208,65 @@ impl Presence {
     }
 
     /// Writes a batch and returns how many rows were due.
-    async fn record(&self, store: &Store, now: Timestamp) -> Result<usize, DbError> {
-        let (machines, online): (Vec<MachineId>, Vec<bool>) = {
+    async fn record(&self, store: &Store, troubles: &Troubles, now: Timestamp) -> Result<usize, DbError> {
+        let batch: Vec<(MachineId, Device)> = {
             let known = self.lock();
             let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
-            let due = due.filter(|(_, device)| device.present || device.since.ms_until(now) >= BACK_WITHIN_MS);
-            due.map(|(id, device)| (id, device.present)).take(BATCH).unzip()
+            let is_over =
+                |device: &Device| device.present || device.epoch.is_some() || device.since.ms_until(now) >= BACK_WITHIN_MS;
+            due.filter(|(_, device)| is_over(device)).take(BATCH).collect()
         };
-        if machines.is_empty() {
+        if batch.is_empty() {
             return Ok(0);
         }
-        let client = store.get().await?;
-        let stmt = client.prepare_cached(RECORD).await?;
-        let stored: HashSet<MachineId> =
-            client.query(&stmt, &[&machines, &online, &self.ownership.node()]).await?.iter().map(|row| row.get(0)).collect();
+        let stored = self.write(store, troubles, &batch, now).await?;
         let mut known = self.lock();
-        for (idmesin, online) in machines.iter().zip(online).filter(|(id, _)| stored.contains(id)) {
+        for (idmesin, written) in batch.iter().filter(|(id, _)| stored.contains(id)) {
             let Some(device) = known.devices.get_mut(idmesin) else { continue };
-            device.stored = Some(online);
+            device.stored = Some(written.present);
+            if device.epoch == written.epoch {
+                device.epoch = None;
+            }
             // The device may have gone or come back during the write.
-            if device.present == online {
-                known.due.remove(idmesin);
-            } else {
+            if device.is_due() {
                 known.due.insert(*idmesin);
+            } else {
+                known.due.remove(idmesin);
             }
         }
         // Locked rows are no reason to query again at once.
         Ok(stored.len())
+    }
+
+    /// Stores a batch; the machines whose rows were free.
+    async fn write(
+        &self,
+        store: &Store,
+        troubles: &Troubles,
+        batch: &[(MachineId, Device)],
+        now: Timestamp,
+    ) -> Result<HashSet<MachineId>, DbError> {
+        let machines: Vec<MachineId> = batch.iter().map(|(id, _)| *id).collect();
+        let online: Vec<bool> = batch.iter().map(|(_, device)| device.present).collect();
+        let epochs: Vec<Option<i64>> = batch.iter().map(|(_, device)| device.epoch).collect();
+        let mut client = store.get().await?;
+        let tx = client.transaction().await?;
+        let stmt = tx.prepare_cached(RECORD).await?;
+        let mut stored = HashSet::new();
+        for row in tx.query(&stmt, &[&machines, &online, &self.ownership.node(), &epochs, &MAX_AHEAD]).await? {
+            let (idmesin, idoutlet, before): (MachineId, OutletId, i64) = (row.get(0), row.get(1), row.get(2));
+            stored.insert(idmesin);
+            let Some(now_known) = row.get::<_, Option<i64>>(3).filter(|epoch| *epoch > before) else { continue };
+            if now_known - before > MAX_AHEAD {
+                let location = Location { idmesin, idoutlet, driver: DriverKind::Mqtt };
+                troubles.report(location, Trouble::StrangeEpoch { before, now: now_known });
+                continue;
+            }
+            let content = json!({ "dulu": before, "sekarang": now_known, "selisih": now_known - before });
+            let entry = AuditEntry { principal: PRINCIPAL, action: RAISED, object: format!("mesin:{idmesin}"), content };
+            audit::write_at(&tx, Some(idoutlet), &entry, now).await?;
+        }
+        tx.commit().await?;
+        Ok(stored)
     }
 }

@@ -31,6 +31,7 @@ impl Reports {
                 }
             }
             Effect::Presence(present) => self.presence.note(location.idmesin, present, now),
+            Effect::Epoch(epoch) => self.presence.note_epoch(location.idmesin, epoch, now),
             Effect::Trouble(trouble) => self.troubles.report(location, trouble),
             Effect::Dropped(why) => self.metrics.dropped(Dropped::Disbelieved(why)),
             Effect::Write(..) | Effect::Close(_) => return Some(effect),

@@ -17,7 +17,8 @@ use super::conversation::Trouble;
 use super::metrics::DeviceMetrics;
 use crate::machines::Location;
 
-const PRINCIPAL: &str = "perangkat";
+/// How the audit log names a device.
+pub const PRINCIPAL: &str = "perangkat";
 /// Troubles that may wait to be written.
 const MAX_WAITING: usize = 1_024;
 /// Interval in which the same trouble of a machine is audited once: two devices with one key cause it many times a minute.
@@ -58,6 +59,7 @@ impl Troubles {
 const fn names(trouble: Trouble) -> (&'static str, &'static str) {
     match trouble {
         Trouble::MemoryLost { .. } => ("memory_lost", "mesin.perangkat_lupa"),
+        Trouble::StrangeEpoch { .. } => ("strange_epoch", "mesin.epoch_aneh"),
         Trouble::Clone => ("clone", "mesin.perangkat_ganda"),
         Trouble::EndedEarly { .. } => ("ended_early", "mesin.berhenti_lebih_awal"),
     }
@@ -135,6 +137,7 @@ async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool
     if is_new {
         let content = match trouble {
             Trouble::MemoryLost { before, now } => json!({ "epoch_dulu": before, "epoch": now }),
+            Trouble::StrangeEpoch { before, now } => json!({ "dulu": before, "sekarang": now, "selisih": now - before }),
             Trouble::Clone => json!({}),
             Trouble::EndedEarly { cmd_id, left_ms } => json!({ "cmd_id": cmd_id, "sisa_s": left_ms / 1000 }),
         };

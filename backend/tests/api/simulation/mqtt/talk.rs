@@ -117,6 +117,8 @@ impl World<Mqtt> {
                 self.note("closed for its silence");
                 self.hang_up(link);
             }
+            // No history restores the database; a device that states any epoch is played by `wild`.
+            Effect::Epoch(_) => {}
             Effect::Trouble(trouble) => self.note_trouble(machine, trouble),
             Effect::Dropped(why) => self.note(match why {
                 DropReason::Stale => STALE,
@@ -151,6 +153,7 @@ impl World<Mqtt> {
                 assert!(doubtful, "it is one device");
                 "clone found"
             }
+            Trouble::StrangeEpoch { .. } => unreachable!("the record finds it, not the conversation"),
             Trouble::MemoryLost { .. } => {
                 assert!(doubtful || of.has_forgotten, "it remembers: {trouble:?}");
                 "lost memory found"

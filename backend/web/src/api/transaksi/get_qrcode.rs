@@ -9,7 +9,7 @@ use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
-/// The code as a PNG in base64, without a `data:` prefix; good for 4 to 5 minutes.
+/// The code as a PNG in base64, without a `data:` prefix; good for five minutes at least.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_qrcode", tag = "transaksi", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<String>))

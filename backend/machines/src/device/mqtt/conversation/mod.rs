@@ -51,6 +51,8 @@ pub enum Effect {
     Notify(DeviceEvent, Grounds),
     /// The device's presence has changed: `true` when it can be reached.
     Presence(bool),
+    /// The device knows this epoch, which no command of this process has told it: the database may be older than the device.
+    Epoch(i64),
     /// Publish this as the device's `cmd`, on this connection.
     Write(ConnectionId, Cmd),
     /// Close this connection: no device answers at its other end.
@@ -81,6 +83,8 @@ pub enum Trouble {
     MemoryLost { before: i64, now: i64 },
     /// Two devices use one key.
     Clone,
+    /// The device states an epoch that is further ahead of the stored one than a restore explains.
+    StrangeEpoch { before: i64, now: i64 },
     /// The run ended long before its time, and no operator had requested a stop.
     EndedEarly { cmd_id: Uuid, left_ms: i64 },
 }

@@ -155,6 +155,10 @@ impl Conversation {
                 open.forgotten = true;
             }
         }
+        let of_a_command = self.open.as_ref().map_or(0, |open| open.cmd.epoch);
+        if let Some(epoch) = epoch.filter(|epoch| *epoch > of_a_command && self.epoch != Some(*epoch)) {
+            self.out.push(Effect::Epoch(epoch));
+        }
         self.epoch = epoch.or(self.epoch);
     }
 

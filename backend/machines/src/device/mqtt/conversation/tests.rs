@@ -117,6 +117,7 @@ fn name(effect: &Effect) -> String {
             format!("runs {} for {}", run.cmd_id.as_u128(), run.left_ms)
         }
         Effect::Notify(DeviceEvent::State { run: None, .. }, _) => "free".to_owned(),
+        Effect::Epoch(epoch) => format!("knows epoch {epoch}"),
         Effect::Presence(true) => "here".to_owned(),
         Effect::Presence(false) => "away".to_owned(),
         Effect::Write(connection, cmd) if cmd.cmd_id.is_nil() => format!("asks on {}", connection.0),
@@ -132,7 +133,8 @@ fn name(effect: &Effect) -> String {
 fn history(steps: impl IntoIterator<Item = (i64, Do, &'static str)>) -> Conversation {
     let mut talk = Conversation::default();
     for (n, (ms, what, expected)) in steps.into_iter().enumerate() {
-        let found: Vec<String> = happens(&mut talk, &what, T0.plus_ms(ms)).iter().map(name).collect();
+        let effects = happens(&mut talk, &what, T0.plus_ms(ms));
+        let found: Vec<String> = effects.iter().filter(|effect| !matches!(effect, Effect::Epoch(_))).map(name).collect();
         assert_eq!(found.join(", "), expected, "step {n}, at {ms}");
     }
     talk
@@ -570,6 +572,21 @@ fn the_fence_survives_the_process() {
     ] {
         assert_eq!(at(ms, &what).join(", "), expected, "at {ms}");
     }
+}
+
+#[test]
+fn an_epoch_that_no_command_has_told_the_device_is_compared_once() {
+    let mut talk = Conversation::default();
+    let mut epochs = |what: &Do, ms: i64| -> Vec<i64> {
+        let effects = happens(&mut talk, what, T0.plus_ms(ms));
+        effects.into_iter().filter_map(|effect| if let Effect::Epoch(epoch) = effect { Some(epoch) } else { None }).collect()
+    };
+    epochs(&Link(1), 0);
+    assert_eq!(epochs(&state(idle(10, 4)), 10), [4]);
+    assert_eq!(epochs(&state(idle(20, 4)), 20), [0; 0], "it was compared");
+    epochs(&Begin(5), 30);
+    assert_eq!(epochs(&state(idle(40, 5)), 40), [0; 0], "the command told it");
+    assert_eq!(epochs(&state(idle(50, 9)), 50), [9]);
 }
 
 #[test]

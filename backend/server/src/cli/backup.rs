@@ -1,0 +1,54 @@
+//! `nyala backup`: how far the backup is, and a base backup now. Both work beside a running server.
+
+use std::time::Duration;
+
+use clap::Subcommand;
+use nyala_core::domain::timestamp::Clock;
+use nyala_store::backup::service::BackupService;
+use nyala_store::db::Store;
+
+use super::context::{self, CommandContext};
+use super::{CommonArgs, Failure, output};
+
+#[derive(Debug, Subcommand)]
+pub enum BackupCommand {
+    /// How far the backup is behind; succeeds when nobody has to look at it
+    Status,
+    /// Take a base backup now and print its name
+    Base,
+}
+
+impl BackupCommand {
+    pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
+        match self {
+            Self::Status => {
+                let (text, is_good) = context::run(common, async |k| {
+                    let status = service(k).await?.status().await?;
+                    Ok((status.text(), status.is_good(Duration::from_secs(k.config.backup.alarm_s))))
+                })?;
+                output::print(&text, output::NOTHING)?;
+                if is_good {
+                    Ok(())
+                } else {
+                    Err(Failure::new("the backup needs somebody to look at it (docs/operations.md, \"Backup\")"))
+                }
+            }
+            Self::Base => {
+                let name = context::run(common, async |k| Ok(service(k).await?.base().await?))?;
+                output::print(&name, &format!("the base backup {name} was taken"))
+            }
+        }
+    }
+}
+
+async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
+    if !k.config.backup.is_on() {
+        return Err(Failure::new(
+            "backup.dir is empty: there is no backup; set it to a folder on another disk (NYALA__BACKUP__DIR)",
+        ));
+    }
+    let store = Store { db: k.db.clone(), clock: Clock::running_from(k.now) };
+    let secrets = k.secrets().await?;
+    let postgres = (k.url.as_str(), k.programs_dir.as_deref());
+    Ok(BackupService::prepare(&store, &k.config.backup, &secrets, postgres, Default::default()).await?)
+}

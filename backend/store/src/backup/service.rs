@@ -1,0 +1,262 @@
+//! What a server does for its backup while it runs.
+
+use std::fmt::Display;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use nyala_core::domain::timestamp::Timestamp;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
+use super::base;
+use super::error::BackupError;
+use super::folder::{BackupFolder, Claim};
+use super::metrics::BackupMetrics;
+use super::programs::Programs;
+use super::status::Status;
+use crate::config::BackupSettings;
+use crate::db::{Store, history};
+use crate::secrets::Secrets;
+
+/// Replication slot: PostgreSQL keeps the log until the receiver has it.
+pub const SLOT: &str = "nyala_backup";
+/// How often a server renews its claim on the folder, and after which time without renewal another server may take it.
+const CLAIM_EVERY: Duration = Duration::from_secs(15);
+const CLAIM_STALE_S: u64 = 45;
+/// Pauses between starts of the receiver: the first, and the longest. One that ran for longer than that begins anew.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How often it is looked whether a base backup is due, and how long a failed one is not tried again.
+const DUE_EVERY: Duration = Duration::from_secs(20);
+const BASE_AGAIN: Duration = Duration::from_secs(600);
+const WATCH_EVERY: Duration = Duration::from_secs(5);
+const DAY_MS: i64 = 86_400_000;
+/// Asia/Jakarta is UTC+7 all year.
+const JAKARTA_MS: i64 = 7 * 3_600_000;
+
+/// The backup of a server's private database.
+#[derive(Debug)]
+pub struct BackupService {
+    store: Store,
+    settings: BackupSettings,
+    secrets: Secrets,
+    folder: BackupFolder,
+    programs: Programs,
+    metrics: BackupMetrics,
+    claim: Claim,
+    /// A base backup is needed now.
+    base_needed: Notify,
+}
+
+impl BackupService {
+    /// Finds the programs and opens the folder. `postgres` is the folder of the running PostgreSQL's programs, `url` its connection string.
+    ///
+    /// # Errors
+    /// Why there can be no backup; the server must not start then.
+    pub async fn prepare(
+        store: &Store,
+        settings: &BackupSettings,
+        secrets: &Secrets,
+        (url, postgres): (&str, Option<&Path>),
+        metrics: BackupMetrics,
+    ) -> Result<Self, BackupError> {
+        const FACTS: &str =
+            "SELECT system_identifier, current_setting('server_version_num')::INTEGER / 10000 FROM pg_control_system()";
+        let client = store.get().await?;
+        let row = client.query_one(FACTS, &[]).await?;
+        let (identifier, major): (i64, i32) = (row.get(0), row.get(1));
+        let major = major.unsigned_abs();
+        let programs = Programs::find(&settings.bin_dir, postgres, major, url)?;
+        let folder = BackupFolder::prepare(&settings.dir, identifier, secrets, major)?;
+        let claim = Claim::of(history::instance(&client).await?.unwrap_or_default());
+        let (store, settings, secrets) = (store.clone(), settings.clone(), secrets.clone());
+        Ok(Self { store, settings, secrets, folder, programs, metrics, claim, base_needed: Notify::new() })
+    }
+
+    /// Takes a base backup now and returns its name.
+    ///
+    /// # Errors
+    /// Which step failed.
+    pub async fn base(&self) -> Result<String, BackupError> {
+        base::take(&self.store, &self.folder, &self.programs, self.settings.keep).await
+    }
+
+    /// # Errors
+    /// When the folder or the database cannot be read.
+    pub async fn status(&self) -> Result<Status, BackupError> {
+        Status::read(&**self.store.get().await?, &self.folder, &self.secrets).await
+    }
+
+    /// Runs until the process ends. Nothing of it stops a sale.
+    pub async fn run(&self) {
+        self.wait_for_claim().await;
+        tokio::join!(self.renew(), self.receive(), self.take_bases(), self.watch());
+    }
+
+    async fn wait_for_claim(&self) {
+        let mut is_said = false;
+        loop {
+            match self.folder.claim(&self.claim, CLAIM_STALE_S) {
+                Ok(true) => return,
+                Ok(false) if !is_said => {
+                    is_said = true;
+                    tracing::error!(
+                        dir = %self.folder.path().display(),
+                        "another server backs up into this folder: this one serves without a backup. Two servers on copies of one database \
+                         sell the same balances twice: stop one of them"
+                    );
+                }
+                Ok(false) => {}
+                Err(e) => self.failed("claim", &e),
+            }
+            sleep(CLAIM_EVERY).await;
+        }
+    }
+
+    async fn renew(&self) {
+        loop {
+            if let Err(e) = self.folder.keep_secrets(&self.secrets) {
+                self.failed("secrets", &e);
+            }
+            sleep(CLAIM_EVERY).await;
+            if let Err(e) = self.folder.claim(&self.claim, CLAIM_STALE_S) {
+                self.failed("claim", &e);
+            }
+        }
+    }
+
+    async fn receive(&self) {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let began = Instant::now();
+            match self.receive_once().await {
+                Ok(why) => self.failed("receiver", &why),
+                Err(e) => self.failed("receiver", &e),
+            }
+            pause = if began.elapsed() > LONGEST_PAUSE { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
+            sleep(pause / 2).await;
+        }
+    }
+
+    /// Receives until the receiver ends, and returns what it said last. It is not told to end: it has to get what PostgreSQL writes at its own end.
+    async fn receive_once(&self) -> Result<String, BackupError> {
+        const PROGRAM: &str = "pg_receivewal";
+        self.open_slot().await?;
+        let failed = |e: std::io::Error| BackupError::Failed { program: PROGRAM, why: e.to_string() };
+        let mut child = self.programs.receiver(&self.folder.wal(), SLOT).spawn().map_err(failed)?;
+        let mut last = "it ended".to_owned();
+        if let Some(stderr) = child.stderr.take() {
+            let mut lines = BufReader::new(stderr).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                tracing::debug!(line, "pg_receivewal");
+                last = line;
+            }
+        }
+        child.wait().await.map_err(failed)?;
+        Ok(last)
+    }
+
+    /// Makes the slot if it is missing, and anew if PostgreSQL had to drop the log that it held: then only a new base backup closes the gap.
+    async fn open_slot(&self) -> Result<(), BackupError> {
+        const STATE: &str =
+            "SELECT coalesce(wal_status, 'lost') = 'lost' AND restart_lsn IS NULL FROM pg_replication_slots WHERE slot_name = $1";
+        const DROP: &str = "SELECT pg_drop_replication_slot($1)";
+        const MAKE: &str = "SELECT pg_create_physical_replication_slot($1, TRUE)";
+        let client = self.store.get().await?;
+        let is_lost = client.query_opt(STATE, &[&SLOT]).await?.map(|row| row.get::<_, bool>(0));
+        match is_lost {
+            Some(false) => return Ok(()),
+            Some(true) => {
+                tracing::error!(
+                    "the backup has a gap: PostgreSQL kept no more than backup.max_slot_wal_keep_mb of log for it. A base backup is taken now"
+                );
+                self.metrics.gap();
+                client.query_one(DROP, &[&SLOT]).await?;
+            }
+            None => {}
+        }
+        client.query_one(MAKE, &[&SLOT]).await?;
+        self.base_needed.notify_one();
+        Ok(())
+    }
+
+    async fn take_bases(&self) {
+        if let Err(e) = self.folder.remove_unfinished() {
+            self.failed("base", &e);
+        }
+        let mut is_needed = false;
+        loop {
+            tokio::select! {
+                () = self.base_needed.notified() => is_needed = true,
+                () = sleep(if is_needed { Duration::ZERO } else { DUE_EVERY }) => {}
+            }
+            let due = match self.is_due().await {
+                Ok(due) => due || is_needed,
+                Err(e) => {
+                    self.failed("base", &e);
+                    false
+                }
+            };
+            if due {
+                match self.base().await {
+                    Ok(_) => is_needed = false,
+                    Err(e) => {
+                        self.failed(
+                            if matches!(e, BackupError::Failed { program: "pg_verifybackup", .. }) { "verify" } else { "base" },
+                            &e,
+                        );
+                        sleep(BASE_AGAIN).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether there is no verified base backup since the last scheduled moment, or since the last jump.
+    async fn is_due(&self) -> Result<bool, BackupError> {
+        let jumps: i64 = self.store.get().await?.query_one("SELECT jumps FROM database_state", &[]).await?.get(0);
+        let bases = self.folder.bases()?;
+        let Some((newest, facts)) = bases.iter().rev().find_map(|base| Some((base, base.facts.as_ref()?))) else {
+            return Ok(true);
+        };
+        let scheduled = last_scheduled(self.store.now(), self.settings.base_minute().unwrap_or_default());
+        Ok(facts.jumps != jumps || newest.name < base::name_of(scheduled))
+    }
+
+    async fn watch(&self) {
+        loop {
+            match self.status().await {
+                Ok(status) => self.metrics.show(&status),
+                Err(e) => self.failed("status", &e),
+            }
+            sleep(WATCH_EVERY).await;
+        }
+    }
+
+    fn failed(&self, step: &'static str, why: &dyn Display) {
+        self.metrics.failed(step);
+        tracing::warn!(step, why = %why, "a step of the backup failed, it will be tried again");
+    }
+}
+
+/// The last moment before `now` that is `minute` minutes after a midnight in Jakarta.
+fn last_scheduled(now: Timestamp, minute: u32) -> Timestamp {
+    let in_day = i64::from(minute) * 60_000;
+    let days = (now.ms() + JAKARTA_MS - in_day).div_euclid(DAY_MS);
+    Timestamp::from_ms(days * DAY_MS + in_day - JAKARTA_MS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_backup_is_due_at_its_time_of_day_in_jakarta() {
+        let at = |text: &str| Timestamp::parse_rfc3339(text).unwrap();
+        let half_past_two = 2 * 60 + 30;
+        assert_eq!(last_scheduled(at("2026-11-25T19:30:00Z"), half_past_two), at("2026-11-25T19:30:00Z"));
+        assert_eq!(last_scheduled(at("2026-11-25T19:29:59Z"), half_past_two), at("2026-11-24T19:30:00Z"));
+        assert_eq!(last_scheduled(at("2026-11-26T12:00:00Z"), half_past_two), at("2026-11-25T19:30:00Z"));
+    }
+}

@@ -1,0 +1,232 @@
+//! A database that continues from an earlier moment: copied, restored from a backup, or lost.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use actix_web::rt::time::sleep;
+use futures_util::future::join_all;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use nyala_core::domain::timestamp::wall_clock;
+use nyala_store::db::{lock, pool};
+use serde_json::{Value, json};
+use tokio_postgres::Client;
+
+use super::{PATIENCE, PRICE, Shop, Site};
+
+/// A site whose servers run the private database in a folder of their own.
+struct Private {
+    site: Site,
+    backup: PathBuf,
+}
+
+impl Private {
+    async fn new() -> Self {
+        let mut site = Site::new().await;
+        site.url = String::new();
+        site.data = site.dir().join("data");
+        Self { backup: site.dir().join("backup"), site }
+    }
+
+    async fn serve(&mut self) {
+        self.site.start_with(&[]).await;
+    }
+
+    async fn serve_with_backup(&mut self) {
+        let backup = self.backup.display().to_string();
+        self.site.start_with(&[("NYALA__BACKUP__DIR", &backup)]).await;
+    }
+
+    async fn stop(&mut self) {
+        self.site.signal(Signal::SIGTERM);
+        assert!(self.site.ended().await.success(), "{}", self.site.log());
+    }
+
+    /// Kills the server and its database, and deletes their folder.
+    async fn lose_everything(&mut self) {
+        let postgres = holder(&self.site.data, "postgres").parse().unwrap();
+        self.site.kill().await;
+        kill(Pid::from_raw(postgres), Signal::SIGKILL).unwrap();
+        std::fs::remove_dir_all(&self.site.data).unwrap();
+    }
+
+    async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
+        let many = json!({"jumlah": 1, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
+        self.site.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"][0].clone()
+    }
+
+    async fn machine(&self, shop: &Shop) -> Value {
+        self.site.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
+    }
+
+    async fn status_of(&self, token: &Value) -> u16 {
+        self.site.ask("GET", "/scan/v1/dashboard/get_dashboard", token.as_str().unwrap(), &json!({})).await.unwrap().status
+    }
+
+    /// A session at the running database.
+    async fn session(&self) -> Client {
+        let url = format!("host={} user=nyala dbname=postgres", holder(&self.site.data, "socket"));
+        lock::connect(&pool::connection(&url, PATIENCE).unwrap()).await.unwrap().0
+    }
+
+    /// Why ids and fences have jumped, each time.
+    async fn causes(&self) -> Vec<String> {
+        const CAUSES: &str = "SELECT isi ->> 'sebab' FROM audit_log WHERE aksi = 'basis_data.dipulihkan' ORDER BY id";
+        self.session().await.query(CAUSES, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    }
+
+    async fn top_ups(&self) -> i64 {
+        self.session().await.query_one("SELECT count(*) FROM pembelian_emoney", &[]).await.unwrap().get(0)
+    }
+}
+
+/// A line of the lock file of a running private database.
+fn holder(data: &Path, key: &str) -> String {
+    let text = std::fs::read_to_string(data.join("postgres.lock")).unwrap();
+    text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).expect(key).to_owned()
+}
+
+fn copy(from: &Path, to: &Path) {
+    let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    assert!(copied.success());
+}
+
+#[actix_web::test]
+async fn a_copy_of_the_folder_gives_no_number_twice() {
+    let mut private = Private::new().await;
+    private.serve().await;
+    let shop = private.site.shop(600).await;
+    private.stop().await;
+    let copied = private.site.dir().join("copy");
+    copy(&private.site.data, &copied);
+    private.serve().await;
+    assert_eq!(private.causes().await, [""; 0], "its own folder is no copy");
+    let (budi, lost) = (private.customer(&shop, "8130").await, private.machine(&shop).await);
+    assert_eq!(private.status_of(&budi["token"]).await, 200);
+    private.stop().await;
+
+    private.site.data = copied;
+    private.serve().await;
+    assert_eq!(private.causes().await, ["copy"]);
+    let (cici, made) = (private.customer(&shop, "8140").await, private.machine(&shop).await);
+    assert_eq!(private.status_of(&budi["token"]).await, 401, "Budi is lost");
+    assert_eq!(private.status_of(&cici["token"]).await, 200);
+    assert_eq!(private.status_of(&json!(shop.token)).await, 200, "who was there stays logged in");
+    for (before, after) in [(&budi["idcustomer"], &cici["idcustomer"]), (&lost["id"], &made["id"])] {
+        let id = |id: &Value| id.as_i64().or_else(|| id.as_str()?.parse().ok()).unwrap();
+        assert!(id(after) > id(before) + 900_000, "{before} {after}");
+    }
+    assert_ne!(lost["qr"], made["qr"]);
+    private.site.buy(&shop).await.unwrap().ok();
+    private.stop().await;
+    private.serve().await;
+    assert_eq!(private.causes().await, ["copy"], "once");
+}
+
+#[actix_web::test]
+async fn an_operators_word_lets_ids_jump_and_ends_logins() {
+    let mut private = Private::new().await;
+    private.serve().await;
+    let shop = private.site.shop(600).await;
+    let refused = private.site.run(&["restored"]).await.unwrap_err();
+    assert!(refused.contains("already runs on this database"), "{refused}");
+    private.stop().await;
+    let report = private.site.run(&["restored"]).await.unwrap();
+    for line in ["last purchase: none", "timeline: 1 -> 1", "ids: +1000000", "audit: 0 broken"] {
+        assert!(report.lines().any(|said| said == line), "{line}: {report}");
+    }
+    private.serve().await;
+    assert_eq!(private.status_of(&json!(shop.token)).await, 200);
+    private.stop().await;
+    private.site.run(&["restored", "--log-out"]).await.unwrap();
+    private.serve().await;
+    assert_eq!(private.status_of(&json!(shop.token)).await, 401);
+    let again = private.customer(&shop, "8150").await;
+    assert_eq!(private.status_of(&again["token"]).await, 200, "a new login");
+}
+
+#[actix_web::test]
+async fn keys_without_their_database_are_no_new_shop() {
+    let mut private = Private::new().await;
+    private.serve().await;
+    private.stop().await;
+    let data = private.site.data.clone();
+    std::fs::remove_dir_all(data.join("postgres")).unwrap();
+    for args in [&["serve"][..], &["migrate"], &["seed", "--demo"]] {
+        let why = private.site.run(args).await.unwrap_err();
+        let last = why.trim().lines().last().unwrap();
+        let (keys, database) = (data.join("secrets.toml").display().to_string(), data.join("postgres").display().to_string());
+        assert!(last.contains(&keys) && last.contains(&database) && last.contains("--new-database"), "{why}");
+        assert!(!data.join("postgres").exists());
+    }
+    private.site.run(&["migrate", "--new-database"]).await.unwrap();
+    // An external database without a shop, with the keys of one.
+    let mut site = Site::new().await;
+    site.db.batch_execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public").await.unwrap();
+    std::fs::copy(data.join("secrets.toml"), site.dir().join("secrets.toml")).unwrap();
+    let why = site.run(&["serve"]).await.unwrap_err();
+    assert!(why.contains("DATABASE_URL") && why.contains("secrets.toml") && why.contains("--new-database"), "{why}");
+    site.start_as(&["serve", "--new-database"], &[]).await;
+}
+
+#[actix_web::test]
+async fn every_answered_receipt_is_there_after_a_restore() {
+    let mut private = Private::new().await;
+    if std::fs::read_dir("/usr/lib/postgresql").is_err() {
+        eprintln!("SKIPPED: PostgreSQL's client programs are not installed (apt-get install postgresql-client)");
+        return;
+    }
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    let (backup, set) = (private.backup.display().to_string(), format!("backup.dir={}", private.backup.display()));
+    private.site.run(&["backup", "base", "--set", &set]).await.unwrap();
+    let telp = private.customer(&shop, "8155").await["telp"].clone();
+    let top_up = async |private: &Private, n: i64| {
+        let body = json!({"telp": telp, "idoutlet": shop.body["idoutlet"], "nominal": n});
+        private.site.ask("POST", "/ops/v1/topup", &shop.key, &body).await.unwrap().ok();
+    };
+    private.site.buy(&shop).await.unwrap().ok();
+    join_all((0..10).map(|n| top_up(&private, 1_000 + n))).await;
+    let (before, moment) = (private.top_ups().await, wall_clock());
+    sleep(Duration::from_millis(20)).await;
+    let lost = private.customer(&shop, "8160").await;
+    join_all((0..10).map(|n| top_up(&private, 2_000 + n))).await;
+    let all = private.top_ups().await;
+    let status = private.site.run(&["backup", "status", "--set", &set]).await.unwrap();
+    assert!(status.contains("slot: ok\nsecrets: copied") && status.contains(" verified\n"), "{status}");
+    private.lose_everything().await;
+
+    let report = private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap();
+    let receipt = shop.body["id"].as_str().unwrap();
+    assert!(report.starts_with("base: ") && report.contains(&format!("last purchase: {receipt} ")), "{report}");
+    assert!(report.contains("timeline: 1 -> 2\nids: +1000000\naudit: 0 broken"), "{report}");
+    private.serve_with_backup().await;
+    assert_eq!((private.causes().await, private.top_ups().await), (vec!["timeline".to_owned()], all));
+    private.site.buy(&shop).await.unwrap().ok();
+    private.stop().await;
+
+    private.site.data = private.site.dir().join("earlier");
+    let report = private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
+    assert!(report.contains("ids: +2000000"), "past the first restore: {report}");
+    private.serve().await;
+    assert_eq!(private.top_ups().await, before);
+    assert_eq!(private.status_of(&lost["token"]).await, 401, "registered later");
+    assert_eq!(private.status_of(&json!(shop.token)).await, 200);
+    private.site.assert_sound().await;
+    private.stop().await;
+
+    let there = private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap_err();
+    assert!(there.contains("cannot take the restore"), "{there}");
+    private.site.data = private.site.dir().join("empty");
+    for (args, why) in [
+        (&["restore", "--to", "2020-01-01T00:00:00Z", &backup][..], "this backup has the moments from "),
+        (&["restore", "--to", "2099-01-01T00:00:00Z", &backup], "this backup has the moments from "),
+        (&["restore", "--to", "2026-01-01T00:00:00", &backup], "its zone"),
+        (&["restore", &backup], "--to"),
+        (&["restore", "--to", "latest", "/proc"], "is no backup"),
+    ] {
+        let said = private.site.run(args).await.unwrap_err();
+        assert!(said.contains(why), "{args:?}: {said}");
+        assert!(!private.site.data.join("postgres").exists());
+    }
+}
