@@ -30,7 +30,7 @@ const REACH: &str = "UPDATE mesin SET online = NOT online WHERE driver = 'sim' A
 
 /// All simulated devices of this server, and the thread that plays them.
 pub struct Sim {
-    devices: Arc<Devices>,
+    devices: Arc<SimulatedDevices>,
     /// Sender to the wire's thread; set once the thread runs. The thread ends when this is dropped.
     commands: OnceLock<SyncSender<(Location, Command)>>,
 }
@@ -38,7 +38,7 @@ pub struct Sim {
 impl Sim {
     /// Reads the devices' memory from `<dir>/perangkat-sim.jsonl`; they answer within `answer_ms`.
     pub fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
-        Ok(Self { devices: Arc::new(Devices::open(dir, answer_ms)?), commands: OnceLock::new() })
+        Ok(Self { devices: Arc::new(SimulatedDevices::open(dir, answer_ms)?), commands: OnceLock::new() })
     }
 
     /// Sets the fault of a device and returns the state report that it sends at once.
@@ -82,13 +82,13 @@ struct Reply {
 }
 
 /// The simulated devices.
-struct Devices {
+struct SimulatedDevices {
     devices: DashMap<MachineId, DeviceMemory>,
     journal: Mutex<Journal>,
     answer_ms: (i64, i64),
 }
 
-impl Devices {
+impl SimulatedDevices {
     fn open(dir: &Path, answer_ms: (u64, u64)) -> std::io::Result<Self> {
         let (journal, devices) = Journal::open(&dir.join(JOURNAL))?;
         let ms = |v: u64| i64::try_from(v).unwrap_or(i64::MAX);
@@ -148,8 +148,8 @@ mod tests {
         Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
     }
 
-    fn sim(dir: &Path) -> Devices {
-        Devices::open(dir, (0, 0)).unwrap()
+    fn sim(dir: &Path) -> SimulatedDevices {
+        SimulatedDevices::open(dir, (0, 0)).unwrap()
     }
 
     /// Folder that is removed after the test.

@@ -13,7 +13,7 @@ use super::AppState;
 use super::listener::listen;
 
 #[derive(Debug, thiserror::Error)]
-pub enum BindError {
+pub enum DeviceBindError {
     #[error(
         "port {port} on {host} is taken, where devices connect; choose another with NYALA__MQTT__PORT or mqtt.port in config/ ({source})"
     )]
@@ -26,7 +26,7 @@ pub enum BindError {
 ///
 /// # Errors
 /// When the port is taken or cannot be bound, and it was chosen or production needs it.
-pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
+pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, DeviceBindError> {
     if config.is_production() && config.mqtt.public_host.is_empty() {
         tracing::warn!("mqtt.public_host is not set: devices over MQTT are not served");
         return Ok(None);
@@ -38,8 +38,8 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, BindError> {
             tracing::warn!(host, port, "the default port for devices is taken: devices over MQTT are not served");
             Ok(None)
         }
-        Err(source) if source.kind() == ErrorKind::AddrInUse => Err(BindError::Taken { host, port, source }),
-        Err(source) => Err(BindError::Other { host, port, source }),
+        Err(source) if source.kind() == ErrorKind::AddrInUse => Err(DeviceBindError::Taken { host, port, source }),
+        Err(source) => Err(DeviceBindError::Other { host, port, source }),
     }
 }
 

@@ -15,10 +15,10 @@ use super::kept_body::KeptBody;
 
 /// One instance for the whole process. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub struct InFlight(Arc<Inner>);
+pub struct InFlight(Arc<InFlightCounts>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct InFlightCounts {
     requests: AtomicUsize,
     none_left: Notify,
 }

@@ -38,12 +38,12 @@ impl<'de> Deserialize<'de> for Filter {
 
 /// How many rows a page may have: 1 to 100 (docs/contract.md §2).
 #[derive(Debug, Clone, Copy)]
-pub struct Page {
+pub struct OffsetPage {
     pub limit: i64,
     pub skip: i64,
 }
 
-impl Page {
+impl OffsetPage {
     pub fn parse(limit: i64, skip: i64) -> Result<Self, AppError> {
         if !(1..=100).contains(&limit) {
             return Err(AppError::bad_input("limit harus 1 sampai 100"));

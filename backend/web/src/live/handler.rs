@@ -56,7 +56,7 @@ impl Drop for CustomerSocket {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Login {
+enum SocketLogin {
     Customer { token: Secret },
     Staff { tiket: Secret },
 }
@@ -71,8 +71,8 @@ impl Handler for Sockets {
             return Err(Refused::invalid_namespace());
         }
         let token = match connect.auth.read().map_err(|_| unauthorized())? {
-            Login::Customer { token } => token,
-            Login::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
+            SocketLogin::Customer { token } => token,
+            SocketLogin::Staff { tiket } => return self.till(&connect.socket, &tiket).await.map(Connected::Staff),
         };
         // Before that, running machines look idle, because their purchases are not loaded yet. While the server is cut off, other
         // servers' decisions are unknown.

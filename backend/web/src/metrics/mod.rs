@@ -92,7 +92,7 @@ impl ServerMetrics {
             self.clock_distance.clone(),
         );
         all.register_with_unit("database_wait", "Wait for a database connection", Unit::Seconds, db.waited().clone());
-        all.register_collector(Box::new(Connections(db.clone())));
+        all.register_collector(Box::new(PoolConnections(db.clone())));
         all.register_collector(Box::new(LogLines));
     }
 
@@ -111,9 +111,9 @@ impl ServerMetrics {
 
 /// The pools' connections, counted at each scrape.
 #[derive(Debug)]
-struct Connections(Db);
+struct PoolConnections(Db);
 
-impl Collector for Connections {
+impl Collector for PoolConnections {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
         let usage = self.0.usage();
         for (name, help, value) in [

@@ -36,7 +36,7 @@ const MAX_PAUSE_MS: i64 = 120_000;
 const TOO_LATE_MS: i64 = TTL_S * 1000;
 
 /// A service's response to a message.
-enum Answer {
+enum ServiceResponse {
     Taken,
     /// Retry later, after the pause that the service requests.
     Later(Option<i64>),
@@ -121,16 +121,18 @@ impl Push {
             }
         };
         match answer {
-            Answer::Taken => (Outcome::Sent, None),
-            Answer::Gone => (Outcome::Gone, None),
-            Answer::Refused(status) => {
+            ServiceResponse::Taken => (Outcome::Sent, None),
+            ServiceResponse::Gone => (Outcome::Gone, None),
+            ServiceResponse::Refused(status) => {
                 tracing::warn!(service = endpoint.origin(), %status, "a push was refused");
                 (Outcome::Failed, None)
             }
-            Answer::Later(asked_ms) => match usize::try_from(one.tries).ok().and_then(|n| PAUSES_MS.get(n.saturating_sub(1))) {
-                Some(pause_ms) => (Outcome::Again, Some(asked_ms.unwrap_or(0).clamp(*pause_ms, MAX_PAUSE_MS))),
-                None => (Outcome::Failed, None),
-            },
+            ServiceResponse::Later(asked_ms) => {
+                match usize::try_from(one.tries).ok().and_then(|n| PAUSES_MS.get(n.saturating_sub(1))) {
+                    Some(pause_ms) => (Outcome::Again, Some(asked_ms.unwrap_or(0).clamp(*pause_ms, MAX_PAUSE_MS))),
+                    None => (Outcome::Failed, None),
+                }
+            }
         }
     }
 
@@ -140,7 +142,7 @@ impl Push {
         Ok(web_push_native::encrypt(serde_json::to_vec(&message)?, key, auth)?)
     }
 
-    async fn post(&self, client: &Client, one: &Taken, endpoint: &Endpoint, body: Vec<u8>) -> Result<Answer, PushError> {
+    async fn post(&self, client: &Client, one: &Taken, endpoint: &Endpoint, body: Vec<u8>) -> Result<ServiceResponse, PushError> {
         let request = client
             .post(endpoint.as_str())
             .insert_header(("Authorization", self.vapid.authorization(endpoint, self.store.now())?))
@@ -153,19 +155,19 @@ impl Push {
             Ok(response) => response,
             Err(e) => {
                 tracing::debug!(service = endpoint.origin(), error = %e, "a push service does not answer");
-                return Ok(Answer::Later(None));
+                return Ok(ServiceResponse::Later(None));
             }
         };
         // Read to the end, so that the connection can be reused; the status alone decides.
         let _ = response.body().limit(MAX_ANSWER_BYTES).await;
         let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse::<u32>().ok());
         Ok(match response.status() {
-            status if status.is_success() => Answer::Taken,
-            StatusCode::NOT_FOUND | StatusCode::GONE => Answer::Gone,
+            status if status.is_success() => ServiceResponse::Taken,
+            StatusCode::NOT_FOUND | StatusCode::GONE => ServiceResponse::Gone,
             status if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() => {
-                Answer::Later(seconds.map(|s| i64::from(s) * 1000))
+                ServiceResponse::Later(seconds.map(|s| i64::from(s) * 1000))
             }
-            status => Answer::Refused(status),
+            status => ServiceResponse::Refused(status),
         })
     }
 

@@ -36,29 +36,29 @@ pub struct ProbeRequest {
 
 #[derive(Debug, Default)]
 pub struct Devices {
-    devices: HashMap<MachineId, Device>,
+    devices: HashMap<MachineId, KnownDevice>,
 }
 
 #[derive(Debug)]
-pub struct Device {
+pub struct KnownDevice {
     pub location: Location,
     pub conversation: Conversation,
     waiting: Vec<oneshot::Sender<bool>>,
 }
 
 impl Devices {
-    pub fn get(&mut self, idmesin: MachineId) -> Option<&mut Device> {
+    pub fn get(&mut self, idmesin: MachineId) -> Option<&mut KnownDevice> {
         self.devices.get_mut(&idmesin)
     }
 
-    pub fn get_or_make(&mut self, location: Location) -> &mut Device {
-        let device = || Device { location, conversation: Conversation::default(), waiting: Vec::new() };
+    pub fn get_or_make(&mut self, location: Location) -> &mut KnownDevice {
+        let device = || KnownDevice { location, conversation: Conversation::default(), waiting: Vec::new() };
         self.devices.entry(location.idmesin).or_insert_with(device)
     }
 
     /// Devices that have been silent for too long.
     pub fn silent(&self, now: Timestamp) -> Vec<MachineId> {
-        let silent = |device: &Device| device.conversation.silent_at().is_some_and(|at| at <= now);
+        let silent = |device: &KnownDevice| device.conversation.silent_at().is_some_and(|at| at <= now);
         self.devices.iter().filter(|(_, device)| silent(device)).map(|(id, _)| *id).collect()
     }
 
@@ -105,7 +105,7 @@ impl Devices {
     }
 }
 
-impl Device {
+impl KnownDevice {
     /// Answers the request when the device has sent a message or has gone.
     fn wait(&mut self, answer: oneshot::Sender<bool>) {
         self.waiting.retain(|waiting| !waiting.is_closed());

@@ -67,7 +67,7 @@ pub struct Presence {
 
 #[derive(Debug, Default)]
 struct PresenceTable {
-    devices: HashMap<MachineId, Device>,
+    devices: HashMap<MachineId, DevicePresence>,
     /// Devices whose record may have to change.
     due: HashSet<MachineId>,
     /// Devices that have connected and were not yet returned by `arrived`; only in a cluster.
@@ -75,7 +75,7 @@ struct PresenceTable {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Device {
+struct DevicePresence {
     present: bool,
     since: Timestamp,
     /// Presence that was stored last; `None`: not known.
@@ -84,7 +84,7 @@ struct Device {
     epoch: Option<i64>,
 }
 
-impl Device {
+impl DevicePresence {
     const fn new(now: Timestamp) -> Self {
         Self { present: false, since: now, stored: None, epoch: None }
     }
@@ -107,7 +107,7 @@ impl Presence {
     pub fn note(&self, idmesin: MachineId, present: bool, now: Timestamp) {
         let mut known = self.lock();
         let known = &mut *known;
-        let device = known.devices.entry(idmesin).or_insert(Device::new(now));
+        let device = known.devices.entry(idmesin).or_insert(DevicePresence::new(now));
         if device.present != present {
             (device.present, device.since) = (present, now);
             if present && !self.ownership.is_alone() {
@@ -127,7 +127,7 @@ impl Presence {
     /// Records that a device knows an epoch, which may be ahead of the stored one.
     pub fn note_epoch(&self, idmesin: MachineId, epoch: i64, now: Timestamp) {
         let mut known = self.lock();
-        known.devices.entry(idmesin).or_insert(Device::new(now)).epoch = Some(epoch);
+        known.devices.entry(idmesin).or_insert(DevicePresence::new(now)).epoch = Some(epoch);
         known.due.insert(idmesin);
     }
 
@@ -209,11 +209,12 @@ impl Presence {
 
     /// Writes a batch and returns how many rows were due.
     async fn record(&self, store: &Store, troubles: &Troubles, now: Timestamp) -> Result<usize, DbError> {
-        let batch: Vec<(MachineId, Device)> = {
+        let batch: Vec<(MachineId, DevicePresence)> = {
             let known = self.lock();
             let due = known.due.iter().filter_map(|id| known.devices.get(id).map(|device| (*id, *device)));
-            let is_over =
-                |device: &Device| device.present || device.epoch.is_some() || device.since.ms_until(now) >= BACK_WITHIN_MS;
+            let is_over = |device: &DevicePresence| {
+                device.present || device.epoch.is_some() || device.since.ms_until(now) >= BACK_WITHIN_MS
+            };
             due.filter(|(_, device)| is_over(device)).take(BATCH).collect()
         };
         if batch.is_empty() {
@@ -243,7 +244,7 @@ impl Presence {
         &self,
         store: &Store,
         troubles: &Troubles,
-        batch: &[(MachineId, Device)],
+        batch: &[(MachineId, DevicePresence)],
         now: Timestamp,
     ) -> Result<HashSet<MachineId>, DbError> {
         let machines: Vec<MachineId> = batch.iter().map(|(id, _)| *id).collect();

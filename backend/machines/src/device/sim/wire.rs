@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use nyala_core::purchase::device::Command;
 
-use super::{Devices, Reply};
+use super::{Reply, SimulatedDevices};
 use crate::device::Uplink;
 use crate::machines::Location;
 
@@ -47,7 +47,7 @@ impl Ord for Answer {
 }
 
 /// Runs until the sender of commands is dropped.
-pub(super) fn run(devices: &Devices, commands: &Receiver<(Location, Command)>, uplink: &Uplink) {
+pub(super) fn run(devices: &SimulatedDevices, commands: &Receiver<(Location, Command)>, uplink: &Uplink) {
     let mut answers = BinaryHeap::new();
     for nth in 0.. {
         match next(commands, answers.peek().map(|Reverse(answer): &Reverse<Answer>| answer.due), answers.len()) {

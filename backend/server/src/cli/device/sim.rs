@@ -95,7 +95,7 @@ fn loopback(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Keys, where they say that the server is, and whom devices trust there.
-struct Keys {
+struct DeviceKeys {
     keys: Vec<Key>,
     server: Option<String>,
     ca: Option<String>,
@@ -103,7 +103,7 @@ struct Keys {
 
 impl Sim {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
-        let Keys { keys, server, ca } = self.keys(common)?;
+        let DeviceKeys { keys, server, ca } = self.keys(common)?;
         let server = self.server.as_deref().or(server.as_deref()).unwrap_or(SERVER);
         let ca = match &self.ca {
             Some(file) => Some(fs::read_to_string(file).map_err(|e| Failure::new(format!("{}: {e}", file.display())))?),
@@ -139,18 +139,18 @@ impl Sim {
         printed
     }
 
-    fn keys(&self, common: &CommonArgs) -> Result<Keys, Failure> {
-        let Keys { mut keys, server, ca } = match (&self.keys, &self.secret, self.outlet) {
+    fn keys(&self, common: &CommonArgs) -> Result<DeviceKeys, Failure> {
+        let DeviceKeys { mut keys, server, ca } = match (&self.keys, &self.secret, self.outlet) {
             (Some(path), ..) => from_file(path)?,
             (None, Some(secret), Some(idoutlet)) => {
                 let idmesin = self.mesin.one().ok_or_else(|| Failure::new("--secret is one machine's: name it with --mesin"))?;
-                Keys { keys: vec![Key { idmesin, idoutlet, secret: secret.as_str().into() }], server: None, ca: None }
+                DeviceKeys { keys: vec![Key { idmesin, idoutlet, secret: secret.as_str().into() }], server: None, ca: None }
             }
             _ => context::run(common, async |k| {
                 let keys = demo::devices::keys(&k.db).await?;
                 let keys = keys.into_iter().map(|(idoutlet, idmesin, secret)| Key { idmesin, idoutlet, secret: secret.into() });
                 let server = Some(format!("{}:{}", k.config.mqtt.host, k.config.mqtt.port));
-                Ok(Keys { keys: keys.collect(), server, ca: None })
+                Ok(DeviceKeys { keys: keys.collect(), server, ca: None })
             })?,
         };
         keys.retain(|key| self.mesin.has(key.idmesin));
@@ -160,12 +160,12 @@ impl Sim {
         }
         match keys.array_windows().find(|[one, other]| one.idmesin == other.idmesin) {
             Some([one, _]) => Err(Failure::new(format!("machine {} has two keys; a device has one", one.idmesin))),
-            None => Ok(Keys { keys, server, ca }),
+            None => Ok(DeviceKeys { keys, server, ca }),
         }
     }
 }
 
-fn from_file(path: &std::path::Path) -> Result<Keys, Failure> {
+fn from_file(path: &std::path::Path) -> Result<DeviceKeys, Failure> {
     let keys = keys_file::read(path)?;
     // All of one server's: it has one authority.
     let ca = keys.iter().find_map(|key| key.ca.clone()).filter(|ca| !ca.is_empty());
@@ -180,7 +180,7 @@ fn from_file(path: &std::path::Path) -> Result<Keys, Failure> {
         )));
     }
     let keys = keys.into_iter().map(|key| Key { idmesin: key.idmesin, idoutlet: key.idoutlet, secret: key.secret.into() });
-    Ok(Keys { keys: keys.collect(), server: servers.pop(), ca })
+    Ok(DeviceKeys { keys: keys.collect(), server: servers.pop(), ca })
 }
 
 fn resolve(server: &str) -> Result<SocketAddr, Failure> {

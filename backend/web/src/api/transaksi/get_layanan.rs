@@ -22,7 +22,7 @@ use utoipa::ToSchema;
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, Empty, ok_with};
 use crate::http::error::AppError;
-use crate::http::input::Page;
+use crate::http::input::OffsetPage;
 use crate::http::json::Json;
 use crate::http::schema::{MAX_SEARCH_CHARS, SearchText};
 
@@ -136,7 +136,7 @@ pub async fn get_layanan(
     _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
-    let page = Page::parse(body.limit, body.skip)?;
+    let page = OffsetPage::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
     let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
-use crate::http::input::{Filter, Page};
+use crate::http::input::{Filter, OffsetPage};
 use crate::http::json::Json;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -131,7 +131,7 @@ pub async fn list_history(
     customer: Customer,
     body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
-    let page = Page::parse(body.limit, body.skip)?;
+    let page = OffsetPage::parse(body.limit, body.skip)?;
     let sampai = match body.sampai.as_deref() {
         None | Some("") => None,
         Some(text) => {

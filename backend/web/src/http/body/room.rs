@@ -16,10 +16,10 @@ type Rank = (usize, Reverse<u64>, Address);
 
 /// One instance for the whole process. Cheap to clone.
 #[derive(Debug, Clone)]
-pub struct Room(Arc<Inner>);
+pub struct Room(Arc<RoomState>);
 
 #[derive(Debug)]
-struct Inner {
+struct RoomState {
     max_bytes: usize,
     held: Mutex<Held>,
     /// Bytes held now.
@@ -67,7 +67,7 @@ struct Body {
 impl Room {
     /// Limits unfinished bodies to `max_bytes` over all connections.
     pub fn new(max_bytes: usize) -> Self {
-        Self(Arc::new(Inner { max_bytes, held: Mutex::default(), bytes: Gauge::default(), given_up: Counter::default() }))
+        Self(Arc::new(RoomState { max_bytes, held: Mutex::default(), bytes: Gauge::default(), given_up: Counter::default() }))
     }
 
     /// A place for a body from `address`; it holds nothing yet.

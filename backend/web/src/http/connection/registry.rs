@@ -15,9 +15,9 @@ use crate::http::metrics::HttpMetrics;
 
 /// The open connections of the whole process. Cheap to clone.
 #[derive(Clone)]
-pub struct Connections(Arc<Inner>);
+pub struct Connections(Arc<RegistryState>);
 
-struct Inner {
+struct RegistryState {
     /// Maximum number of open connections, websockets included.
     limit: usize,
     trusted: Vec<Block>,
@@ -60,7 +60,7 @@ impl Connections {
         metrics: HttpMetrics,
         websockets: impl Fn() -> usize + Send + Sync + 'static,
     ) -> Self {
-        Self(Arc::new(Inner { limit, trusted, websockets: Box::new(websockets), metrics, open: Mutex::default() }))
+        Self(Arc::new(RegistryState { limit, trusted, websockets: Box::new(websockets), metrics, open: Mutex::default() }))
     }
 
     /// Takes a slot for a connection that was accepted from `peer`; `None` when none is left.
