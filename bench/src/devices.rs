@@ -187,7 +187,7 @@ impl DeviceCost {
         let metrics = DeviceMetrics::default();
         let secrets = Secrets::load(&world.scratch.data())?.ok_or("no keys")?;
         let authority = tls.then(|| Authority::of(&secrets)).transpose()?;
-        let settings = ServerSettings::load(Path::new("config"), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
+        let settings = ServerSettings::load(Some(Path::new("config")), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
         let served = (authority, Some("127.0.0.1"));
         let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), served, &settings)?;
         let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);

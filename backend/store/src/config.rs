@@ -28,6 +28,13 @@ pub use push::PushSettings;
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
 const LISTS: [&str; 5] =
     ["http.trusted_proxies", "http.metrics_from", "http.allowed_origins", "mqtt.trusted_proxies", "push.hosts"];
+const DEFAULT: &str = "default.toml";
+/// The files of `config/`: an installed program needs no folder.
+const IN_THE_PROGRAM: [(&str, &str); 3] = [
+    (DEFAULT, include_str!("../../../config/default.toml")),
+    ("development.toml", include_str!("../../../config/development.toml")),
+    ("production.toml", include_str!("../../../config/production.toml")),
+];
 /// `data.dir` in `config/default.toml`.
 const DEFAULT_DATA_DIR: &str = "data";
 
@@ -283,18 +290,25 @@ pub enum ConfigError {
 }
 
 impl ServerSettings {
-    /// Reads and checks the settings. `dir` holds the `*.toml`; `flags` are `section.key=value`.
-    pub fn load(dir: &Path, flags: &[String]) -> Result<Self, ConfigError> {
+    /// Reads and checks the settings. `dir` holds the `*.toml`, else those in the program count; `flags` are `section.key=value`.
+    pub fn load(dir: Option<&Path>, flags: &[String]) -> Result<Self, ConfigError> {
         let (lists, plain) = environment::sources();
-        let default = dir.join("default.toml");
-        let base = || config::Config::builder().add_source(config::File::from(default.as_path()));
+        let read = |name: &str| -> Result<String, ConfigError> {
+            match dir {
+                None => Ok(IN_THE_PROGRAM.iter().find(|(of, _)| *of == name).map_or("", |(_, text)| text).to_owned()),
+                Some(dir) => match std::fs::read_to_string(dir.join(name)) {
+                    Err(e) if e.kind() == std::io::ErrorKind::NotFound && name != DEFAULT => Ok(String::new()),
+                    text => text.map_err(|e| ConfigError::Refused(format!("{} cannot be read: {e}", dir.join(name).display()))),
+                },
+            }
+        };
+        let toml = |text: &str| config::File::from_str(text, config::FileFormat::Toml);
+        let default = read(DEFAULT)?;
+        let base = || config::Config::builder().add_source(toml(&default));
         environment::refuse_misspelt(&base().build()?.collect()?)?;
         let profile: String = with_flags(base().add_source(plain.clone()), flags)?.build()?.get("profile")?;
         let mut builder = base();
-        let layer = dir.join(format!("{profile}.toml"));
-        if layer.exists() {
-            builder = builder.add_source(config::File::from(layer));
-        }
+        builder = builder.add_source(toml(&read(&format!("{profile}.toml"))?));
         builder = builder.add_source(plain);
         for (key, items) in lists {
             builder = builder.set_override(key, items)?;

@@ -127,7 +127,7 @@ impl Setup {
     /// Development settings, and a clock that is stopped at the present second.
     pub fn new() -> Self {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
-        let mut config = ServerSettings::load(&dir, &[]).expect("settings");
+        let mut config = ServerSettings::load(Some(&dir), &[]).expect("settings");
         config.http.host = "127.0.0.1".to_owned();
         config.http.port = 0;
         config.mqtt.port = 0;

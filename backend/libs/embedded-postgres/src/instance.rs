@@ -130,6 +130,8 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
         ("fsync", "on".to_owned()),
         ("synchronous_commit", "on".to_owned()),
         ("full_page_writes", "on".to_owned()),
+        // Short statements gain nothing by it, and a service may forbid memory that is both writable and executable.
+        ("jit", "off".to_owned()),
         ("timezone", "UTC".to_owned()),
         ("log_timezone", "UTC".to_owned()),
         // The log goes into the server's log, which adds time and level. It must not hold a customer's data, so neither the

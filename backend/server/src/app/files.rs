@@ -78,19 +78,58 @@ struct BuiltFile {
 }
 
 impl Built {
-    /// `None` for what is not a readable file.
-    fn read(&self, path: PathBuf, encoding: Option<ContentEncoding>) -> Option<BuiltFile> {
+    /// The file `name` of the build in `dir`, or of the one in the program where there is no such folder. `None` for what is no readable file.
+    fn read(&self, dir: &Path, name: &Path, encoding: Option<ContentEncoding>) -> Option<BuiltFile> {
+        let path = dir.join(name);
+        if !dir.is_dir() {
+            return embedded::get(name.to_str()?, encoding);
+        }
         let on_disk = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?;
         let (modified, length) = (on_disk.modified().ok()?, on_disk.len());
         if let Some(file) = self.0.get(&path).filter(|file| (file.modified, file.length) == (modified, length)) {
             return Some(file.clone());
         }
         let bytes = Bytes::from(fs::read(&path).ok()?);
-        let tag = EntityTag::new_strong(URL_SAFE_NO_PAD.encode(&Sha256::digest(&bytes)[..16]));
+        let tag = EntityTag::new_strong(tag_of(&Sha256::digest(&bytes)));
         let file = BuiltFile { bytes, tag, encoding, modified, length };
         self.0.insert(path, file.clone());
         Some(file)
     }
+}
+
+/// The build in the program: an installed program needs no folder. A build for development has none.
+mod embedded {
+    use super::{BuiltFile, ContentEncoding};
+
+    #[cfg(debug_assertions)]
+    pub fn get(_: &str, _: Option<ContentEncoding>) -> Option<BuiltFile> {
+        None
+    }
+
+    #[cfg(not(debug_assertions))]
+    pub fn get(name: &str, encoding: Option<ContentEncoding>) -> Option<BuiltFile> {
+        use std::borrow::Cow;
+
+        use super::{Bytes, EntityTag, SystemTime, tag_of};
+
+        let file = App::get(name)?;
+        let tag = EntityTag::new_strong(tag_of(&file.metadata.sha256_hash()));
+        let bytes = match file.data {
+            Cow::Borrowed(bytes) => Bytes::from_static(bytes),
+            Cow::Owned(bytes) => Bytes::from(bytes),
+        };
+        Some(BuiltFile { length: bytes.len() as u64, bytes, tag, encoding, modified: SystemTime::UNIX_EPOCH })
+    }
+
+    #[cfg(not(debug_assertions))]
+    #[derive(rust_embed::RustEmbed)]
+    #[folder = "../../frontend/dist"]
+    #[allow_missing = true]
+    struct App;
+}
+
+fn tag_of(sha256: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(&sha256[..16])
 }
 
 /// The app's file or page that `req` asks for below `dir`; 404 for the rest.
@@ -104,10 +143,9 @@ pub fn serve(req: &HttpRequest, dir: &Path, built: &Built) -> Result<HttpRespons
         return Ok(page(req, dir, built, PAGE));
     }
     if let Some(file) = file_of(path)
-        && let path_on_disk = dir.join(file)
-        && let Some(found) = open(req, built, &path_on_disk)
+        && let Some(found) = open(req, built, dir, &file)
     {
-        return Ok(answer(req, found, &path_on_disk, if is_hashed(path) { IMMUTABLE } else { REVALIDATE }));
+        return Ok(answer(req, found, &file, if is_hashed(path) { IMMUTABLE } else { REVALIDATE }));
     }
     match page_of(path) {
         Some(found) if wants_page(req, path) => Ok(page(req, dir, built, found)),
@@ -152,24 +190,24 @@ fn wants_page(req: &HttpRequest, path: &str) -> bool {
 }
 
 fn page(req: &HttpRequest, dir: &Path, built: &Built, name: &str) -> HttpResponse {
-    let path = dir.join(name);
-    match open(req, built, &path) {
-        Some(file) => answer(req, file, &path, REVALIDATE),
+    let name = Path::new(name);
+    match open(req, built, dir, name) {
+        Some(file) => answer(req, file, name, REVALIDATE),
         None => HttpResponse::ServiceUnavailable().content_type("text/html; charset=utf-8").body(NOT_BUILT),
     }
 }
 
 /// The file, in the form that the caller likes best; a part of it is always one of the plain file. `None` for what is not a readable
 /// file.
-fn open(req: &HttpRequest, built: &Built, path: &Path) -> Option<BuiltFile> {
-    let plain = built.read(path.to_owned(), None)?;
+fn open(req: &HttpRequest, built: &Built, dir: &Path, name: &Path) -> Option<BuiltFile> {
+    let plain = built.read(dir, name, None)?;
     let whole = !req.headers().contains_key(header::RANGE);
-    Some(whole.then(|| open_packed(req, built, path)).flatten().unwrap_or(plain))
+    Some(whole.then(|| open_packed(req, built, dir, name)).flatten().unwrap_or(plain))
 }
 
 /// `None` when the caller likes the plain file best, or the build has none that it likes better. Who accepts nothing of all this gets
 /// the plain file too (RFC 9110 §12.5.3).
-fn open_packed(req: &HttpRequest, built: &Built, path: &Path) -> Option<BuiltFile> {
+fn open_packed(req: &HttpRequest, built: &Built, dir: &Path, name: &Path) -> Option<BuiltFile> {
     let accepted = AcceptEncoding::parse(req).ok()?;
     let mut offered: Vec<_> = PACKED.iter().map(|(encoding, ending)| (Encoding::Known(*encoding), *encoding, *ending)).collect();
     let plain = Encoding::identity();
@@ -177,9 +215,9 @@ fn open_packed(req: &HttpRequest, built: &Built, path: &Path) -> Option<BuiltFil
         let chosen = accepted.negotiate(offered.iter().map(|(name, ..)| name).chain([&plain]))?;
         let at = offered.iter().position(|(name, ..)| *name == chosen)?;
         let (_, encoding, ending) = offered.remove(at);
-        let mut name = OsString::from(path);
-        name.push(ending);
-        if let Some(file) = built.read(name.into(), Some(encoding)) {
+        let mut packed = OsString::from(name);
+        packed.push(ending);
+        if let Some(file) = built.read(dir, Path::new(&packed), Some(encoding)) {
             return Some(file);
         }
     }

@@ -13,7 +13,7 @@ use nyala_store::db::{keys, lock, migrate};
 use nyala_store::secrets::Secrets;
 use nyala_store::telemetry;
 
-use super::{CommonArgs, Failure, NewDatabase};
+use super::{CommonArgs, Failure, NewDatabase, env_file};
 
 /// How the ledger and the audit log name who works at this machine.
 pub const PRINCIPAL: &str = "cli";
@@ -60,13 +60,18 @@ impl CommandContext {
 
 /// The settings in effect.
 pub fn settings(common: &CommonArgs) -> Result<ServerSettings, Failure> {
-    if !common.config_dir.join("default.toml").is_file() {
-        let dir = common.config_dir.display();
-        return Err(Failure::new(format!(
-            "{dir}/default.toml is not there; run this from the checkout or name the folder with --config-dir"
-        )));
-    }
-    Ok(ServerSettings::load(&common.config_dir, &common.set)?)
+    let in_checkout = PathBuf::from("config");
+    let dir = match &common.config_dir {
+        Some(dir) if !dir.join("default.toml").is_file() => {
+            return Err(Failure::new(format!(
+                "{}/default.toml is not there; leave --config-dir out, or name the folder that has it",
+                dir.display()
+            )));
+        }
+        Some(dir) => Some(dir.as_path()),
+        None => Some(in_checkout.as_path()).filter(|dir| !env_file::is_installed() && dir.join("default.toml").is_file()),
+    };
+    Ok(ServerSettings::load(dir, &common.set)?)
 }
 
 /// Finds or starts a database that is there, migrates it, and runs `work`. It stops afterwards when this command started it.

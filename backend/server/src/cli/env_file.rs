@@ -1,7 +1,6 @@
 //! `--env-file`: settings in a file that systemd reads, too (`EnvironmentFile=`, systemd.exec(5)). A shell that sources such a file takes
 //! `&`, `$` and blanks in its values for its own.
 
-use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,35 +8,33 @@ use std::process::Command;
 use super::{Failure, output};
 
 const FLAG: &str = "--env-file";
+/// The file of an installed program.
+const INSTALLED: &str = "/etc/nyala/nyala.env";
 
-/// Starts this program once more in its own place, with what `files` set and without the flag: a process changes its environment safely
-/// only before it begins. Returns when there is nothing to do, or with why it cannot.
+/// Starts this program once more in its own place, with what `files` set and the environment does not: a process changes its environment safely
+/// only before it begins. A program that is installed below /usr reads the file of its package when none is named. Returns when there is
+/// nothing to do, or with why it cannot.
 pub fn enter(files: &[PathBuf]) -> Option<Failure> {
-    if files.is_empty() {
-        return None;
-    }
+    let installed = [PathBuf::from(INSTALLED)];
+    let files = if files.is_empty() && is_installed() && installed[0].exists() { &installed } else { files };
     let run = || {
         let variables = files.iter().map(|file| read(file)).collect::<Result<Vec<_>, _>>()?;
+        let missing: Vec<_> = variables.into_iter().flatten().filter(|(name, _)| std::env::var_os(name).is_none()).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
         let mut args = std::env::args_os();
         let name = args.next().unwrap_or_default();
         let mut program = Command::new(std::env::current_exe()?);
-        let failed = program.arg0(name).args(without_flag(args)).envs(variables.into_iter().flatten()).exec();
+        let failed = program.arg0(name).args(args).envs(missing).exec();
         Err::<(), _>(Failure::new(format!("this program cannot be started with {FLAG}: {failed}")))
     };
     run().err()
 }
 
-/// No value of another flag begins with a hyphen, so that each of these is the flag.
-fn without_flag(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
-    let (mut kept, mut args) = (Vec::new(), args.into_iter());
-    while let Some(arg) = args.next() {
-        match arg.to_string_lossy().strip_prefix(FLAG) {
-            Some("") => drop(args.next()),
-            Some(rest) if rest.starts_with('=') => {}
-            _ => kept.push(arg),
-        }
-    }
-    kept
+/// Whether this program came with a package, and not from a checkout.
+pub fn is_installed() -> bool {
+    std::env::current_exe().is_ok_and(|program| program.starts_with("/usr"))
 }
 
 fn read(file: &Path) -> Result<Vec<(String, String)>, Failure> {
@@ -186,12 +183,6 @@ mod tests {
         is("A=x   ", &[("A", "x")]);
         is("A=x\\", &[("A", "x")]);
         is("", &[]);
-    }
-
-    #[test]
-    fn only_the_flag_and_its_file_are_left_out() {
-        let args = ["--env-file", "a", "key", "--env-file=b", "add", "--nama", "env-file"].map(OsString::from);
-        assert_eq!(without_flag(args.into_iter()), ["key", "add", "--nama", "env-file"].map(OsString::from));
     }
 
     #[test]

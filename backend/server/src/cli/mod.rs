@@ -43,10 +43,11 @@ struct Cli {
 /// What every command takes.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
-    /// Folder of default.toml, development.toml and production.toml
-    #[arg(long, global = true, default_value = "config", value_name = "DIR")]
-    config_dir: PathBuf,
-    /// File of NAME=value lines, quoted as for systemd's EnvironmentFile=; what it sets wins over the environment. May be repeated
+    /// Folder of default.toml, development.toml and production.toml [default: config where it is there, else what is in the program]
+    #[arg(long, global = true, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
+    /// File of NAME=value lines, quoted as for systemd's EnvironmentFile=; the environment wins over it. May be repeated [default:
+    /// /etc/nyala/nyala.env for an installed program]
     #[arg(long = "env-file", global = true, value_name = "FILE")]
     env_file: Vec<PathBuf>,
     /// A setting that wins over files and environment; may be repeated

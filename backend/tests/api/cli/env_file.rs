@@ -44,13 +44,18 @@ async fn a_database_url_is_read_verbatim_from_the_file() {
 }
 
 #[actix_web::test]
-async fn the_file_wins_over_the_environment_and_the_flags_win_over_it() {
+async fn the_environment_wins_over_the_file_and_the_flags_win_over_both() {
     let file = EnvFile::of(
-        "NYALA__HTTP__PORT=8123\nNYALA__HTTP__TRUSTED_PROXIES=\"127.0.0.1,10.0.0.0/8\"\nNYALA__PUSH__CONTACT=mailto:a\\\n@b.example\n",
+        "NYALA__HTTP__PORT=8123\nNYALA__HTTP__BACKLOG=66\nNYALA__HTTP__TRUSTED_PROXIES=\"127.0.0.1,10.0.0.0/8\"\nNYALA__PUSH__CONTACT=mailto:a\\\n@b.example\n",
     );
     let flag = format!("--env-file={}", file.path());
-    let said = Said::from(nyala().env("NYALA__HTTP__PORT", "8124").args(["config", "check", &flag]).output().unwrap()).ok();
-    for line in ["port = 8123", "trusted_proxies = [\"127.0.0.1/32\", \"10.0.0.0/8\"]", "contact = \"mailto:a@b.example\""] {
+    let said = Said::from(nyala().env("NYALA__HTTP__BACKLOG", "77").args(["config", "check", &flag]).output().unwrap()).ok();
+    for line in [
+        "backlog = 77",
+        "port = 8123",
+        "trusted_proxies = [\"127.0.0.1/32\", \"10.0.0.0/8\"]",
+        "contact = \"mailto:a@b.example\"",
+    ] {
         assert!(said.contains(line), "{line}: {said}");
     }
     let set = Said::from(nyala().args(["config", "check", &flag, "--set", "http.port=8125"]).output().unwrap()).ok();

@@ -77,7 +77,7 @@ fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
         .map(|(key, value)| format!("{}={value}", key.strip_prefix("NYALA__").unwrap().replace("__", ".").to_lowercase()))
         .collect();
     args.extend(["access_token", "phone_number_id", "template"].map(|key| format!("whatsapp.meta_{key}=1")));
-    let settings = ServerSettings::load(&root().join("config"), &args).unwrap();
+    let settings = ServerSettings::load(Some(&root().join("config")), &args).unwrap();
     assert_eq!(last["EXPOSE"], format!("{} {}", settings.http.port, settings.mqtt.port));
     assert_eq!((settings.http.host.as_str(), settings.mqtt.host.as_str()), ("0.0.0.0", "0.0.0.0"));
     assert!(settings.is_production() && settings.data.dir == Path::new(folder));

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn loopback_and_listed_addresses_are_operators() {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
-        let mut http = nyala_store::config::ServerSettings::load(&dir, &[]).unwrap().http;
+        let mut http = nyala_store::config::ServerSettings::load(Some(&dir), &[]).unwrap().http;
         let may = |http: &HttpSettings, peer: &str| {
             is_operator(&TestRequest::get().peer_addr(peer.parse().unwrap()).to_http_request(), http)
         };

@@ -139,7 +139,7 @@ mod tests {
 
     fn settings(forwarded_host: bool) -> HttpSettings {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../config");
-        let mut http = nyala_store::config::ServerSettings::load(&dir, &[]).unwrap().http;
+        let mut http = nyala_store::config::ServerSettings::load(Some(&dir), &[]).unwrap().http;
         (http.forwarded_host, http.trusted_proxies) = (forwarded_host, vec![Block::parse("127.0.0.1").unwrap()]);
         http
     }
