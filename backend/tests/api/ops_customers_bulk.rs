@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join;
-use nyala_web::ops::pelanggan_bulk::BULK_LOCK;
+use nyala_web::ops::people::customers_bulk::BULK_LOCK;
 use serde_json::{Value, json};
 
 use crate::helpers::{PASSWORD, Setup, TestApp};

@@ -1,0 +1,77 @@
+//! `POST /ops/v1/refund`: refunds part or all of a purchase's price (supervisor and above, a kasir with an approval).
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::cause::Cause;
+use nyala_core::domain::id::WalletId;
+use nyala_core::domain::receipt_number::ReceiptNumber;
+use nyala_core::domain::{text, whole};
+use nyala_identity::staff::approval::Act;
+use nyala_ledger::refund::{self, Grounds};
+use nyala_store::db::Store;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::http::answer::{Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::Reason;
+use crate::live::balances::Balances;
+use crate::ops::approval::{Approval, Approved};
+use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
+use crate::ops::refund::give_back::{self, MoneyBack};
+
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
+pub struct Refund {
+    /// The receipt number.
+    idtransaksi: ReceiptNumber,
+    /// Rupiah to give back, at least 1, at most what is left of the price.
+    #[schema(minimum = 1, maximum = 9223372036854775807_i64)]
+    #[serde(deserialize_with = "whole::deserialize")]
+    nominal: i64,
+    #[schema(value_type = Reason)]
+    alasan: String,
+    /// Whose use: when two customers share the receipt number, and always from a kasir.
+    idcustomer: Option<WalletId>,
+}
+
+/// Gives back part or all of a use's price.
+#[utoipa::path(
+    post, path = "/ops/v1/refund", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Refund,
+    params(IdempotencyKey, Approval),
+    responses(
+        (status = 200, body = Answer<MoneyBack>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 409, body = Empty), (status = 422, body = Empty),
+    )
+)]
+pub async fn refund(
+    by: Approved,
+    key: IdempotencyKey,
+    store: web::Data<Store>,
+    balances: web::Data<Balances>,
+    body: Json<Refund>,
+) -> Result<HttpResponse, AppError> {
+    let operator = by.operator;
+    let act = give_back::customer(&operator, body.idcustomer)?
+        .map(|idcustomer| Act::refund(body.idtransaksi.as_str(), idcustomer, body.nominal));
+    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    if body.nominal < 1 {
+        return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
+    }
+    let (now, principal) = (store.now(), operator.principal());
+    let grounds = Grounds { principal: &principal, reason: &reason, now };
+    let call = IdempotentCall::new(&operator, key, "refund", &*body, now)?;
+    let mut client = store.get().await?;
+    let mut moved = None;
+    let answer = call
+        .once(&mut client, async |tx| {
+            let approver = by.check(tx, act.as_ref(), now).await?;
+            let refundable = refund::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
+            let back = refund::refund(tx, &refundable, body.nominal, grounds).await?;
+            moved = Some(give_back::moved(&back, Cause::Refund));
+            give_back::record(tx, "refund", &body.idtransaksi, back, grounds, approver).await
+        })
+        .await?;
+    balances.tell(moved);
+    Ok(answer)
+}
