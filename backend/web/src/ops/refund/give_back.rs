@@ -1,21 +1,25 @@
-//! Shared parts of `hapus` and `refund`: permission, response, audit log.
+//! What `hapus` and `refund` do: permission, the movement, response, audit log.
 
+use actix_web::HttpResponse;
 use deadpool_postgres::Transaction;
 use nyala_core::domain::cause::Cause;
 use nyala_core::domain::id::{StaffId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::role::Role;
+use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_identity::staff::operator::Operator;
+use nyala_identity::staff::approval::Act;
 use nyala_ledger::refund::{self, GivenBack, Grounds, Visible};
+use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::http::error::AppError;
-use crate::live::balances::Moved;
-use crate::ops::approval::with_approver;
+use crate::live::balances::{Balances, Moved};
+use crate::ops::approval::{Approved, with_approver};
+use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MoneyBack {
@@ -44,25 +48,73 @@ pub struct GivenBackOften {
     pub mesin: i64,
 }
 
-/// The purchases that `operator` may change, only those of `idcustomer` if it is given.
-pub(super) fn visible(operator: &Operator, idcustomer: Option<WalletId>) -> Visible {
-    Visible { scope: operator.scope, wallet: idcustomer }
+/// How much of a purchase's price goes back.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Share {
+    /// A refund of so many rupiah.
+    Part(i64),
+    /// A deletion: what refunds have left.
+    Rest,
 }
 
-/// The purchase's customer, if given. A kasir must give it, because the approval names it.
-pub(super) fn customer(operator: &Operator, idcustomer: Option<WalletId>) -> Result<Option<WalletId>, AppError> {
-    match idcustomer {
-        None if operator.role == Role::Kasir => Err(AppError::Unprocessable("idcustomer wajib diisi")),
-        id => Ok(id),
+/// A purchase whose price is given back, as a request names it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Purchase<'a> {
+    pub receipt: &'a ReceiptNumber,
+    /// A kasir must give it, because the approval names it.
+    pub idcustomer: Option<WalletId>,
+    pub reason: &'a str,
+}
+
+/// Gives the price back, once for each key. `body` is what the key stands for.
+pub(super) async fn give_back(
+    (by, key): (Approved, IdempotencyKey),
+    (store, balances): (&Store, &Balances),
+    body: &impl Serialize,
+    purchase: Purchase<'_>,
+    share: Share,
+) -> Result<HttpResponse, AppError> {
+    let Purchase { receipt, idcustomer, reason } = purchase;
+    let (name, cause) = match share {
+        Share::Part(_) => ("refund", Cause::Refund),
+        Share::Rest => ("hapus", Cause::Deletion),
+    };
+    let operator = by.operator;
+    if idcustomer.is_none() && operator.role == Role::Kasir {
+        return Err(AppError::Unprocessable("idcustomer wajib diisi"));
     }
+    let act = idcustomer.map(|idcustomer| match share {
+        Share::Part(nominal) => Act::refund(receipt.as_str(), idcustomer, nominal),
+        Share::Rest => Act::delete(receipt.as_str(), idcustomer),
+    });
+    let reason = text::parse("alasan", reason, text::MAX_REASON_CHARS)?;
+    if matches!(share, Share::Part(nominal) if nominal < 1) {
+        return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
+    }
+    let (now, principal) = (store.now(), operator.principal());
+    let grounds = Grounds { principal: &principal, reason: &reason, now };
+    let call = IdempotentCall::new(&operator, key, name, body, now)?;
+    let mut client = store.get().await?;
+    let mut moved = None;
+    let answer = call
+        .once(&mut client, async |tx| {
+            let approver = by.check(tx, act.as_ref(), now).await?;
+            let visible = Visible { scope: operator.scope, wallet: idcustomer };
+            let refundable = refund::lock(tx, receipt, visible).await?;
+            let back = match share {
+                Share::Part(nominal) => refund::refund(tx, &refundable, nominal, grounds).await?,
+                Share::Rest => refund::delete(tx, &refundable, grounds).await?,
+            };
+            let GivenBack { id_customer_global, idcustomer, balance, .. } = back;
+            moved = Some(Moved { id_customer_global, idcustomer, balance, cause });
+            record(tx, name, receipt, back, grounds, approver).await
+        })
+        .await?;
+    balances.tell(moved);
+    Ok(answer)
 }
 
-pub(super) fn moved(back: &GivenBack, cause: Cause) -> Moved {
-    let GivenBack { id_customer_global, idcustomer, balance, .. } = *back;
-    Moved { id_customer_global, idcustomer, balance, cause }
-}
-
-pub(super) async fn record(
+async fn record(
     tx: &Transaction<'_>,
     action: &'static str,
     receipt: &ReceiptNumber,

@@ -1,12 +1,9 @@
 //! `POST /ops/v1/refund`: refunds part or all of a purchase's price (supervisor and above, a kasir with an approval).
 
 use actix_web::{HttpResponse, web};
-use nyala_core::domain::cause::Cause;
 use nyala_core::domain::id::WalletId;
 use nyala_core::domain::receipt_number::ReceiptNumber;
-use nyala_core::domain::{text, whole};
-use nyala_identity::staff::approval::Act;
-use nyala_ledger::refund::{self, Grounds};
+use nyala_core::domain::whole;
 use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -17,8 +14,8 @@ use crate::http::json::Json;
 use crate::http::schema::Reason;
 use crate::live::balances::Balances;
 use crate::ops::approval::{Approval, Approved};
-use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
-use crate::ops::refund::give_back::{self, MoneyBack};
+use crate::ops::idempotency::IdempotencyKey;
+use crate::ops::refund::give_back::{MoneyBack, Purchase, Share, give_back};
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct Refund {
@@ -51,27 +48,6 @@ pub async fn refund(
     balances: web::Data<Balances>,
     body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
-    let operator = by.operator;
-    let act = give_back::customer(&operator, body.idcustomer)?
-        .map(|idcustomer| Act::refund(body.idtransaksi.as_str(), idcustomer, body.nominal));
-    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    if body.nominal < 1 {
-        return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
-    }
-    let (now, principal) = (store.now(), operator.principal());
-    let grounds = Grounds { principal: &principal, reason: &reason, now };
-    let call = IdempotentCall::new(&operator, key, "refund", &*body, now)?;
-    let mut client = store.get().await?;
-    let mut moved = None;
-    let answer = call
-        .once(&mut client, async |tx| {
-            let approver = by.check(tx, act.as_ref(), now).await?;
-            let refundable = refund::lock(tx, &body.idtransaksi, give_back::visible(&operator, body.idcustomer)).await?;
-            let back = refund::refund(tx, &refundable, body.nominal, grounds).await?;
-            moved = Some(give_back::moved(&back, Cause::Refund));
-            give_back::record(tx, "refund", &body.idtransaksi, back, grounds, approver).await
-        })
-        .await?;
-    balances.tell(moved);
-    Ok(answer)
+    let purchase = Purchase { receipt: &body.idtransaksi, idcustomer: body.idcustomer, reason: &body.alasan };
+    give_back((by, key), (&store, &balances), &*body, purchase, Share::Part(body.nominal)).await
 }
