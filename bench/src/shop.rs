@@ -10,7 +10,7 @@ use crate::BenchError;
 /// Runs end long after every measurement.
 pub const DURATION_S: u32 = 3600;
 /// Of every customer that is made in bulk.
-pub const PASSWORD: &str = nyala_web::ops::pelanggan_bulk::PASSWORD;
+pub const PASSWORD: &str = nyala_web::ops::people::customers_bulk::PASSWORD;
 
 /// # Errors
 /// The refusal of a call.

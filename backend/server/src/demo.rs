@@ -22,14 +22,17 @@ use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::pool::Db;
 use nyala_store::secrets::Secrets;
 use nyala_web::http::error::AppError;
-use nyala_web::ops::layanan::{self, Offer};
-use nyala_web::ops::mesin;
-use nyala_web::ops::outlet::{self, Premises};
-use nyala_web::ops::payee;
-use nyala_web::ops::pelanggan_bulk::{self, PASSWORD};
-use nyala_web::ops::perangkat;
+use nyala_web::ops::machine::install as mesin;
+use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
+use nyala_web::ops::people::customers_bulk::PASSWORD;
+use nyala_web::ops::people::payee;
 use nyala_web::ops::scope::Outlet;
-use nyala_web::ops::topup::{self, Allowed};
+use nyala_web::ops::shop::outlet::{self, Premises};
+use nyala_web::ops::shop::service as layanan;
+use nyala_web::ops::shop::service::Offer;
+use nyala_web::ops::till::browsers as perangkat;
+use nyala_web::ops::topup::sell as topup;
+use nyala_web::ops::topup::sell::Allowed;
 
 /// The demo customer's number, as it is stored.
 pub const TELP: &str = "81234567890";

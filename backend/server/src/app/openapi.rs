@@ -30,11 +30,16 @@ use nyala_web::http::answer::Empty;
 use nyala_web::http::dev_door;
 use nyala_web::http::error::AppError;
 use nyala_web::ops;
-use nyala_web::ops::pelanggan_bulk::{self, ManyPelanggan};
-use nyala_web::ops::pelanggan_cari::{self, FindPelanggan};
-use nyala_web::ops::perangkat::{self, Perangkat};
-use nyala_web::ops::petugas::{self, Petugas};
-use nyala_web::ops::topup::{self, TopUp};
+use nyala_web::ops::people::customer_search as pelanggan_cari;
+use nyala_web::ops::people::customer_search::FindPelanggan;
+use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
+use nyala_web::ops::people::customers_bulk::ManyPelanggan;
+use nyala_web::ops::people::staff as petugas;
+use nyala_web::ops::people::staff::Petugas;
+use nyala_web::ops::till::browsers as perangkat;
+use nyala_web::ops::till::browsers::Perangkat;
+use nyala_web::ops::topup::sell as topup;
+use nyala_web::ops::topup::sell::TopUp;
 
 /// Every route there is; a test holds it against the router.
 #[derive(OpenApi)]
@@ -72,46 +77,46 @@ use nyala_web::ops::topup::{self, TopUp};
         push::kunci::kunci,
         push::langganan::langganan,
         push::berhenti::berhenti,
-        ops::owner::owner,
-        ops::outlet::outlet,
-        ops::layanan::layanan,
-        ops::mesin::mesin,
-        ops::mesin_bulk::mesin_bulk,
-        ops::mesin_status::mesin_status,
-        ops::mesin_stop::mesin_stop,
-        ops::mesin_perangkat::mesin_perangkat,
-        ops::topup::topup,
-        ops::topup_list::topup_list,
-        ops::topup_list::topup_one,
-        ops::topup_batal::topup_batal,
-        ops::pemakaian::pemakaian,
-        ops::hapus::hapus,
-        ops::refund::refund,
-        ops::pelanggan_bulk::pelanggan_bulk,
-        ops::pelanggan_cari::pelanggan_cari,
-        ops::paket::list,
-        ops::paket::add,
-        ops::paket::change,
-        ops::pasang::pasang,
-        ops::perangkat_saya::perangkat_saya,
-        ops::masuk::masuk,
-        ops::keluar::keluar,
-        ops::izin::izin,
-        ops::soket::soket,
-        ops::petugas::list,
-        ops::petugas::hire,
-        ops::petugas::dismiss,
-        ops::petugas::reset_pin,
-        ops::petugas::open_lock,
-        ops::perangkat::list,
-        ops::perangkat::invite,
-        ops::perangkat::end,
-        ops::perangkat::invite_again,
-        ops::shift::now,
-        ops::shift::open,
-        ops::shift_kas::move_cash,
-        ops::shift_tutup::close,
-        ops::shift_catatan::note,
+        ops::shop::owner::owner,
+        ops::shop::outlet::outlet,
+        ops::shop::service::layanan,
+        ops::machine::install::mesin,
+        ops::machine::bulk::mesin_bulk,
+        ops::machine::status::mesin_status,
+        ops::machine::stop::mesin_stop,
+        ops::machine::device_key::mesin_perangkat,
+        ops::topup::sell::topup,
+        ops::topup::list::topup_list,
+        ops::topup::list::topup_one,
+        ops::topup::void::topup_batal,
+        ops::refund::uses::pemakaian,
+        ops::refund::whole::hapus,
+        ops::refund::part::refund,
+        ops::people::customers_bulk::pelanggan_bulk,
+        ops::people::customer_search::pelanggan_cari,
+        ops::shop::package::list,
+        ops::shop::package::add,
+        ops::shop::package::change,
+        ops::till::pair::pasang,
+        ops::till::this_browser::perangkat_saya,
+        ops::till::log_in::masuk,
+        ops::till::log_out::keluar,
+        ops::till::approve::izin,
+        ops::till::socket::soket,
+        ops::people::staff::list,
+        ops::people::staff::hire,
+        ops::people::staff::dismiss,
+        ops::people::staff::reset_pin,
+        ops::people::staff::open_lock,
+        ops::till::browsers::list,
+        ops::till::browsers::invite,
+        ops::till::browsers::end,
+        ops::till::browsers::invite_again,
+        ops::shift::open::now,
+        ops::shift::open::open,
+        ops::shift::cash::move_cash,
+        ops::shift::close::close,
+        ops::shift::note::note,
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,

@@ -6,7 +6,7 @@ use nyala_core::domain::id::{OutletId, TillId};
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::browser::{BrowserOf, CODE_TTL_MS, Pairing};
-use nyala_web::ops::perangkat;
+use nyala_web::ops::till::browsers as perangkat;
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure, output};

@@ -10,7 +10,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::people::{self, WorksFor};
 use nyala_identity::staff::pin_hash::PinHash;
 use nyala_store::secrets::Secrets;
-use nyala_web::ops::petugas;
+use nyala_web::ops::people::staff as petugas;
 use serde_json::json;
 
 use super::context::{self, CommandContext, PRINCIPAL};

@@ -1,7 +1,7 @@
 //! `nyala seed --demo`.
 
 use clap::Args;
-use nyala_web::ops::pelanggan_bulk;
+use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
 
 use super::{CommonArgs, Failure, NewDatabase, context, output, profile};
 use crate::demo::{self, Seeded};

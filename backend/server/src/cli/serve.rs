@@ -17,7 +17,7 @@ use nyala_store::db::lock::{self, Part, ServerLock};
 use nyala_store::db::pool;
 use nyala_store::db::source::{self, Purpose, Source};
 use nyala_store::telemetry;
-use nyala_web::ops::pelanggan_bulk;
+use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_postgres::Client;
 

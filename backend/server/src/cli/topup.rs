@@ -5,9 +5,10 @@ use nyala_core::domain::id::OutletId;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
 use nyala_ledger::topup::{AccountKind, Package, Payment};
-use nyala_web::ops::payee;
+use nyala_web::ops::people::payee;
 use nyala_web::ops::scope::{self, Outlet};
-use nyala_web::ops::topup::{self, Allowed, TopUpMade};
+use nyala_web::ops::topup::sell as topup;
+use nyala_web::ops::topup::sell::{Allowed, TopUpMade};
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, Failure, output};

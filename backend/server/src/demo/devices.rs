@@ -10,7 +10,7 @@ use nyala_machines::device::mqtt::keys::{self, By};
 use nyala_store::db::pool::Db;
 use nyala_store::secrets::Secrets;
 use nyala_web::http::error::AppError;
-use nyala_web::ops::mesin;
+use nyala_web::ops::machine::install as mesin;
 
 use super::{PRINCIPAL, open_outlet};
 

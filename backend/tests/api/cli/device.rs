@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use serde_json::{Value, json};
 
 use super::beside;
-use crate::device_keys::{counts, mqtt_machine};
-use crate::helpers::TestApp;
+use crate::devices::device_keys::{counts, mqtt_machine};
+use crate::support::helpers::TestApp;
 
 fn login(printed: &str) -> Value {
     assert_eq!(printed.lines().count(), 1, "{printed}");

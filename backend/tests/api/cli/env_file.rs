@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Said, nyala, program_beside};
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 /// A file that is deleted after the test.
 struct EnvFile(PathBuf);

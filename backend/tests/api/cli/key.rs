@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::beside;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 #[actix_web::test]
 async fn a_key_is_printed_once_and_works_until_it_is_revoked() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::beside;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 #[actix_web::test]
 async fn a_top_up_at_this_machine_is_one_at_the_cashier() {

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use super::{Said, nyala};
-use crate::database::Database;
-use crate::database::pair::client;
+use crate::support::database::Database;
+use crate::support::database::pair::client;
 
 /// Every command that needs an existing database.
 const COMMANDS: [&[&str]; 6] = [

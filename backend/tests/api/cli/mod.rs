@@ -17,7 +17,7 @@ use std::process::{Command, Output};
 
 use tokio_postgres::config::Host;
 
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 /// The program with the settings of the checkout and without the caller's environment.
 fn nyala() -> Command {

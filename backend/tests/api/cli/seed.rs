@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::beside;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 #[actix_web::test]
 async fn the_demo_goes_into_an_empty_database_once() {

@@ -4,7 +4,7 @@ use nyala_identity::qr;
 use serde_json::json;
 
 use super::beside;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 #[actix_web::test]
 async fn a_sticker_is_printed_and_revoked() {

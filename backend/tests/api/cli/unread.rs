@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
 
 use super::{Said, beside, program_beside};
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 /// Runs the command with a full disk as its standard output.
 fn on_a_full_disk(mut command: Command) -> Said {

@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::{named, two_of};
 use crate::devices::{Device, NIL};
-use crate::helpers::{Customer, TestApp};
-use crate::operator::Scope;
+use crate::ops::operator::Scope;
 use crate::realtime::phone::Phone;
-use crate::shop::{PRICE, Shop, buy};
+use crate::support::helpers::{Customer, TestApp};
+use crate::support::shop::{PRICE, Shop, buy};
 
 /// A shop that `owner` owns. Its machine has a device at `linked`, which has received the time there.
 async fn washer(owner: &TestApp, linked: &TestApp) -> (Shop, Device, Customer, WalletId) {

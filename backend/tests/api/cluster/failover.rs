@@ -9,10 +9,10 @@ use embedded_postgres::SUPERUSER;
 use nix::sys::signal::Signal;
 
 use super::{Devices, server, share};
-use crate::database::pair::{Pair, client};
-use crate::helpers::{Customer, Setup, TestApp};
 use crate::realtime::phone::{Phone, soon};
-use crate::shop::{Shop, buy};
+use crate::support::database::pair::{Pair, client};
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::{Shop, buy};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// By then a server that does not recognise a failover has closed its sockets.

@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 
 use super::{named, two_of};
-use crate::helpers::PASSWORD;
+use crate::support::helpers::PASSWORD;
 
 #[actix_web::test]
 async fn who_guesses_at_every_server_has_no_more_guesses_of_a_number() {

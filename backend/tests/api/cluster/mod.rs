@@ -27,10 +27,10 @@ use nyala_machines::machines::Location;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::helpers::{Customer, Setup, TestApp};
-use crate::operator::Scope;
+use crate::ops::operator::Scope;
 use crate::realtime::phone::Phone;
-use crate::shop::{PRICE, Shop, buy};
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::{PRICE, Shop, buy};
 
 /// Timeout for actions that servers finish within two seconds, long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(30);

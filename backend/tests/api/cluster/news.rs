@@ -13,10 +13,10 @@ use nyala_loadtest::local::{free_port, installed};
 use serde_json::{Value, json};
 
 use super::{named, server, two_of};
-use crate::helpers::{PASSWORD, TestApp};
-use crate::operator::Scope;
+use crate::ops::operator::Scope;
 use crate::realtime::phone::{Phone, soon};
-use crate::shop::{PRICE, buy};
+use crate::support::helpers::{PASSWORD, TestApp};
+use crate::support::shop::{PRICE, buy};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 

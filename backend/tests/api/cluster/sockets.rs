@@ -8,9 +8,9 @@ use nyala_cluster::SHARDS;
 use serde_json::{Value, json};
 
 use super::{server, two};
-use crate::helpers::{PASSWORD, TestApp};
 use crate::realtime::phone::{Phone, soon};
-use crate::shop::buy;
+use crate::support::helpers::{PASSWORD, TestApp};
+use crate::support::shop::buy;
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 const DASHBOARD: &str = "/scan/v1/dashboard/get_dashboard";

@@ -4,10 +4,10 @@ use futures_util::future::join;
 use serde_json::{Value, json};
 
 use super::{Device, Given, NIL, standing};
-use crate::helpers::{Customer, TestApp};
-use crate::operator::Scope;
+use crate::ops::operator::Scope;
 use crate::realtime::phone::Phone;
-use crate::shop::{Order, PRICE, Shop, buy};
+use crate::support::helpers::{Customer, TestApp};
+use crate::support::shop::{Order, PRICE, Shop, buy};
 
 const BUSY: &str = "mesin sedang digunakan";
 const UNKNOWN: &str = "6f1d6c1e-0000-4000-8000-000000000001";

@@ -6,7 +6,7 @@ use futures_util::future::join;
 use serde_json::json;
 
 use super::{Device, knock_as, standing};
-use crate::shop::buy;
+use crate::support::shop::buy;
 
 const MANUAL: &str = include_str!("../../../../docs/operations.md");
 
@@ -29,7 +29,7 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     device.line.publish("nyala/v1/1/1/x", b"", nyala_mqtt::Qos::AtMostOnce).await;
     device.line.closed().await;
 
-    let page = crate::server::raw(&app, "GET", "/metrics", &[]).await.body;
+    let page = crate::server::listener::raw(&app, "GET", "/metrics", &[]).await.body;
     let named = MANUAL.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| word.starts_with("nyala_device"));
     let named: BTreeSet<&str> = named.collect();
     assert!(named.len() >= 9, "{named:?}");

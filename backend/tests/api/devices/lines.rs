@@ -7,8 +7,8 @@ use nyala_mqtt::{Granted, Qos};
 use serde_json::json;
 
 use super::{Device, NIL, standing};
-use crate::helpers::{Setup, TestApp};
-use crate::shop::buy;
+use crate::support::helpers::{Setup, TestApp};
+use crate::support::shop::buy;
 
 async fn replaced(app: &TestApp) -> f64 {
     app.metric("nyala_device_closed_total{reason=\"replaced\"}").await

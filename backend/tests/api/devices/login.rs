@@ -7,7 +7,7 @@ use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal};
 
 use super::{Device, Given, Line, knock, knock_as, standing};
-use crate::helpers::{Setup, TestApp};
+use crate::support::helpers::{Setup, TestApp};
 
 const CONNACK_VERSION: &[u8] = b"\x20\x02\x00\x01";
 const CONNACK_V5: &[u8] = b"\x20\x03\x00\x84\x00";

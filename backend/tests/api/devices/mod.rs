@@ -3,6 +3,8 @@
 mod again;
 mod counted;
 mod crowd;
+pub mod device_keys;
+pub mod driver;
 mod keys;
 mod lines;
 mod login;
@@ -25,12 +27,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 
-use crate::arrange::Outlet;
-use crate::device_keys::mqtt_machine;
-use crate::helpers::{Customer, Setup, TestApp};
-use crate::operator::Scope;
-use crate::races::PATIENCE;
-use crate::shop::Shop;
+use crate::devices::device_keys::mqtt_machine;
+use crate::ops::operator::Scope;
+use crate::purchase::races::PATIENCE;
+use crate::support::arrange::Outlet;
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::Shop;
 
 pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
 /// By then an event that the server checks for every half second has happened, or never will.
@@ -86,7 +88,7 @@ impl TestApp {
         self.db.execute("UPDATE mesin SET driver = 'mqtt', online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
         let given = self.key_for(shop.idmesin).await;
         let siti = self.register_customer("81211112222", "Siti", "Rahmawati").await;
-        let epay = self.balance_of(&siti, shop, crate::shop::PRICE).await;
+        let epay = self.balance_of(&siti, shop, crate::support::shop::PRICE).await;
         (shop, given, siti, epay)
     }
 

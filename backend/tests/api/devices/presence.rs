@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Device, knock, standing};
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 impl TestApp {
     /// Waits until all pending presence is recorded: a later change of another device is recorded after it.

@@ -4,8 +4,8 @@ use futures_util::future::{join, join_all};
 use serde_json::json;
 
 use super::{Device, NIL, standing};
-use crate::helpers::TestApp;
-use crate::shop::{PRICE, buy};
+use crate::support::helpers::TestApp;
+use crate::support::shop::{PRICE, buy};
 
 async fn probes(app: &TestApp, kind: &str) -> f64 {
     app.metric(&format!("nyala_device_probes_total{{kind=\"{kind}\"}}")).await

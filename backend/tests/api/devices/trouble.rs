@@ -6,8 +6,8 @@ use nyala_core::machine::Input;
 use serde_json::{Value, json};
 
 use super::{Device, Given, standing};
-use crate::helpers::TestApp;
-use crate::shop::{PRICE, buy};
+use crate::support::helpers::TestApp;
+use crate::support::shop::{PRICE, buy};
 
 impl TestApp {
     pub async fn told(&self, action: &str) -> Vec<Value> {

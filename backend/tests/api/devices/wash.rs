@@ -8,9 +8,9 @@ use nyala_mqtt::{Granted, Qos};
 use serde_json::{Value, json};
 
 use super::{Device, Given, standing};
-use crate::helpers::{Customer, Setup, TestApp};
-use crate::operator::Scope;
-use crate::shop::{Order, PRICE, buy};
+use crate::ops::operator::Scope;
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::{Order, PRICE, buy};
 
 const REFUSED: &str = "mesin gagal dinyalakan, saldo dikembalikan";
 const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";

@@ -8,7 +8,7 @@ use futures_util::future::join;
 use serde_json::Value;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
-use crate::auth::otp_body;
+use crate::auth::register::otp_body;
 
 /// A stored event this long after now, as if the clock had been set back since.
 const LATER: &str = "INSERT INTO audit_log (aktor, aksi, objek, isi, created_at)

@@ -12,8 +12,8 @@ use nyala_store::db::pool;
 use serde_json::json;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
-use crate::database::Database;
-use crate::database::pair::{Pair, client};
+use crate::support::database::Database;
+use crate::support::database::pair::{Pair, client};
 
 /// Repeats an operator's call until it succeeds.
 async fn writes_again(site: &Site, key: &str) {

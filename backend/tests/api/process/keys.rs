@@ -9,7 +9,7 @@ use nyala_store::db::{keys, lock};
 use nyala_store::secrets::Secrets;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
-use crate::database::Database;
+use crate::support::database::Database;
 
 const FORGET: &str = "DELETE FROM secrets_fingerprint";
 

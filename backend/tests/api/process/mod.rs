@@ -31,9 +31,9 @@ use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
-use crate::database::Database;
-use crate::helpers::{Answer, call};
-use crate::rules::checkout;
+use crate::server::rules::checkout;
+use crate::support::database::Database;
+use crate::support::helpers::{Answer, call};
 
 /// Maximum time for a server to start, and for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -8,7 +8,7 @@ use actix_web::rt::task::spawn_blocking;
 use nyala_store::config::{VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER};
 
 use super::Site;
-use crate::rules::{CRATES, checkout};
+use crate::server::rules::{CRATES, checkout};
 
 /// Starts the server with a task that panics, gives that task work, and waits for the end.
 async fn ends(task: &str) {

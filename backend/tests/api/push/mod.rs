@@ -13,10 +13,10 @@ use nyala_core::purchase::step::Change;
 use nyala_ledger::purchase::apply;
 
 use self::service::{Browser, PushService};
-use crate::arrange::{Bought, Epay};
-use crate::helpers::{Customer, TestApp};
-use crate::server::raw;
-use crate::shop::{Order, PRICE, Shop, buy};
+use crate::server::listener::raw;
+use crate::support::arrange::{Bought, Epay};
+use crate::support::helpers::{Customer, TestApp};
+use crate::support::shop::{Order, PRICE, Shop, buy};
 
 const TELP: &str = "81200000001";
 const RUN_S: i32 = 600;

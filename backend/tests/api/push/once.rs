@@ -12,8 +12,8 @@ use nyala_store::db::{lock, prune};
 
 use super::service::PushService;
 use super::{TELP, Wash, commit};
-use crate::helpers::{Customer, Setup};
-use crate::shop::{PRICE, buy};
+use crate::support::helpers::{Customer, Setup};
+use crate::support::shop::{PRICE, buy};
 
 const MINUTE_MS: i64 = 60_000;
 

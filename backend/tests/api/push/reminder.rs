@@ -5,8 +5,8 @@ use nyala_machines::device::sim::Mode;
 use serde_json::{Value, json};
 
 use super::{Wash, commit};
-use crate::helpers::Answer;
-use crate::shop::{Order, PRICE, buy};
+use crate::support::helpers::Answer;
+use crate::support::shop::{Order, PRICE, buy};
 
 const BOTH: [&str; 2] = ["Cucian selesai", "Cucian menunggu"];
 

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::service::{CONTACT, PushService};
 use super::{TELP, Wash, commit};
-use crate::arrange::receipt;
-use crate::operator::Scope;
-use crate::shop::{PRICE, buy};
+use crate::ops::operator::Scope;
+use crate::support::arrange::receipt;
+use crate::support::shop::{PRICE, buy};
 
 #[actix_web::test]
 async fn the_end_of_a_wash_is_pushed_signed_encrypted_and_without_a_name() {

@@ -18,7 +18,7 @@ use p256::{PublicKey, SecretKey, ecdh};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
-use crate::helpers::{Answer, Customer, Setup, TestApp};
+use crate::support::helpers::{Answer, Customer, Setup, TestApp};
 
 /// A time limit, on a busy machine, for work that the server does every second.
 const PATIENCE: Duration = Duration::from_secs(30);

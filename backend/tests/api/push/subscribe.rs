@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::service::PushService;
 use super::{TELP, Wash};
-use crate::helpers::{Customer, PASSWORD, TestApp};
+use crate::support::helpers::{Customer, PASSWORD, TestApp};
 
 const FOREIGN: &str = "`endpoint` harus alamat https layanan push Google, Mozilla, Apple atau Microsoft";
 

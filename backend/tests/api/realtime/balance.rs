@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::phone::Phone;
 use super::setup;
-use crate::arrange::receipt;
-use crate::operator::Scope;
+use crate::ops::operator::Scope;
+use crate::support::arrange::receipt;
 
 #[actix_web::test]
 async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() {
@@ -27,7 +27,8 @@ async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() 
     // A refusal changes no balance and sends no event.
     app.ops(&key, &void, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
     let idakun = app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await;
-    let epay = crate::arrange::Epay { idcustomer: WalletId::new(idcustomer), id_customer_global: siti.id, outlet, idakun };
+    let epay =
+        crate::support::arrange::Epay { idcustomer: WalletId::new(idcustomer), id_customer_global: siti.id, outlet, idakun };
     app.running(epay, &app.machine(outlet, "Mesin 1").await, 1).await;
     app.ops(&key, "refund", &json!({"idtransaksi": receipt(1), "nominal": 4_000, "alasan": "bocor"})).await.ok();
     app.ops(&key, "hapus", &json!({"idtransaksi": receipt(1), "alasan": "bocor"})).await.ok();

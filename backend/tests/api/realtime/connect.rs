@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::phone::Phone;
 use super::setup;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 async fn refused(app: &TestApp, auth: Option<Value>) -> Value {
     Phone::dial(app.address()).await.connect(auth.as_ref()).await.expect_err("refused")
@@ -109,7 +109,7 @@ async fn a_phone_that_comes_while_the_server_starts_waits_until_it_knows_what_ru
         async {
             let customer = app.customer(2).await;
             let epay = app.funded(&customer, shop.outlet, 10_000).await;
-            let machine = crate::arrange::Machine {
+            let machine = crate::support::arrange::Machine {
                 idmesin: shop.idmesin,
                 idlayanan: shop.idlayanan,
                 code: String::new(),

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::phone::Phone;
 use super::setup;
-use crate::helpers::{PASSWORD, TestApp};
+use crate::support::helpers::{PASSWORD, TestApp};
 
 async fn refused(app: &TestApp, token: &str) -> Value {
     Phone::dial(app.address()).await.connect(Some(&json!({ "token": token }))).await.expect_err("refused")

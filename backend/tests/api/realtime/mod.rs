@@ -25,8 +25,8 @@ use actix_web::rt::time::sleep;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::tick::Cadence;
 
-use crate::helpers::{Customer, Setup, TestApp};
-use crate::shop::{PRICE, Shop, buy};
+use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::shop::{PRICE, Shop, buy};
 use phone::{PATIENCE, Phone, soon};
 
 const LOOK_EVERY: Duration = Duration::from_millis(10);

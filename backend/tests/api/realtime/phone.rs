@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::wire::{text_frame, upgrade_request};
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 /// How long a phone waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::phone::{Tick, tick_of};
 use super::wire::text_frame;
 use super::{Phone, setup};
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 /// A phone that polls.
 struct Polling<'a> {

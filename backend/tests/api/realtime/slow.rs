@@ -8,8 +8,8 @@ use tokio::io::AsyncReadExt;
 use super::phone::{PATIENCE, Phone, Tick, soon, take_frame, tick_of};
 use super::setup;
 use super::wire::text_frame;
-use crate::helpers::TestApp;
-use crate::shop::Shop;
+use crate::support::helpers::TestApp;
+use crate::support::shop::Shop;
 
 const MACHINES: i32 = 8;
 const DURATION_S: i64 = 600;

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::phone::{Phone, Tick};
 use super::setup;
-use crate::helpers::TestApp;
-use crate::operator::Scope;
-use crate::shop::{PRICE, Shop, buy};
+use crate::ops::operator::Scope;
+use crate::support::helpers::TestApp;
+use crate::support::shop::{PRICE, Shop, buy};
 
 /// `n` ticks of any machines, in the order of their machines.
 async fn ticks(phone: &mut Phone, n: usize) -> Vec<Tick> {

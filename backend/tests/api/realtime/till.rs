@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::phone::Phone;
 use super::setup;
-use crate::helpers::TestApp;
-use crate::operator::Scope;
-use crate::till::AtTill;
+use crate::ops::operator::Scope;
+use crate::support::helpers::TestApp;
+use crate::till::rules::AtTill;
 
 async fn ticket(app: &TestApp, who: &AtTill) -> Value {
     let tiket = app.ask(who, "soket", &json!({})).await.ok()["tiket"].clone();

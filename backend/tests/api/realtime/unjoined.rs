@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use super::phone::Phone;
 use super::setup;
 use super::upgrade::{SOCKET, asked};
-use crate::auth::login_body;
-use crate::helpers::{PASSWORD, Setup, TestApp};
-use crate::server::{Raw, raw};
+use crate::auth::register::login_body;
+use crate::server::listener::{Raw, raw};
+use crate::support::helpers::{PASSWORD, Setup, TestApp};
 
 fn behind_proxy() -> Setup {
     setup().with(|c| c.http.trusted_proxies = vec![Block::parse("127.0.0.1").unwrap()])

@@ -6,7 +6,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::phone::soon;
 use super::setup;
 use super::wire::upgrade_request;
-use crate::helpers::TestApp;
+use crate::support::helpers::TestApp;
 
 pub const SOCKET: &str = "/socket.io/?EIO=4&transport=websocket";
 

@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::plain::Plain;
 use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, told};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
-use crate::database::Database;
+use crate::support::database::Database;
 
 /// A separate chain for each history; several share a database.
 struct Chain {

@@ -159,7 +159,7 @@ mod tests {
 
     use super::*;
     use crate::api::transaksi::get_layanan::search_of;
-    use crate::ops::pelanggan_bulk::PhonePrefix;
+    use crate::ops::people::customers_bulk::PhonePrefix;
     use utoipa::PartialSchema;
 
     /// Texts that are close to what a pattern accepts: matching ones, and those with one character more, less or changed.

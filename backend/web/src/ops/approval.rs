@@ -16,9 +16,9 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use super::izin::HEADER;
-use super::key::Caller;
 use crate::http::error::AppError;
+use crate::ops::people::key::Caller;
+use crate::ops::till::approve::HEADER;
 
 pub(super) const NEEDED: AppError = AppError::NotAllowed("perlu persetujuan supervisor");
 

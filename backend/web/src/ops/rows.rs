@@ -9,9 +9,9 @@ use nyala_ledger::shift;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::key::NEEDS_TILL;
 use super::scope;
 use crate::http::error::AppError;
+use crate::ops::people::key::NEEDS_TILL;
 
 const DEFAULT_LIMIT: i64 = 50;
 

@@ -5,8 +5,8 @@ use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::topup::WalletRef;
 
-use super::payee::Payee;
 use crate::http::error::AppError;
+use crate::ops::people::payee::Payee;
 
 /// An outlet within the caller's scope.
 #[derive(Debug, Clone, Copy)]

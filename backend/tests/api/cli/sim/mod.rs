@@ -19,9 +19,9 @@ use uuid::Uuid;
 
 use self::server::{Heard, SECRET, Server};
 use super::{Said, nyala};
-use crate::helpers::Setup;
-use crate::races::PATIENCE;
-use crate::shop::buy;
+use crate::purchase::races::PATIENCE;
+use crate::support::helpers::Setup;
+use crate::support::shop::buy;
 
 /// The server's clock, which is stopped. The commands' `exp` is an hour later.
 const NOW_MS: i64 = 1_800_000_000_000;

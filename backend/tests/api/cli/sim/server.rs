@@ -10,7 +10,7 @@ use nyala_mqtt::server::{Connection, Event};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal};
 use serde_json::Value;
 
-use crate::races::PATIENCE;
+use crate::purchase::races::PATIENCE;
 
 pub const SECRET: &str = "rahasia";
 

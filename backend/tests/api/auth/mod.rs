@@ -1,0 +1,13 @@
+//! Who a customer is: registration, logins, codes, tokens.
+
+pub mod akun;
+pub mod code;
+pub mod code_limits;
+pub mod dev_whatsapp;
+pub mod known_phone;
+pub mod login;
+pub mod logout;
+pub mod meta;
+pub mod register;
+pub mod reset_alarm;
+pub mod token;

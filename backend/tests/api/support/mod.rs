@@ -1,0 +1,7 @@
+//! What the tests share.
+
+pub mod arrange;
+pub mod counter;
+pub mod database;
+pub mod helpers;
+pub mod shop;

@@ -1,0 +1,14 @@
+//! Tills: pairing, logins, shifts, drawers, sales.
+
+pub mod alone;
+pub mod blind_count;
+pub mod drawers;
+pub mod lists;
+pub mod login;
+pub mod pairing;
+pub mod races;
+pub mod rights;
+pub mod rules;
+pub mod sales;
+pub mod shift;
+pub mod voids;

@@ -1,0 +1,144 @@
+//! `POST /ops/v1/mesin`: adds a machine with its sticker (supervisor and above).
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
+use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::machine_code::MachineCode;
+use nyala_core::domain::text;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::qr;
+use nyala_store::config::ServerSettings;
+use nyala_store::db::Store;
+use nyala_store::db::audit::{self, AuditEntry};
+use nyala_store::secrets::Secrets;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::http::answer::{self, Answer, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::ShortText;
+use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::scope::{self, Outlet};
+
+/// How often new codes are drawn for machines whose code was taken. Of 32^7 codes, a second draw is already rare.
+const MAX_DRAWS: usize = 8;
+
+/// 422 for simulated machines in production, where their cycles would be sold and never happen. Also among several servers, because each
+/// exists only in one server's memory.
+pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppError> {
+    if driver == DriverKind::Sim && config.is_production() {
+        return Err(AppError::Unprocessable("mesin simulasi (driver sim) tidak ada di produksi, gunakan mqtt"));
+    }
+    if driver == DriverKind::Sim && config.cluster.enabled {
+        return Err(AppError::Unprocessable("mesin simulasi (driver sim) hanya ada di satu server, gunakan mqtt"));
+    }
+    Ok(())
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct NewMesin {
+    idoutlet: OutletId,
+    #[schema(value_type = ShortText)]
+    nama: String,
+    /// `sim` when left out.
+    #[serde(default)]
+    driver: DriverKind,
+}
+
+/// A machine and what is printed on its sticker.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct MesinMade {
+    #[schema(value_type = i64)]
+    pub id: MachineId,
+    /// The text inside the sticker's QR.
+    pub qr: String,
+    /// Printed under it, for those who type: 8 Crockford base32 characters.
+    pub kode: String,
+}
+
+/// Adds a machine to an outlet; `qr` is its sticker's text, `kode` is printed under it.
+#[utoipa::path(
+    post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = [])), request_body = NewMesin,
+    responses(
+        (status = 200, body = Answer<MesinMade>),
+        (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, description = "A simulated machine in production", body = Empty),
+    )
+)]
+pub async fn mesin(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    secrets: web::Data<Secrets>,
+    settings: web::Data<ServerSettings>,
+    body: Json<NewMesin>,
+) -> Result<HttpResponse, AppError> {
+    let Minimal(operator) = by;
+    let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    allowed(body.driver, &settings)?;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
+    let made = install(&tx, &secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
+    let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
+    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
+    audit::write_at(
+        &tx,
+        Some(outlet.idoutlet),
+        &AuditEntry { principal: &operator.principal(), action: "mesin.buat", object: format!("mesin:{}", mesin.id), content },
+        now,
+    )
+    .await?;
+    tx.commit().await?;
+    Ok(answer::ok(mesin))
+}
+
+/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now, $7 versions of stickers. A device is offline until its first message.
+const INSTALL: &str = "
+    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, qr_versi, online, created_at)
+    SELECT $1, $2, nama, $5::TEXT, kode, versi, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[], $7::INT[]) AS made (nama, kode, versi)
+    ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
+
+/// Adds one machine per name, in their order, each with a separate code.
+pub async fn install(
+    tx: &Transaction<'_>,
+    secrets: &Secrets,
+    outlet: Outlet,
+    names: &[String],
+    driver: DriverKind,
+    now: Timestamp,
+) -> Result<Vec<MesinMade>, AppError> {
+    let mut made: Vec<Option<MesinMade>> = vec![None; names.len()];
+    for _ in 0..MAX_DRAWS {
+        let missing: Vec<usize> = (0..names.len()).filter(|i| made[*i].is_none()).collect();
+        if missing.is_empty() {
+            break;
+        }
+        let mut drawn: HashMap<String, usize> = HashMap::new();
+        let (mut codes, mut of): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
+        for i in missing {
+            let kode = MachineCode::random().as_str().to_owned();
+            // this code was drawn twice: this machine draws again in the next round
+            if let Entry::Vacant(free) = drawn.entry(kode.clone()) {
+                free.insert(i);
+                codes.push(kode);
+                of.push(names[i].as_str());
+            }
+        }
+        let versions: Vec<i32> = codes.iter().map(|_| qr::machine::new_version()).collect();
+        let stmt = tx.prepare_cached(INSTALL).await?;
+        for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now, &versions]).await? {
+            let (id, kode, versions): (MachineId, String, i32) = (row.get(0), row.get(1), row.get(2));
+            if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
+                *slot = Some(MesinMade { id, qr: qr::machine::make(secrets, id, versions), kode });
+            }
+        }
+    }
+    made.into_iter().collect::<Option<Vec<_>>>().ok_or(AppError::Unavailable)
+}

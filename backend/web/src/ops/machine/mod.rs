@@ -1,0 +1,7 @@
+//! Machines: installing them, their devices, their status, and stopping them.
+
+pub mod bulk;
+pub mod device_key;
+pub mod install;
+pub mod status;
+pub mod stop;

@@ -1,0 +1,5 @@
+//! Top-ups: selling, voiding, listing.
+
+pub mod list;
+pub mod sell;
+pub mod void;
