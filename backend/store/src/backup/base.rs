@@ -1,6 +1,7 @@
 //! A base backup: taken, unpacked beside, verified, named.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,20 +28,22 @@ pub fn name_of(moment: Timestamp) -> String {
 /// # Errors
 /// Which step failed. Nothing unfinished keeps its place.
 pub async fn take(store: &Store, folder: &BackupFolder, programs: &Programs, keep: usize) -> Result<String, BackupError> {
-    let mut name = name_of(store.now());
-    // One of the same second, by a command beside the server.
-    while folder.base(&name).exists() {
-        tokio::time::sleep(SECOND).await;
-        name = name_of(store.now());
-    }
-    let part = folder.unfinished_base(&name);
+    let part = folder.unfinished_base(&name_of(store.now()));
     let taken = fill(store, programs, &part).await;
     if taken.is_err() {
         let _ = fs::remove_dir_all(&part);
     }
     taken?;
-    let done = folder.base(&name);
-    fs::rename(&part, &done).map_err(BackupError::io("cannot rename to", &done))?;
+    let name = loop {
+        let name = name_of(store.now());
+        let done = folder.base(&name);
+        match fs::rename(&part, &done) {
+            Ok(()) => break name,
+            // One of the same second, by a command beside the server.
+            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty => tokio::time::sleep(SECOND).await,
+            Err(e) => return Err(BackupError::io("cannot rename to", &done)(e)),
+        }
+    };
     folder.prune(keep)?;
     tracing::info!(name, "a base backup was taken and verified");
     Ok(name)
