@@ -70,7 +70,13 @@ impl Client {
     }
 
     fn send(&mut self, text: &str) {
-        self.0.get_mut().write_all(&wire::text_frame(text)).unwrap();
+        self.send_together(&[text]);
+    }
+
+    /// The server reads them at once.
+    fn send_together(&mut self, texts: &[&str]) {
+        let frames: Vec<u8> = texts.iter().flat_map(|text| wire::text_frame(text)).collect();
+        self.0.get_mut().write_all(&frames).unwrap();
     }
 
     fn receive(&mut self) -> String {
@@ -150,8 +156,7 @@ fn auth() {
 fn ack() {
     let example = run("ack");
     let (mut client, _) = Client::join(&example, "40");
-    client.send(r#"427["add slowly",20,3]"#);
-    client.send(r#"428["add",2,3]"#);
+    client.send_together(&[r#"427["add slowly",20,3]"#, r#"428["add",2,3]"#]);
     assert_eq!(client.receive(), "438[5]");
     assert_eq!(client.receive(), "437[23]");
     client.send(r#"429["multiply",2,3]"#);
