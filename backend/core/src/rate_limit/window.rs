@@ -1,4 +1,4 @@
-//! What happened within a window of time, by key, in bounded memory.
+//! Sliding windows, by key, in bounded memory.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
@@ -11,7 +11,7 @@ const FEW: usize = 64;
 /// Events of the last `window_ms`, each with a value `V`. Past `most` events of all keys together, not
 /// counting refunded ones, the oldest are forgotten; that only permits an earlier retry.
 #[derive(Debug)]
-pub struct Recent<K, V> {
+pub struct SlidingWindow<K, V> {
     window_ms: i64,
     most: usize,
     next: u64,
@@ -29,7 +29,8 @@ struct Event<V> {
     value: V,
 }
 
-impl<K: Clone + Eq + Hash, V> Recent<K, V> {
+impl<K: Clone + Eq + Hash, V> SlidingWindow<K, V> {
+    /// Events of the last `window_ms`; at most `most` of them.
     pub fn new(window_ms: i64, most: usize) -> Self {
         Self { window_ms, most, next: 0, order: VecDeque::new(), live: 0, of: HashMap::new() }
     }
@@ -49,7 +50,7 @@ impl<K: Clone + Eq + Hash, V> Recent<K, V> {
     }
 
     /// It did not happen after all.
-    pub fn take_back(&mut self, key: &K, id: u64) {
+    pub fn refund(&mut self, key: &K, id: u64) {
         self.remove(key, id);
         self.compact();
     }
@@ -117,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_wait_is_for_the_one_that_has_to_leave_the_window() {
-        let mut recent = Recent::new(1_000, 100);
+        let mut recent = SlidingWindow::new(1_000, 100);
         for (ms, value) in [(0, 'a'), (100, 'b'), (200, 'a')] {
             recent.add(7, value, at(ms));
         }
@@ -132,11 +133,11 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_or_forgotten_does_not_count() {
-        let mut recent = Recent::new(1_000, 100);
+        let mut recent = SlidingWindow::new(1_000, 100);
         let first = recent.add(7, (), at(0));
         recent.add(7, (), at(10));
-        recent.take_back(&7, first);
-        recent.take_back(&7, first);
+        recent.refund(&7, first);
+        recent.refund(&7, first);
         assert_eq!(recent.count(&7, at(999)), 1);
         recent.forget(&7);
         recent.add(7, (), at(999));
@@ -145,7 +146,7 @@ mod tests {
 
     #[test]
     fn memory_is_bounded() {
-        let mut recent = Recent::new(1_000, 3);
+        let mut recent = SlidingWindow::new(1_000, 3);
         for key in 0..10 {
             recent.add(key, (), at(key));
         }
@@ -157,11 +158,11 @@ mod tests {
 
     #[test]
     fn what_is_taken_back_pushes_nothing_out() {
-        let mut recent = Recent::new(1_000, 1 << 18);
+        let mut recent = SlidingWindow::new(1_000, 1 << 18);
         recent.add(7, (), at(0));
         for n in 0..(1 << 18) + 1 {
             let id = recent.add(8 + n % 3, (), at(1));
-            recent.take_back(&(8 + n % 3), id);
+            recent.refund(&(8 + n % 3), id);
             assert!(recent.order.len() <= 2 * recent.live + FEW);
         }
         assert_eq!((recent.count(&7, at(2)), recent.live, recent.of.len()), (1, 1, 1));
