@@ -313,8 +313,8 @@ mod tests {
 
     #[test]
     fn every_page_of_the_app_is_known() {
-        let paths =
-            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontend/src/shared/lib/page/paths.ts")).unwrap();
+        let paths = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontend/src/shared/lib/page/paths.ts"))
+            .unwrap();
         let firsts = paths
             .split(['\'', '`'])
             .filter_map(|text| text.strip_prefix('/')?.split('/').next())
