@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::ops::people::key::Caller;
-use crate::ops::refund::give_back::GivenBackOften;
+use crate::ops::refund::issue::GivenBackOften;
 use crate::ops::rows::{OutletPage, Rows, Sight};
 use crate::ops::topup::list::customer_name;
 
