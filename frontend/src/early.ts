@@ -1,8 +1,8 @@
 // An entry script separate from the app (vite.config.ts). It imports little, so that it runs while the app is still loading: it requests
 // the screen and the data that a logged-in customer sees first.
 import { askAhead } from '@/shared/api/ahead'
-import { paths } from '@/shared/lib/paths'
-import { readToken } from '@/shared/lib/token'
+import { paths } from '@/shared/lib/page/paths'
+import { readToken } from '@/shared/lib/session/token'
 
 const token = readToken()
 const starts: string[] = [paths.welcome, paths.dashboard]

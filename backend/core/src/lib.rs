@@ -3,6 +3,7 @@
 pub mod domain;
 pub mod machine;
 pub mod purchase;
+pub mod rate_limit;
 pub mod schema;
 #[cfg(feature = "sql")]
 mod stored;

@@ -2,8 +2,8 @@ import { BrowserRouter } from 'react-router'
 import { Frame } from '@/app/frame'
 import { OfflineBanner } from '@/app/offline-banner'
 import { AppRoutes } from '@/app/routes'
-import { useArrival } from '@/shared/lib/arrival'
-import { useTrail } from '@/shared/lib/trail'
+import { useArrival } from '@/shared/lib/page/arrival'
+import { useTrail } from '@/shared/lib/page/trail'
 import { ToastHost } from '@/shared/ui/toast-host'
 
 export function App() {

@@ -1,24 +1,23 @@
 import { Clock, House, type LucideIcon, ScanLine, UserRound, WalletMinimal } from 'lucide-react'
 import { NavLink } from 'react-router'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import styles from './bottom-bar.module.css'
 
 export function BottomBar() {
   return (
-    <nav className={styles.bar} aria-label={added.common.navigation} {...KEEP_CLEAR_BELOW}>
+    <nav className={styles.bar} aria-label={copy.common.navigation} {...KEEP_CLEAR_BELOW}>
       <ul className={styles.items}>
-        <Item to={paths.dashboard} icon={House} label={spec.home} />
-        <Item to={paths.topUp} icon={WalletMinimal} label={spec.topUp} />
+        <Item to={paths.dashboard} icon={House} label={copy.bar.home} />
+        <Item to={paths.topUp} icon={WalletMinimal} label={copy.bar.topUp} />
         <li style={{ display: 'contents' }}>
-          <NavLink to={paths.scan} className={styles.scan} aria-label={added.common.scanMachine}>
+          <NavLink to={paths.scan} className={styles.scan} aria-label={copy.common.scanMachine}>
             <ScanLine size={30} aria-hidden />
           </NavLink>
         </li>
-        <Item to={paths.riwayat} icon={Clock} label={spec.history} />
-        <Item to={paths.akun} icon={UserRound} label={spec.account} />
+        <Item to={paths.riwayat} icon={Clock} label={copy.bar.history} />
+        <Item to={paths.akun} icon={UserRound} label={copy.bar.account} />
       </ul>
     </nav>
   )

@@ -2,8 +2,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
-import { isRecord } from '@/shared/lib/storage'
-import { toast } from '@/shared/lib/toast'
+import { isRecord } from '@/shared/lib/session/storage'
+import { toast } from '@/shared/lib/toast/toast'
 
 /** Handles the service worker's messages: push messages while the app is visible, and the screen that a notification opens. */
 export function useFollowPush(): void {

@@ -1,4 +1,4 @@
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import styles from './frame.module.css'
 
 /** The frame of a phone around the app on a wide screen, with the brand beside it; a phone shows neither. */
@@ -7,8 +7,8 @@ export function Frame() {
     <div className={styles.frame} aria-hidden="true">
       <div className={styles.brand}>
         <img src="/favicon.svg" alt="" width="72" height="72" loading="lazy" />
-        <strong className={styles.name}>{added.brand}</strong>
-        <span>{added.welcome.title}</span>
+        <strong className={styles.name}>{copy.brand}</strong>
+        <span>{copy.welcome.title}</span>
       </div>
     </div>
   )

@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { Navigate, Outlet, useParams } from 'react-router'
 import { isTelp } from '@/features/auth/telp'
-import { useAuth } from '@/shared/lib/auth-store'
-import { paths } from '@/shared/lib/paths'
+import { paths } from '@/shared/lib/page/paths'
+import { useAuth } from '@/shared/lib/session/auth-store'
 
 /** Routes for customers without a login: a customer with a token is redirected to the dashboard (docs/product.md §2). */
 export function PublicOnly() {

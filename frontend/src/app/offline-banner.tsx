@@ -1,11 +1,11 @@
 import { WifiOff } from 'lucide-react'
 import { useDataAge } from '@/app/data-age'
 import { useStuckHeight } from '@/app/use-stuck-height'
-import { added } from '@/shared/copy/added'
-import { useAgeTold } from '@/shared/lib/age-told'
-import { moment } from '@/shared/lib/format'
-import { KEEP_CLEAR } from '@/shared/lib/free-place'
-import { useOnline } from '@/shared/lib/use-online'
+import { copy } from '@/shared/copy/copy'
+import { useOnline } from '@/shared/lib/net/use-online'
+import { useAgeTold } from '@/shared/lib/page/age-told'
+import { moment } from '@/shared/lib/text/format'
+import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import styles from './offline-banner.module.css'
 
 /** A quiet notice on every screen that there is no network, with the age of the visible data. */
@@ -18,7 +18,7 @@ export function OfflineBanner() {
         <>
           <WifiOff size={20} aria-hidden />
           <span className={styles.text}>
-            <span>{added.common.offline}</span>
+            <span>{copy.common.offline}</span>
             <Age />
           </span>
         </>
@@ -31,5 +31,5 @@ function Age() {
   const at = useDataAge((state) => state.at)
   const told = useAgeTold((state) => state.told)
   if (at === null || told) return null
-  return <span className={`digits ${styles.age}`}>{added.dashboard.dataAsOf(moment(at))}</span>
+  return <span className={`digits ${styles.age}`}>{copy.dashboard.dataAsOf(moment(at))}</span>
 }

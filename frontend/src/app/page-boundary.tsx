@@ -1,7 +1,7 @@
 import { Component, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Outlet, useLocation } from 'react-router'
 import { reloadOnce } from '@/app/reload-once'
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 import { PageNotFetched } from '@/shared/ui/lazy-page'
@@ -32,7 +32,7 @@ function Waiting() {
   return (
     <main className={styles.waiting} aria-busy="true">
       <Spinner large />
-      <span className="visually-hidden">{added.common.loading}</span>
+      <span className="visually-hidden">{copy.common.loading}</span>
     </main>
   )
 }
@@ -74,11 +74,11 @@ function NotFetched({ pathname }: { pathname: string }) {
 function NotShown() {
   return (
     <main className={styles.waiting}>
-      <h1 className="visually-hidden">{added.brand}</h1>
+      <h1 className="visually-hidden">{copy.brand}</h1>
       <Empty
-        title={added.common.pageFailed}
-        body={added.common.pageFailedBody}
-        action={<Button onClick={() => window.location.reload()}>{added.common.reload}</Button>}
+        title={copy.common.pageFailed}
+        body={copy.common.pageFailedBody}
+        action={<Button onClick={() => window.location.reload()}>{copy.common.reload}</Button>}
       />
     </main>
   )

@@ -1,5 +1,5 @@
-import { onlineOrPause } from '@/shared/lib/pause'
-import { isRecord, slot } from '@/shared/lib/storage'
+import { onlineOrPause } from '@/shared/lib/net/pause'
+import { isRecord, slot } from '@/shared/lib/session/storage'
 
 /** A page reloads without a tap at most once in this time. */
 const AGAIN_MS = 60_000

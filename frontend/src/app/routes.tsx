@@ -3,7 +3,7 @@ import { AuthOnly, PublicOnly, WithTelp } from '@/app/guard'
 import { PageOutlet } from '@/app/page-boundary'
 import LoginPage from '@/features/auth/login-page'
 import WelcomePage from '@/features/auth/welcome-page'
-import { paths } from '@/shared/lib/paths'
+import { paths } from '@/shared/lib/page/paths'
 import { lazyPage } from '@/shared/ui/lazy-page'
 
 const otp = () => import('@/features/auth/otp-page')

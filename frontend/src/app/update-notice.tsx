@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { useUpdate } from '@/app/update'
 import { useStuckHeight } from '@/app/use-stuck-height'
-import { added } from '@/shared/copy/added'
-import { KEEP_CLEAR } from '@/shared/lib/free-place'
-import { paths } from '@/shared/lib/paths'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { whenIdle } from '@/shared/lib/page/when-idle'
+import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { warmDrag } from '@/shared/ui/warm-drag'
 import styles from './update-notice.module.css'
 
@@ -53,7 +53,7 @@ function Notice({ apply }: { apply: () => void }) {
   const ref = useStuckHeight<HTMLDivElement>('--stuck-notice')
   return (
     <div ref={ref} role="status" className={styles.notice} {...KEEP_CLEAR}>
-      {added.common.newVersion}
+      {copy.common.newVersion}
       <button
         type="button"
         className={styles.take}
@@ -63,7 +63,7 @@ function Notice({ apply }: { apply: () => void }) {
           apply()
         }}
       >
-        {added.common.reload}
+        {copy.common.reload}
       </button>
     </div>
   )

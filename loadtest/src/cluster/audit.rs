@@ -1,4 +1,4 @@
-//! What everybody was told, and what devices did, against what the database knows.
+//! Comparison of what customers were answered and what devices did with what the database has stored.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::crash::payer::{Known, Payer};
 use crate::fleet::Fleet;
 use crate::shop::TestMachine;
 
-/// What the database knows against what customers were told, beyond the ledger's own rules.
+/// Compares the stored purchases with the answers that customers received, beyond the ledger's own rules.
 pub async fn told(database: &Database, payers: &[Payer]) -> Result<Vec<String>, String> {
     let client = connect(&database.config()).await?;
     let told = |e: tokio_postgres::Error| e.to_string();
@@ -38,7 +38,7 @@ pub async fn told(database: &Database, payers: &[Payer]) -> Result<Vec<String>, 
     Ok(broken)
 }
 
-/// Each device was switched on once for each command that it remembers to have run: at most one start a `cmd_id`.
+/// Each device has switched on once for each command that it remembers to have run: at most one start per `cmd_id`.
 pub async fn starts(fleet: &Fleet, machines: &[TestMachine], devices: &Devices) -> Result<Vec<String>, String> {
     let (mut broken, commands) = (Vec::new(), devices.started());
     for machine in machines.iter().map(|m| m.idmesin) {
@@ -50,7 +50,7 @@ pub async fn starts(fleet: &Fleet, machines: &[TestMachine], devices: &Devices) 
     Ok(broken)
 }
 
-/// How long after their `ends_at` runs were ended that nobody stopped, and when, since the faults began.
+/// For runs that nobody stopped: how long after their `ends_at` they were ended, and when, since the faults began.
 pub async fn ends(database: &Database, since: Instant) -> Result<Vec<Ended>, String> {
     let client = connect(&database.config()).await?;
     let ended = "SELECT (extract(epoch FROM clock_timestamp() - ends_at) * 1000)::BIGINT,

@@ -1,4 +1,4 @@
-//! HAProxy with the example of docs/cluster before the servers.
+//! HAProxy in front of the servers, with the example configuration of docs/cluster.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ const EXAMPLE: &str = include_str!("../../../docs/cluster/haproxy.cfg");
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Where a server is reached.
+/// Ports of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Doors {
     pub http: u16,
@@ -39,7 +39,7 @@ impl Drop for Balancer {
 
 impl Balancer {
     /// # Errors
-    /// One line on what kept it from starting.
+    /// One line: why it did not start.
     pub fn start(folder: &Path, servers: &[(&str, Doors)]) -> Result<Self, String> {
         let port = || free_port().map_err(|e| e.to_string());
         let (phones, devices, redirect) = (port()?, port()?, port()?);
@@ -65,14 +65,14 @@ impl Balancer {
     }
 }
 
-/// The example with these servers, without TLS, and telling which server answers.
+/// The example configuration with these servers, without TLS, and with a header that names the server of each response.
 fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
     let mut text = String::new();
     let mut binds = 0;
     let mut lines = EXAMPLE.lines().peekable();
     while let Some(line) = lines.next() {
         let written = line.trim_start();
-        // A server more is a line in each of four places.
+        // Each further server is one more line in four places.
         let kind = ["server n", "use-server n"].into_iter().find(|kind| written.starts_with(kind));
         if let Some(kind) = kind {
             if lines.peek().is_some_and(|next| next.trim_start().starts_with(kind)) {

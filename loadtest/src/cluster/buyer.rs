@@ -1,4 +1,4 @@
-//! Customers who buy through the load balancer while things die.
+//! Customers who buy through the load balancer during faults.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -12,21 +12,21 @@ use super::shards::Owners;
 use crate::crash::flow::Flow;
 use crate::crash::payer::{Known, Payer};
 
-/// What all customers share.
+/// Data that all customers share.
 #[derive(Clone)]
 pub struct Street {
     /// The load balancer.
     pub to: SocketAddr,
-    /// Between two purchases of a customer, more or less.
+    /// Average pause between two purchases of a customer.
     pub pause: Duration,
-    /// When the faults begin; what is decided before counts nowhere.
+    /// When the faults begin; purchases that are decided earlier are not counted.
     pub since: Instant,
     pub owners: watch::Receiver<Owners>,
-    /// Nobody begins anything more.
+    /// `true`: no customer begins another purchase.
     pub closed: watch::Receiver<bool>,
 }
 
-/// A customer, what was decided, and a promise that was broken.
+/// A customer with the decided purchases, and a guarantee that was broken.
 pub struct Bought {
     pub payer: Payer,
     pub decided: Vec<Decided>,
@@ -34,7 +34,7 @@ pub struct Bought {
 }
 
 impl Street {
-    /// A customer who buys now and then, and asks again with the same receipt until it is decided.
+    /// Simulates a customer who buys from time to time, and repeats each request with the same receipt number until it is decided.
     pub async fn buy(mut self, payer: Payer, mut rng: StdRng) -> Bought {
         let (mut all, flow) = (Bought { payer, decided: Vec::new(), broken: None }, Flow::default());
         loop {
@@ -51,7 +51,7 @@ impl Street {
                 }
                 if let Some(receipt) = all.payer.latest().filter(|r| r.told != Known::Nothing) {
                     let owner = |owners: &Owners| owners.of(receipt.body["idoutlet"].as_i64()?).map(str::to_owned);
-                    // Who owned it all the time, as far as anybody knows.
+                    // The server that owned the shard during the whole purchase, as far as is known.
                     let owner = owner(&before).filter(|owned| owner(&self.owners.borrow()).as_ref() == Some(owned));
                     all.decided.extend(Instant::now().checked_duration_since(self.since).map(|at| Decided {
                         at,
@@ -62,7 +62,7 @@ impl Street {
                     }));
                     break;
                 }
-                // Whoever is still undecided at the end is asked again by the audit.
+                // A purchase that is still undecided at the end is requested again by the audit.
                 if *self.closed.borrow() {
                     return all;
                 }

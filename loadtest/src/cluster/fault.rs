@@ -1,4 +1,4 @@
-//! What is done to the cluster, when, and what it came to.
+//! The faults, their schedule, and their results.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,40 +9,41 @@ use rand::seq::SliceRandom;
 
 use super::wire::Cut;
 
-/// A server of NATS is killed about every minute of a run, at most so often, evenly; all of them are away once.
+/// About one NATS server is killed per minute of a run, evenly spread, at most this often; once all of them are down together.
 const MAX_NEWS_KILLS: u32 = 11;
 const NEWS_KILLS_APART: Duration = Duration::from_secs(60);
-/// That part of the run, but not shorter.
+/// They are down for this fraction of the run, but not for less than `NEWS_AWAY`.
 const NEWS_AWAY_OF: u32 = 60;
 const NEWS_AWAY: Duration = Duration::from_secs(5);
 
-/// Servers and NATS's servers by their place.
+/// Nyala servers and NATS servers by their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// Killed, and started again.
+    /// The server is killed and started again.
     Kill(usize),
-    /// Stands still for a while, and wakes up.
+    /// The server is paused for a while (SIGSTOP) and continues.
     Pause(usize),
-    /// Stopped as for an upgrade, and started again.
+    /// The server is stopped as for an upgrade (SIGTERM), and started again.
     Stop(usize),
-    /// A server's line to PostgreSQL.
+    /// The connection of a server to PostgreSQL is cut.
     CutDatabase(usize, Cut),
     FreezeDatabase,
     KillPrimary,
-    /// The primary's line to its standbys. One of them takes its place while it still takes what can be no more than waited for.
+    /// The connections of the primary to its standbys are cut. A standby is promoted while the old primary still accepts commits, which wait for
+    /// a standby and are never acknowledged.
     CutStandbys(Cut),
-    /// A server's line to the load balancer, for phones.
+    /// The connection of the load balancer to a server is cut, for phones.
     CutPhones(usize, Cut),
-    /// The same for devices.
+    /// The same, for devices.
     CutDevices(usize, Cut),
     KillNews(usize),
-    /// All of NATS for so long: killed, or standing still.
+    /// All NATS servers for this long: killed or paused.
     AllNews(Duration, Cut),
-    /// A server's line to NATS.
+    /// The connection of a server to NATS is cut.
     CutNews(usize, Cut),
 }
 
-/// Faults that are told together.
+/// Kinds of faults, as the report groups them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Kill,
@@ -59,12 +60,12 @@ pub enum Kind {
     NewsCut,
 }
 
-/// What a fault is done to: faults of one part come one after the other, those of different parts meet.
+/// The part of the cluster that a fault is done to. Faults of one part follow each other; faults of different parts overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// Servers and PostgreSQL.
+    /// The servers and PostgreSQL.
     Site,
-    /// The load balancer's lines to servers.
+    /// The load balancer's connections to the servers.
     Lines,
     News,
 }
@@ -85,7 +86,7 @@ impl Kind {
         Self::NewsCut,
     ];
 
-    /// In the names of figures.
+    /// As a part of the names of figures.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
@@ -111,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// After "takeover after" and "around".
+    /// As the report shows it, after "takeover after" and "around".
     pub const fn shown(self) -> &'static str {
         match self {
             Self::Kill => "kill -9",
@@ -169,15 +170,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What is done to servers and PostgreSQL, one after the other: four by turns, one of each kind in an order of the seed's, and between
-/// them what comes once at its moment.
+/// Schedule of the faults of servers and PostgreSQL, one after the other: four kinds in turns, in an order that the seed decides, and between
+/// them the faults that come once, at their time.
 pub struct Schedule {
     length: Duration,
     nodes: usize,
-    /// The last one first.
+    /// In reverse order of time.
     once: Vec<(Duration, Fault)>,
     turns: Vec<Fault>,
-    /// The first four are not through yet: a short run has each of them, too.
+    /// The first round of four is not complete: a short run has each of them too.
     is_first: bool,
 }
 
@@ -191,7 +192,7 @@ impl Schedule {
         Self { length, nodes, once, turns: four(nodes, rng), is_first: true }
     }
 
-    /// At that moment of the run; `None`: it is over, everything was done that comes once, and each of the four.
+    /// The next fault at this time of the run. `None`: the run is over, and each fault of the schedule was done.
     pub fn next(&mut self, at: Duration, rng: &mut StdRng) -> Option<Fault> {
         let is_over = at >= self.length;
         if let Some((_, fault)) = self.once.pop_if(|(moment, _)| is_over || *moment <= at) {
@@ -212,7 +213,7 @@ fn four(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
     four
 }
 
-/// What is done to NATS beside all that, each at its moment or as soon as the one before it is mended.
+/// Faults of NATS, in parallel to the others: each at its time, or as soon as the one before is repaired.
 pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
     let mut all = cuts(length, nodes, rng, Fault::CutNews);
     let away = (length / NEWS_AWAY_OF).max(NEWS_AWAY);
@@ -223,10 +224,10 @@ pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duratio
     all
 }
 
-/// What is done to the load balancer's lines beside all that, each at its moment or as soon as the one before it is mended.
+/// Faults of the load balancer's connections, in parallel to the others: each at its time, or as soon as the one before is repaired.
 pub fn of_lines(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
     let phones = cuts(length, nodes, rng, Fault::CutPhones);
-    // Between those.
+    // In the middle between those of the phones.
     let later = length / u32::try_from(nodes * 4).unwrap_or(u32::MAX);
     let devices = cuts(length, nodes, rng, Fault::CutDevices).into_iter().map(|(at, fault)| (at + later, fault));
     let mut all: Vec<_> = phones.into_iter().chain(devices).collect();
@@ -238,7 +239,7 @@ fn way(rng: &mut StdRng) -> Cut {
     if rng.random() { Cut::Mute } else { Cut::Broken }
 }
 
-/// Each server's line once, evenly, in an order of the seed's, and one way after the other.
+/// Cuts each server's connection once, evenly spread, in an order that the seed decides, with the kinds of cuts in turns.
 fn cuts(length: Duration, nodes: usize, rng: &mut StdRng, fault: fn(usize, Cut) -> Fault) -> Vec<(Duration, Fault)> {
     let mut order: Vec<usize> = (0..nodes).collect();
     order.shuffle(rng);
@@ -250,17 +251,17 @@ fn cuts(length: Duration, nodes: usize, rng: &mut StdRng, fault: fn(usize, Cut) 
         .collect()
 }
 
-/// A line of the timeline.
+/// An entry of the timeline.
 #[derive(Debug)]
 pub struct Happened {
-    /// Since the faults began.
+    /// Time since the faults began.
     pub at: Duration,
     pub fault: Fault,
-    /// Until it was whole again: restarted, awake, mended, promoted.
+    /// Time until it was repaired: restarted, continued, reconnected or promoted.
     pub whole_after: Duration,
-    /// Until every shard of the server had another owner.
+    /// Time until every shard of the server had another owner.
     pub taken_after: Option<Duration>,
-    /// Shards that changed their owner meanwhile; unknown of what happens beside other faults.
+    /// Shards that changed their owner meanwhile; `None` for faults that overlap with others.
     pub moved: Option<i64>,
 }
 

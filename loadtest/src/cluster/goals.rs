@@ -1,10 +1,10 @@
-//! What a run on a machine of its own has to reach (docs/loadtest.md, "Cluster"). A crowded machine misses them, and nothing is wrong: so
-//! they are judged only when that is asked for.
+//! Goals of a run on a dedicated machine (docs/loadtest.md, "Cluster"). A busy machine misses them although nothing is wrong, so
+//! they are judged only on request.
 
 use super::outcome::{Outcome, Quantiles};
 
 struct Goal {
-    /// The times, as in report.json.
+    /// Name of the times in report.json.
     times: &'static str,
     name: &'static str,
     pick: fn(&Quantiles) -> f64,
@@ -32,7 +32,7 @@ const GOALS: [Goal; 10] = [
     max("end_calm", 1.0),
 ];
 
-/// Every goal that was missed. What was not seen reached nothing.
+/// Every goal that was missed. Without any measurement a goal counts as missed.
 pub fn missed(outcome: &Outcome) -> Vec<String> {
     let times = outcome.times();
     let mut missed: Vec<String> = GOALS

@@ -1,4 +1,4 @@
-//! A phone's line to whichever server the load balancer chose: a websocket, or requests that poll.
+//! A phone's connection to the server that the load balancer chose: a websocket, or polling requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,11 +12,11 @@ use crate::engine::frame::{self, Opcode};
 use crate::engine::session::{upgrade_answer, upgrade_request};
 use crate::http::KeptConnection;
 
-/// A server is silent for as long as one ping takes to come, and for its answer.
+/// A server may be silent for the time between two pings and the time for the answer.
 const SILENT_FOR: Duration = Duration::from_secs(45);
 const SEND_WITHIN: Duration = Duration::from_secs(10);
 const PATH: &str = "/socket.io/?EIO=4&transport=polling";
-/// Between two packets of one answer to a poll.
+/// Separator of the packets in one polling response.
 const BETWEEN: char = '\u{1e}';
 
 pub enum Line {
@@ -29,7 +29,7 @@ fn broken(why: impl Into<String>) -> io::Error {
 }
 
 impl Line {
-    /// A new session; what it was told first is still to be received, by a websocket only.
+    /// Opens a new session. On a websocket the first packets are still to be received.
     pub async fn open(to: SocketAddr, polls: bool) -> io::Result<Self> {
         if polls { Self::poll(to).await } else { Self::web(to).await }
     }
@@ -74,7 +74,7 @@ impl Line {
         }
     }
 
-    /// The next packets, one at least.
+    /// Receives the next packets, at least one.
     pub async fn receive(&mut self) -> io::Result<Vec<String>> {
         match self {
             Self::Web { stream, read } => loop {

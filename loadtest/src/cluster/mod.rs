@@ -1,5 +1,5 @@
-//! `cluster`: several servers, a primary with two standbys, NATS, a load balancer, devices and phones, all on this machine. One fault comes
-//! after the other while customers buy; then everything that was told must be true.
+//! `cluster`: several servers, a primary with two standbys, NATS, a load balancer, devices and phones, all on this machine. Faults follow each
+//! other while customers buy; then every answer that was given must be true.
 
 mod audit;
 mod balancer;
@@ -90,7 +90,7 @@ pub struct Cluster {
     report: Option<PathBuf>,
 }
 
-/// Names what this needs and does not find.
+/// Names the required programs that are not installed.
 pub fn missing() -> Option<String> {
     let (haproxy, postgres) = (installed(balancer::PROGRAM).is_none(), postgres::programs().is_none());
     let packages: Vec<&str> =
@@ -101,7 +101,7 @@ pub fn missing() -> Option<String> {
 
 impl Cluster {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line: why the run was not possible.
     pub fn run(self) -> Result<Verdict, String> {
         let seed = self.seed.unwrap_or_else(|| rand::rng().random());
         ui::out(&format!("seed {seed}"));

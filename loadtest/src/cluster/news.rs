@@ -1,4 +1,4 @@
-//! Three servers of NATS that tell each other everything, and each Nyala server's line to all of them.
+//! Three connected NATS servers, and the connection of each Nyala server to all of them.
 
 use std::fs::{self, File};
 use std::net::{Ipv4Addr, TcpStream};
@@ -18,7 +18,7 @@ const USER: &str = "nyala";
 const LISTENS_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Where the program is; `None`: the package is not here.
+/// Path of the program; `None`: the package is not installed.
 pub fn program() -> Option<PathBuf> {
     installed("nats-server")
 }
@@ -51,10 +51,10 @@ pub struct News {
 }
 
 impl News {
-    /// With its files in `dir`, which must not be there, and lines for so many Nyala servers.
+    /// Starts them with their files in `dir`, which must not exist, and with connections for this many Nyala servers.
     ///
     /// # Errors
-    /// One line on what kept it from that.
+    /// One line: why it was not possible.
     pub async fn start(program: PathBuf, dir: PathBuf, lines: usize) -> Result<Self, String> {
         fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
         let password = format!("{:032x}", rand::random::<u128>());
@@ -75,33 +75,33 @@ impl News {
         Ok(all)
     }
 
-    /// As `NYALA__CLUSTER__NATS_URL`, for the server of that place.
+    /// Value of `NYALA__CLUSTER__NATS_URL` for the server with this index.
     pub fn url(&self, node: usize) -> String {
         let doors = self.lines[node].doors().iter();
         doors.map(|door| format!("nats://{USER}:{}@127.0.0.1:{door}", self.password)).collect::<Vec<_>>().join(",")
     }
 
-    /// The line of the server of that place.
+    /// The connection of the server with this index.
     pub fn line(&self, node: usize) -> &Wire {
         &self.lines[node]
     }
 
     /// # Errors
-    /// When it cannot be.
+    /// When it cannot be done.
     pub fn kill(&mut self, place: usize) -> Result<(), String> {
         self.servers[place].kill()
     }
 
     /// # Errors
-    /// When one cannot be.
+    /// When one of them cannot be.
     pub fn kill_all(&mut self) -> Result<(), String> {
         self.servers.iter_mut().try_for_each(One::kill)
     }
 
-    /// To all of them.
+    /// Sends the signal to all of them.
     ///
     /// # Errors
-    /// When one is not there.
+    /// When one does not run.
     pub fn signal_all(&self, signal: Signal) -> Result<(), String> {
         let pids = self.servers.iter().filter_map(|s| s.process.as_ref()).map(|s| Pid::from_raw(s.id().cast_signed()));
         pids.into_iter().try_for_each(|pid| kill(pid, signal).map_err(|e| e.to_string()))
@@ -133,7 +133,7 @@ impl News {
     }
 }
 
-/// Clients are not told of the other servers' own ports: they would pass by their lines.
+/// The other servers' own ports are not advertised to clients: they would bypass the connections that the test can cut.
 fn configuration(name: &str, port: u16, place: usize, routes: &[u16], password: &str) -> String {
     let others = routes.iter().enumerate().filter(|(other, _)| *other != place);
     let others: Vec<String> = others.map(|(_, port)| format!("nats://{USER}:{password}@127.0.0.1:{port}")).collect();

@@ -1,4 +1,4 @@
-//! What a run came to: what was seen, and the figures of it.
+//! Results of a run: the observations, and the figures that are made of them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,33 +7,33 @@ use std::time::Duration;
 use super::fault::{Happened, Kind, Part};
 use super::phone::Seen;
 
-/// So long after it was mended a fault is still nearby: phones come back, starts that waited go on.
+/// For this long after its repair a fault still has effects: phones reconnect, waiting starts continue.
 const NEARBY: Duration = Duration::from_secs(3);
-/// Purchases that are told one by one: no faster ones, and so many of each kind.
+/// Slow purchases that are reported one by one: those above this time, and this many of each kind.
 const SLOW: Duration = Duration::from_secs(1);
 const SLOWEST_OF_KIND: usize = 3;
 
-/// A receipt that was decided.
+/// A purchase that was decided.
 #[derive(Debug, Clone)]
 pub struct Decided {
-    /// Since the faults began.
+    /// Time since the faults began.
     pub at: Duration,
-    /// Since it was first sent.
+    /// Time since it was first sent.
     pub after: Duration,
     /// Whether the machine ran for it; otherwise it was refused.
     pub ran: bool,
-    /// Whether the machine's owner decided it, where that is known.
+    /// Whether the server that owned the machine decided it, where that is known.
     pub by_owner: Option<bool>,
-    /// What was heard of it, answer by answer.
+    /// The answers to it, in their order.
     pub story: String,
 }
 
-/// A run that was over by itself.
+/// A run that ended by itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Ended {
-    /// Since the faults began.
+    /// Time since the faults began.
     pub at: Duration,
-    /// Since its `ends_at`.
+    /// Time since its `ends_at`.
     pub after: Duration,
 }
 
@@ -41,16 +41,16 @@ pub struct Ended {
 pub struct Outcome {
     pub seed: u64,
     pub seconds: u64,
-    /// "on", or why there is none.
+    /// "on", or the reason why there is none.
     pub news: &'static str,
-    /// In the order in which they began.
+    /// In the order of their beginning.
     pub faults: Vec<Happened>,
     pub purchases: Vec<Decided>,
-    /// Those that were answered 200.
+    /// Those with the answer 200.
     pub paid: u64,
     pub ends: Vec<Ended>,
     pub back: Vec<Duration>,
-    /// Final ticks, after the end of their run.
+    /// Delays of final ticks after the end of their run.
     pub late: Vec<Duration>,
     pub ticks: u64,
     pub finals: u64,
@@ -62,14 +62,14 @@ pub struct Outcome {
 /// Times of one kind.
 #[derive(Debug)]
 pub struct Times {
-    /// In report.json, before `_p50_s` and its like.
+    /// Prefix in report.json, before `_p50_s` and the other quantiles.
     pub name: String,
     pub shown: String,
     pub of: Quantiles,
 }
 
 impl Outcome {
-    /// What a phone saw.
+    /// Observations of a phone.
     pub fn add(&mut self, seen: Seen) {
         self.ticks += seen.ticks;
         self.finals += seen.finals;
@@ -84,12 +84,12 @@ impl Outcome {
         self.broken.extend(seen.broken);
     }
 
-    /// Shards that got another owner while PostgreSQL stood still, which was nobody's fault.
+    /// Shards that changed their owner while PostgreSQL was frozen; no server was at fault.
     pub fn moved_by_stalls(&self) -> i64 {
         self.faults.iter().filter(|f| f.fault.kind() == Kind::Stall).filter_map(|f| f.moved).sum()
     }
 
-    /// Of everything that was measured, nothing left out: what has no times was not seen.
+    /// Every measurement, including those without any value.
     pub fn times(&self) -> Vec<Times> {
         let mut all = Vec::new();
         let mut add = |name: String, shown: String, times: Vec<Duration>| {
@@ -127,7 +127,7 @@ impl Outcome {
         all
     }
 
-    /// The slowest purchases of each kind, with the kind of fault that each has met.
+    /// The slowest purchases of each kind, with the kind of fault that happened during each.
     pub fn slowest(&self) -> Vec<(&'static str, &Decided)> {
         let mut by_kind: BTreeMap<&'static str, Vec<&Decided>> = BTreeMap::new();
         for purchase in self.purchases.iter().filter(|p| p.ran && p.after >= SLOW) {
@@ -141,7 +141,8 @@ impl Outcome {
         slowest.collect()
     }
 
-    /// What of the faults nearby something counts to that took so long until `at`: NATS's only when nothing else was, as they are beside the
+    /// The kind of fault to which an event counts that ended at `at` and took this long. Faults of NATS count only without any other, because they
+    /// overlap with the
     /// others.
     fn met(&self, at: Duration, after: Duration) -> Met {
         let begun = at.saturating_sub(after);
@@ -157,7 +158,7 @@ impl Outcome {
     }
 }
 
-/// Kinds of faults that something may have met.
+/// Kinds of faults that may have happened during an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Met {
     Nothing,
@@ -175,7 +176,7 @@ impl Met {
     }
 }
 
-/// Seconds.
+/// In seconds.
 #[derive(Debug, Default)]
 pub struct Quantiles {
     pub count: usize,
@@ -201,7 +202,7 @@ pub mod tests {
     use super::super::wire::Cut;
     use super::*;
 
-    /// A kill after 10 s, beside it all of NATS away, and purchases through both.
+    /// A kill after 10 s, all of NATS down at the same time, and purchases during both.
     pub fn outcome() -> Outcome {
         let s = Duration::from_secs;
         let fault = |at, fault, whole_after, taken_after| Happened {

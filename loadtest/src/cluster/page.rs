@@ -1,4 +1,4 @@
-//! `report.html` of a cluster: one page without a script, with nothing to load from elsewhere.
+//! `report.html` of a cluster run: one page without scripts and without external files.
 
 use std::time::Duration;
 
@@ -12,18 +12,18 @@ const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
-/// Below the lines: what was done to each part, in a row and a colour of its own.
+/// Below the curves: the faults of each part, each part in its own row and colour.
 const ROWS: f64 = 46.0;
 /// In the order of [`super::fault::Part`].
 const PARTS: [(u8, &str); 3] = [(1, "servers and PostgreSQL"), (4, "the load balancer's lines"), (2, "NATS")];
 const ROW: f64 = 9.0;
 const BOTTOM: f64 = 24.0;
-/// From 10 ms to 10 s, by powers of ten.
+/// Axis from 10 ms to 10 s, in powers of ten.
 const POWERS: [(f64, &str); 4] = [(-2.0, "10 ms"), (-1.0, "100 ms"), (0.0, "1 s"), (1.0, "10 s")];
-/// Points of a line at most.
+/// Greatest number of points of a curve.
 const POINTS: u32 = 240;
 
-/// One of the times.
+/// One of the measured times.
 type Pick = fn(&Quantiles) -> f64;
 
 pub fn page(outcome: &Outcome) -> String {
@@ -115,7 +115,7 @@ fn faults(outcome: &Outcome) -> String {
     outcome.faults.iter().map(row).collect()
 }
 
-/// Half of all purchases and the slowest over time, above what was done meanwhile.
+/// The median and the slowest purchase over time, above the faults.
 fn plot(outcome: &Outcome) -> String {
     let last = outcome.purchases.iter().map(|p| p.at).chain(outcome.faults.iter().map(|f| f.at + f.whole_after)).max();
     let Some(length) = last.filter(|length| !length.is_zero()) else { return String::new() };

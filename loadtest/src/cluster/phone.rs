@@ -1,4 +1,4 @@
-//! A phone that watches machines, comes back when its line is lost, and judges every tick by docs/contract.md §3.
+//! A phone that watches machines, reconnects when its connection is lost, and checks every tick against docs/contract.md §3.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,29 +14,29 @@ use super::line::Line;
 use crate::engine::heartbeat::{Heartbeat, Snapshot};
 use crate::engine::{ServerMessage, heartbeat, message};
 
-/// A phone's library tries again after so long, half of it more or less, and after twice as long each time up to the longest.
+/// The client library reconnects after this delay, varied by up to a half, and doubles it each time up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How long a try may take.
+/// Timeout of one attempt.
 const BACK_WITHIN: Duration = Duration::from_secs(20);
-/// A run whose end is so long ago has had its final tick, or will have none.
+/// A run that ended this long ago has had its final tick, or will have none.
 const FINAL_WITHIN_MS: i64 = 15_000;
-/// Broken rules that each phone tells.
+/// Greatest number of broken rules that each phone reports.
 const TOLD: usize = 3;
 
-/// What a phone saw.
+/// Observations of a phone.
 #[derive(Debug, Default)]
 pub struct Seen {
     pub ticks: u64,
     pub finals: u64,
-    /// How long after the end of its run each final tick came, of runs that were over by themselves.
+    /// Delay of each final tick after the end of its run, for runs that ended by themselves.
     pub late: Vec<Duration>,
-    /// How often its line was lost.
+    /// How often its connection was lost.
     pub lost: u64,
-    /// From each loss until everything was watched again.
+    /// Time from each loss until all machines were watched again.
     pub back: Vec<Duration>,
     pub broken: Vec<String>,
-    /// Why it was lost, or a try failed, the last time.
+    /// Reason of the last loss or failed attempt.
     pub last_error: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Phone {
 }
 
 impl Phone {
-    /// Until `over` says so.
+    /// Runs until `over` is true.
     pub async fn watch(self, mut over: watch::Receiver<bool>) -> Seen {
         let mut seen = Seen::default();
         let mut rng = StdRng::seed_from_u64(self.seed);
@@ -85,7 +85,7 @@ impl Phone {
         }
     }
 
-    /// A session that watches everything.
+    /// A session that watches all machines.
     async fn open(&self, runs: &mut Runs, seen: &mut Seen) -> io::Result<Line> {
         let mut line = Line::open(self.to, self.polls).await?;
         line.send(&format!("40{}", serde_json::json!({ "token": &*self.token }))).await?;
@@ -135,21 +135,21 @@ async fn answer(line: &mut Line, told: ServerMessage) -> io::Result<()> {
     }
 }
 
-/// What one session was told of its machines.
+/// Ticks of one session's machines.
 #[derive(Debug, Default)]
 struct Runs(HashMap<i64, Run>);
 
 #[derive(Debug, Default)]
 struct Run {
-    /// Of the run that goes on: its end, and the last `tl` that was heard.
+    /// Of the current run: its end, and the last `tl` that was received.
     open: Option<(i64, i64)>,
-    /// The end of the last one that had its final tick.
+    /// End of the last run that had its final tick.
     ended: i64,
 }
 
 impl Runs {
     fn join(&mut self, idmesin: i64, told: Snapshot) {
-        // A tick that was made before the answer may come after it.
+        // A tick that was sent before the answer may arrive after it.
         self.0.entry(idmesin).or_default().open = told.ends_at.map(|end| (end, i64::MAX));
     }
 
@@ -161,7 +161,7 @@ impl Runs {
         }
     }
 
-    /// The session is over: runs that ended under it long ago have lost their final tick.
+    /// The session has ended: runs that ended long ago during it have lost their final tick.
     fn settle(&self, now: i64, seen: &mut Seen) {
         for (idmesin, run) in &self.0 {
             if let Some((end, tl)) = run.open.filter(|(end, _)| *end + FINAL_WITHIN_MS < now) {
@@ -175,7 +175,7 @@ impl Runs {
 }
 
 impl Run {
-    /// What rule a tick broke.
+    /// The rule that a tick broke.
     fn hear(&mut self, tick: Heartbeat, seen: &mut Seen) -> Option<String> {
         let Some(end) = tick.ends_at else {
             self.open = None;
@@ -188,7 +188,7 @@ impl Run {
         if tick.tl < 1 {
             seen.finals += 1;
             self.ended = end;
-            // A run that was stopped has another end than was counted down to.
+            // A run that was stopped ends at another time than the countdown said.
             if before.is_some_and(|(same, _)| same == end) {
                 seen.late.push(Duration::from_millis(u64::try_from(now_ms() - end).unwrap_or_default()));
             }
@@ -197,7 +197,7 @@ impl Run {
         self.open = Some((end, tick.tl));
         match before {
             Some((same, tl)) if same == end && tick.tl >= tl => Some(format!("tl does not fall, it was {tl}")),
-            // One that ends later is another run.
+            // A later end belongs to another run.
             Some((other, tl)) if other < end => Some(format!("no final tick of the run until {other}, after tl {tl}")),
             _ => None,
         }

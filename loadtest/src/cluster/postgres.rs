@@ -1,4 +1,4 @@
-//! PostgreSQL of Debian's packages: a primary and two standbys, one of which has every commit before it is answered.
+//! PostgreSQL from Debian's packages: a primary and two standbys, one of which has each commit before it is acknowledged.
 
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
@@ -16,20 +16,20 @@ use tokio_postgres::{Client, Config, NoTls};
 use super::wire::{Cut, Wire};
 use crate::local::free_port;
 
-/// Where Debian has them, a folder for each major version.
+/// Debian's folder, with one folder for each major version.
 const PLACE: &str = "/usr/lib/postgresql";
-/// Of Debian's package: PostgreSQL refuses root.
+/// The account of Debian's package, because PostgreSQL refuses root.
 const ACCOUNT: &str = "postgres";
 const DATABASE: &str = "nyala";
-/// The first one is the primary.
+/// The first is the primary.
 const NAMES: [&str; 3] = ["db1", "db2", "db3"];
-/// The same for all, so that it holds at whoever is promoted: nobody is his own standby.
+/// The same for all, so that it is right for each that is promoted: no server is its own standby.
 const SYNCHRONOUS: &str = "synchronous_standby_names=ANY 1 (db1, db2, db3)";
 const UP_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
 
-/// What all are started with. Only processes die here, never the machine: what they gave to the system is safe without a sync.
+/// Settings of all of them. Only processes die here, never the machine, so written data is safe without fsync.
 const SETTINGS: [&str; 11] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
@@ -44,7 +44,7 @@ const SETTINGS: [&str; 11] = [
     "logging_collector=off",
 ];
 
-/// The programs of the newest version that is installed; `None`: there is none.
+/// Programs of the newest installed version; `None`: none is installed.
 pub fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir(PLACE).ok()?.flatten();
     let majors = versions.filter_map(|v| v.file_name().to_str()?.parse::<u32>().ok()).filter(|major| *major >= OLDEST_MAJOR);
@@ -52,12 +52,12 @@ pub fn programs() -> Option<PathBuf> {
     all.filter(|(_, bin)| ["initdb", "postgres", "pg_basebackup"].iter().all(|p| bin.join(p).is_file())).max().map(|(_, bin)| bin)
 }
 
-/// One of them.
+/// One PostgreSQL server.
 struct Instance {
     name: &'static str,
     data: PathBuf,
     port: u16,
-    /// From standbys to it.
+    /// The connection of its standbys to it.
     line: Wire,
     process: Option<Child>,
 }
@@ -69,7 +69,7 @@ impl Drop for Instance {
 }
 
 impl Instance {
-    /// The postmaster and what it has started.
+    /// The postmaster and its child processes.
     fn processes(&self) -> Vec<Pid> {
         let Some(postmaster) = self.process.as_ref().map(Child::id) else { return Vec::new() };
         let children = fs::read_to_string(format!("/proc/{postmaster}/task/{postmaster}/children")).unwrap_or_default();
@@ -77,12 +77,12 @@ impl Instance {
         std::iter::once(postmaster.cast_signed()).chain(children).map(Pid::from_raw).collect()
     }
 
-    /// The postmaster first: one that stands still makes no more children.
+    /// The postmaster first: while it is stopped it starts no more children.
     fn signal(&self, signal: Signal) -> Result<(), String> {
         let postmaster = self.process.as_ref().map(Child::id).ok_or("PostgreSQL does not run")?;
         kill(Pid::from_raw(postmaster.cast_signed()), signal).map_err(|e| format!("PostgreSQL: {e}"))?;
         for child in self.processes().into_iter().skip(1) {
-            // One that has just ended needs none.
+            // One that has just ended needs no signal.
             let _ = kill(child, signal);
         }
         Ok(())
@@ -99,23 +99,23 @@ impl Instance {
     }
 }
 
-/// A primary and its standbys.
+/// A primary with its standbys.
 pub struct Database {
     bin: PathBuf,
     account: Option<User>,
     folder: PathBuf,
     primary: Instance,
     standbys: Vec<Instance>,
-    /// The primary before, which does not run.
+    /// The previous primary, which does not run.
     old: Option<Instance>,
     ports: Vec<u16>,
 }
 
 impl Database {
-    /// Makes all below `folder`, which must not be there, and the database that servers are to use.
+    /// Creates all of them below `folder`, which must not exist, and the database for the servers.
     ///
     /// # Errors
-    /// One line on what kept it from that.
+    /// One line: why it was not possible.
     pub async fn start(bin: PathBuf, folder: PathBuf) -> Result<Self, String> {
         let account = match geteuid().is_root() {
             true => {
@@ -166,7 +166,7 @@ impl Database {
         }
     }
 
-    /// What makes a standby of the primary's data.
+    /// Settings that make a standby of a copy of the primary.
     fn copy(&self, standby: &Instance) -> Command {
         let mut copy = self.command("pg_basebackup");
         let from = self.primary.line.doors()[0].to_string();
@@ -190,7 +190,7 @@ impl Database {
         let log = log.map_err(|e| e.to_string())?;
         let mut command = self.command("postgres");
         command.arg("-D").arg(&instance.data).args(["-p", &instance.port.to_string()]);
-        // A standby's name for its primary.
+        // The name under which the standby connects to its primary.
         let called = format!("cluster_name={name}");
         for setting in SETTINGS.into_iter().chain([called.as_str()]) {
             command.args(["-c", setting]);
@@ -200,18 +200,18 @@ impl Database {
         command.spawn().map_err(|e| format!("postgres: {e}"))
     }
 
-    /// Where each listens.
+    /// Port of each.
     pub fn ports(&self) -> &[u16] {
         &self.ports
     }
 
-    /// As `DATABASE_URL`, through `doors`.
+    /// Value of `DATABASE_URL`, through the ports `doors`.
     pub fn url(doors: &[u16]) -> String {
         let hosts: Vec<String> = doors.iter().map(|door| format!("127.0.0.1:{door}")).collect();
         format!("postgres://{SUPERUSER}@{}/{DATABASE}", hosts.join(","))
     }
 
-    /// A connection to whichever takes writes.
+    /// A connection to the server that accepts writes.
     pub fn config(&self) -> Config {
         let mut config = Config::new();
         for port in &self.ports {
@@ -250,10 +250,10 @@ impl Database {
         self.primary.signal(Signal::SIGCONT)
     }
 
-    /// Kills the primary; `after` so long the standby that has most takes its place, and the others follow it.
+    /// Kills the primary. `after` this long the most advanced standby is promoted, and the others follow it.
     ///
     /// # Errors
-    /// When there is no standby, or none takes over.
+    /// When there is no standby, or none is promoted.
     pub async fn fail_over(&mut self, after: Duration) -> Result<(), String> {
         self.primary.kill()?;
         tokio::time::sleep(after).await;
@@ -261,11 +261,11 @@ impl Database {
         self.follow().await
     }
 
-    /// Cuts the primary from its standbys; after `alone` so long the one that has most takes its place, and the others follow it. For `beside`
-    /// so long there are two that take writes, of which the old one acknowledges none; then it is killed, as by who watches over it.
+    /// Cuts the primary off its standbys. After `alone` the most advanced one is promoted, and the others follow it. For the time `beside`
+    /// two servers accept writes, of which the old one acknowledges none; then it is killed, as a cluster manager would do.
     ///
     /// # Errors
-    /// When there is no standby, or none takes over.
+    /// When there is no standby, or none is promoted.
     pub async fn cut_off(&mut self, how: Cut, alone: Duration, beside: Duration) -> Result<(), String> {
         self.primary.line.cut(how);
         tokio::time::sleep(alone).await;
@@ -278,7 +278,7 @@ impl Database {
         Ok(())
     }
 
-    /// The standby that has most is the primary now.
+    /// Promotes the most advanced standby.
     async fn promote(&mut self) -> Result<(), String> {
         let mut furthest = None;
         for (place, standby) in self.standbys.iter().enumerate() {
@@ -293,12 +293,12 @@ impl Database {
         if row.get::<_, bool>(0) { Ok(()) } else { Err(format!("{} was not promoted", self.primary.name)) }
     }
 
-    /// The standbys follow the primary.
+    /// Lets the standbys follow the primary.
     async fn follow(&self) -> Result<(), String> {
         for standby in &self.standbys {
             let follower = self.wait(standby).await?;
             let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.line.doors()[0]);
-            // Each alone: neither may be in a transaction.
+            // Each in a statement of its own: neither may run in a transaction.
             for statement in [format!("ALTER SYSTEM SET primary_conninfo = '{to}'"), "SELECT pg_reload_conf()".to_owned()] {
                 follower.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
             }
@@ -306,7 +306,7 @@ impl Database {
         self.followed(&self.wait(&self.primary).await?).await
     }
 
-    /// The old primary becomes a standby, with a copy of what the new one has: what it had alone was never acknowledged.
+    /// Makes the old primary a standby with a copy of the new one's data. What only the old one had was never acknowledged.
     ///
     /// # Errors
     /// When it does not follow.

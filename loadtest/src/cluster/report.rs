@@ -1,4 +1,4 @@
-//! What a run came to, told and kept.
+//! Output of the results: on the terminal, and as report.json and report.html.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,9 +10,9 @@ use super::outcome::Outcome;
 use super::page;
 use crate::report::Report;
 
-/// Of this report.json: raised when a field changes its meaning or goes.
+/// Version of report.json: raised when a field is removed or changes its meaning.
 const SCHEMA: u32 = 2;
-/// Broken promises that are told one by one.
+/// Greatest number of broken guarantees that are printed one by one.
 const TOLD: usize = 20;
 pub const FINE: &str = "Nothing lost, nothing twice, nobody told what is not so.";
 
@@ -48,7 +48,7 @@ impl Outcome {
         text
     }
 
-    /// What has a number and no time.
+    /// Counters.
     pub fn counted(&self) -> String {
         format!(
             "{} receipts paid; {} ticks, {} final; {} lines of phones lost, {} not back; shards moved by stalls of PostgreSQL: {}",
@@ -114,7 +114,7 @@ impl Outcome {
     }
 }
 
-/// A fault as a line of the timeline.
+/// A fault as an entry of the timeline.
 pub fn line(happened: &Happened) -> String {
     let Happened { at, fault, whole_after, taken_after, moved } = happened;
     let taken = taken_after.map(|t| format!(", shards taken after {:.2} s", t.as_secs_f64())).unwrap_or_default();

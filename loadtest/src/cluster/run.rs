@@ -1,4 +1,4 @@
-//! The run: customers and phones, one fault after the other, then the audit.
+//! The run: customers and phones during the faults, then the audit.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ use crate::shop::{Shop, Wish};
 use crate::ui;
 
 const JOURNAL: &str = "devices.jsonl";
-/// Seconds that a service runs: long enough that runs meet faults, short enough that machines become free.
+/// Duration of a service in seconds: long enough for faults to happen during it, short enough for machines to become free.
 const SERVICE_S: u32 = 6;
-/// Machines that a phone watches.
+/// Number of machines that a phone watches.
 const WATCHED: usize = 4;
-/// One phone of so many only polls.
+/// One of this many phones only polls.
 const POLLS_OF: usize = 3;
-/// Phones, devices and shards find their places before the first fault.
+/// Time for phones, devices and shards to settle before the first fault.
 const CALM: Duration = Duration::from_secs(5);
-/// After the last purchase every run ends, and its final tick is told.
+/// Time after the last purchase for every run to end and for its final tick.
 const RUNS_OUT: Duration = Duration::from_secs(SERVICE_S as u64 + 2);
 
 impl Cluster {
@@ -149,7 +149,7 @@ impl Cluster {
         buyers
     }
 
-    /// What is done to the site, and beside it what is done to the load balancer's lines and to NATS.
+    /// The faults of the site, and in parallel those of the load balancer's connections and of NATS.
     async fn faults(
         &self,
         site: &mut Site,

@@ -1,4 +1,4 @@
-//! Who owns which shards, as the database says.
+//! Owners of the shards, read from the database.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use tokio_postgres::{Client, Config};
 
 use super::postgres::connect;
 
-/// How often the owners of shards are looked at.
+/// Interval at which the owners are read.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The same, for telling whether a purchase went through the owner.
+/// The same, to find out whether a purchase went through the owner.
 const OWNERS_EVERY: Duration = Duration::from_millis(250);
-/// Shards that are nobody's for longer are a fault of their own.
+/// Shards without an owner for longer than this are a fault of their own.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
-/// Shards that were not given anybody for so long are where they should be, and soon after a fault they have to be.
+/// Shards that have not moved for this long are settled; they must settle soon after a fault.
 const AT_REST: Duration = Duration::from_secs(1);
 const AT_REST_WITHIN: Duration = Duration::from_secs(20);
-/// One look; a database that does not answer by then is asked on another connection.
+/// Timeout of one read; after it another connection is used.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
 
 const NODE: &str = "SELECT max(idnode) FROM node WHERE name = $1";
@@ -27,17 +27,17 @@ const EPOCHS: &str = "SELECT sum(epoch)::BIGINT FROM shard";
 const NODES: &str = "SELECT count(DISTINCT idnode) FROM shard";
 const OWNERS: &str = "SELECT idshard, name FROM shard JOIN node USING (idnode)";
 
-/// The names of the shards' owners, as they were a moment ago; of those that have one.
+/// Names of the shards' owners at the last read, for shards that have one.
 #[derive(Debug, Clone, Default)]
 pub struct Owners(Arc<HashMap<i32, String>>);
 
 impl Owners {
-    /// Of an outlet (docs/cluster.md: its number mod 256).
+    /// Owner of an outlet's shard (docs/cluster.md: its number mod 256).
     pub fn of(&self, idoutlet: i64) -> Option<&str> {
         self.0.get(&i32::try_from(idoutlet.rem_euclid(256)).ok()?).map(String::as_str)
     }
 
-    /// Looks again and again; without an answer nobody is known.
+    /// Reads the owners repeatedly; without an answer none is known.
     pub async fn follow(config: Config, owners: watch::Sender<Self>) {
         let mut client: Option<Client> = None;
         while !owners.is_closed() {
@@ -62,7 +62,7 @@ impl Owners {
     }
 }
 
-/// Looks at who owns what, whichever PostgreSQL is the primary.
+/// Reader of the owners, whichever PostgreSQL server is the primary.
 pub struct Shards {
     config: Config,
     client: Option<Client>,
@@ -85,20 +85,20 @@ impl Shards {
     }
 
     /// # Errors
-    /// When no such server has ever joined, or nobody answers.
+    /// When no server of that name has ever joined, or the database does not answer.
     pub async fn node(&mut self, name: &str) -> Result<i64, String> {
         self.number(NODE, &[&name]).await
     }
 
-    /// How often a shard got another owner so far, all together.
+    /// Number of changes of owners so far, of all shards together.
     ///
     /// # Errors
-    /// When nobody answers.
+    /// When the database does not answer.
     pub async fn epochs(&mut self) -> Result<i64, String> {
         self.number(EPOCHS, &[]).await
     }
 
-    /// Waits until so many servers own shards and none moves: what moves from then on moves for what is done next.
+    /// Waits until this many servers own shards and no shard moves, so that later moves are caused by the next fault.
     ///
     /// # Errors
     /// When that takes too long.
@@ -123,7 +123,7 @@ impl Shards {
         }
     }
 
-    /// Waits until none of 256 is server `idnode`'s or nobody's.
+    /// Waits until each of the 256 shards has an owner other than server `idnode`.
     ///
     /// # Errors
     /// When that takes too long.

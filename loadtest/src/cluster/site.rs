@@ -1,4 +1,4 @@
-//! Everything that runs on this machine, and its start.
+//! All processes of the test, and their start.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,29 +12,29 @@ use super::{Cluster, NAMES};
 use crate::local::free_port;
 use crate::server::{self, Server};
 
-/// The file that all servers have in common.
+/// The file that all servers share.
 const SECRETS: &str = "secrets.toml";
-/// 1 at a server that NATS answers.
+/// The metric that is 1 while a server is connected to NATS.
 const CONNECTED: &str = "nyala_cluster_news_connected";
 const CONNECTED_WITHIN: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A server's lines.
+/// The connections of a server that can be cut.
 #[derive(Clone)]
 pub struct Lines {
     pub database: Wire,
-    /// From the load balancer.
+    /// From the load balancer to the server.
     pub phones: Wire,
     pub devices: Wire,
 }
 
-/// Everything that runs. Servers end before their database.
+/// All processes. The servers end before their database.
 pub struct Site {
     pub nodes: Vec<Server>,
     pub lines: Vec<Lines>,
     pub balancer: Balancer,
     pub database: Database,
-    /// What a server that is stopped is started as in its turn.
+    /// The program as which a stopped server is started next.
     pub other: Option<(PathBuf, PathBuf)>,
 }
 
@@ -55,7 +55,7 @@ impl Site {
 }
 
 impl Cluster {
-    /// NATS, or why there is none.
+    /// NATS, or the reason why there is none.
     pub async fn news(&self, folder: &Path) -> Result<Result<News, &'static str>, String> {
         if self.no_news {
             return Ok(Err("--no-news"));

@@ -1,4 +1,4 @@
-//! A fault is done to the site, and mended.
+//! Carries out a fault, and repairs it.
 
 use std::time::{Duration, Instant};
 
@@ -12,21 +12,21 @@ use super::shards::Shards;
 use super::site::{Lines, Site};
 use super::wire::Cut;
 
-/// A killed server's name is free when its life is over.
+/// A killed server's name becomes free when its lease has expired.
 const RESTARTED_AFTER: Duration = Duration::from_secs(2);
 const PAUSED_FOR: Duration = Duration::from_secs(5);
-/// PostgreSQL, a server's line to it, or one of the load balancer's to a server.
+/// How long PostgreSQL, a server's connection to it, or a connection of the load balancer is cut.
 const AWAY_FOR: Duration = Duration::from_secs(4);
 const NEWS_CUT_FOR: Duration = Duration::from_secs(10);
 const PROMOTED_AFTER: Duration = Duration::from_millis(300);
-/// The primary without standbys, before one of them is promoted, and afterwards beside that one.
+/// How long the primary is without standbys before one is promoted, and how long it runs beside that one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 const BESIDE_FOR: Duration = Duration::from_secs(1);
-/// After a stall everybody is quiet for so long: what moves for it moves in the next lives of the servers.
+/// Time to wait after a stall: the shards that move because of it move within the next leases of the servers.
 const CALM: Duration = Duration::from_secs(5);
 
 impl Site {
-    /// One fault and its mending. What could not be done is an error; what came of it and must not, is the second of what it tells.
+    /// Carries out one fault and repairs it. An error: it was not possible. The second value: a consequence that must not happen.
     pub async fn suffer(
         &mut self,
         fault: Fault,
@@ -98,7 +98,7 @@ impl Site {
         let whole_after = whole_after.unwrap_or_else(|| since.elapsed());
         let moved = match shards.epochs().await {
             Ok(now) => now - before,
-            // The connection was the old primary's.
+            // That connection was to the old primary.
             Err(_) => shards.epochs().await? - before,
         };
         let (taken_after, broken) = match taken {
@@ -116,7 +116,7 @@ impl Site {
 }
 
 impl Lines {
-    /// One fault of the load balancer's lines to a server, and its mending.
+    /// Carries out one fault of the load balancer's connections to a server, and repairs it.
     pub async fn suffer(all: &[Self], fault: Fault, at: Duration) -> Result<Happened, String> {
         let since = Instant::now();
         let (line, how) = match fault {
@@ -132,7 +132,7 @@ impl Lines {
 }
 
 impl News {
-    /// One fault and its mending.
+    /// Carries out one fault and repairs it.
     pub async fn suffer(&mut self, fault: Fault, at: Duration) -> Result<Happened, String> {
         let since = Instant::now();
         match fault {

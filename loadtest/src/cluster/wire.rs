@@ -1,4 +1,4 @@
-//! A line between a server and what it needs, that can be cut.
+//! A TCP forwarder between a server and one of its peers, which can be cut.
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,14 +13,14 @@ use tokio::sync::{Notify, watch};
 use crate::local::free_port;
 
 const AT_ONCE: usize = 16 << 10;
-/// Between two tries to listen again, at a line that is mended or whose far end died.
+/// Interval of attempts to listen again, after a repair or when the far end has died.
 const LISTEN_EVERY: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Nothing passes and nobody is told. What was on its way arrives when the line is mended: late words, perhaps of who has given up.
+    /// No byte passes, and neither end is notified. Bytes in flight arrive after the repair: late messages, perhaps of a peer that has given up.
     Mute,
-    /// Every connection ends, and nobody listens.
+    /// Every connection is closed, and new ones are refused.
     Broken,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// To each of some ports of this machine. All copies are one line.
+/// Forwards to each of some ports of this machine. Clones share one state.
 #[derive(Clone)]
 pub struct Wire {
     doors: Vec<u16>,
@@ -47,7 +47,7 @@ impl Wire {
         let told = |e: std::io::Error| format!("no port for a line: {e}");
         let mut wire = Self { doors: Vec::new(), cut: watch::Sender::default() };
         for port in to {
-            // One that the system does not give to anybody else while nobody listens there.
+            // A port that the system gives to no other program while nothing listens on it.
             let door = free_port().map_err(told)?;
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, door)).await.map_err(told)?;
             wire.doors.push(door);
@@ -56,7 +56,7 @@ impl Wire {
         Ok(wire)
     }
 
-    /// Where to connect, in the order of the ports.
+    /// Ports to connect to, in the order of the forwarded ones.
     pub fn doors(&self) -> &[u16] {
         &self.doors
     }
@@ -72,7 +72,7 @@ impl Wire {
 
 type State = watch::Receiver<Option<Cut>>;
 
-/// Listens, but while the line is broken or its far end dead, until the wire is gone.
+/// Listens, except while the connection is cut or its far end is dead, until the forwarder is dropped.
 async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
     let (mut first, ended) = (Some(first), Arc::new(Notify::new()));
     while cut.wait_for(|cut| *cut != Some(Cut::Broken)).await.is_ok() {
@@ -96,8 +96,8 @@ async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
     }
 }
 
-/// Waits until the far end has ended a connection and takes no new one. The near end must be refused then, as without a line: a load balancer
-/// goes on with another server only when it could not connect.
+/// Waits until the far end has closed a connection and accepts no new one. New connections must be refused then, as without a forwarder: a load balancer
+/// chooses another server only when it could not connect.
 async fn died(to: SocketAddr, cut: State, ended: &Notify) {
     loop {
         ended.notified().await;
@@ -138,7 +138,7 @@ async fn carry(near: TcpStream, to: SocketAddr, mut cut: State, ended: Arc<Notif
     }
 }
 
-/// Carries bytes one way until the line ends; that it ends passes no mute line either.
+/// Forwards bytes in one direction until the connection ends. While it is muted, its end is not passed on either.
 async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut cut: State) {
     let mut buf = vec![0; AT_ONCE];
     loop {
@@ -149,7 +149,7 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut cut: State) {
     }
 }
 
-/// Waits while the line is mute; whether anything passes then.
+/// Waits while the connection is muted. Returns whether bytes may pass then.
 async fn passes(cut: &mut State) -> bool {
     cut.wait_for(|cut| *cut != Some(Cut::Mute)).await.is_ok_and(|cut| cut.is_none())
 }

@@ -16,7 +16,6 @@ pub mod otp;
 pub mod password;
 pub mod pin;
 pub mod receipt_number;
-pub mod recent;
 pub mod role;
 pub mod rupiah;
 pub mod scope;

@@ -4,7 +4,6 @@
 pub mod device;
 pub mod edge;
 pub mod facts;
-pub mod rate;
 pub mod rules;
 pub mod state;
 pub mod step;

@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nyala_core::domain::address::Address;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::config;
 
 use super::error::AuthError;
@@ -23,8 +23,8 @@ pub struct CodeLimits {
 
 #[derive(Debug)]
 struct FailedCodes {
-    addresses: Recent<Address, ()>,
-    sites: Recent<u64, ()>,
+    addresses: SlidingWindow<Address, ()>,
+    sites: SlidingWindow<u64, ()>,
 }
 
 /// An attempt that counts as failed until it is released.
@@ -42,7 +42,8 @@ impl CodeLimits {
     }
 
     fn with(per_address: usize, per_site: usize) -> Self {
-        let failed = FailedCodes { addresses: Recent::new(HOUR_MS, MAX_FAILED), sites: Recent::new(HOUR_MS, MAX_FAILED) };
+        let failed =
+            FailedCodes { addresses: SlidingWindow::new(HOUR_MS, MAX_FAILED), sites: SlidingWindow::new(HOUR_MS, MAX_FAILED) };
         Self { per_address, per_site, failed: Mutex::new(failed) }
     }
 
@@ -66,9 +67,9 @@ impl CodeLimits {
     /// Releases the attempt: the code was right, or was not compared.
     pub fn give_back(&self, tried: &CodeTry) {
         let mut failed = self.lock();
-        failed.addresses.take_back(&tried.address, tried.id);
+        failed.addresses.refund(&tried.address, tried.id);
         if let Some((site, id)) = tried.site {
-            failed.sites.take_back(&site, id);
+            failed.sites.refund(&site, id);
         }
     }
 

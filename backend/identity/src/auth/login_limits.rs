@@ -1,15 +1,13 @@
 //! Wrong passwords, counted before they are hashed (docs/limits.md; `auth.wrong_logins_*` in config/default.toml). Ten in a quarter of
 //! an hour are a customer's own mistakes. More are guesses: they cost no hash, and they do not lock out the number's owner.
 
-use std::collections::HashMap;
-use std::hash::Hash;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nyala_cluster::Ownership;
 use nyala_core::domain::address::Address;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
+use nyala_core::rate_limit::{SlidingWindow, TokenBuckets};
 use nyala_store::config;
 use prometheus_client::metrics::counter::Counter;
 
@@ -20,8 +18,6 @@ const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// Wrong passwords that are remembered, about 60 MiB: 290 a second for a quarter of an hour, more than most servers hash. The memory
 /// includes as many attempts that were released; those evict no wrong one.
 const MAX_FAILED: usize = 1 << 18;
-/// Addresses, and sites, with a bucket that is not empty; about 2 MiB each.
-const MAX_ADDRESSES: usize = 1 << 16;
 
 /// Who enters a password.
 #[derive(Debug, Clone)]
@@ -55,10 +51,13 @@ pub struct LoginLimits {
 
 #[derive(Debug)]
 struct FailedLogins {
-    numbers: Recent<Telp, Address>,
-    phones: Recent<KnownPhone, ()>,
+    numbers: SlidingWindow<Telp, Address>,
+    phones: SlidingWindow<KnownPhone, ()>,
     addresses: AddressTries,
 }
+
+/// Addresses, and sites, with a bucket that is not empty; about 2 MiB each.
+const MAX_ADDRESSES: usize = 1 << 16;
 
 impl LoginLimits {
     pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
@@ -67,7 +66,7 @@ impl LoginLimits {
     }
 
     fn with(per_phone: usize, per_number: usize, addresses: AddressTries, servers: Ownership) -> Self {
-        let (numbers, phones) = (Recent::new(WINDOW_MS, MAX_FAILED), Recent::new(WINDOW_MS, MAX_FAILED));
+        let (numbers, phones) = (SlidingWindow::new(WINDOW_MS, MAX_FAILED), SlidingWindow::new(WINDOW_MS, MAX_FAILED));
         Self {
             per_phone,
             per_number,
@@ -111,9 +110,9 @@ impl LoginLimits {
     pub fn give_back(&self, attempt: &LoginAttempt) {
         let mut failed = self.lock();
         match &attempt.who {
-            Who::Phone(phone) => failed.phones.take_back(phone, attempt.id),
+            Who::Phone(phone) => failed.phones.refund(phone, attempt.id),
             Who::Stranger { number, address } => {
-                failed.numbers.take_back(number, attempt.id);
+                failed.numbers.refund(number, attempt.id);
                 failed.addresses.give_back(*address);
             }
         }
@@ -164,15 +163,18 @@ const SITE_FACTOR: usize = 4;
 /// Attempts of addresses, and of the /48 around them.
 #[derive(Debug)]
 struct AddressTries {
-    addresses: Buckets<Address>,
-    sites: Buckets<u64>,
+    addresses: TokenBuckets<Address>,
+    sites: TokenBuckets<u64>,
 }
 
 impl AddressTries {
     fn new(size: usize, refill_s: i64) -> Self {
         let refill_ms = refill_s.saturating_mul(1000);
         let site_refill_ms = refill_ms / SITE_FACTOR as i64;
-        Self { addresses: Buckets::new(size, refill_ms), sites: Buckets::new(size.saturating_mul(SITE_FACTOR), site_refill_ms) }
+        Self {
+            addresses: TokenBuckets::new(size, refill_ms, MAX_ADDRESSES),
+            sites: TokenBuckets::new(size.saturating_mul(SITE_FACTOR), site_refill_ms, MAX_ADDRESSES),
+        }
     }
 
     fn wait_ms(&self, address: Address, now: Timestamp) -> i64 {
@@ -188,54 +190,9 @@ impl AddressTries {
     }
 
     fn give_back(&mut self, address: Address) {
-        self.addresses.give_back(address);
+        self.addresses.refund(address);
         if let Some(site) = address.site() {
-            self.sites.give_back(site);
-        }
-    }
-}
-
-/// A bucket of attempts per key, refilled by one per interval (the generic cell rate algorithm). It stores only when the bucket will be
-/// full again.
-#[derive(Debug)]
-struct Buckets<K> {
-    refill_ms: i64,
-    size_ms: i64,
-    full_at: HashMap<K, Timestamp>,
-}
-
-impl<K: Copy + Eq + Hash> Buckets<K> {
-    fn new(size: usize, refill_ms: i64) -> Self {
-        let size_ms = refill_ms.saturating_mul(i64::try_from(size).unwrap_or(i64::MAX));
-        Self { refill_ms, size_ms, full_at: HashMap::new() }
-    }
-
-    /// Milliseconds until an attempt is available.
-    fn wait_ms(&self, key: K, now: Timestamp) -> i64 {
-        let missing_ms = self.full_at.get(&key).map_or(0, |full_at| now.ms_until(*full_at).max(0));
-        (missing_ms + self.refill_ms - self.size_ms).max(0)
-    }
-
-    fn take(&mut self, key: K, now: Timestamp) {
-        if self.full_at.len() >= MAX_ADDRESSES && !self.full_at.contains_key(&key) {
-            self.make_room(now);
-        }
-        let full_at = self.full_at.entry(key).or_insert(now);
-        *full_at = (*full_at).max(now).plus_ms(self.refill_ms);
-    }
-
-    fn give_back(&mut self, key: K) {
-        if let Some(full_at) = self.full_at.get_mut(&key) {
-            *full_at = full_at.plus_ms(-self.refill_ms);
-        }
-    }
-
-    /// Removes full buckets, which carry no information. When none is full, it removes all, so their addresses may only try again
-    /// sooner.
-    fn make_room(&mut self, now: Timestamp) {
-        self.full_at.retain(|_, full_at| *full_at > now);
-        if self.full_at.len() >= MAX_ADDRESSES {
-            self.full_at.clear();
+            self.sites.refund(site);
         }
     }
 }
@@ -343,6 +300,6 @@ mod tests {
         let most = u32::try_from(MAX_ADDRESSES).unwrap();
         (0..most).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
         limits.take(Address::V4(most), at(1)).unwrap();
-        assert_eq!(limits.lock().addresses.addresses.full_at.len(), 1);
+        assert_eq!(limits.lock().addresses.addresses.keys(), 1);
     }
 }

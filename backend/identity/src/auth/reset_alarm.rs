@@ -5,8 +5,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nyala_cluster::Ownership;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::config;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -33,7 +33,7 @@ pub struct ResetAlarm {
 
 #[derive(Debug)]
 struct AlarmState {
-    wrong: Recent<(), ()>,
+    wrong: SlidingWindow<(), ()>,
     /// Attempts that are not decided yet.
     open: usize,
     alarm: Option<Alarm>,
@@ -59,7 +59,7 @@ impl ResetAlarm {
     }
 
     fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
-        let state = Mutex::new(AlarmState { wrong: Recent::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
+        let state = Mutex::new(AlarmState { wrong: SlidingWindow::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
         Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
     }
 

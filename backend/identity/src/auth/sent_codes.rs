@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::address::Address;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::config::AuthSettings;
 use nyala_store::db::Store;
 use nyala_store::db::clock::Ahead;
@@ -69,7 +69,7 @@ pub struct PotLabel {
 #[derive(Debug)]
 pub struct SentCodes {
     settings: AuthSettings,
-    sent: Mutex<Recent<String, ()>>,
+    sent: Mutex<SlidingWindow<String, ()>>,
     in_lock: Semaphore,
     waiting: Semaphore,
     used: UsedRatio,
@@ -79,7 +79,7 @@ impl SentCodes {
     pub fn new(settings: &AuthSettings) -> Self {
         Self {
             settings: settings.clone(),
-            sent: Mutex::new(Recent::new(HOUR_MS, MAX_REMEMBERED)),
+            sent: Mutex::new(SlidingWindow::new(HOUR_MS, MAX_REMEMBERED)),
             in_lock: Semaphore::new(MAX_IN_LOCK),
             waiting: Semaphore::new(MAX_WAITING),
             used: UsedRatio::default(),
@@ -150,7 +150,7 @@ impl SentCodes {
     /// Removes a code that was not sent after all.
     pub fn forget(&self, code: &Remembered) {
         let mut sent = self.lock();
-        code.0.iter().for_each(|(pot, id)| sent.take_back(pot, *id));
+        code.0.iter().for_each(|(pot, id)| sent.refund(pot, *id));
     }
 
     /// A slot among the few requests that hold or wait for the lock of the counts. A request without a slot holds no connection.
@@ -197,7 +197,7 @@ impl SentCodes {
         Ok(())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Recent<String, ()>> {
+    fn lock(&self) -> MutexGuard<'_, SlidingWindow<String, ()>> {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use nyala_core::domain::address::Address;
 use nyala_core::domain::id::TillId;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::db::Store;
 use nyala_store::secrets::{Key, Secrets};
 use tokio::sync::broadcast;
@@ -48,8 +48,8 @@ pub struct Staff {
     always_secure: bool,
     /// Part of the name of each browser's cookie.
     installation: String,
-    wrong_codes: Mutex<Recent<Address, ()>>,
-    lookups: Mutex<Recent<TillId, ()>>,
+    wrong_codes: Mutex<SlidingWindow<Address, ()>>,
+    lookups: Mutex<SlidingWindow<TillId, ()>>,
     ended: broadcast::Sender<SessionEnded>,
 }
 
@@ -63,8 +63,8 @@ impl Staff {
             pin_key: pin_hash::pin_key(secrets),
             always_secure,
             installation: secrets.installation(),
-            wrong_codes: Mutex::new(Recent::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
-            lookups: Mutex::new(Recent::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
+            wrong_codes: Mutex::new(SlidingWindow::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
+            lookups: Mutex::new(SlidingWindow::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
             ended: broadcast::channel(ENDED_BACKLOG).0,
         }
     }
@@ -85,7 +85,7 @@ impl Staff {
 
 /// Counts one more, unless there were already `limit` in the window.
 fn admit<K: Clone + Eq + std::hash::Hash>(
-    recent: &Mutex<Recent<K, ()>>,
+    recent: &Mutex<SlidingWindow<K, ()>>,
     key: K,
     limit: usize,
     now: Timestamp,
@@ -98,7 +98,7 @@ fn admit<K: Clone + Eq + std::hash::Hash>(
 
 /// Whether there were fewer than `limit` in the window.
 fn may_try<K: Clone + Eq + std::hash::Hash>(
-    recent: &mut Recent<K, ()>,
+    recent: &mut SlidingWindow<K, ()>,
     key: &K,
     limit: usize,
     now: Timestamp,

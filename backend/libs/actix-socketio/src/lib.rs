@@ -6,6 +6,8 @@
 mod codec;
 mod engine;
 #[cfg_attr(not(feature = "host"), allow(dead_code))]
+mod fair_pool;
+#[cfg_attr(not(feature = "host"), allow(dead_code))]
 mod hub;
 mod limits;
 mod metrics;
@@ -44,6 +46,11 @@ pub mod host {
     /// Bytes to packets and back.
     pub mod codec {
         pub use crate::codec::*;
+    }
+
+    /// Room that many holders share: the largest one loses first.
+    pub mod fair_pool {
+        pub use crate::fair_pool::*;
     }
 
     /// Tasks that a thread cannot work without.

@@ -37,7 +37,7 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 /// What the build has beside a file, with the ending of its name. A tie between them is the first one's.
 const PACKED: [(ContentEncoding, &str); 2] = [(ContentEncoding::Brotli, ".br"), (ContentEncoding::Gzip, ".gz")];
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
-/// First segments of the pages of the app (frontend/src/shared/lib/paths.ts) and of the till.
+/// First segments of the pages of the app (frontend/src/shared/lib/page/paths.ts) and of the till.
 const PAGES: [&str; 15] = [
     "login",
     "register",
@@ -313,8 +313,8 @@ mod tests {
 
     #[test]
     fn every_page_of_the_app_is_known() {
-        let paths =
-            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontend/src/shared/lib/paths.ts")).unwrap();
+        let paths = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../frontend/src/shared/lib/page/paths.ts"))
+            .unwrap();
         let firsts = paths
             .split(['\'', '`'])
             .filter_map(|text| text.strip_prefix('/')?.split('/').next())

@@ -20,7 +20,7 @@ use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Clock;
-use nyala_core::purchase::rate::PurchaseRate;
+use nyala_core::rate_limit::purchases::PurchaseRate;
 use nyala_identity::auth::Auth;
 use nyala_identity::qr::customer::Pictures;
 use nyala_identity::staff::Staff;

@@ -1,4 +1,4 @@
-//! What is of no use any more is forgotten, a small batch at a time (docs/contract.md §7).
+//! Deletion of expired rows in small batches (docs/contract.md §7).
 
 use std::time::Duration;
 
@@ -6,80 +6,52 @@ use super::Store;
 use super::error::DbError;
 
 const EVERY: Duration = Duration::from_secs(3600);
-/// Rows of a batch, and the pause after one that was full: 20,000 rows a second at most, and no session waits behind them.
+/// Rows of a batch, and the pause after a full one: at most 20,000 rows a second, so that no session waits behind them.
 const BATCH: i64 = 1_000;
 const PAUSE: Duration = Duration::from_millis(50);
 const DAY_MS: i64 = 24 * 3_600_000;
 
-/// One kind of rows that have their time.
+/// A kind of rows that expire.
 pub struct Prunable {
-    /// $1 the instant up to which they are forgotten, $2 the rows of a batch. Locked rows are left for the next time.
+    /// $1 time up to which rows are deleted, $2 rows of a batch. Locked rows are left for the next run.
     pub sql: &'static str,
-    /// How long they are kept, in milliseconds.
+    /// How long rows are kept after the time in their column, in milliseconds.
     pub kept_ms: i64,
 }
 
+macro_rules! older {
+    ($table:literal, $column:literal, $kept_ms:expr $(, $condition:literal)?) => {
+        Prunable {
+            sql: concat!(
+                "DELETE FROM ", $table, " WHERE ", $($condition, " AND ",)? "ctid = ANY(ARRAY(SELECT ctid FROM ", $table,
+                " WHERE ", $($condition, " AND ",)? $column, " <= $1 ORDER BY ", $column, " LIMIT $2 FOR UPDATE SKIP LOCKED))"
+            ),
+            kept_ms: $kept_ms,
+        }
+    };
+}
+
+/// Tables by the column that dates their rows.
 pub const PRUNABLE: [Prunable; 10] = [
     // Refusals only: the receipt of a purchase stays.
-    Prunable {
-        sql: "DELETE FROM nota WHERE tolak IS NOT NULL AND ctid = ANY(ARRAY(
-            SELECT ctid FROM nota WHERE tolak IS NOT NULL AND created_at <= $1
-            ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: DAY_MS,
-    },
-    Prunable {
-        sql: "DELETE FROM idempotensi WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM idempotensi WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 30 * DAY_MS,
-    },
-    // With the numbers and addresses in them: past every limit that counts codes, and long enough to answer `your otp is invalid`
-    // to a client with an old one.
-    Prunable {
-        sql: "DELETE FROM kode_otp WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM kode_otp WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 30 * DAY_MS,
-    },
+    older!("nota", "created_at", DAY_MS, "tolak IS NOT NULL"),
+    older!("idempotensi", "created_at", 30 * DAY_MS),
+    // Codes hold numbers and addresses. They are kept past every limit that counts codes, and long enough to answer
+    // `your otp is invalid` to a client with an old one.
+    older!("kode_otp", "created_at", 30 * DAY_MS),
     // Codes are counted for a day.
-    Prunable {
-        sql: "DELETE FROM kode_terkirim WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM kode_terkirim WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: DAY_MS,
-    },
-    // Run out by themselves.
-    Prunable {
-        sql: "DELETE FROM ended_token WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM ended_token WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 0,
-    },
+    older!("kode_terkirim", "created_at", DAY_MS),
+    // The tokens have expired.
+    older!("ended_token", "expires_at", 0),
     // Wrong PINs are counted for a day.
-    Prunable {
-        sql: "DELETE FROM pin_gagal WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM pin_gagal WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: DAY_MS,
-    },
-    // Who allowed what is in the audit log.
-    Prunable {
-        sql: "DELETE FROM izin WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM izin WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: DAY_MS,
-    },
-    Prunable {
-        sql: "DELETE FROM sesi_petugas WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM sesi_petugas WHERE sampai <= $1 ORDER BY sampai LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 30 * DAY_MS,
-    },
-    // A customer who was found may be sold to by id for an hour (`ops/payee.rs`).
-    Prunable {
-        sql: "DELETE FROM pelanggan_ditemukan WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM pelanggan_ditemukan WHERE created_at <= $1 ORDER BY created_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 3_600_000,
-    },
-    // Of logins that have run out by themselves.
-    Prunable {
-        sql: "DELETE FROM langganan_push WHERE ctid = ANY(ARRAY(
-            SELECT ctid FROM langganan_push WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED))",
-        kept_ms: 0,
-    },
+    older!("pin_gagal", "created_at", DAY_MS),
+    // The audit log keeps who allowed what.
+    older!("izin", "sampai", DAY_MS),
+    older!("sesi_petugas", "sampai", 30 * DAY_MS),
+    // A customer who was found may be sold to by id for an hour (`ops/people/payee.rs`).
+    older!("pelanggan_ditemukan", "created_at", 3_600_000),
+    // Their logins have expired.
+    older!("langganan_push", "expires_at", 0),
 ];
 
 /// Runs until the process ends.
@@ -94,10 +66,10 @@ pub async fn forever(store: Store) {
     }
 }
 
-/// Forgets everything whose time is over now, batch by batch. Returns how many rows.
+/// Deletes all expired rows, batch by batch. Returns their number.
 ///
 /// # Errors
-/// What first kept one kind from being forgotten; all others are, and what a finished batch has forgotten stays forgotten.
+/// The first error of a kind. The other kinds are still pruned, and finished batches stay deleted.
 pub async fn prune(store: &Store) -> Result<u64, DbError> {
     let (mut rows, mut failed) = (0, None);
     for prunable in &PRUNABLE {

@@ -81,17 +81,18 @@ impl Cloud {
     }
 
     async fn app(&self) -> TestApp {
+        self.setup().start().await
+    }
+
+    fn setup(&self) -> Setup {
         let base_url = self.base_url.clone();
-        Setup::new()
-            .with(|c| {
-                c.whatsapp.sender = SenderKind::Meta;
-                c.whatsapp.meta_base_url = base_url;
-                c.whatsapp.meta_phone_number_id = "106540352242922".to_owned();
-                c.whatsapp.meta_access_token = Secret::new("EAAJB-rahasia");
-                c.whatsapp.meta_template = "kode_masuk".to_owned();
-            })
-            .start()
-            .await
+        Setup::new().with(|c| {
+            c.whatsapp.sender = SenderKind::Meta;
+            c.whatsapp.meta_base_url = base_url;
+            c.whatsapp.meta_phone_number_id = "106540352242922".to_owned();
+            c.whatsapp.meta_access_token = Secret::new("EAAJB-rahasia");
+            c.whatsapp.meta_template = "kode_masuk".to_owned();
+        })
     }
 
     fn last(&self) -> Value {
@@ -149,14 +150,9 @@ async fn every_documented_refusal_is_503_and_starts_no_cooldown_and_no_count() {
 #[actix_web::test]
 async fn codes_that_were_not_sent_count_against_no_limit() {
     let cloud = Cloud::start();
-    let base_url = cloud.base_url.clone();
-    let app = Setup::new()
+    let app = cloud
+        .setup()
         .with(|c| {
-            c.whatsapp.sender = SenderKind::Meta;
-            c.whatsapp.meta_base_url = base_url;
-            c.whatsapp.meta_phone_number_id = "106540352242922".to_owned();
-            c.whatsapp.meta_access_token = Secret::new("EAAJB-rahasia");
-            c.whatsapp.meta_template = "kode_masuk".to_owned();
             c.auth.otp_per_ip_hour = 2;
             c.auth.otp_per_hour = 2;
             c.auth.otp_per_telp_day = 2;

@@ -32,22 +32,11 @@ async fn a_wash_whose_device_is_at_another_server() {
     assert_eq!(phone.subscribe(shop.idmesin).await["tl"], json!(null));
     for (app, n) in [(&first, 1), (&second, 2)] {
         let order = buy(n, shop, epay);
-        let starts = async {
-            let start = device.order().await;
-            assert_eq!(start["op"], "start");
-            device.starts(&start).await;
-        };
-        join(app.buy(&siti, &order), starts).await.0.ok();
+        app.buy_at(&siti, &order, &mut device).await.ok();
         assert!(phone.tick().await.tl > 595_000);
         let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
         let stops = async {
-            let stop = loop {
-                let told = device.command().await;
-                if told["op"] == "stop" {
-                    break told;
-                }
-                device.state().await;
-            };
+            let stop = device.stop_command().await;
             device.ack(&stop, "done").await;
             device.ends("done").await;
         };
@@ -79,13 +68,7 @@ async fn an_unpaid_cycle_is_in_use_at_every_server_and_stopped_by_any() {
         }
         let key = asked.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
         let stops = async {
-            let stop = loop {
-                let told = device.command().await;
-                if told["op"] == "stop" {
-                    break told;
-                }
-                device.state().await;
-            };
+            let stop = device.stop_command().await;
             assert_eq!(stop["cmd_id"], cmd_id);
             device.ends("done").await;
         };
@@ -111,11 +94,7 @@ async fn a_device_that_moves_to_another_server_is_never_offline() {
         sleep(Duration::from_millis(20)).await;
     }
     let order = buy(1, shop, epay);
-    let starts = async {
-        let start = moved.order().await;
-        moved.starts(&start).await;
-    };
-    join(second.buy(&siti, &order), starts).await.0.ok();
+    second.buy_at(&siti, &order, &mut moved).await.ok();
     assert!(first.stored(shop.idmesin.get(), "online").await);
     first.assert_no_violation().await;
 }
@@ -126,11 +105,7 @@ async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_c
     let (owner, other) = two_of(named).await;
     for ended_on_the_way in [false, true] {
         let (shop, mut device, siti, epay) = washer(&owner, &owner).await;
-        let starts = async {
-            let start = device.order().await;
-            device.starts(&start).await;
-        };
-        join(owner.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
+        owner.buy_at(&siti, &buy(1, shop, epay), &mut device).await.ok();
         let given = other.key_for(shop.idmesin).await;
         let mut moved = Device::subscribe(&other.clock, &given, "esp").await;
         (moved.conn, moved.epoch, moved.run, moved.last) = (2, device.epoch, device.run.clone(), device.last.clone());
@@ -202,11 +177,7 @@ async fn not_a_rupiah_is_held_for_a_mute_device_at_another_server() {
     assert_eq!(device.command().await["cmd_id"], NIL);
     no_question_is_left(&first).await;
     // The device's program runs again.
-    let wakes = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(first.buy(&siti, &buy(2, shop, epay)), wakes).await.0.ok();
+    first.buy_at(&siti, &buy(2, shop, epay), &mut device).await.ok();
     no_question_is_left(&first).await;
     first.assert_no_violation().await;
 }
@@ -246,11 +217,7 @@ async fn a_connected_device_that_was_recorded_as_offline_is_reached_again() {
         let link = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
         assert_eq!(Some(link), other);
     }
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(first.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
+    first.buy_at(&siti, &buy(1, shop, epay), &mut device).await.ok();
 }
 
 #[actix_web::test]

@@ -107,11 +107,7 @@ async fn cut_at() -> (TestApp, Shop, Given, Customer, Order, Device) {
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     let order = buy(1, shop, epay);
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    let (paid, ()) = join(app.buy(&siti, &order), starts).await;
+    let paid = app.buy_at(&siti, &order, &mut device).await;
     paid.expect(200, "Mesin Berhasil dinyalakan");
     device.line.ping().await;
     app.advance_s(60);
@@ -231,11 +227,7 @@ async fn a_purchase_after_which_another_one_has_started_stays_finished() {
     let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
     let epay = app.balance_of(&budi, shop, PRICE).await;
     let second = buy(2, shop, epay);
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(app.buy(&budi, &second), starts).await.0.expect(200, "Mesin Berhasil dinyalakan");
+    app.buy_at(&budi, &second, &mut device).await.expect(200, "Mesin Berhasil dinyalakan");
     device.line.ping().await;
     for _ in 0..61 {
         app.advance_s(10);

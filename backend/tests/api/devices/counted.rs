@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use futures_util::future::join;
 use serde_json::json;
 
 use super::{Device, knock_as, standing};
@@ -17,11 +16,7 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     knock_as(&given, &given.idmesin.to_string(), "wrong").await;
     let mut device = Device::online(&app, &given).await;
     app.scanned(given.idmesin.get(), &siti).await;
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(app.buy(&siti, &buy(1, shop, epay)), starts).await.0.ok();
+    app.buy_at(&siti, &buy(1, shop, epay), &mut device).await.ok();
     device.epoch = 0;
     device.state().await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;

@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
+use futures_util::future::join;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId, WalletId};
 use nyala_core::domain::timestamp::{Clock, Timestamp};
@@ -31,8 +32,8 @@ use crate::devices::device_keys::mqtt_machine;
 use crate::ops::operator::Scope;
 use crate::purchase::races::PATIENCE;
 use crate::support::arrange::Outlet;
-use crate::support::helpers::{Customer, Setup, TestApp};
-use crate::support::shop::Shop;
+use crate::support::helpers::{Answer, Customer, Setup, TestApp};
+use crate::support::shop::{Order, Shop};
 
 pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
 /// By then an event that the server checks for every half second has happened, or never will.
@@ -90,6 +91,15 @@ impl TestApp {
         let siti = self.register_customer("81211112222", "Siti", "Rahmawati").await;
         let epay = self.balance_of(&siti, shop, crate::support::shop::PRICE).await;
         (shop, given, siti, epay)
+    }
+
+    /// A purchase whose device starts at once.
+    pub async fn buy_at(&self, customer: &Customer, order: &Order, device: &mut Device) -> Answer {
+        let starts = async {
+            let start = device.order().await;
+            device.starts(&start).await;
+        };
+        join(self.buy(customer, order), starts).await.0
     }
 
     /// The status in `get_layanan` for a customer who scans the machine.
@@ -460,6 +470,17 @@ impl Device {
             let cmd = self.command().await;
             if cmd["cmd_id"] != NIL {
                 self.epoch = self.epoch.max(cmd["epoch"].as_i64().unwrap());
+                return cmd;
+            }
+            self.state().await;
+        }
+    }
+
+    /// The next stop. Commands before it are answered with a state.
+    pub async fn stop_command(&mut self) -> Value {
+        loop {
+            let cmd = self.command().await;
+            if cmd["op"] == "stop" {
                 return cmd;
             }
             self.state().await;

@@ -170,11 +170,7 @@ async fn a_run_that_ends_early_moves_no_money_and_waits_for_staff() {
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     let order = buy(1, shop, epay);
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(app.buy(&siti, &order), starts).await.0.ok();
+    app.buy_at(&siti, &order, &mut device).await.ok();
     app.advance_s(30);
     let cmd_id = device.run["cmd_id"].clone();
     device.ends("done").await;

@@ -177,11 +177,7 @@ async fn an_operators_stop_is_done_or_shown_by_a_state() {
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     let order = buy(1, shop, epay);
-    let starts = async {
-        let start = device.order().await;
-        device.starts(&start).await;
-    };
-    join(app.buy(&siti, &order), starts).await.0.ok();
+    app.buy_at(&siti, &order, &mut device).await.ok();
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     let (call, why) = (format!("mesin/{}/stop", given.idmesin), json!({"alasan": "uji"}));
     let stops = async {

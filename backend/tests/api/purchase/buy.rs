@@ -64,9 +64,7 @@ async fn fifty_customers_press_pay_and_one_wins() {
 #[actix_web::test]
 async fn one_receipt_sent_a_hundred_times_is_one_charge() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, 100_000).await;
+    let (shop, siti, epay) = app.shop_and_payer(100_000).await;
     let order = buy(1, shop, epay);
     let answers = join_all((0..100).map(|_| app.buy(&siti, &order))).await;
     for answer in &answers {
@@ -162,9 +160,7 @@ async fn an_account_pays_until_it_expires() {
 #[actix_web::test]
 async fn a_refusing_device_gives_the_money_back() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     app.fault(shop, Mode::Refuse).await;
     let order = buy(1, shop, epay);
     for _ in 0..2 {
@@ -179,9 +175,7 @@ async fn a_refusing_device_gives_the_money_back() {
 #[actix_web::test]
 async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     app.fault(shop, Mode::Silent).await;
     let order = buy(1, shop, epay);
     app.buy(&siti, &order).await.expect(504, "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala");
@@ -209,9 +203,7 @@ async fn a_silent_device_answers_504_and_gives_up_after_fifteen_minutes() {
 #[actix_web::test]
 async fn a_late_device_is_charged_and_counts_from_its_own_start() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     app.fault(shop, Mode::Late).await;
     let order = buy(1, shop, epay);
     let pressed = app.now();
@@ -229,9 +221,7 @@ async fn a_late_device_is_charged_and_counts_from_its_own_start() {
 #[actix_web::test]
 async fn malformed_orders_are_400_and_need_a_token() {
     let app = TestApp::spawn().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     let good = buy(1, shop, epay);
     for (field, bad) in [
         ("id", json!("SLF1")),

@@ -146,9 +146,7 @@ async fn a_start_whose_customer_has_left_is_not_begun() {
 #[actix_web::test]
 async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     let order = buy(1, shop, epay);
     let door = app.locked("mesin", shop.idmesin).await;
     let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), app.hang_up()).await;
@@ -162,9 +160,7 @@ async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
 #[actix_web::test]
 async fn a_post_that_the_database_hangs_up_on_is_made_again() {
     let app = quick().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     app.fault(shop, Mode::Late).await;
     let order = buy(1, shop, epay);
     let pressed = app.now();
@@ -189,9 +185,7 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
 #[actix_web::test]
 async fn a_statement_has_a_time_limit() {
     let app = quick().with(|c| c.database.statement_ms = 300).start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, PRICE).await;
+    let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     let door = app.locked("mesin", shop.idmesin).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
     door.batch_execute("COMMIT").await.unwrap();

@@ -11,9 +11,7 @@ const COUNT: &str = "SELECT count(*) FROM nota";
 #[actix_web::test]
 async fn the_sixty_first_in_a_minute_waits_and_leaves_no_row() {
     let app = Setup::new().start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, 1).await;
+    let (shop, siti, epay) = app.shop_and_payer(1).await;
     for n in 0..60 {
         app.buy(&siti, &buy(n, shop, epay)).await.expect(422, LOW);
     }
@@ -34,9 +32,7 @@ async fn the_sixty_first_in_a_minute_waits_and_leaves_no_row() {
 #[actix_web::test]
 async fn repeats_of_a_receipt_do_not_count() {
     let app = Setup::new().with(|c| c.purchase.per_customer_minute = 2).start().await;
-    let shop = app.shop(600).await;
-    let siti = app.register_customer("81200000001", "Siti", "Rahmawati").await;
-    let epay = app.balance_of(&siti, shop, 1).await;
+    let (shop, siti, epay) = app.shop_and_payer(1).await;
     let mut other_body = buy(1, shop, epay);
     for n in 1..=2 {
         let order = buy(n, shop, epay);

@@ -44,6 +44,14 @@ impl TestApp {
         Shop { outlet, idlayanan: machine.idlayanan, idmesin: machine.idmesin }
     }
 
+    /// A shop whose machine runs for ten minutes, and a customer with this balance there.
+    pub async fn shop_and_payer(&self, balance: i64) -> (Shop, Customer, WalletId) {
+        let shop = self.shop(600).await;
+        let siti = self.register_customer("81200000001", "Siti", "Rahmawati").await;
+        let epay = self.balance_of(&siti, shop, balance).await;
+        (shop, siti, epay)
+    }
+
     /// `idcustomer` of an account of `customer` there, topped up with `saldo`.
     pub async fn balance_of(&self, customer: &Customer, shop: Shop, balance: i64) -> WalletId {
         self.funded(customer, shop.outlet, balance).await.idcustomer

@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use actix_web::HttpRequest;
+use actix_web::http::StatusCode;
+use actix_web::{HttpRequest, HttpResponse};
 use nyala_store::config::HttpSettings;
 
+use crate::http::answer::{done, with_status};
 use crate::http::dev_door::came_by_proxy;
 use crate::http::error::AppError;
 
@@ -22,6 +24,14 @@ pub fn is_operator(req: &HttpRequest, http: &HttpSettings) -> bool {
         ip.is_loopback() || http.metrics_from.iter().any(|block| block.contains(ip))
     });
     listed && !came_by_proxy(req.version(), req.headers())
+}
+
+/// 200, or 503 with the reason for an operator and `shown` for everybody else.
+pub fn respond(req: &HttpRequest, http: &HttpSettings, why_not: Option<&str>, shown: &str) -> HttpResponse {
+    why_not.map_or_else(
+        || done("OK"),
+        |why| with_status(StatusCode::SERVICE_UNAVAILABLE, if is_operator(req, http) { why } else { shown }, None::<()>),
+    )
 }
 
 /// The refusal of a request for `/metrics`, with the settings that would allow it.

@@ -1,13 +1,12 @@
 //! `GET /healthz`: the process responds, and each of its threads runs.
 
-use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_machines::threads::Threads;
 use nyala_store::config::HttpSettings;
 
 use super::access;
 use super::reasons::Reasons;
-use crate::http::answer::{Empty, done, with_status};
+use crate::http::answer::Empty;
 
 /// 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database.
 #[utoipa::path(
@@ -23,11 +22,5 @@ pub async fn healthz(
     let stuck = threads.stuck();
     let why_not = (stuck > 0).then(|| format!("{stuck} utas kerja macet"));
     reasons.healthy(why_not.as_deref());
-    match why_not {
-        None => done("OK"),
-        Some(why) => {
-            let told = if access::is_operator(&req, &http) { &why } else { "tidak sehat" };
-            with_status(StatusCode::SERVICE_UNAVAILABLE, told, None::<()>)
-        }
-    }
+    access::respond(&req, &http, why_not.as_deref(), "tidak sehat")
 }

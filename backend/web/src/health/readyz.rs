@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_cluster::membership::TTL_MS;
 use nyala_machines::machines::Machines;
@@ -13,7 +12,7 @@ use nyala_store::db::writes::Writes;
 
 use super::access;
 use super::reasons::Reasons;
-use crate::http::answer::{Empty, done, with_status};
+use crate::http::answer::Empty;
 
 /// Time limit for the database's response.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
@@ -36,13 +35,7 @@ pub async fn readyz(
 ) -> HttpResponse {
     let why_not = why_not(&store, &writes, &machines).await;
     reasons.ready(why_not);
-    match why_not {
-        None => done("OK"),
-        Some(why) => {
-            let told = if access::is_operator(&req, &http) { why } else { "belum siap" };
-            with_status(StatusCode::SERVICE_UNAVAILABLE, told, None::<()>)
-        }
-    }
+    access::respond(&req, &http, why_not, "belum siap")
 }
 
 /// `None` when the server is ready.

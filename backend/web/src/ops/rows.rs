@@ -3,10 +3,14 @@
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::{Id, OutletId, ShiftId};
 use nyala_core::domain::role::Role;
+use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::shift;
+use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use utoipa::{IntoParams, ToSchema};
 
 use super::scope;
@@ -90,6 +94,24 @@ impl Page {
     pub fn limit(self) -> Result<i64, AppError> {
         let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
         if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
+    }
+
+    /// Reads the page from `sql`, whose first column is the id: $1 owner and $2 outlet of the operator's scope, $3 `visible`, $4 an id
+    /// above all of the page, $5 limit.
+    pub async fn read<T>(
+        self,
+        store: &Store,
+        operator: &Operator,
+        sql: &str,
+        visible: &(dyn ToSql + Sync),
+        row: impl Fn(&Row) -> T,
+    ) -> Result<Rows<T>, AppError> {
+        let limit = self.limit()?;
+        let client = store.get().await?;
+        let stmt = client.prepare_cached(sql).await?;
+        let Scope { owner, outlet } = operator.scope;
+        let rows = client.query(&stmt, &[&owner, &outlet, visible, &self.before(), &(limit + 1)]).await?;
+        Ok(Rows::of(rows.iter().map(|found| (found.get(0), row(found))), limit))
     }
 
     /// The rows of the page have smaller ids.

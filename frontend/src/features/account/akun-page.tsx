@@ -2,10 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { asked } from '@/shared/api/asked'
 import { useAccount } from '@/shared/api/use-account'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { fullName } from '@/shared/lib/name'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { fullName } from '@/shared/lib/text/name'
 import { Button } from '@/shared/ui/button'
 import { FailedPart } from '@/shared/ui/failed-part'
 import { Page } from '@/shared/ui/page'
@@ -31,7 +30,7 @@ export default function AkunPage() {
 
   return (
     <Page
-      title={spec.account}
+      title={copy.bar.account}
       back={paths.dashboard}
       backAlways
       bar
@@ -41,11 +40,11 @@ export default function AkunPage() {
         // Logging out stays possible below this message.
         <FailedPart
           className={styles.failed}
-          title={account ? added.account.updateFailed : added.account.loadFailed}
+          title={account ? copy.account.updateFailed : copy.account.loadFailed}
           error={failure.error}
         >
           <Button variant="secondary" pending={failure.pending} onClick={failure.onRetry}>
-            {added.common.tryAgain}
+            {copy.common.tryAgain}
           </Button>
         </FailedPart>
       )}

@@ -1,7 +1,7 @@
 import { cleanup, render, screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { useAuth } from '@/shared/lib/auth-store'
+import { useAuth } from '@/shared/lib/session/auth-store'
 import { Logout } from './logout'
 
 const replace = vi.fn()

@@ -3,14 +3,14 @@ import { LogOut } from 'lucide-react'
 import { useState } from 'react'
 import { dashboardQuery } from '@/shared/api/dashboard'
 import { keptHome } from '@/shared/api/kept-home'
-import { extras } from '@/shared/copy/extras'
-import { spec } from '@/shared/copy/spec'
-import { useAuth } from '@/shared/lib/auth-store'
-import { paths } from '@/shared/lib/paths'
-import { pause } from '@/shared/lib/pause'
-import { unfinished } from '@/shared/lib/purchases'
-import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { pause } from '@/shared/lib/net/pause'
+import { paths } from '@/shared/lib/page/paths'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { unfinished } from '@/shared/lib/session/purchases'
+import { toast } from '@/shared/lib/toast/toast'
 import { dropSubscription, usePush } from '@/shared/push/push'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
@@ -26,11 +26,11 @@ const UNSUBSCRIBE_MS = 1_000
 function logout(): void {
   const { token, signOut } = useAuth.getState()
   if (!signOut()) {
-    toast.failure(spec.logoutFailed)
+    toast.failure(copy.account.logoutFailed)
     return
   }
   if (token) endToken(token)
-  toast.tellAfterReload({ kind: 'success', title: spec.loggedOut })
+  toast.tellAfterReload({ kind: 'success', title: copy.account.loggedOut })
   void unsubscribed().then(() => window.location.replace(paths.welcome))
 }
 
@@ -54,10 +54,10 @@ export function Logout({ isBusy }: { isBusy?: () => Promise<boolean> }) {
   return (
     <>
       <LogoutButton pending={pending} onClick={isBusy ? () => submit() : logout} />
-      <Dialog open={asking} onClose={() => setAsking(false)} title={extras.logout.title}>
-        <p className={styles.muted}>{extras.logout.body}</p>
+      <Dialog open={asking} onClose={() => setAsking(false)} title={later.logout.title}>
+        <p className={styles.muted}>{later.logout.body}</p>
         <Foot>
-          <Button onClick={() => setAsking(false)}>{extras.logout.stay}</Button>
+          <Button onClick={() => setAsking(false)}>{later.logout.stay}</Button>
           <LogoutButton onClick={logout} />
         </Foot>
       </Dialog>
@@ -83,7 +83,7 @@ function LogoutButton({ pending = false, onClick }: { pending?: boolean; onClick
       pending={pending}
       onClick={onClick}
     >
-      {spec.logOut}
+      {copy.account.logOut}
     </Button>
   )
 }

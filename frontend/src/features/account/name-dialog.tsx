@@ -2,12 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { accountQuery, dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { useSend } from '@/shared/api/use-send'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { currentCustomer } from '@/shared/lib/auth-store'
-import { toast } from '@/shared/lib/toast'
-import { useForm } from '@/shared/lib/use-form'
-import { nameFault } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { useForm } from '@/shared/lib/form/use-form'
+import { nameFault } from '@/shared/lib/form/validate'
+import { currentCustomer } from '@/shared/lib/session/auth-store'
+import { toast } from '@/shared/lib/toast/toast'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
@@ -28,7 +27,7 @@ export function NameDialog({ name, onClose }: Props) {
   const { pending, submit } = useSend({
     send: () => updateName(value.trim()),
     onDone: () => {
-      toast.success(spec.nameChanged)
+      toast.success(copy.account.nameChanged)
       onClose()
       for (const { queryKey } of [accountQuery(currentCustomer()), dashboardQuery(), epayQuery()]) {
         void client.invalidateQueries({ queryKey })
@@ -37,27 +36,27 @@ export function NameDialog({ name, onClose }: Props) {
   })
 
   const fault = nameFault(value)
-  const complete = fault !== spec.nameTooShort
+  const complete = fault !== copy.form.nameTooShort
   const { form, field } = useForm<'nama'>(() => (fault === undefined ? {} : { nama: fault }), submit)
 
   return (
-    <Dialog open onClose={onClose} title={spec.changeName} locked={pending} typed={value !== name}>
+    <Dialog open onClose={onClose} title={copy.account.nameTitle} locked={pending} typed={value !== name}>
       <form {...form} className={styles.form}>
         <Field
           {...field('nama')}
           data-initial
-          label={spec.accountName}
+          label={copy.form.accountName}
           autoComplete="name"
           autoCapitalize="words"
           maxLength={NAME_MAX}
-          hint={added.nameHint}
+          hint={copy.form.nameHint}
           value={value}
           disabled={pending}
           onChange={(event) => setValue(event.target.value)}
         />
         <Foot>
           <Button type="submit" disabled={!complete} pending={pending}>
-            {spec.save}
+            {copy.form.save}
           </Button>
         </Foot>
       </form>

@@ -1,5 +1,5 @@
 import type { Account } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Telp } from '@/shared/ui/telp'
@@ -16,15 +16,15 @@ export function NumberDialog({
   onClose: () => void
 }) {
   return (
-    <Dialog open={open} onClose={onClose} title={added.whatsAppNumber}>
+    <Dialog open={open} onClose={onClose} title={copy.form.whatsAppNumber}>
       <div className={styles.notice}>
         <p className={styles.number}>
           <Telp telp={account.telp} />
         </p>
-        <p className={styles.muted}>{added.account.numberFixedBody}</p>
+        <p className={styles.muted}>{copy.account.numberFixedBody}</p>
       </div>
       <Foot>
-        <Button onClick={onClose}>{added.account.understood}</Button>
+        <Button onClick={onClose}>{copy.account.understood}</Button>
       </Foot>
     </Dialog>
   )

@@ -1,8 +1,7 @@
 import type { ChangeEvent } from 'react'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { useForm } from '@/shared/lib/use-form'
-import { validPasswordChange } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { useForm } from '@/shared/lib/form/use-form'
+import { validPasswordChange } from '@/shared/lib/form/validate'
 import { Button } from '@/shared/ui/button'
 import { CodeEntry } from '@/shared/ui/code-entry'
 import { Dialog, Foot } from '@/shared/ui/dialog'
@@ -38,7 +37,7 @@ function PasswordDialog({ change }: Props) {
     <Dialog
       open
       onClose={change.close}
-      title={spec.changePassword}
+      title={copy.account.changePassword}
       locked={pending}
       typed={Object.values(values).some(Boolean)}
     >
@@ -48,15 +47,15 @@ function PasswordDialog({ change }: Props) {
           <PasswordField
             {...of('current')}
             data-initial
-            label={added.account.oldPassword}
+            label={copy.account.oldPassword}
             autoComplete="current-password"
           />
-          <NewPasswordField {...of('next')} label={added.newPassword} />
-          <PasswordField {...of('repeat')} label={added.repeatNewPassword} autoComplete="new-password" />
+          <NewPasswordField {...of('next')} label={copy.form.newPassword} />
+          <PasswordField {...of('repeat')} label={copy.form.repeatNewPassword} autoComplete="new-password" />
         </div>
         <Foot>
           <Button type="submit" pending={pending}>
-            {spec.save}
+            {copy.form.save}
           </Button>
         </Foot>
       </form>
@@ -67,8 +66,13 @@ function PasswordDialog({ change }: Props) {
 function VerifyDialog({ change }: Props) {
   const step = useCodeStep(change)
   return (
-    <Dialog open onClose={change.toForm} title={spec.verifyChange}>
-      <CodeEntry {...step} submitLabel={spec.save} autoSubmit footer={(submit) => <Foot>{submit}</Foot>} />
+    <Dialog open onClose={change.toForm} title={copy.account.verifyChange}>
+      <CodeEntry
+        {...step}
+        submitLabel={copy.form.save}
+        autoSubmit
+        footer={(submit) => <Foot>{submit}</Foot>}
+      />
     </Dialog>
   )
 }

@@ -1,9 +1,8 @@
 import { KeyRound, Pencil, Phone } from 'lucide-react'
 import type { Account } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { formatDateTime } from '@/shared/lib/format'
-import { fullName, initials } from '@/shared/lib/name'
+import { copy } from '@/shared/copy/copy'
+import { formatDateTime } from '@/shared/lib/text/format'
+import { fullName, initials } from '@/shared/lib/text/name'
 import choices from '@/shared/ui/choice.module.css'
 import { IconButton } from '@/shared/ui/icon-button'
 import { Kawung } from '@/shared/ui/kawung'
@@ -26,7 +25,7 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
     <div aria-busy={!account}>
       {!account && (
         <span className="visually-hidden" role="status">
-          {added.common.loading}
+          {copy.common.loading}
         </span>
       )}
       <div className={styles.banner}>
@@ -35,12 +34,12 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
           {name && initials(name)}
         </span>
         <span className={styles.identity}>
-          <span className={styles.caption}>{spec.accountName}</span>
+          <span className={styles.caption}>{copy.form.accountName}</span>
           {name ? <strong className={styles.name}>{name}</strong> : <Blank />}
         </span>
         <IconButton
           className={styles.edit}
-          label={name ? added.account.changeName(name) : spec.changeName}
+          label={name ? copy.account.changeName(name) : copy.account.nameTitle}
           aria-haspopup="dialog"
           disabled={!account}
           onClick={onName}
@@ -51,7 +50,7 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
       <div className={`${choices.surface} ${styles.rows}`}>
         <Row
           icon={<Phone size={20} aria-hidden />}
-          label={added.whatsAppNumber}
+          label={copy.form.whatsAppNumber}
           disabled={!account}
           onClick={onNumber}
         >
@@ -59,13 +58,13 @@ export function ProfileCard({ account, onNumber, onName, onPassword }: Props) {
         </Row>
         <Row
           icon={<KeyRound size={20} aria-hidden />}
-          label={spec.changePassword}
+          label={copy.account.changePassword}
           disabled={!account}
           onClick={onPassword}
         >
           {account ? (
             <>
-              <span>{added.account.lastChanged}</span>{' '}
+              <span>{copy.account.lastChanged}</span>{' '}
               <span className="digits">{formatDateTime(account.updated_at)}</span>
             </>
           ) : (

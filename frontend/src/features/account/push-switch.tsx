@@ -1,5 +1,5 @@
 import { Bell } from 'lucide-react'
-import { extras } from '@/shared/copy/extras'
+import { later } from '@/shared/copy/later'
 import { usePushSwitch } from '@/shared/push/use-push'
 import choices from '@/shared/ui/choice.module.css'
 import styles from './push-switch.module.css'
@@ -22,8 +22,8 @@ export function PushSwitch() {
         <Bell size={20} aria-hidden />
       </span>
       <span className={choices.text}>
-        <span className={choices.name}>{extras.push.title}</span>
-        <span className={choices.second}>{extras.push.what}</span>
+        <span className={choices.name}>{later.push.title}</span>
+        <span className={choices.second}>{later.push.what}</span>
       </span>
       <span className={styles.track} />
     </button>

@@ -1,12 +1,11 @@
 import { useState } from 'react'
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
 import { useSend } from '@/shared/api/use-send'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { useAuth } from '@/shared/lib/auth-store'
-import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/cooldown'
-import { sheetsClosed } from '@/shared/lib/sheet-history'
-import { toast } from '@/shared/lib/toast'
+import { copy } from '@/shared/copy/copy'
+import { codeSent, cooldownLeft, forgetCode } from '@/shared/lib/form/cooldown'
+import { sheetsClosed } from '@/shared/lib/page/sheet-history'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { toast } from '@/shared/lib/toast/toast'
 import { useCodeEntry } from '@/shared/ui/code-entry'
 import { OLD_PASSWORD_WRONG, requestOtpPassword, updatePassword } from './calls'
 import { emptyForm, type PasswordForm, passwordDraft } from './password-draft'
@@ -41,7 +40,7 @@ export function usePasswordChange(telp: string) {
       useAuth.getState().signIn(token)
       passwordDraft.clear()
       forgetCode('password', telp)
-      toast.tellAfterReload({ kind: 'success', title: spec.passwordChanged })
+      toast.tellAfterReload({ kind: 'success', title: copy.account.passwordChanged })
       setStep('closed')
       await sheetsClosed()
       window.location.reload()
@@ -58,7 +57,7 @@ export function useAskForCode({ telp, toCode }: PasswordChange) {
     send: async () => (cooldownLeft('password', telp) > 0 ? null : requestOtpPassword()),
     words: (error) => {
       const { title, body } = explain(error)
-      return { title: spec.systemBusy, body: body ?? title }
+      return { title: copy.pay.systemBusy, body: body ?? title }
     },
     onDone: (message) => {
       if (message !== null) {
@@ -86,14 +85,14 @@ export function useCodeStep({ telp, form, toForm, done }: PasswordChange) {
 /** Explains why the password did not change (docs/product.md §8). */
 function words(error: ApiError) {
   if (error.message.includes(OLD_PASSWORD_WRONG)) {
-    return { title: spec.oldPasswordWrong, body: added.account.checkOldPassword }
+    return { title: copy.account.oldPasswordWrong, body: copy.account.checkOldPassword }
   }
-  if (error.message === spec.otpInvalid) return { title: spec.otpInvalid, body: added.otp.checkCode }
+  if (error.message === copy.otp.invalid) return { title: copy.otp.invalid, body: copy.otp.checkCode }
   return explain(error)
 }
 
 /** Whether another code or another attempt helps; otherwise the form is wrong. */
 function needsAnother({ message, status, unanswered }: ApiError): boolean {
   if (message.includes(OLD_PASSWORD_WRONG)) return false
-  return message === spec.otpInvalid || unanswered || status === 429 || status >= 500
+  return message === copy.otp.invalid || unanswered || status === 429 || status >= 500
 }

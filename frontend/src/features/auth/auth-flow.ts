@@ -1,5 +1,5 @@
-import { secretSlot } from '@/shared/lib/secret'
-import { isRecord } from '@/shared/lib/storage'
+import { secretSlot } from '@/shared/lib/session/secret'
+import { isRecord } from '@/shared/lib/session/storage'
 import type { RegisterForm } from './calls'
 
 interface OfTelp {

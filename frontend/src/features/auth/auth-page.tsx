@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import { Kawung } from '@/shared/ui/kawung'
 import { BackArrow, PageTitle } from '@/shared/ui/page'
 import page from '@/shared/ui/page.module.css'

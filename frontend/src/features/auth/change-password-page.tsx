@@ -2,14 +2,13 @@ import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { forgetCode } from '@/shared/lib/cooldown'
-import { paths } from '@/shared/lib/paths'
-import { toast } from '@/shared/lib/toast'
-import { useForm } from '@/shared/lib/use-form'
-import { useSubmit } from '@/shared/lib/use-submit'
-import { validReset } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { forgetCode } from '@/shared/lib/form/cooldown'
+import { useForm } from '@/shared/lib/form/use-form'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { validReset } from '@/shared/lib/form/validate'
+import { paths } from '@/shared/lib/page/paths'
+import { toast } from '@/shared/lib/toast/toast'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
 import { NewPasswordField } from '@/shared/ui/new-password-field'
@@ -40,7 +39,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
     await forgotPassword(telp, otp, password)
     forgotCode.clear()
     forgetCode('forgot', telp)
-    toast.success(spec.passwordReset)
+    toast.success(copy.forgot.done)
     navigate(paths.login, { replace: true })
   }
 
@@ -53,10 +52,10 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   }
 
   return (
-    <AuthPage title={added.forgot.passwordTitle} back={paths.forgotOtp(telp)}>
+    <AuthPage title={copy.forgot.passwordTitle} back={paths.forgotOtp(telp)}>
       <form {...form} className={styles.form}>
         <p className={styles.lead}>
-          {added.forgot.passwordBody}{' '}
+          {copy.forgot.passwordBody}{' '}
           <strong>
             <Telp telp={telp} />
           </strong>
@@ -65,13 +64,13 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
         <div className={styles.fields}>
           <NewPasswordField
             {...field('password')}
-            label={added.newPassword}
+            label={copy.form.newPassword}
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
           <PasswordField
             {...field('repeat')}
-            label={added.repeatNewPassword}
+            label={copy.form.repeatNewPassword}
             autoComplete="new-password"
             value={repeat}
             onChange={(event) => setRepeat(event.target.value)}
@@ -79,7 +78,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
         </div>
         <AuthFooter>
           <Button type="submit" pending={pending}>
-            {spec.save}
+            {copy.form.save}
           </Button>
         </AuthFooter>
       </form>
@@ -90,5 +89,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
 /** docs/product.md §8. */
 function words(error: ApiError) {
   const text = explain(error)
-  return error.unanswered ? text : { title: spec.pleaseTryAgain, body: [spec.systemError, text.title] }
+  return error.unanswered
+    ? text
+    : { title: copy.forgot.tryAgain, body: [copy.forgot.systemError, text.title] }
 }

@@ -1,9 +1,8 @@
 import { useNavigate, useParams } from 'react-router'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { paths } from '@/shared/lib/paths'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { copy } from '@/shared/copy/copy'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { paths } from '@/shared/lib/page/paths'
 import { CodeEntry, useCodeEntry } from '@/shared/ui/code-entry'
 import { forgotCode } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
@@ -26,10 +25,10 @@ export default function ForgotOtpPage() {
   }
 
   return (
-    <AuthPage title={added.forgot.otpTitle} back={paths.forgotTelp}>
+    <AuthPage title={copy.forgot.otpTitle} back={paths.forgotTelp}>
       <CodeEntry
         entry={entry}
-        submitLabel={spec.save}
+        submitLabel={copy.form.save}
         sending={{ pending: false, submit: keep }}
         resending={resending}
         footer={(submit) => <AuthFooter>{submit}</AuthFooter>}

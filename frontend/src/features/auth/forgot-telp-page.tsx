@@ -1,12 +1,11 @@
 import { useNavigate } from 'react-router'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
-import { paths } from '@/shared/lib/paths'
-import { useForm } from '@/shared/lib/use-form'
-import { useSubmit } from '@/shared/lib/use-submit'
-import { validForgotTelp } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { codeSent, cooldownLeft } from '@/shared/lib/form/cooldown'
+import { useForm } from '@/shared/lib/form/use-form'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { validForgotTelp } from '@/shared/lib/form/validate'
+import { paths } from '@/shared/lib/page/paths'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
 import { keepOnlyOf } from './auth-flow'
@@ -30,13 +29,13 @@ export default function ForgotTelpPage() {
   const { form, field } = useForm(() => validForgotTelp({ telp }), submit)
 
   return (
-    <AuthPage title={added.forgot.telpTitle} back={paths.login}>
+    <AuthPage title={copy.forgot.telpTitle} back={paths.login}>
       <form {...form} className={styles.form}>
-        <p className={styles.lead}>{added.forgot.telpBody}</p>
+        <p className={styles.lead}>{copy.forgot.telpBody}</p>
         <TelpField {...field('telp')} value={telp} onChange={setTelp} />
         <AuthFooter>
           <Button type="submit" pending={pending}>
-            {spec.sendCode}
+            {copy.otp.send}
           </Button>
         </AuthFooter>
       </form>

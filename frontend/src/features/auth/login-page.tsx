@@ -2,14 +2,13 @@ import { useState } from 'react'
 import { Link } from 'react-router'
 import { type ApiError, asApiError, explain, explanation } from '@/shared/api/error'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { useAuth } from '@/shared/lib/auth-store'
-import { KEEP_CLEAR } from '@/shared/lib/free-place'
-import { paths } from '@/shared/lib/paths'
-import { useForm } from '@/shared/lib/use-form'
-import { useSubmit } from '@/shared/lib/use-submit'
-import { validLogin } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { useForm } from '@/shared/lib/form/use-form'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { validLogin } from '@/shared/lib/form/validate'
+import { paths } from '@/shared/lib/page/paths'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
 import { PasswordField } from '@/shared/ui/password-field'
@@ -34,31 +33,31 @@ export default function LoginPage() {
   function failed(error: unknown): void {
     tellFailure(error, words)
     const { message, status } = asApiError(error)
-    if (message === spec.passwordIncorrect) refuse('password')
+    if (message === copy.login.passwordIncorrect) refuse('password')
     else if (status === 404) refuse('telp')
   }
 
   return (
-    <AuthPage title={added.login.title} back={paths.welcome}>
+    <AuthPage title={copy.login.title} back={paths.welcome}>
       <form {...form} className={styles.form} onFocus={warmToaster}>
         <div className={styles.fields}>
           <TelpField {...field('telp')} value={telp} onChange={setTelp} />
           <PasswordField
             {...field('password')}
-            label={spec.password}
+            label={copy.form.password}
             autoComplete="current-password"
             value={password}
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>
         <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp} {...KEEP_CLEAR}>
-          {spec.forgotPassword}
+          {copy.auth.forgotPassword}
         </Link>
         <AuthFooter>
           <Button type="submit" pending={pending}>
-            {spec.logIn}
+            {copy.auth.logIn}
           </Button>
-          <FootLink question={added.login.noAccountYet} to={paths.register} label={spec.register} />
+          <FootLink question={copy.login.noAccountYet} to={paths.register} label={copy.auth.register} />
         </AuthFooter>
       </form>
     </AuthPage>
@@ -67,10 +66,10 @@ export default function LoginPage() {
 
 /** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (docs/product.md §8). */
 function words(error: ApiError) {
-  if (error.message === spec.passwordIncorrect) {
-    return { title: spec.passwordIncorrect, body: added.login.tryOtherPassword }
+  if (error.message === copy.login.passwordIncorrect) {
+    return { title: copy.login.passwordIncorrect, body: copy.login.tryOtherPassword }
   }
   if (error.unanswered) return explain(error)
-  const body = error.status === 404 ? added.login.tryOtherNumber : explanation(error)
-  return { title: spec.accountNotFound, body }
+  const body = error.status === 404 ? copy.login.tryOtherNumber : explanation(error)
+  return { title: copy.login.accountNotFound, body }
 }

@@ -2,13 +2,12 @@ import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { useAuth } from '@/shared/lib/auth-store'
-import { forgetCode } from '@/shared/lib/cooldown'
-import { paths } from '@/shared/lib/paths'
-import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { copy } from '@/shared/copy/copy'
+import { forgetCode } from '@/shared/lib/form/cooldown'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { paths } from '@/shared/lib/page/paths'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { toast } from '@/shared/lib/toast/toast'
 import { CodeEntry, useCodeEntry } from '@/shared/ui/code-entry'
 import { registerDraft } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
@@ -30,7 +29,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   const sending = useSubmit(async (code: string) => {
     const { token } = await register(draft, code)
     forgetCode('register', draft.telp)
-    toast.success(spec.registered)
+    toast.success(copy.register.done)
     useAuth.getState().signIn(token)
   }, failed)
   const resending = useSubmit(async () => {
@@ -41,23 +40,23 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   function failed(error: unknown): void {
     tellFailure(error, words)
     const failure = asApiError(error)
-    if (failure.message === spec.otpInvalid) entry.refused()
+    if (failure.message === copy.otp.invalid) entry.refused()
     const next = afterFailure(failure)
     if (next) navigate(next)
   }
 
   return (
-    <AuthPage title={added.otp.title} back={paths.register}>
+    <AuthPage title={copy.otp.title} back={paths.register}>
       <CodeEntry
         entry={entry}
-        submitLabel={spec.register}
+        submitLabel={copy.auth.register}
         autoSubmit
         sending={sending}
         resending={resending}
         footer={(submit) => (
           <AuthFooter>
             {submit}
-            <FootLink question={added.register.haveAccount} to={paths.login} label={spec.logIn} />
+            <FootLink question={copy.register.haveAccount} to={paths.login} label={copy.auth.logIn} />
           </AuthFooter>
         )}
       />
@@ -66,16 +65,16 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
 }
 
 /** The registration no longer exists, or never did (docs/product.md §8). */
-const isLost = ({ status, message }: ApiError) => message === spec.recordNotFound || status === 400
+const isLost = ({ status, message }: ApiError) => message === copy.otp.recordNotFound || status === 400
 
 function words(error: ApiError) {
-  if (error.message === spec.otpInvalid) return { title: spec.otpInvalid, body: added.otp.checkCode }
-  return isLost(error) ? { title: spec.systemErrorRetry } : explain(error)
+  if (error.message === copy.otp.invalid) return { title: copy.otp.invalid, body: copy.otp.checkCode }
+  return isLost(error) ? { title: copy.otp.systemErrorRetry } : explain(error)
 }
 
 /** The address to go to; null to stay. */
 function afterFailure(error: ApiError): string | null {
-  if (error.message === spec.otpInvalid) return null
+  if (error.message === copy.otp.invalid) return null
   if (isLost(error) || error.status === 409) return paths.login
   // A refused password can only be corrected in the form, and the code is not used up.
   return error.status === 422 ? paths.register : null

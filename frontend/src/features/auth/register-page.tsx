@@ -2,13 +2,12 @@ import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { asApiError } from '@/shared/api/error'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { codeSent, cooldownLeft } from '@/shared/lib/cooldown'
-import { paths } from '@/shared/lib/paths'
-import { useForm } from '@/shared/lib/use-form'
-import { useSubmit } from '@/shared/lib/use-submit'
-import { validRegister } from '@/shared/lib/validate'
+import { copy } from '@/shared/copy/copy'
+import { codeSent, cooldownLeft } from '@/shared/lib/form/cooldown'
+import { useForm } from '@/shared/lib/form/use-form'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { validRegister } from '@/shared/lib/form/validate'
+import { paths } from '@/shared/lib/page/paths'
 import { Button } from '@/shared/ui/button'
 import { Field } from '@/shared/ui/field'
 import styles from '@/shared/ui/form.module.css'
@@ -51,31 +50,31 @@ export default function RegisterPage() {
   }
 
   return (
-    <AuthPage title={added.register.title} back={paths.welcome}>
+    <AuthPage title={copy.register.title} back={paths.welcome}>
       <form {...form} className={styles.form}>
-        <p className={styles.lead}>{added.register.body}</p>
+        <p className={styles.lead}>{copy.register.body}</p>
         <div className={styles.fields}>
           <TelpField {...field('telp')} value={fields.telp} onChange={setTelp} />
           <NewPasswordField
             {...field('password')}
-            label={spec.password}
+            label={copy.form.password}
             value={fields.password}
             onChange={(event) => set({ password: event.target.value })}
           />
           <PasswordField
             {...field('repeat')}
-            label={spec.repeatPassword}
+            label={copy.form.repeatPassword}
             autoComplete="new-password"
             value={fields.repeat}
             onChange={(event) => set({ repeat: event.target.value })}
           />
           <Field
             {...field('nama')}
-            label={spec.accountName}
+            label={copy.form.accountName}
             autoComplete="name"
             autoCapitalize="words"
-            placeholder={added.exampleName}
-            hint={added.nameHint}
+            placeholder={copy.form.exampleName}
+            hint={copy.form.nameHint}
             maxLength={100}
             value={fields.nama}
             onChange={(event) => set({ nama: event.target.value })}
@@ -83,9 +82,9 @@ export default function RegisterPage() {
         </div>
         <AuthFooter>
           <Button type="submit" pending={pending}>
-            {spec.register}
+            {copy.auth.register}
           </Button>
-          <FootLink question={added.register.haveAccount} to={paths.login} label={spec.logIn} />
+          <FootLink question={copy.register.haveAccount} to={paths.login} label={copy.auth.logIn} />
         </AuthFooter>
       </form>
     </AuthPage>

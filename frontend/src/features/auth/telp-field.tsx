@@ -1,5 +1,5 @@
-import { added } from '@/shared/copy/added'
-import type { FieldOfForm } from '@/shared/lib/use-form'
+import { copy } from '@/shared/copy/copy'
+import type { FieldOfForm } from '@/shared/lib/form/use-form'
 import { Field } from '@/shared/ui/field'
 import { cleanTelp } from './telp'
 
@@ -13,12 +13,12 @@ export function TelpField({ onChange, ...field }: Props) {
   return (
     <Field
       {...field}
-      label={added.whatsAppNumber}
+      label={copy.form.whatsAppNumber}
       prefix="62"
       type="tel"
       inputMode="numeric"
       autoComplete="username"
-      hint={added.telpHint}
+      hint={copy.form.telpHint}
       onChange={(event) => onChange(cleanTelp(event.target.value))}
     />
   )

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
 import { cleanTelp } from './telp'
 
 /** The number last typed in this tab: the next screen that asks for a number starts with it. Removed with the login. */

@@ -1,8 +1,7 @@
 import { useNavigate } from 'react-router'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
 import { PageTitle } from '@/shared/ui/page'
@@ -18,18 +17,18 @@ export default function WelcomePage() {
         <Kawung />
         <Drum className={styles.drum} />
         <div className={styles.brand} {...KEEP_CLEAR}>
-          <PageTitle className={styles.name}>{added.brand}</PageTitle>
+          <PageTitle className={styles.name}>{copy.brand}</PageTitle>
         </div>
       </div>
       <section className={styles.card}>
         <h2 className={styles.headline} {...KEEP_CLEAR}>
-          {added.welcome.title}
+          {copy.welcome.title}
         </h2>
-        <p className={styles.text}>{added.welcome.body}</p>
+        <p className={styles.text}>{copy.welcome.body}</p>
         <div className={styles.actions} {...KEEP_CLEAR_BELOW}>
-          <Button onClick={() => navigate(paths.register)}>{spec.register}</Button>
+          <Button onClick={() => navigate(paths.register)}>{copy.auth.register}</Button>
           <Button variant="secondary" onClick={() => navigate(paths.login)}>
-            {spec.logIn}
+            {copy.auth.logIn}
           </Button>
         </div>
       </section>

@@ -8,7 +8,7 @@ import type {
   TopUpDetail,
   VoidDetail,
 } from '@/shared/api/model'
-import { lastOf } from '@/shared/lib/last-of'
+import { lastOf } from '@/shared/lib/text/last-of'
 
 /** Rows of history per request (docs/product.md §9). */
 const HISTORY_LIMIT = 20

@@ -3,8 +3,7 @@ import { useEffect, useEffectEvent, useMemo } from 'react'
 import { type ApiError, explain } from '@/shared/api/error'
 import type { HistoryEntry } from '@/shared/api/model'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
+import { copy } from '@/shared/copy/copy'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Spinner } from '@/shared/ui/spinner'
 import { detailQuery } from './calls'
@@ -48,15 +47,15 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
 function words(kind: HistoryEntry['ref_type'], error: ApiError) {
   if (error.status !== 404) return explain(error)
   return kind === 'snap_transaksi'
-    ? { title: spec.purchaseFailed, body: added.history.purchaseFailedBody }
-    : { title: spec.purchaseNotFound, body: added.history.purchaseNotFoundBody }
+    ? { title: copy.history.purchaseFailed, body: copy.history.purchaseFailedBody }
+    : { title: copy.history.purchaseNotFound, body: copy.history.purchaseNotFoundBody }
 }
 
 function Waiting() {
   return (
     <p className={styles.wait} role="status">
       <Spinner />
-      {added.common.loading}
+      {copy.common.loading}
     </p>
   )
 }

@@ -1,4 +1,4 @@
-import { signedRupiah } from '@/shared/lib/format'
+import { signedRupiah } from '@/shared/lib/text/format'
 import type { Receipt } from './receipt'
 import styles from './riwayat-page.module.css'
 

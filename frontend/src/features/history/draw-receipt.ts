@@ -1,6 +1,6 @@
-import { added } from '@/shared/copy/added'
-import { signedRupiah } from '@/shared/lib/format'
-import { lastOf } from '@/shared/lib/last-of'
+import { copy } from '@/shared/copy/copy'
+import { signedRupiah } from '@/shared/lib/text/format'
+import { lastOf } from '@/shared/lib/text/last-of'
 import type { Receipt } from './receipt'
 
 // A receipt as a picture of 720 px, always light: it is viewed in other apps.
@@ -20,7 +20,7 @@ const INDIGO = '#27408b'
 /** The receipt as plain text. */
 export function receiptText(title: string, { total, lines }: Receipt): string {
   const all = [[total.label, signedRupiah(total.value)], ...lines]
-  return [`${added.brand} - ${title}`, ...all.map(([label, value]) => `${label}: ${value}`)].join('\n')
+  return [`${copy.brand} - ${title}`, ...all.map(([label, value]) => `${label}: ${value}`)].join('\n')
 }
 
 /** Draws the receipt; fails where there is no canvas to draw on. */
@@ -49,7 +49,7 @@ export async function drawReceipt(title: string, receipt: Receipt): Promise<File
     paper.textAlign = align
     paper.fillText(text, x, y, WIDTH * 0.62)
   }
-  write(added.brand, MARGIN, 96, '800 36px', INDIGO, 'left')
+  write(copy.brand, MARGIN, 96, '800 36px', INDIGO, 'left')
   write(title, WIDTH - MARGIN, 96, '700 28px', SOFT, 'right')
   write(receipt.total.label, MARGIN, 164, '500 28px', SOFT, 'left')
   write(signedRupiah(receipt.total.value), MARGIN, 228, '800 56px', INK, 'left')

@@ -1,13 +1,12 @@
 import { ChevronDown, ListFilter } from 'lucide-react'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
+import { copy } from '@/shared/copy/copy'
 import { asHistoryKind, type HistoryKind } from './calls'
 import styles from './filter.module.css'
 
 const choices: { value: HistoryKind; label: string }[] = [
-  { value: '', label: spec.allTransactions },
-  { value: 'snap_transaksi', label: spec.machineUse },
-  { value: 'pembelian_emoney', label: spec.filterTopUp },
+  { value: '', label: copy.history.all },
+  { value: 'snap_transaksi', label: copy.history.machineUse },
+  { value: 'pembelian_emoney', label: copy.history.topUps },
 ]
 
 /** The phone's native list of choices. */
@@ -16,7 +15,7 @@ export function Filter({ value, onChange }: { value: HistoryKind; onChange: (kin
     <div className={styles.box}>
       <select
         className={styles.select}
-        aria-label={added.history.filter}
+        aria-label={copy.history.filter}
         value={value}
         onChange={(event) => onChange(asHistoryKind(event.target.value))}
       >

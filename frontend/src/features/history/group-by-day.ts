@@ -1,8 +1,8 @@
 import type { HistoryEntry } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { months } from '@/shared/copy/shared'
-import { formatDate, partsOf } from '@/shared/lib/format'
-import { lastOf } from '@/shared/lib/last-of'
+import { months } from '@/shared/copy/common'
+import { copy } from '@/shared/copy/copy'
+import { formatDate, partsOf } from '@/shared/lib/text/format'
+import { lastOf } from '@/shared/lib/text/last-of'
 
 export interface Day {
   /** `20/11/2026`, in the outlets' time. */
@@ -27,8 +27,8 @@ export function groupByDay(entries: HistoryEntry[], now: number): Day[] {
 }
 
 function nameOf(instant: string, date: string, now: number): string {
-  if (date === formatDate(now)) return added.history.today
-  if (date === formatDate(now - DAY_MS)) return added.history.yesterday
+  if (date === formatDate(now)) return copy.history.today
+  if (date === formatDate(now - DAY_MS)) return copy.history.yesterday
   const parts = partsOf(instant)
   return parts ? `${Number(parts.day)} ${months[Number(parts.month) - 1]?.slice(0, 3)}` : date
 }

@@ -1,6 +1,6 @@
 import type { HistoryEntry } from '@/shared/api/model'
-import { formatMonth } from '@/shared/lib/format'
-import { lastOf } from '@/shared/lib/last-of'
+import { formatMonth } from '@/shared/lib/text/format'
+import { lastOf } from '@/shared/lib/text/last-of'
 
 export interface Month {
   /** `November 2026`, in the outlets' time. */

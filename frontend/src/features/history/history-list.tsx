@@ -1,6 +1,6 @@
 import { ArrowDownLeft, ArrowUpRight, type LucideIcon, RotateCcw, Trash2, WashingMachine } from 'lucide-react'
 import type { HistoryEntry, RefType } from '@/shared/api/model'
-import { formatDateTime, signedRupiah } from '@/shared/lib/format'
+import { formatDateTime, signedRupiah } from '@/shared/lib/text/format'
 import { serverNow } from '@/shared/realtime/clock'
 import choices from '@/shared/ui/choice.module.css'
 import { groupByDay } from './group-by-day'

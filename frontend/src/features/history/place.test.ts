@@ -1,5 +1,5 @@
 import { beforeEach, expect, it } from 'vitest'
-import { clearPrivate } from '@/shared/lib/storage'
+import { clearPrivate } from '@/shared/lib/session/storage'
 import { keepPlace, placeOf } from './place'
 
 const place = { pages: 3, entry: 'snap_transaksi-SLF1-1', top: 120 }

@@ -1,4 +1,4 @@
-import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
 
 /** The customer's place in the list: the number of loaded pages, and the distance (px) of this entry from the top of the screen. */
 export interface Place {

@@ -1,11 +1,10 @@
 import type { RefundDetail, SnapHistoryDetail, TopUpDetail, VoidDetail } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/format'
+import { copy } from '@/shared/copy/copy'
+import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import type { Detail } from './calls'
 import { voided } from './voided-copy'
 
-const copy = added.history
+const texts = copy.history
 
 /** A receipt as shown and shared: the money that moved, then the details line by line. */
 export interface Receipt {
@@ -32,31 +31,34 @@ const place = (name: string, city: string) => (city ? `${name} - ${city}` : name
 function ofUse(detail: SnapHistoryDetail): Receipt {
   const [use] = detail.snap_transaksi_detail
   return {
-    total: { label: spec.servicePrice, value: detail.isDelete ? detail.grandtotal : -detail.grandtotal },
+    total: {
+      label: copy.receipt.servicePrice,
+      value: detail.isDelete ? detail.grandtotal : -detail.grandtotal,
+    },
     lines: [
-      [spec.receiptNumber, detail.id],
-      [added.receipt.date, formatDateTime(detail.created_at)],
+      [copy.receipt.number, detail.id],
+      [copy.receipt.date, formatDateTime(detail.created_at)],
       ...(use
         ? ([
-            [added.receipt.machine, use.snap_mesin.nama],
-            [added.receipt.service, use.snap_layanan.nama],
-            [added.receipt.duration, added.receipt.minutes(wholeMinutes(use.durasi))],
+            [copy.receipt.machine, use.snap_mesin.nama],
+            [copy.receipt.service, use.snap_layanan.nama],
+            [copy.receipt.duration, copy.receipt.minutes(wholeMinutes(use.durasi))],
           ] satisfies Receipt['lines'])
         : []),
-      [added.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
+      [copy.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
     ],
   }
 }
 
 const ofTopUp = (detail: TopUpDetail): Receipt => ({
-  total: { label: copy.balanceAdded, value: detail.quota },
+  total: { label: texts.balanceAdded, value: detail.quota },
   lines: [
-    [copy.topUpNumber, detail.idpembelian_emoney],
-    [added.receipt.date, formatDateTime(detail.created_at)],
-    [copy.packageName, detail.nama_paket],
-    [added.receipt.outlet, place(detail.nama_outlet, detail.kota)],
-    [copy.packagePrice, rupiah(detail.harga_paket)],
-    [copy.closingBalance, rupiah(detail.saldo_akhir)],
+    [texts.topUpNumber, detail.idpembelian_emoney],
+    [copy.receipt.date, formatDateTime(detail.created_at)],
+    [texts.packageName, detail.nama_paket],
+    [copy.receipt.outlet, place(detail.nama_outlet, detail.kota)],
+    [texts.packagePrice, rupiah(detail.harga_paket)],
+    [texts.closingBalance, rupiah(detail.saldo_akhir)],
   ],
 })
 
@@ -64,17 +66,17 @@ const ofTopUp = (detail: TopUpDetail): Receipt => ({
 const ofVoid = (detail: VoidDetail): Receipt => ({
   total: { label: voided.taken, value: -detail.nominal_batal },
   lines: [
-    [copy.topUpNumber, detail.idpembelian_emoney],
+    [texts.topUpNumber, detail.idpembelian_emoney],
     [voided.time, formatDateTime(detail.waktu_batal)],
-    [added.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
+    [copy.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
     [voided.reason, detail.alasan],
   ],
 })
 
 const ofRefund = (detail: RefundDetail): Receipt => ({
-  total: { label: spec.balanceAdded, value: detail.nominal_refund },
+  total: { label: copy.history.addition, value: detail.nominal_refund },
   lines: [
-    [spec.receiptNumber, detail.idtransaksi],
-    [copy.refundTime, formatDateTime(detail.waktu_refund)],
+    [copy.receipt.number, detail.idtransaksi],
+    [texts.refundTime, formatDateTime(detail.waktu_refund)],
   ],
 })

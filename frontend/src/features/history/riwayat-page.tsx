@@ -3,10 +3,9 @@ import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { HistoryEntry } from '@/shared/api/model'
 import { tellFailure } from '@/shared/api/tell-failure'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { paths } from '@/shared/lib/paths'
-import { toast } from '@/shared/lib/toast'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { toast } from '@/shared/lib/toast/toast'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 import { IconButton } from '@/shared/ui/icon-button'
@@ -32,7 +31,7 @@ export default function RiwayatPage() {
 
   return (
     <Page
-      title={spec.history}
+      title={copy.bar.history}
       back={paths.dashboard}
       backAlways
       bar
@@ -41,7 +40,7 @@ export default function RiwayatPage() {
           pending={history.isRefetching && !history.isFetchingNextPage}
           onRefresh={async () => {
             const { isSuccess } = await history.refresh()
-            if (isSuccess) toast.success(added.history.updated)
+            if (isSuccess) toast.success(copy.history.updated)
           }}
         />
       }
@@ -76,16 +75,16 @@ function Body({ history, onOpen }: BodyProps) {
     const { pending, onRetry } = list.failure
     return (
       <Empty
-        title={added.history.loadFailed}
+        title={copy.history.loadFailed}
         action={
           <Button pending={pending} onClick={onRetry}>
-            {added.common.tryAgain}
+            {copy.common.tryAgain}
           </Button>
         }
       />
     )
   }
-  if (list.data.length === 0) return <Empty title={spec.noTransactions} body={added.history.emptyBody} />
+  if (list.data.length === 0) return <Empty title={copy.history.none} body={copy.history.emptyBody} />
   return (
     <>
       <HistoryList entries={list.data} onOpen={onOpen} />
@@ -112,7 +111,7 @@ function useTellFailure(error: Error | null): void {
 function Refresh({ pending, onRefresh }: { pending: boolean; onRefresh: () => void }) {
   return (
     <IconButton
-      label={added.history.refresh}
+      label={copy.history.refresh}
       className={styles.refresh}
       aria-busy={pending || undefined}
       onClick={() => !pending && onRefresh()}
@@ -127,7 +126,7 @@ function Skeleton() {
   return (
     <div aria-busy="true">
       <span className="visually-hidden" role="status">
-        {added.common.loading}
+        {copy.common.loading}
       </span>
       <div className={styles.skeleton} aria-hidden="true" />
     </div>

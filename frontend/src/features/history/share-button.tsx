@@ -1,9 +1,9 @@
 import { Share2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { extras } from '@/shared/copy/extras'
-import { toast } from '@/shared/lib/toast'
-import { useSubmit } from '@/shared/lib/use-submit'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { later } from '@/shared/copy/later'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { whenIdle } from '@/shared/lib/page/when-idle'
+import { toast } from '@/shared/lib/toast/toast'
 import { Button } from '@/shared/ui/button'
 import { drawReceipt, receiptText } from './draw-receipt'
 import type { Receipt } from './receipt'
@@ -36,7 +36,7 @@ export function ShareButton({ title, receipt }: { title: string; receipt: Receip
       pending={pending}
       onClick={() => submit()}
     >
-      {extras.share.button}
+      {later.share.button}
     </Button>
   )
 }
@@ -49,10 +49,10 @@ async function share(title: string, receipt: Receipt, picture: File | null): Pro
   try {
     if (data) return await navigator.share(data)
     await navigator.clipboard.writeText(text)
-    toast.success(extras.share.copied)
+    toast.success(later.share.copied)
   } catch (error) {
     // A customer who closes the phone's share sheet has changed their mind.
     if (error instanceof DOMException && error.name === 'AbortError') return
-    toast.failure(extras.share.failed)
+    toast.failure(later.share.failed)
   }
 }

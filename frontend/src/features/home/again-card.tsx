@@ -1,9 +1,9 @@
 import { RefreshCcw, ScanLine } from 'lucide-react'
 import { Link } from 'react-router'
 import type { LastUse } from '@/shared/api/model'
-import { extras } from '@/shared/copy/extras'
-import { rupiah } from '@/shared/lib/format'
-import { paths } from '@/shared/lib/paths'
+import { later } from '@/shared/copy/later'
+import { paths } from '@/shared/lib/page/paths'
+import { rupiah } from '@/shared/lib/text/format'
 import styles from './again-card.module.css'
 
 /**
@@ -16,8 +16,8 @@ export function AgainCard({ last }: { last: LastUse }) {
         <RefreshCcw size={22} aria-hidden />
       </span>
       <span className={styles.text}>
-        <strong className={styles.title}>{extras.again.title(last.nama)}</strong>
-        <span className={`digits ${styles.price}`}>{extras.again.price(rupiah(last.harga))}</span>
+        <strong className={styles.title}>{later.again.title(last.nama)}</strong>
+        <span className={`digits ${styles.price}`}>{later.again.price(rupiah(last.harga))}</span>
       </span>
       <span className={styles.scan}>
         <ScanLine size={24} aria-hidden />

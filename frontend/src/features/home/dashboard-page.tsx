@@ -3,14 +3,13 @@ import { useEffect } from 'react'
 import type { Failure } from '@/shared/api/asked'
 import { lastUseQuery } from '@/shared/api/last-use'
 import type { AkunEpay } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { useAgeTold } from '@/shared/lib/age-told'
-import { isOnDashboard } from '@/shared/lib/epay'
-import { formatDateTime, rupiah } from '@/shared/lib/format'
-import { KEEP_CLEAR } from '@/shared/lib/free-place'
-import { fullName } from '@/shared/lib/name'
-import { unfinished } from '@/shared/lib/purchases'
+import { copy } from '@/shared/copy/copy'
+import { useAgeTold } from '@/shared/lib/page/age-told'
+import { unfinished } from '@/shared/lib/session/purchases'
+import { isOnDashboard } from '@/shared/lib/text/epay'
+import { formatDateTime, rupiah } from '@/shared/lib/text/format'
+import { fullName } from '@/shared/lib/text/name'
+import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
@@ -38,10 +37,10 @@ export default function DashboardPage() {
     <main className={styles.page}>
       <header {...KEEP_CLEAR}>
         <div className={customer ? `two-lines ${styles.greeting}` : styles.nameSkeleton}>
-          {customer && <span className={styles.hello}>{added.dashboard.greeting}</span>}{' '}
+          {customer && <span className={styles.hello}>{copy.dashboard.greeting}</span>}{' '}
           {/* The same title element before and after loading, so that it takes the focus once. */}
-          <PageTitle className={customer ? styles.name : 'visually-hidden'} name={spec.home}>
-            {customer ? fullName(customer) : spec.home}
+          <PageTitle className={customer ? styles.name : 'visually-hidden'} name={copy.bar.home}>
+            {customer ? fullName(customer) : copy.bar.home}
           </PageTitle>
         </div>
         {accounts && accounts.length > 1 && <Total accounts={accounts} />}
@@ -49,8 +48,8 @@ export default function DashboardPage() {
       {failure && (
         <Stale {...failure}>
           {dashboard.kind === 'shown' && epay.kind === 'shown'
-            ? added.dashboard.dataAsOf(formatDateTime(age_ms))
-            : added.dashboard.loadFailed}
+            ? copy.dashboard.dataAsOf(formatDateTime(age_ms))
+            : copy.dashboard.loadFailed}
         </Stale>
       )}
       {/* Both parts appear at once, so that nothing is pushed down. */}
@@ -78,7 +77,7 @@ function Total({ accounts }: { accounts: AkunEpay[] }) {
   const sum = accounts.reduce((total, { quota_emoney }) => total + (quota_emoney?.saldo ?? 0), 0)
   return (
     <p className={styles.total}>
-      {added.dashboard.total}{' '}
+      {copy.dashboard.total}{' '}
       <strong className="digits" translate="no">
         {rupiah(sum)}
       </strong>
@@ -98,12 +97,12 @@ function Stale({ pending, onRetry, children }: Failure & { children: string }) {
       <button
         type="button"
         className={styles.retry}
-        aria-label={added.common.tryAgain}
+        aria-label={copy.common.tryAgain}
         aria-disabled={pending || undefined}
         aria-busy={pending || undefined}
         onClick={() => !pending && onRetry()}
       >
-        {pending ? <Spinner /> : added.common.tryAgain}
+        {pending ? <Spinner /> : copy.common.tryAgain}
       </button>
     </div>
   )
@@ -117,7 +116,7 @@ function shown(accounts: AkunEpay[]): AkunEpay[] {
 function Waiting() {
   return (
     <div className={cards.skeleton} aria-busy="true">
-      <span className="visually-hidden">{added.common.loading}</span>
+      <span className="visually-hidden">{copy.common.loading}</span>
     </div>
   )
 }
@@ -125,10 +124,10 @@ function Waiting() {
 function NotLoaded(failure: Failure) {
   return (
     <main className={styles.page}>
-      <PageTitle className="visually-hidden" name={spec.home}>
-        {spec.home}
+      <PageTitle className="visually-hidden" name={copy.bar.home}>
+        {copy.bar.home}
       </PageTitle>
-      <Failed body={added.dashboard.loadFailed} {...failure} />
+      <Failed body={copy.dashboard.loadFailed} {...failure} />
     </main>
   )
 }

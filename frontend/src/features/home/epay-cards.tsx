@@ -2,10 +2,9 @@ import { Info, MapPin } from 'lucide-react'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import type { AkunEpay, OutletEpay } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { formatDate, rupiah } from '@/shared/lib/format'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { formatDate, rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Card } from '@/shared/ui/card'
 import { Dialog } from '@/shared/ui/dialog'
@@ -22,15 +21,15 @@ export function EpayCards({ accounts }: { accounts: AkunEpay[] }) {
     return (
       <Card className={styles.empty}>
         <Empty
-          title={added.dashboard.noBalance}
-          body={added.dashboard.noBalanceBody}
-          action={<Button onClick={() => navigate(paths.topUp)}>{added.dashboard.addBalance}</Button>}
+          title={copy.dashboard.noBalance}
+          body={copy.dashboard.noBalanceBody}
+          action={<Button onClick={() => navigate(paths.topUp)}>{copy.dashboard.addBalance}</Button>}
         />
       </Card>
     )
   }
   return (
-    <section aria-label={added.dashboard.balanceCards}>
+    <section aria-label={copy.dashboard.balanceCards}>
       <ul className={styles.slider} onScroll={({ currentTarget }) => setHere(slideInView(currentTarget))}>
         {accounts.map((account) => (
           <li key={account.idcustomer} className={styles.slide}>
@@ -71,9 +70,9 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
           <span className={styles.name}>{nama}</span>
           {outlet && (
             <span>
-              <span className="visually-hidden">{added.dashboard.registered}</span>
+              <span className="visually-hidden">{copy.dashboard.registered}</span>
               <span aria-hidden>{' · '}</span>
-              <span>{added.dashboard.sinceDate(formatDate(outlet.created_at))}</span>
+              <span>{copy.dashboard.sinceDate(formatDate(outlet.created_at))}</span>
             </span>
           )}
         </p>
@@ -82,7 +81,7 @@ function EpayCard({ account, onInfo }: { account: AkunEpay; onInfo: (outlet: Out
         <button
           type="button"
           className={styles.info}
-          aria-label={added.dashboard.outletInfo(outlet.nama)}
+          aria-label={copy.dashboard.outletInfo(outlet.nama)}
           onClick={() => onInfo(outlet)}
         >
           <Info size={28} strokeWidth={1.8} aria-hidden />
@@ -98,12 +97,12 @@ function OutletDialog({ outlet, onClose }: { outlet: OutletEpay | null; onClose:
       {outlet && (
         <>
           <dl className={styles.rows}>
-            <dt>{added.dashboard.city}</dt>
+            <dt>{copy.dashboard.city}</dt>
             <dd>{outlet.kota}</dd>
           </dl>
           <a className={styles.map} href={mapsUrl(outlet)} target="_blank" rel="noopener noreferrer">
             <MapPin size={20} aria-hidden />
-            {spec.seeLocation}
+            {copy.dashboard.seeLocation}
           </a>
         </>
       )}

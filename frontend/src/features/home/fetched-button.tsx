@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { dashboardQuery } from '@/shared/api/dashboard'
 import type { LeftInMachine } from '@/shared/api/model'
 import { useSend } from '@/shared/api/use-send'
-import { extras } from '@/shared/copy/extras'
+import { later } from '@/shared/copy/later'
 import { Button } from '@/shared/ui/button'
 import { markFetched } from './calls'
 import styles from './running-card.module.css'
@@ -23,7 +23,7 @@ export function FetchedButton({ id: fetched }: { id: LeftInMachine['id'] }) {
   })
   return (
     <Button className={styles.fetched} pending={pending} onClick={() => submit()}>
-      {extras.fetched}
+      {later.fetched}
     </Button>
   )
 }

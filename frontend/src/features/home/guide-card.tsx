@@ -1,15 +1,15 @@
 import { Clock, type LucideIcon, ScanLine, UserRound, WalletMinimal } from 'lucide-react'
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Guide } from '@/shared/ui/guide'
 
 const steps: [LucideIcon, string][] = [
-  [ScanLine, added.dashboard.stepScan],
-  [WalletMinimal, added.dashboard.stepTopUp],
-  [Clock, added.dashboard.stepHistory],
-  [UserRound, added.dashboard.stepAccount],
+  [ScanLine, copy.dashboard.stepScan],
+  [WalletMinimal, copy.dashboard.stepTopUp],
+  [Clock, copy.dashboard.stepHistory],
+  [UserRound, copy.dashboard.stepAccount],
 ]
 
 /** Shown while no machine runs: explains each button of the bar. */
 export function GuideCard() {
-  return <Guide title={added.dashboard.welcome} steps={steps} />
+  return <Guide title={copy.dashboard.welcome} steps={steps} />
 }

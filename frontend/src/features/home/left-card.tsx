@@ -1,6 +1,6 @@
 import type { LeftInMachine } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { clockTime } from '@/shared/lib/format'
+import { copy } from '@/shared/copy/copy'
+import { clockTime } from '@/shared/lib/text/format'
 import { Porthole } from '@/shared/ui/porthole'
 import { FetchedButton } from './fetched-button'
 import { MachineFront } from './machine-front'
@@ -15,7 +15,7 @@ export function LeftCard({ use, alone }: { use: LeftInMachine; alone: boolean })
       alone={alone}
       lamp="done"
       porthole={<Porthole size={alone ? 'hero' : 'pair'} state="finished" />}
-      when={added.dashboard.since(clockTime(use.finished_at))}
+      when={copy.dashboard.since(clockTime(use.finished_at))}
     >
       <FetchedButton id={use.id} />
     </MachineFront>

@@ -1,5 +1,5 @@
 import { Bell, ChevronRight } from 'lucide-react'
-import { extras } from '@/shared/copy/extras'
+import { later } from '@/shared/copy/later'
 import { usePushSwitch } from '@/shared/push/use-push'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './push-row.module.css'
@@ -11,7 +11,7 @@ export function PushRow() {
   return (
     <button type="button" className={styles.row} aria-busy={pending || undefined} onClick={toggle}>
       <Bell size={22} aria-hidden className={styles.bell} />
-      <span className={styles.text}>{extras.push.ask}</span>
+      <span className={styles.text}>{later.push.ask}</span>
       {pending ? <Spinner /> : <ChevronRight size={20} aria-hidden className={styles.chevron} />}
     </button>
   )

@@ -1,8 +1,8 @@
 import { type ComponentProps, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { clockTime } from '@/shared/lib/format'
-import { heldUntil } from '@/shared/lib/purchases'
+import { copy } from '@/shared/copy/copy'
+import { heldUntil } from '@/shared/lib/session/purchases'
+import { clockTime } from '@/shared/lib/text/format'
 import { useBeats } from '@/shared/realtime/beats'
 import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
@@ -32,10 +32,10 @@ export function WaitingCard(props: Props) {
       {...props}
       lamp="waiting"
       porthole={<Porthole size={sizeOf(props)} state="waiting" />}
-      when={added.dashboard.waitingForMachine}
+      when={copy.dashboard.waitingForMachine}
     >
       <p className={styles.note}>
-        {added.dashboard.waitingForMachineBody(clockTime(heldUntil(props.purchase)))}
+        {copy.dashboard.waitingForMachineBody(clockTime(heldUntil(props.purchase)))}
       </p>
     </Machine>
   )
@@ -52,7 +52,7 @@ export function DoneCard({ kept, ...props }: Props & { kept: boolean }) {
       {...props}
       lamp="done"
       porthole={<Porthole size={sizeOf(props)} state="over" />}
-      when={added.dashboard.since(clockTime(at))}
+      when={copy.dashboard.since(clockTime(at))}
     >
       {kept && <FetchedButton id={props.purchase.id} />}
     </Machine>
@@ -95,7 +95,7 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
         {...props}
         lamp="waiting"
         porthole={<Porthole size={size} state="still" />}
-        when={added.dashboard.perhapsOver}
+        when={copy.dashboard.perhapsOver}
         foot={foot}
       />
     )
@@ -111,7 +111,7 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
           <Porthole size={size} state="running" left_s={left_s} duration_s={duration_s} />
         )
       }
-      when={ends_at === null ? null : added.dashboard.endsAt(clockTime(ends_at))}
+      when={ends_at === null ? null : copy.dashboard.endsAt(clockTime(ends_at))}
       foot={foot}
     />
   )

@@ -1,10 +1,9 @@
 import { useEffect, useId, useRef, useState } from 'react'
 import type { LeftInMachine, SnapTransaksi } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { extras } from '@/shared/copy/extras'
-import { spec } from '@/shared/copy/spec'
-import { isWaiting } from '@/shared/lib/purchases'
-import { vibrate } from '@/shared/lib/vibrate'
+import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
+import { vibrate } from '@/shared/lib/page/vibrate'
+import { isWaiting } from '@/shared/lib/session/purchases'
 import { keepOnly, useBeats } from '@/shared/realtime/beats'
 import { Button } from '@/shared/ui/button'
 import type { Elements } from '@/shared/ui/elements'
@@ -50,7 +49,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
   return (
     <>
       {running.length > 0 && (
-        <Wall title={spec.running} alone={alone} most={FIRST_CARDS} note={<Reconnecting />}>
+        <Wall title={copy.dashboard.running} alone={alone} most={FIRST_CARDS} note={<Reconnecting />}>
           {running.map((purchase) => {
             const [detail] = purchase.snap_transaksi_detail
             const about = detail && { purchase, detail, alone }
@@ -68,7 +67,7 @@ export function RunningList({ purchases, done, left, onDone }: Props) {
         </Wall>
       )}
       {over.length + waiting.length > 0 && (
-        <Wall title={extras.waits} alone={alone} most={running.length > 0 ? FIRST_CARDS / 2 : FIRST_CARDS}>
+        <Wall title={later.waits} alone={alone} most={running.length > 0 ? FIRST_CARDS / 2 : FIRST_CARDS}>
           {[
             ...over.map((purchase) => {
               const [detail] = purchase.snap_transaksi_detail
@@ -134,7 +133,7 @@ function Wall({ title, alone, most, note, children }: WallProps) {
       </ul>
       {!all && more > 0 && (
         <Button variant="secondary" className={styles.more} onClick={() => setAll(true)}>
-          {added.dashboard.showMore(more)}
+          {copy.dashboard.showMore(more)}
         </Button>
       )}
     </section>
@@ -166,7 +165,7 @@ function Reconnecting() {
   }, [down])
   return (
     <p role="status" className={styles.reconnecting}>
-      {shown ? added.dashboard.reconnecting : null}
+      {shown ? copy.dashboard.reconnecting : null}
     </p>
   )
 }

@@ -4,7 +4,7 @@ import { type Asked, asked, type Failure } from '@/shared/api/asked'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { keptHome as kept } from '@/shared/api/kept-home'
 import type { AkunEpay, Dashboard } from '@/shared/api/model'
-import { isWaiting, unfinished } from '@/shared/lib/purchases'
+import { isWaiting, unfinished } from '@/shared/lib/session/purchases'
 
 /** While a purchase waits for its machine, the dashboard is refetched this often. */
 const WAITING_POLL_MS = 5_000

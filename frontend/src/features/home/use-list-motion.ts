@@ -1,6 +1,6 @@
 import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
-import { lessMotion } from '@/shared/lib/less-motion'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { lessMotion } from '@/shared/lib/page/less-motion'
+import { whenIdle } from '@/shared/lib/page/when-idle'
 
 /** Duration and curve as in the style sheets: `--sheet` and `--ease-out`. */
 const HOW = { duration: 0.28, ease: [0.2, 0.8, 0.2, 1] as const }

@@ -1,4 +1,4 @@
-import { keysOf, slot } from '@/shared/lib/storage'
+import { keysOf, slot } from '@/shared/lib/session/storage'
 
 /**
  * Receipts whose payment was sent and whose outcome is unknown, each with its customer and the last time it was sent (epoch ms of the

@@ -1,6 +1,6 @@
 import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin } from '@/shared/api/model'
-import { currentCustomer } from '@/shared/lib/auth-store'
-import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { currentCustomer } from '@/shared/lib/session/auth-store'
+import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
 import { anyOpen, forgetOpen, isOpen, rememberOpen } from './open-receipts'
 import { isReceiptNumber, newReceiptNumber } from './receipt-number'
 

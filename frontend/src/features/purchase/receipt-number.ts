@@ -1,4 +1,4 @@
-import { partsOf } from '@/shared/lib/format'
+import { partsOf } from '@/shared/lib/text/format'
 
 /** The receipt number of a purchase that starts now: `SLF` and `yymmddHHMMSSmmm` (docs/product.md §3), Jakarta time. */
 export function newReceiptNumber(now: Date): string {

@@ -1,4 +1,4 @@
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './waiting.module.css'
 
@@ -7,7 +7,7 @@ export function Waiting() {
   return (
     <div role="status" className={styles.waiting}>
       <Spinner large />
-      <span className="visually-hidden">{added.common.loading}</span>
+      <span className="visually-hidden">{copy.common.loading}</span>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import type { PaidIn } from './paid-in'
 import { paidIn as words } from './paid-in-copy'
 import styles from './top-up-page.module.css'

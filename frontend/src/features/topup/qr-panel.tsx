@@ -1,4 +1,4 @@
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Button } from '@/shared/ui/button'
 import { FailedPart } from '@/shared/ui/failed-part'
 import { Spinner } from '@/shared/ui/spinner'
@@ -11,20 +11,20 @@ export function QrPanel() {
   return (
     <div className={styles.panel} aria-busy={code.kind === 'loading'}>
       {code.kind === 'shown' ? (
-        <img className={styles.qr} src={`data:image/png;base64,${code.png}`} alt={added.topUp.alt} />
+        <img className={styles.qr} src={`data:image/png;base64,${code.png}`} alt={copy.topUp.alt} />
       ) : code.kind === 'loading' ? (
         <p role="status" className={styles.waiting}>
           <Spinner large />
-          <span className="visually-hidden">{added.topUp.loading}</span>
+          <span className="visually-hidden">{copy.topUp.loading}</span>
         </p>
       ) : (
         <FailedPart
           className={styles.failed}
-          title={code.kind === 'expired' ? added.topUp.expired : added.topUp.loadFailed}
+          title={code.kind === 'expired' ? copy.topUp.expired : copy.topUp.loadFailed}
           error={code.failure.error}
         >
           <Button className={styles.retry} onClick={code.failure.onRetry}>
-            {added.common.tryAgain}
+            {copy.common.tryAgain}
           </Button>
         </FailedPart>
       )}

@@ -2,11 +2,10 @@ import { RefreshCw } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { keptHome } from '@/shared/api/kept-home'
 import { useAccount } from '@/shared/api/use-account'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { groupedTelp } from '@/shared/lib/format'
-import { paths } from '@/shared/lib/paths'
-import { useHome } from '@/shared/lib/trail'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { useHome } from '@/shared/lib/page/trail'
+import { groupedTelp } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
@@ -24,7 +23,7 @@ export default function TopUpPage() {
 
   return (
     <Page
-      title={spec.topUp}
+      title={copy.bar.topUp}
       back={paths.dashboard}
       backAlways
       footer={
@@ -50,7 +49,7 @@ export default function TopUpPage() {
         <div role="status">{paidIn && <PaidInNote {...paidIn} />}</div>
         {!paidIn && <Code />}
       </section>
-      {!paidIn && <Guide title={spec.howToTopUp} steps={added.topUp.steps} />}
+      {!paidIn && <Guide title={copy.topUp.howTo} steps={copy.topUp.steps} />}
     </Page>
   )
 }
@@ -67,7 +66,7 @@ function Code() {
       <QrPanel />
       {(telp || !account.error) && (
         <>
-          <p className={styles.caption}>{added.topUp.yourNumber}</p>
+          <p className={styles.caption}>{copy.topUp.yourNumber}</p>
           <p className={`digits ${styles.number}`} translate="no">
             {telp ? groupedTelp(telp) : '\u00a0'}
           </p>
@@ -75,7 +74,7 @@ function Code() {
       )}
       <p className={styles.note}>
         <RefreshCw size={16} aria-hidden />
-        {added.topUp.updated}
+        {copy.topUp.updated}
       </p>
     </>
   )

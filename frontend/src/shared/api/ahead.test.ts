@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { useAuth } from '@/shared/lib/auth-store'
+import { useAuth } from '@/shared/lib/session/auth-store'
 import { askAhead } from './ahead'
 import { getDashboard, getEpay } from './dashboard'
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, vi } from 'vitest'
-import { useAuth } from '@/shared/lib/auth-store'
+import { useAuth } from '@/shared/lib/session/auth-store'
 import { api, call } from './client'
 import { getDashboard } from './dashboard'
 import { ApiError } from './error'

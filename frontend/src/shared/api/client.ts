@@ -2,8 +2,8 @@ import createClient from 'openapi-fetch'
 import { bearer, takeAhead } from '@/shared/api/ahead'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import type { paths } from '@/shared/api/schema.gen'
-import { useAuth } from '@/shared/lib/auth-store'
-import { isRecord } from '@/shared/lib/storage'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { isRecord } from '@/shared/lib/session/storage'
 
 /** Long enough for a weak network, short enough for a customer who waits at a machine. */
 const TIMEOUT_MS = 15_000

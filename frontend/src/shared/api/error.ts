@@ -1,4 +1,4 @@
-import { failure } from '@/shared/copy/shared'
+import { failure } from '@/shared/copy/common'
 
 /** Status of a call without an answer from the server. */
 export const NO_NETWORK = 0

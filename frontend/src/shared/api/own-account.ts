@@ -1,5 +1,5 @@
 import { asApiError } from '@/shared/api/error'
-import { useAuth } from '@/shared/lib/auth-store'
+import { useAuth } from '@/shared/lib/session/auth-store'
 
 /**
  * Wraps a call about the customer's own profile: a 404 means that it is gone, and the session ends as with a 401 (docs/product.md §4,

@@ -1,5 +1,5 @@
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
-import { toast } from '@/shared/lib/toast'
+import { toast } from '@/shared/lib/toast/toast'
 
 /** The message for a failed call: what happened, and what to do about it. */
 export type Words = (error: ApiError) => { title: string; body?: string | string[] | undefined }

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { accountQuery } from '@/shared/api/dashboard'
 import type { Account } from '@/shared/api/model'
-import { customerId, useAuth } from '@/shared/lib/auth-store'
-import { offlineSnapshot } from '@/shared/lib/offline-snapshot'
-import { isRecord } from '@/shared/lib/storage'
+import { customerId, useAuth } from '@/shared/lib/session/auth-store'
+import { offlineSnapshot } from '@/shared/lib/session/offline-snapshot'
+import { isRecord } from '@/shared/lib/session/storage'
 
 /** The customer can show the cashier the number without network, too. */
 const kept = offlineSnapshot(

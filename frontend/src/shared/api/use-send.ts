@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { tellFailure, type Words } from '@/shared/api/tell-failure'
-import { toast } from '@/shared/lib/toast'
-import { type Sending, useOneAtATime } from '@/shared/lib/use-submit'
+import { type Sending, useOneAtATime } from '@/shared/lib/form/use-submit'
+import { toast } from '@/shared/lib/toast/toast'
 
 interface Send<V, T> {
   send: (variables: V) => Promise<T>

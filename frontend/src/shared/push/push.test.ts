@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { useAuth } from '@/shared/lib/auth-store'
-import { lastOf } from '@/shared/lib/last-of'
+import { useAuth } from '@/shared/lib/session/auth-store'
+import { lastOf } from '@/shared/lib/text/last-of'
 import { forgetPush, glanceAtPush, renewPush, turnPushOff, turnPushOn, usePush } from './push'
 
 const KEY = 'AQID'

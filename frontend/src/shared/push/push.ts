@@ -1,8 +1,8 @@
 import { create } from 'zustand'
 import { api, call } from '@/shared/api/client'
 import type { Nothing } from '@/shared/api/model'
-import { currentCustomer } from '@/shared/lib/auth-store'
-import { CUSTOMER_PREFIX, slot } from '@/shared/lib/storage'
+import { currentCustomer } from '@/shared/lib/session/auth-store'
+import { CUSTOMER_PREFIX, slot } from '@/shared/lib/session/storage'
 
 /** Whether this browser notifies its customer while the app is closed (docs/contract.md §8). */
 export type PushState =

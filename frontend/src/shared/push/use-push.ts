@@ -1,14 +1,14 @@
 import { useEffect, useLayoutEffect } from 'react'
 import { useSend } from '@/shared/api/use-send'
-import { extras } from '@/shared/copy/extras'
-import { toast } from '@/shared/lib/toast'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { later } from '@/shared/copy/later'
+import { whenIdle } from '@/shared/lib/page/when-idle'
+import { toast } from '@/shared/lib/toast/toast'
 import { glanceAtPush, type PushState, renewPush, turnPushOff, turnPushOn, usePush } from './push'
 
 /** Advice where a tap alone does not turn it on. */
 const WHY_NOT: Partial<Record<PushState, string>> = {
-  refused: extras.push.allow,
-  homeScreenFirst: extras.push.homeScreenFirst,
+  refused: later.push.allow,
+  homeScreenFirst: later.push.homeScreenFirst,
 }
 
 /** The state of pushes, and its switch. */
@@ -27,9 +27,9 @@ export function usePushSwitch() {
   }, [state])
   const { pending, submit } = useSend({
     send: async () => (state === 'on' ? turnPushOff() : turnPushOn()),
-    words: () => ({ title: extras.push.failed, body: extras.push.failedBody }),
+    words: () => ({ title: later.push.failed, body: later.push.failedBody }),
     onDone(now) {
-      if (now === 'on') toast.success(extras.push.on)
+      if (now === 'on') toast.success(later.push.on)
       const why = now && WHY_NOT[now]
       if (why) toast.info(why)
     },

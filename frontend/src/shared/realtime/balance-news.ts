@@ -1,4 +1,4 @@
-import { isRecord } from '@/shared/lib/storage'
+import { isRecord } from '@/shared/lib/session/storage'
 
 const CAUSES = ['topup', 'batal', 'refund', 'hapus'] as const
 

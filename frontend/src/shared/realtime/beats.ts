@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/storage'
+import { isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
 import { serverNow } from '@/shared/realtime/clock'
 
 /** The last report of the server about a machine. */

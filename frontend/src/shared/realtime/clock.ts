@@ -1,4 +1,4 @@
-import { isRecord, slot } from '@/shared/lib/storage'
+import { isRecord, slot } from '@/shared/lib/session/storage'
 
 /** The server's clock minus the phone's, and the possible error. */
 export interface Offset {

@@ -1,4 +1,4 @@
-import { importAgain } from '@/shared/lib/import-again'
+import { importAgain } from '@/shared/lib/net/import-again'
 
 /** The realtime client, fetched at its first use. */
 export const socketLibrary = importAgain(() => import('socket.io-client'))

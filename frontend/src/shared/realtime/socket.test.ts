@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { lastOf } from '@/shared/lib/last-of'
+import { lastOf } from '@/shared/lib/text/last-of'
 import { forgetBeats, putBeat, useBeats } from './beats'
 import { serverNow } from './clock'
 import { type FakeLine, fakeLibrary, type Said } from './fake-line'

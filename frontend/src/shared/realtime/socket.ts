@@ -1,5 +1,5 @@
 import type { Socket } from 'socket.io-client'
-import { isRecord } from '@/shared/lib/storage'
+import { isRecord } from '@/shared/lib/session/storage'
 import { type BalanceNews, isBalanceNews } from '@/shared/realtime/balance-news'
 import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
 import { learn, tickFits } from '@/shared/realtime/clock'

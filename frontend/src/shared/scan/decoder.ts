@@ -1,5 +1,5 @@
 import wasm from 'zxing-wasm/reader/zxing_reader.wasm?url'
-import { importAgain } from '@/shared/lib/import-again'
+import { importAgain } from '@/shared/lib/net/import-again'
 import { loadWasm } from './wasm'
 
 /** The texts of all QR codes in a picture, the one nearest to its middle first; an empty list without codes. */

@@ -2,7 +2,7 @@ import { cleanup, render, screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
 import { createRef } from 'react'
 import { afterEach, expect, it, vi } from 'vitest'
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import type { CameraState } from './use-camera'
 import type { DecoderState } from './use-decoder'
 import { Viewfinder } from './viewfinder'
@@ -13,7 +13,7 @@ function show(state: CameraState, decoder: DecoderState, onReload = vi.fn()) {
   const video = createRef<HTMLVideoElement>()
   const nothing = () => undefined
   const rest = { checking: false, torch: null, onTorch: nothing, onRetry: nothing, onReload }
-  return render(<Viewfinder video={video} state={state} decoder={decoder} words={added.scan} {...rest} />)
+  return render(<Viewfinder video={video} state={state} decoder={decoder} words={copy.scan} {...rest} />)
 }
 
 const words = () => screen.getByRole('status').textContent

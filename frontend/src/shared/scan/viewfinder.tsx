@@ -1,6 +1,6 @@
 import { CameraOff, Flashlight, FlashlightOff, ScanLine } from 'lucide-react'
 import type { RefObject } from 'react'
-import { camera, common } from '@/shared/copy/shared'
+import { camera, common } from '@/shared/copy/common'
 import type { Elements } from '@/shared/ui/elements'
 import { Spinner } from '@/shared/ui/spinner'
 import type { CameraState } from './use-camera'

@@ -1,10 +1,9 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { type Purpose, useCooldown } from '@/shared/lib/cooldown'
-import { formatLeft } from '@/shared/lib/format'
-import { toast } from '@/shared/lib/toast'
-import type { Sending } from '@/shared/lib/use-submit'
+import { copy } from '@/shared/copy/copy'
+import { type Purpose, useCooldown } from '@/shared/lib/form/cooldown'
+import type { Sending } from '@/shared/lib/form/use-submit'
+import { formatLeft } from '@/shared/lib/text/format'
+import { toast } from '@/shared/lib/toast/toast'
 import { Button } from '@/shared/ui/button'
 import type { Elements } from '@/shared/ui/elements'
 import { emptyOtp, OtpInput, otpCode } from '@/shared/ui/otp-input'
@@ -34,7 +33,7 @@ export function useCodeEntry(purpose: Purpose, telp: string) {
     resent() {
       restart()
       setDigits(emptyOtp())
-      toast.success(added.otp.codeSent)
+      toast.success(copy.otp.codeSent)
     },
   }
 }
@@ -81,7 +80,7 @@ export function CodeEntry({
   return (
     <form ref={group} className={form.form} onSubmit={onFormSubmit} noValidate>
       <p className={form.lead}>
-        <span>{wasSent ? added.otp.sent : added.otp.notSent}</span>{' '}
+        <span>{wasSent ? copy.otp.sent : copy.otp.notSent}</span>{' '}
         <strong>
           <Telp telp={telp} />
         </strong>
@@ -94,7 +93,7 @@ export function CodeEntry({
       />
       <div className={styles.resend}>
         <p className={styles.countdown}>
-          <span>{added.otp.resendIn}</span>{' '}
+          <span>{copy.otp.resendIn}</span>{' '}
           <span className={`digits ${styles.time}`} translate="no">
             {formatLeft(left_ms)}
           </span>
@@ -105,7 +104,7 @@ export function CodeEntry({
           pending={resending.pending}
           onClick={() => resending.submit()}
         >
-          {spec.resendCode}
+          {copy.otp.resend}
         </Button>
       </div>
       {footer(

@@ -9,11 +9,11 @@ import {
   useRef,
   useState,
 } from 'react'
-import { common } from '@/shared/copy/shared'
-import { fitToApp, KEEP_CLEAR } from '@/shared/lib/free-place'
-import { isAgain, lastTap, swallow } from '@/shared/lib/last-tap'
-import { enterSheet } from '@/shared/lib/sheet-history'
-import { raise } from '@/shared/lib/toast-layer'
+import { common } from '@/shared/copy/common'
+import { isAgain, lastTap, swallow } from '@/shared/lib/page/last-tap'
+import { enterSheet } from '@/shared/lib/page/sheet-history'
+import { fitToApp, KEEP_CLEAR } from '@/shared/lib/toast/free-place'
+import { raise } from '@/shared/lib/toast/toast-layer'
 import { Button } from '@/shared/ui/button'
 import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'

@@ -1,7 +1,7 @@
 import { type DragControls, domMax, LazyMotion, useDragControls, useReducedMotion } from 'framer-motion'
 import * as m from 'framer-motion/m'
 import { type RefObject, useEffect, useRef } from 'react'
-import { PANEL } from '@/shared/lib/free-place'
+import { PANEL } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 import type { PanelProps } from './panel'
 

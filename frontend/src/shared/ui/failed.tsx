@@ -1,5 +1,5 @@
 import { explain } from '@/shared/api/error'
-import { common } from '@/shared/copy/shared'
+import { common } from '@/shared/copy/common'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 

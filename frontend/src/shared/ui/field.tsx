@@ -1,5 +1,5 @@
 import { type InputHTMLAttributes, useId } from 'react'
-import type { FieldOfForm } from '@/shared/lib/use-form'
+import type { FieldOfForm } from '@/shared/lib/form/use-form'
 import type { Elements } from '@/shared/ui/elements'
 import styles from './field.module.css'
 

@@ -1,5 +1,5 @@
-import { fitToApp } from '@/shared/lib/free-place'
-import { lessMotion } from '@/shared/lib/less-motion'
+import { lessMotion } from '@/shared/lib/page/less-motion'
+import { fitToApp } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 
 /**

@@ -1,5 +1,5 @@
 import { useEffect, useEffectEvent, useRef } from 'react'
-import { common } from '@/shared/copy/shared'
+import { common } from '@/shared/copy/common'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
 import styles from './more-sentinel.module.css'

@@ -1,7 +1,7 @@
 import { Check } from 'lucide-react'
 import { useId } from 'react'
-import { added } from '@/shared/copy/added'
-import { passwordAdvice } from '@/shared/lib/password-advice'
+import { copy } from '@/shared/copy/copy'
+import { passwordAdvice } from '@/shared/lib/form/password-advice'
 import type { FieldProps } from '@/shared/ui/field'
 import { PasswordField } from '@/shared/ui/password-field'
 import styles from './new-password-field.module.css'
@@ -21,7 +21,7 @@ export function NewPasswordField(props: Props) {
             <span className={styles.mark}>{met && <Check size={18} aria-hidden />}</span>
             <span>{text}</span>
             <span className="visually-hidden">
-              {met ? added.passwordAdvice.met : added.passwordAdvice.unmet}
+              {met ? copy.form.passwordAdvice.met : copy.form.passwordAdvice.unmet}
             </span>
           </li>
         ))}

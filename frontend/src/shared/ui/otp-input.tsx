@@ -1,6 +1,6 @@
 import { type ClipboardEvent, type KeyboardEvent, useRef } from 'react'
-import { added } from '@/shared/copy/added'
-import { onlyDigits } from '@/shared/lib/digits'
+import { copy } from '@/shared/copy/copy'
+import { onlyDigits } from '@/shared/lib/text/digits'
 import styles from './otp-input.module.css'
 
 const OTP_LENGTH = 6
@@ -70,7 +70,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
 
   return (
     <fieldset className={styles.group} disabled={disabled}>
-      <legend className="visually-hidden">{added.otp.label}</legend>
+      <legend className="visually-hidden">{copy.otp.label}</legend>
       <div className={styles.boxes}>
         {digits.map((digit, index) => (
           <input
@@ -81,7 +81,7 @@ export function OtpInput({ digits, onChange, onComplete, disabled = false }: Pro
             }}
             className={styles.box}
             value={digit}
-            aria-label={added.otp.digit(index + 1)}
+            aria-label={copy.otp.digit(index + 1)}
             inputMode="numeric"
             type="text"
             // The first box accepts a whole code from the keyboard's suggestion; the others one digit and its replacement.

@@ -1,9 +1,9 @@
 import { ArrowLeft } from 'lucide-react'
 import { useEffect, useRef } from 'react'
-import { added } from '@/shared/copy/added'
-import { focusMoved } from '@/shared/lib/arrival'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/free-place'
-import { useBack, useBackTo } from '@/shared/lib/trail'
+import { copy } from '@/shared/copy/copy'
+import { focusMoved } from '@/shared/lib/page/arrival'
+import { useBack, useBackTo } from '@/shared/lib/page/trail'
+import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
@@ -45,7 +45,7 @@ export function BackArrow({ to, always = false }: { to: string; always?: boolean
   const back = useBack(to)
   const backTo = useBackTo(to)
   return (
-    <IconButton label={added.common.back} onClick={always ? backTo : back}>
+    <IconButton label={copy.common.back} onClick={always ? backTo : back}>
       <ArrowLeft size={24} aria-hidden />
     </IconButton>
   )
@@ -67,7 +67,7 @@ let firstTitle = true
 export function PageTitle({ children, className, name = children }: TitleProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
-    document.title = name === added.brand ? name : `${name} · ${added.brand}`
+    document.title = name === copy.brand ? name : `${name} · ${copy.brand}`
   }, [name])
   useEffect(() => {
     if (firstTitle) {

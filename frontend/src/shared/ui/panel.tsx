@@ -1,5 +1,5 @@
 import type { ComponentType, ReactNode } from 'react'
-import { PANEL } from '@/shared/lib/free-place'
+import { PANEL } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 
 export interface PanelProps {

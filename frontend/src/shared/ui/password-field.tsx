@@ -1,6 +1,6 @@
 import { Eye, EyeOff } from 'lucide-react'
 import { useState } from 'react'
-import { added } from '@/shared/copy/added'
+import { copy } from '@/shared/copy/copy'
 import { Field, type FieldProps } from '@/shared/ui/field'
 import styles from './field.module.css'
 
@@ -19,7 +19,7 @@ export function PasswordField(props: Omit<FieldProps, 'type' | 'trailing'>) {
         <button
           type="button"
           className={styles.toggle}
-          aria-label={shown ? added.hidePassword : added.showPassword}
+          aria-label={shown ? copy.form.hidePassword : copy.form.showPassword}
           aria-pressed={shown}
           onClick={() => setShown(!shown)}
         >

@@ -1,8 +1,8 @@
 import { Check, WashingMachine } from 'lucide-react'
 import { type ReactNode, useEffect, useRef } from 'react'
-import { added } from '@/shared/copy/added'
-import { formatLeft } from '@/shared/lib/format'
-import { lastOf } from '@/shared/lib/last-of'
+import { copy } from '@/shared/copy/copy'
+import { formatLeft } from '@/shared/lib/text/format'
+import { lastOf } from '@/shared/lib/text/last-of'
 import styles from './porthole.module.css'
 
 // The drawing is in a box of 200: the ring, inside it the ticks of the last minute, then the glass.
@@ -164,16 +164,16 @@ function Middle(props: Props) {
       )
     case 'over':
     case 'finished':
-      return <span className={styles.word}>{added.dashboard.finished}</span>
+      return <span className={styles.word}>{copy.dashboard.finished}</span>
     case 'taken':
       return null
     case 'ready':
-      return <span className={styles.word}>{added.service.ready}</span>
+      return <span className={styles.word}>{copy.service.ready}</span>
     default: {
       const text = props.state === 'running' ? formatLeft(props.left_s * 1000) : '--:--'
       return (
         <span role="timer" className={`digits ${styles.time}`} data-long={text.length > 5 || undefined}>
-          <span className="visually-hidden">{`${added.dashboard.timeLeft} `}</span>
+          <span className="visually-hidden">{`${copy.dashboard.timeLeft} `}</span>
           <span translate="no">{text}</span>
         </span>
       )

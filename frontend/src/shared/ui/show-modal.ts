@@ -1,4 +1,4 @@
-import { lastOf } from '@/shared/lib/last-of'
+import { lastOf } from '@/shared/lib/text/last-of'
 
 /** Open dialogs in a browser without modal dialogs, the topmost last. */
 const open: HTMLElement[] = []

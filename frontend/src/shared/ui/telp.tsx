@@ -1,4 +1,4 @@
-import { groupedTelp } from '@/shared/lib/format'
+import { groupedTelp } from '@/shared/lib/text/format'
 
 /** A telephone number to read: `+62 851 9136 3216`, grouped only by gaps. */
 export function Telp({ telp }: { telp: string }) {

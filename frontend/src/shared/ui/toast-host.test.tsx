@@ -28,7 +28,7 @@ function Screen() {
 
 /** Two screens, with the messages beside them as in the app. */
 async function open() {
-  const { toast } = await import('@/shared/lib/toast')
+  const { toast } = await import('@/shared/lib/toast/toast')
   const { ToastHost } = await import('./toast-host')
   render(
     <MemoryRouter initialEntries={['/otp']}>

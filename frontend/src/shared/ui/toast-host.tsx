@@ -1,7 +1,7 @@
 import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
-import { followFreePlace } from '@/shared/lib/free-place'
-import { lastOf } from '@/shared/lib/last-of'
-import { useToasts } from '@/shared/lib/toast'
+import { lastOf } from '@/shared/lib/text/last-of'
+import { followFreePlace } from '@/shared/lib/toast/free-place'
+import { useToasts } from '@/shared/lib/toast/toast'
 import styles from './toast-host.module.css'
 
 const Toaster = lazy(() => import('@/shared/ui/toaster'))

@@ -1,7 +1,7 @@
 import { act, cleanup, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { toast } from '@/shared/lib/toast'
-import { raise } from '@/shared/lib/toast-layer'
+import { toast } from '@/shared/lib/toast/toast'
+import { raise } from '@/shared/lib/toast/toast-layer'
 import Toaster from './toaster'
 
 /** A time longer than a message's exit, and shorter than its display. */

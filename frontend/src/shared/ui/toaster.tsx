@@ -3,11 +3,11 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { Toaster as Sonner, toast as sonner } from 'sonner'
 import { create } from 'zustand'
-import { added } from '@/shared/copy/added'
-import { failure } from '@/shared/copy/shared'
-import { followFreePlace } from '@/shared/lib/free-place'
-import { isOver, type Queued, useToasts } from '@/shared/lib/toast'
-import { keepOnTop } from '@/shared/lib/toast-layer'
+import { failure } from '@/shared/copy/common'
+import { copy } from '@/shared/copy/copy'
+import { followFreePlace } from '@/shared/lib/toast/free-place'
+import { isOver, type Queued, useToasts } from '@/shared/lib/toast/toast'
+import { keepOnTop } from '@/shared/lib/toast/toast-layer'
 import layer from './toast-host.module.css'
 import styles from './toaster.module.css'
 
@@ -150,7 +150,7 @@ export default function Toaster() {
       mobileOffset={PLACE}
       swipeDirections={['bottom', 'left', 'right']}
       className={styles.list ?? ''}
-      containerAriaLabel={added.common.notifications}
+      containerAriaLabel={copy.common.notifications}
       icons={ICONS}
       toastOptions={TOAST}
     />,

@@ -1,8 +1,8 @@
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
-import { isRecord } from '@/shared/lib/storage'
-import { learnServerTime } from '@/till/lib/clock'
-import { useLine } from '@/till/lib/line'
-import { useSession } from '@/till/lib/session'
+import { isRecord } from '@/shared/lib/session/storage'
+import { learnServerTime } from '@/till/lib/page/clock'
+import { useLine } from '@/till/lib/session/line'
+import { useSession } from '@/till/lib/session/session'
 
 /** Long enough for a weak network, short enough for a queue of customers. */
 const TIMEOUT_MS = 15_000

@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { keys } from '@/till/api/keys'
 import { NO_SHIFT_NOW, type ShiftNow } from '@/till/api/types'
-import { tell } from '@/till/lib/notices'
-import { useSession } from '@/till/lib/session'
-import { hearShift } from '@/till/lib/shift-news'
+import { tell } from '@/till/lib/page/notices'
+import { useSession } from '@/till/lib/session/session'
+import { hearShift } from '@/till/lib/shift/shift-news'
 
 /** Stops sales here when another tab has closed the shift. Used once, around all screens. */
 export function useFollowShift(): void {

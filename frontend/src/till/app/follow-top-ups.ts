@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
-import { useSession } from '@/till/lib/session'
-import { topUps } from '@/till/lib/top-ups'
-import { useConnected } from '@/till/lib/use-connected'
+import { topUps } from '@/till/lib/money/top-ups'
+import { useSession } from '@/till/lib/session/session'
+import { useConnected } from '@/till/lib/session/use-connected'
 
 /** Notifies the open top-up of logins and of a restored connection. Used once, around all screens. */
 export function useFollowTopUps(): void {

@@ -1,10 +1,10 @@
 import { useEffect } from 'react'
 import { logOut } from '@/till/api/calls'
-import { watchIdle } from '@/till/lib/idle'
-import { useScans } from '@/till/lib/scans'
-import type { Session } from '@/till/lib/session'
-import { mayApprove, useSession } from '@/till/lib/session'
-import { useDevice } from '@/till/lib/use-device'
+import { useScans } from '@/till/lib/scan/scans'
+import { watchIdle } from '@/till/lib/session/idle'
+import type { Session } from '@/till/lib/session/session'
+import { mayApprove, useSession } from '@/till/lib/session/session'
+import { useDevice } from '@/till/lib/session/use-device'
 
 const IDLE_MS = 15 * 60_000
 /** A shared tablet must not keep rights above a cashier's open for long. */

@@ -2,7 +2,7 @@ import { Banknote, type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
 import type { ComponentType } from 'react'
 import { lazyPage } from '@/shared/ui/lazy-page'
 import TillPage from '@/till/features/till/till-page'
-import { paths } from '@/till/lib/router'
+import { paths } from '@/till/lib/page/router'
 
 export interface Screen {
   path: string

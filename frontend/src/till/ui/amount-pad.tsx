@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { ExtraKey, Keypad } from '@/till/ui/keypad'
 import styles from './amount-pad.module.css'
 

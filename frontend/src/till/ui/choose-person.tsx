@@ -1,5 +1,5 @@
 import type { Person } from '@/till/api/types'
-import { roleName } from '@/till/lib/role-name'
+import { roleName } from '@/till/lib/session/role-name'
 import styles from './choose-person.module.css'
 
 interface Props {

@@ -1,4 +1,4 @@
-import { clockTime } from '@/shared/lib/format'
+import { clockTime } from '@/shared/lib/text/format'
 import styles from './entry.module.css'
 
 interface Props {

@@ -2,7 +2,7 @@ import { MessageCircle, Printer } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { createPortal } from 'react-dom'
 import { Button } from '@/shared/ui/button'
-import { printOnRoll } from '@/till/lib/print'
+import { printOnRoll } from '@/till/lib/page/print'
 import { PrintedReceipt, type Receipt, whatsAppAddress } from '@/till/ui/receipt'
 import styles from './give-receipt.module.css'
 

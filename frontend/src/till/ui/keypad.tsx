@@ -1,6 +1,6 @@
 import { Delete } from 'lucide-react'
 import { type ReactNode, useRef } from 'react'
-import { useDigitKeys } from '@/till/lib/keyboard'
+import { useDigitKeys } from '@/till/lib/page/keyboard'
 import styles from './keypad.module.css'
 
 interface Props {

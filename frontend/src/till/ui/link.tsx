@@ -1,5 +1,5 @@
 import type { AnchorHTMLAttributes } from 'react'
-import { hrefOf, navigate, usePath } from '@/till/lib/router'
+import { hrefOf, navigate, usePath } from '@/till/lib/page/router'
 
 interface Props extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, 'href'> {
   to: string

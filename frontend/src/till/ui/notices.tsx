@@ -1,9 +1,9 @@
 import { X } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
-import { keepOnTop } from '@/shared/lib/toast-layer'
+import { keepOnTop } from '@/shared/lib/toast/toast-layer'
 import { IconButton } from '@/shared/ui/icon-button'
-import { tell, useNotice } from '@/till/lib/notices'
+import { tell, useNotice } from '@/till/lib/page/notices'
 import styles from './notices.module.css'
 
 /** Display time, long enough to read while the hands are busy. */

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { keys } from '@/till/api/keys'
-import { reasonOf } from '@/till/lib/explain'
-import type { OpenCall } from '@/till/lib/money-calls'
-import { tell } from '@/till/lib/notices'
-import { useMoney, useMyOpenCalls } from '@/till/lib/use-money'
+import type { OpenCall } from '@/till/lib/money/money-calls'
+import { useMoney, useMyOpenCalls } from '@/till/lib/money/use-money'
+import { reasonOf } from '@/till/lib/page/explain'
+import { tell } from '@/till/lib/page/notices'
 import { Unanswered } from '@/till/ui/unanswered'
 
 /** Unanswered calls of the current member of staff from a screen whose dialog is closed. */

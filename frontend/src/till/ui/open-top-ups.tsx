@@ -1,6 +1,6 @@
-import { moment, rupiah } from '@/shared/lib/format'
-import { useSession } from '@/till/lib/session'
-import { useOpenTopUps } from '@/till/lib/top-ups'
+import { moment, rupiah } from '@/shared/lib/text/format'
+import { useOpenTopUps } from '@/till/lib/money/top-ups'
+import { useSession } from '@/till/lib/session/session'
 import styles from './open-top-ups.module.css'
 
 /** Other staff's top-ups with an unknown outcome, for one customer or all: only the sender can repeat one. */

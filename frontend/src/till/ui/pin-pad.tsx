@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react'
-import { whenSilent } from '@/till/lib/keyboard'
+import { whenSilent } from '@/till/lib/page/keyboard'
 import { Keypad } from '@/till/ui/keypad'
 import styles from './pin-pad.module.css'
 

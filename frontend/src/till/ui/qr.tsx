@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { importAgain } from '@/shared/lib/import-again'
+import { importAgain } from '@/shared/lib/net/import-again'
 
 /** Loaded when the first code is drawn: most days at a till need none. */
 const encoder = importAgain(() => import('uqr'))

@@ -1,5 +1,5 @@
 import type { Ref } from 'react'
-import { formatDateTime, rupiah, signedRupiah } from '@/shared/lib/format'
+import { formatDateTime, rupiah, signedRupiah } from '@/shared/lib/text/format'
 import type { Outlet } from '@/till/api/types'
 import styles from './receipt.module.css'
 

@@ -1,6 +1,6 @@
-import { clockTime } from '@/shared/lib/format'
+import { clockTime } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
-import type { Money } from '@/till/lib/use-money'
+import type { Money } from '@/till/lib/money/use-money'
 import styles from './unanswered.module.css'
 
 /** Shown in place of an action, while it is unknown whether it was already done. */

@@ -1,8 +1,8 @@
-import { rupiah, signedRupiah } from '@/shared/lib/format'
+import { rupiah, signedRupiah } from '@/shared/lib/text/format'
 import { voidOf } from '@/till/api/calls'
 import type { TopUpVoided } from '@/till/api/types'
-import { sentence } from '@/till/lib/sentence'
-import type { Money } from '@/till/lib/use-money'
+import type { Money } from '@/till/lib/money/use-money'
+import { sentence } from '@/till/lib/page/sentence'
 import { Decide } from '@/till/ui/decide'
 
 const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use nyala_core::domain::id::MachineId;
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::error::DbError;
@@ -67,7 +67,7 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 
 /// Writes the reported troubles, until all senders are dropped.
 pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
-    let mut writer = Writer { store, on_record: Recent::new(ONCE_MS, MAX_REMEMBERED), lately: HashMap::new() };
+    let mut writer = Writer { store, on_record: SlidingWindow::new(ONCE_MS, MAX_REMEMBERED), lately: HashMap::new() };
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -86,7 +86,7 @@ type TroubleKey = (MachineId, &'static str);
 
 struct Writer {
     store: Store,
-    on_record: Recent<TroubleKey, ()>,
+    on_record: SlidingWindow<TroubleKey, ()>,
     /// When each trouble was last written, and the last one reported since; at most one entry for each kind and machine.
     lately: HashMap<TroubleKey, (Timestamp, Option<(Location, Trouble)>)>,
 }

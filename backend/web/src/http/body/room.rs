@@ -1,18 +1,14 @@
 //! Room for bodies that are not complete yet (`http.unfinished_bodies_mb`): one limit over all connections. It is shared so that a slow
 //! client takes room from itself, or from an address that holds even more.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use actix_socketio::host::fair_pool::FairPool;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::oneshot;
 
 use nyala_core::domain::address::Address;
-
-/// Rank of an address by the bytes that it holds. Among equals, the one with the oldest body ranks last and loses first.
-type Rank = (usize, Reverse<u64>, Address);
 
 /// One instance for the whole process. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -21,7 +17,7 @@ pub struct Room(Arc<RoomState>);
 #[derive(Debug)]
 struct RoomState {
     max_bytes: usize,
-    held: Mutex<Held>,
+    held: Mutex<Bodies>,
     /// Bytes held now.
     bytes: Gauge,
     /// Bodies that lost their room.
@@ -42,27 +38,8 @@ pub struct BodyPlace {
     lost: oneshot::Receiver<()>,
 }
 
-#[derive(Debug, Default)]
-struct Held {
-    total: usize,
-    by_address: HashMap<Address, Share>,
-    ranks: BTreeSet<Rank>,
-    last: u64,
-}
-
-#[derive(Debug, Default)]
-struct Share {
-    bytes: usize,
-    /// By number, so the oldest comes first.
-    bodies: BTreeMap<u64, Body>,
-}
-
-#[derive(Debug)]
-struct Body {
-    bytes: usize,
-    /// Dropped together with this body, which notifies its `BodyPlace`.
-    _lost: oneshot::Sender<()>,
-}
+/// Weighed by their bytes. A body that is removed drops its sender, which notifies its `BodyPlace`.
+type Bodies = FairPool<Address, oneshot::Sender<()>>;
 
 impl Room {
     /// Limits unfinished bodies to `max_bytes` over all connections.
@@ -73,10 +50,7 @@ impl Room {
     /// A place for a body from `address`; it holds nothing yet.
     pub fn enter(&self, address: Address) -> BodyPlace {
         let (tell, lost) = oneshot::channel();
-        let mut held = self.held();
-        held.last += 1;
-        let number = held.last;
-        held.change(address, |share| share.bodies.insert(number, Body { bytes: 0, _lost: tell }));
+        let number = self.held().insert(address, 0, tell);
         BodyPlace { room: self.clone(), address, number, lost }
     }
 
@@ -88,13 +62,13 @@ impl Room {
         &self.0.given_up
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, Bodies> {
         // Every step that can panic leaves the data consistent.
         self.0.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn update_gauge(&self, held: &Held) {
-        self.0.bytes.set(i64::try_from(held.total).unwrap_or(i64::MAX));
+    fn update_gauge(&self, held: &Bodies) {
+        self.0.bytes.set(i64::try_from(held.total()).unwrap_or(i64::MAX));
     }
 }
 
@@ -105,12 +79,14 @@ impl BodyPlace {
         if !held.resize(self.address, self.number, bytes) {
             return Err(NoRoom);
         }
-        while held.total > inner.max_bytes {
-            held.give_up_one();
+        while held.total() > inner.max_bytes
+            && let Some(largest) = held.largest()
+        {
+            held.remove(largest.holder, largest.number);
             inner.given_up.inc();
         }
         self.room.update_gauge(&held);
-        if held.has(self.address, self.number) { Ok(()) } else { Err(NoRoom) }
+        if held.contains(self.address, self.number) { Ok(()) } else { Err(NoRoom) }
     }
 
     /// Returns when another body has taken the room.
@@ -124,57 +100,6 @@ impl Drop for BodyPlace {
         let mut held = self.room.held();
         held.remove(self.address, self.number);
         self.room.update_gauge(&held);
-    }
-}
-
-impl Held {
-    fn has(&self, address: Address, number: u64) -> bool {
-        self.by_address.get(&address).is_some_and(|share| share.bodies.contains_key(&number))
-    }
-
-    /// Returns false when the body has lost its place.
-    fn resize(&mut self, address: Address, number: u64, bytes: usize) -> bool {
-        let grown = self.change(address, |share| {
-            let body = share.bodies.get_mut(&number)?;
-            let before = std::mem::replace(&mut body.bytes, bytes);
-            share.bytes = share.bytes - before + bytes;
-            Some(before)
-        });
-        if let Some(before) = grown {
-            self.total = self.total - before + bytes;
-        }
-        grown.is_some()
-    }
-
-    fn remove(&mut self, address: Address, number: u64) {
-        self.resize(address, number, 0);
-        self.change(address, |share| share.bodies.remove(&number));
-    }
-
-    fn give_up_one(&mut self) {
-        let Some(&(_, Reverse(oldest), address)) = self.ranks.last() else { return };
-        self.remove(address, oldest);
-    }
-
-    /// Changes the share of `address` and updates its rank; an address without bodies is removed.
-    fn change<T>(&mut self, address: Address, change: impl FnOnce(&mut Share) -> T) -> T {
-        let share = self.by_address.entry(address).or_default();
-        if let Some(rank) = share.rank(address) {
-            self.ranks.remove(&rank);
-        }
-        let changed = change(share);
-        match share.rank(address) {
-            Some(rank) => drop(self.ranks.insert(rank)),
-            None => drop(self.by_address.remove(&address)),
-        }
-        changed
-    }
-}
-
-impl Share {
-    fn rank(&self, address: Address) -> Option<Rank> {
-        let (oldest, _) = self.bodies.first_key_value()?;
-        Some((self.bytes, Reverse(*oldest), address))
     }
 }
 
@@ -204,7 +129,7 @@ mod tests {
         assert_eq!(places.iter_mut().map(is_lost).filter(|lost| !lost).count(), 10);
         drop(places);
         let held = room.held();
-        assert_eq!((held.total, held.by_address.len(), held.ranks.len()), (0, 0, 0));
+        assert_eq!((held.total(), held.holders()), (0, 0));
         assert_eq!(room.bytes().get(), 0);
     }
 

@@ -103,26 +103,18 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
             AND k.id < $4
         ORDER BY k.id DESC LIMIT $5";
     let Minimal(operator) = by;
-    let limit = page.limit()?;
-    let client = store.get().await?;
-    let stmt = client.prepare_cached(LIST).await?;
     let roles = below(operator.role);
-    let rows =
-        client.query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &roles, &page.before(), &(limit + 1)]).await?;
-    let people = rows.iter().map(|row| {
-        let person = PetugasRow {
-            id: row.get(0),
-            nama: row.get(1),
-            role: row.get(2),
-            idoutlet: row.get(3),
-            idowner: row.get(4),
-            pin_awal: row.get(5),
-            dikunci: row.get(6),
-            dicabut_at: row.get(7),
-        };
-        (person.id.get(), person)
+    let people = page.read(&store, &operator, LIST, &roles, |row| PetugasRow {
+        id: row.get(0),
+        nama: row.get(1),
+        role: row.get(2),
+        idoutlet: row.get(3),
+        idowner: row.get(4),
+        pin_awal: row.get(5),
+        dikunci: row.get(6),
+        dicabut_at: row.get(7),
     });
-    Ok(answer::ok(Rows::of(people, limit)))
+    Ok(answer::ok(people.await?))
 }
 
 /// The roles that an operator of this role hires and dismisses.

@@ -1,6 +1,4 @@
-//! Money back for a use: the uses of a till, a refund, a deletion.
+//! Money back for a purchase: the purchases of an outlet or a shift, refunds and deletions.
 
-pub mod give_back;
-pub mod part;
-pub mod uses;
-pub mod whole;
+pub mod issue;
+pub mod list;

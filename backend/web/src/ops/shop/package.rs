@@ -54,26 +54,17 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>, page: web::
         WHERE ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR p.idoutlet = $2) AND (p.aktif OR $3)
             AND p.idpaket < $4
         ORDER BY p.idpaket DESC LIMIT $5";
-    let limit = page.limit()?;
-    let client = store.get().await?;
-    let stmt = client.prepare_cached(LIST).await?;
     let with_retired = operator.role > Role::Kasir;
-    let rows = client
-        .query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &with_retired, &page.before(), &(limit + 1)])
-        .await?;
-    let packages = rows.iter().map(|row| {
-        let package = PaketRow {
-            idpaket: row.get(0),
-            idoutlet: row.get(1),
-            nama: row.get(2),
-            harga: row.get(3),
-            quota: row.get(4),
-            aktif: row.get(5),
-            berlaku_hari: row.get(6),
-        };
-        (package.idpaket.get(), package)
+    let packages = page.read(&store, &operator, LIST, &with_retired, |row| PaketRow {
+        idpaket: row.get(0),
+        idoutlet: row.get(1),
+        nama: row.get(2),
+        harga: row.get(3),
+        quota: row.get(4),
+        aktif: row.get(5),
+        berlaku_hari: row.get(6),
     });
-    Ok(answer::ok(Rows::of(packages, limit)))
+    Ok(answer::ok(packages.await?))
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -87,23 +87,16 @@ pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Q
         "SELECT p.id, p.nama, p.idoutlet, p.id_kunci, p.dipasang_at, p.dicabut_at {SIGHT} AND p.id < $4 ORDER BY p.id DESC LIMIT $5"
     );
     let Minimal(operator) = by;
-    let limit = page.limit()?;
-    let client = store.get().await?;
-    let stmt = client.prepare_cached(&list).await?;
     let all = operator.role >= Role::Owner;
-    let rows = client.query(&stmt, &[&operator.scope.owner, &operator.scope.outlet, &all, &page.before(), &(limit + 1)]).await?;
-    let browsers = rows.iter().map(|row| {
-        let browser = PerangkatRow {
-            id: row.get(0),
-            nama: row.get(1),
-            idoutlet: row.get(2),
-            idpetugas: row.get(3),
-            dipasang_at: row.get(4),
-            dicabut_at: row.get(5),
-        };
-        (browser.id.get(), browser)
+    let browsers = page.read(&store, &operator, &list, &all, |row| PerangkatRow {
+        id: row.get(0),
+        nama: row.get(1),
+        idoutlet: row.get(2),
+        idpetugas: row.get(3),
+        dipasang_at: row.get(4),
+        dicabut_at: row.get(5),
     });
-    Ok(answer::ok(Rows::of(browsers, limit)))
+    Ok(answer::ok(browsers.await?))
 }
 
 /// $1 owner, $2 outlet, $3 whether people's own browsers are visible, too.

@@ -1,10 +1,9 @@
 import { useAnimate } from 'framer-motion/mini'
 import { Timer } from 'lucide-react'
 import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 'react'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { clockTime, rupiah } from '@/shared/lib/format'
-import { lessMotion } from '@/shared/lib/less-motion'
+import { copy } from '@/shared/copy/copy'
+import { lessMotion } from '@/shared/lib/page/less-motion'
+import { clockTime, rupiah } from '@/shared/lib/text/format'
 import { useBeats } from '@/shared/realtime/beats'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
@@ -69,7 +68,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
   }, [])
 
   return (
-    <section ref={layer} className={styles.layer} aria-label={added.pay.paid}>
+    <section ref={layer} className={styles.layer} aria-label={copy.pay.paid}>
       <Kawung />
       <div className={styles.middle}>
         <div ref={door} className={styles.door}>
@@ -79,23 +78,23 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
         <div role="status" className={styles.words}>
           {there && (
             <>
-              <p className={styles.title}>{spec.machineStarted}</p>
-              <p>{added.epay.serviceAt(paid.service, paid.machine)}</p>
+              <p className={styles.title}>{copy.pay.machineStarted}</p>
+              <p>{copy.epay.serviceAt(paid.service, paid.machine)}</p>
             </>
           )}
         </div>
         <p className={`digits ${styles.until}`}>
-          <Timer size={20} aria-hidden /> <span>{added.dashboard.endsAt(clockTime(ends_at))}</span>
+          <Timer size={20} aria-hidden /> <span>{copy.dashboard.endsAt(clockTime(ends_at))}</span>
         </p>
       </div>
       <p className={styles.left}>
-        {added.pay.balanceLeft}{' '}
+        {copy.pay.balanceLeft}{' '}
         <strong className="digits" translate="no">
           {rupiah(paid.balanceLeft)}
         </strong>
       </p>
       <Button className={styles.close} onClick={() => void close()}>
-        {added.pay.toDashboard}
+        {copy.pay.toDashboard}
       </Button>
     </section>
   )

@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import { pause } from '@/shared/lib/pause'
+import { pause } from '@/shared/lib/net/pause'
 
 /** A purchase whose machine has just started. */
 export interface Paid {

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
-import { lastOf } from '@/shared/lib/last-of'
+import { lastOf } from '@/shared/lib/text/last-of'
 import { askUntilDecided } from './ask'
 
 const lost = new ApiError(NO_NETWORK, '')

@@ -1,5 +1,5 @@
 import type { ApiError } from '@/shared/api/error'
-import { type Schedule, untilDecided } from '@/shared/lib/until-decided'
+import { type Schedule, untilDecided } from '@/shared/lib/net/until-decided'
 
 const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 3_000, 5_000, 8_000, 10_000, 15_000], after: 'repeat' }
 /** Upper limit for a `Retry-After`: the customer waits at the machine. */

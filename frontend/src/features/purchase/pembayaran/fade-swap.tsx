@@ -1,5 +1,5 @@
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { whenIdle } from '@/shared/lib/page/when-idle'
 
 export interface FadeSwapProps {
   /** Key of the content; another key fades over to the new content. */

@@ -1,5 +1,5 @@
-import { added } from '@/shared/copy/added'
-import { useHome } from '@/shared/lib/trail'
+import { copy } from '@/shared/copy/copy'
+import { useHome } from '@/shared/lib/page/trail'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Porthole } from '@/shared/ui/porthole'
@@ -8,9 +8,9 @@ import styles from './pembayaran-page.module.css'
 import type { PayPhase } from './use-pay'
 
 const words: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
-  sending: [added.pay.starting, added.pay.startingBody],
-  asking: [added.pay.confirming, added.pay.confirmingBody],
-  unknown: [added.pay.undecided, added.pay.undecidedBody],
+  sending: [copy.pay.starting, copy.pay.startingBody],
+  asking: [copy.pay.confirming, copy.pay.confirmingBody],
+  unknown: [copy.pay.undecided, copy.pay.undecidedBody],
 }
 
 interface Props {
@@ -35,10 +35,10 @@ export function PayOverlay({ phase, onRetry, onLeave }: Props) {
           <FadeSwap id={phase}>{body}</FadeSwap>
         </div>
       </div>
-      {phase === 'unknown' && <Button onClick={onRetry}>{added.common.tryAgain}</Button>}
+      {phase === 'unknown' && <Button onClick={onRetry}>{copy.common.tryAgain}</Button>}
       {phase !== 'sending' && (
         <Button variant="secondary" onClick={leave}>
-          {added.pay.toDashboard}
+          {copy.pay.toDashboard}
         </Button>
       )}
     </Dialog>

@@ -2,10 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Shirt } from 'lucide-react'
 import { type CSSProperties, useEffect, useState } from 'react'
 import { Navigate } from 'react-router'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { clockTime, formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/format'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { clockTime, formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
@@ -39,25 +38,25 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
 
   return (
     <Page
-      title={added.pay.title}
+      title={copy.pay.title}
       back={paths.dashboard}
       footer={
         <>
           <p className={styles.loaded}>
-            <Shirt size={20} aria-hidden /> <span>{added.pay.loaded(mesin.nama)}</span>
+            <Shirt size={20} aria-hidden /> <span>{copy.pay.loaded(mesin.nama)}</span>
           </p>
           <Button pending={phase === 'sending' || phase === 'asking'} onClick={pay}>
-            {spec.payAndStart}
+            {copy.pay.start}
           </Button>
         </>
       }
     >
-      <section className={styles.receipt} aria-label={added.pay.title}>
+      <section className={styles.receipt} aria-label={copy.pay.title}>
         <div className={styles.lead} data-figures={figures} style={{ '--figures': figures } as CSSProperties}>
           <div className={styles.what}>
-            <p className={styles.meta}>{added.pay.youPay}</p>
+            <p className={styles.meta}>{copy.pay.youPay}</p>
             <p className={`digits ${styles.price}`}>{rupiah(layanan.harga)}</p>
-            <p className={styles.service}>{added.epay.serviceAt(layanan.nama, mesin.nama)}</p>
+            <p className={styles.service}>{copy.epay.serviceAt(layanan.nama, mesin.nama)}</p>
             <Until duration_s={layanan.durasi} />
           </div>
           <div className={styles.door} data-paid-machine>
@@ -65,21 +64,21 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
           </div>
         </div>
         <dl className={styles.rows}>
-          <Row label={added.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />
-          <Row label={spec.servicePrice} value={rupiah(-layanan.harga)} number tone="outgoing" />
-          <Row label={added.pay.balanceLeft} value={rupiah(balance - layanan.harga)} number tone="result" />
+          <Row label={copy.pay.balanceAt(epay.outlet?.nama ?? '')} value={rupiah(balance)} number />
+          <Row label={copy.receipt.servicePrice} value={rupiah(-layanan.harga)} number tone="outgoing" />
+          <Row label={copy.pay.balanceLeft} value={rupiah(balance - layanan.harga)} number tone="result" />
         </dl>
         <dl className={styles.rows}>
-          <Row label={added.receipt.machine} value={mesin.nama} />
-          <Row label={added.receipt.service} value={layanan.nama} />
+          <Row label={copy.receipt.machine} value={mesin.nama} />
+          <Row label={copy.receipt.service} value={layanan.nama} />
           <Row
-            label={added.receipt.duration}
-            value={added.receipt.minutes(wholeMinutes(layanan.durasi))}
+            label={copy.receipt.duration}
+            value={copy.receipt.minutes(wholeMinutes(layanan.durasi))}
             number
           />
-          <Row label={added.receipt.outlet} value={mesin.outlet.nama} />
-          <Row label={added.receipt.date} value={formatDateTime(receipt.made_ms)} number />
-          <Row label={spec.receiptNumber} value={receipt.nota} number />
+          <Row label={copy.receipt.outlet} value={mesin.outlet.nama} />
+          <Row label={copy.receipt.date} value={formatDateTime(receipt.made_ms)} number />
+          <Row label={copy.receipt.number} value={receipt.nota} number />
         </dl>
         <TornEdge />
       </section>
@@ -95,8 +94,8 @@ function Until({ duration_s }: { duration_s: number }) {
     const timer = setInterval(() => setNow(serverNow()), NOW_MS)
     return () => clearInterval(timer)
   }, [])
-  const minutes = added.receipt.minutes(wholeMinutes(duration_s))
-  return <p className={styles.meta}>{added.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))}</p>
+  const minutes = copy.receipt.minutes(wholeMinutes(duration_s))
+  return <p className={styles.meta}>{copy.pay.endsAbout(minutes, clockTime(now + duration_s * 1000))}</p>
 }
 
 /** The balance before paying; fetched again after a reload, when the choice may be old. */

@@ -1,6 +1,6 @@
 import { act } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { toast } from '@/shared/lib/toast'
+import { toast } from '@/shared/lib/toast/toast'
 import { ownerEpayQuery } from '../calls'
 import { usePaid } from '../paid/paid'
 import { markSent, openReceipt, purchaseFlow, takeUpSent } from '../purchase-flow'

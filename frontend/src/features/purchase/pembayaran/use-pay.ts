@@ -3,12 +3,11 @@ import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { explain } from '@/shared/api/error'
 import { useSend } from '@/shared/api/use-send'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { onlineOrPause, pause } from '@/shared/lib/pause'
-import { toast } from '@/shared/lib/toast'
-import { useHome } from '@/shared/lib/trail'
-import { whenIdle } from '@/shared/lib/when-idle'
+import { copy } from '@/shared/copy/copy'
+import { onlineOrPause, pause } from '@/shared/lib/net/pause'
+import { useHome } from '@/shared/lib/page/trail'
+import { whenIdle } from '@/shared/lib/page/when-idle'
+import { toast } from '@/shared/lib/toast/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { createPurchase, ownerEpayQueries, servicesQueries } from '../calls'
 import { fetchPaidLayer, type Paid, paidLayerThere, showPaid } from '../paid/paid'
@@ -147,14 +146,14 @@ function freshDashboard(client: QueryClient): Promise<unknown> {
  */
 function notify(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[], open: boolean): void {
   if (outcome.kind === 'started') {
-    toast.success(spec.machineStarted, [...about, added.pay.startedBody])
+    toast.success(copy.pay.machineStarted, [...about, copy.pay.startedBody])
     return
   }
   const { title } = explain(outcome.error)
-  if (outcome.kind === 'open') toast.info(title, [...about, added.pay.seeDashboard])
+  if (outcome.kind === 'open') toast.info(title, [...about, copy.pay.seeDashboard])
   else {
     // A sentence about returned money means that some had been taken.
     const untouched = outcome.first && !open && !title.includes('dikembalikan')
-    toast.failure(title, [...about, untouched ? added.pay.moneySafe : added.pay.seeBalance])
+    toast.failure(title, [...about, untouched ? copy.pay.moneySafe : copy.pay.seeBalance])
   }
 }

@@ -1,8 +1,8 @@
 import { ChevronRight } from 'lucide-react'
 import type { AkunEpay } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { expiresAt } from '@/shared/lib/epay'
-import { formatDate, rupiah } from '@/shared/lib/format'
+import { copy } from '@/shared/copy/copy'
+import { expiresAt } from '@/shared/lib/text/epay'
+import { formatDate, rupiah } from '@/shared/lib/text/format'
 import choices from '@/shared/ui/choice.module.css'
 import styles from './pilih-epay-page.module.css'
 
@@ -28,14 +28,14 @@ export function EpayOption({ epay, price, onChoose }: Props) {
       <span className={choices.text}>
         <span className={styles.outlet}>{outlet?.nama}</span>
         <span className={styles.meta}>{outlet?.kota}</span>
-        {expiry !== null && <span className={styles.meta}>{added.epay.validUntil(formatDate(expiry))}</span>}
+        {expiry !== null && <span className={styles.meta}>{copy.epay.validUntil(formatDate(expiry))}</span>}
       </span>
       <span className={styles.amount}>
         <span className={`digits ${styles.balance}`}>{rupiah(balance)}</span>
         {low ? (
-          <span className={styles.low}>{added.epay.insufficient}</span>
+          <span className={styles.low}>{copy.epay.insufficient}</span>
         ) : (
-          <span className={`digits ${styles.meta}`}>{added.epay.left(rupiah(balance - price))}</span>
+          <span className={`digits ${styles.meta}`}>{copy.epay.left(rupiah(balance - price))}</span>
         )}
       </span>
       <ChevronRight size={20} aria-hidden className={choices.chevron} />

@@ -5,12 +5,11 @@ import { Navigate, useNavigate } from 'react-router'
 import { type Asked, asked } from '@/shared/api/asked'
 import { epayQuery } from '@/shared/api/dashboard'
 import type { AkunEpay } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { spec } from '@/shared/copy/spec'
-import { isUsable } from '@/shared/lib/epay'
-import { rupiah, wholeMinutes } from '@/shared/lib/format'
-import { paths } from '@/shared/lib/paths'
-import { toast } from '@/shared/lib/toast'
+import { copy } from '@/shared/copy/copy'
+import { paths } from '@/shared/lib/page/paths'
+import { isUsable } from '@/shared/lib/text/epay'
+import { rupiah, wholeMinutes } from '@/shared/lib/text/format'
+import { toast } from '@/shared/lib/toast/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
 import choices from '@/shared/ui/choice.module.css'
@@ -35,7 +34,7 @@ export default function PilihEpayPage() {
 
 function Screen({ footer, children }: { footer?: Elements; children: Elements }) {
   return (
-    <Page title={added.epay.title} back={paths.dashboard} footer={footer}>
+    <Page title={copy.epay.title} back={paths.dashboard} footer={footer}>
       {children}
     </Page>
   )
@@ -50,7 +49,7 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
 
   function choose(epay: AkunEpay) {
     if (tooLow(epay)) {
-      toast.failure(spec.balanceTooLow, added.epay.insufficientBody)
+      toast.failure(copy.pay.balanceTooLow, copy.epay.insufficientBody)
       return
     }
     // A new choice is a new visit of the payment, with a separate receipt.
@@ -64,12 +63,12 @@ function OwnerAccounts({ flow }: { flow: Chosen }) {
     <Screen footer={accounts.data.some(tooLow) && <ToTopUp variant="secondary" />}>
       <section className={styles.chosen}>
         <div className={styles.what}>
-          <h2 className={styles.service}>{added.epay.serviceAt(flow.layanan.nama, flow.mesin.nama)}</h2>
-          <p className={styles.meta}>{added.receipt.minutes(wholeMinutes(flow.layanan.durasi))}</p>
+          <h2 className={styles.service}>{copy.epay.serviceAt(flow.layanan.nama, flow.mesin.nama)}</h2>
+          <p className={styles.meta}>{copy.receipt.minutes(wholeMinutes(flow.layanan.durasi))}</p>
         </div>
         <p className={`digits ${styles.price}`}>{rupiah(flow.layanan.harga)}</p>
       </section>
-      <p className={styles.count}>{spec.epayFound(accounts.data.length)}</p>
+      <p className={styles.count}>{copy.epay.found(accounts.data.length)}</p>
       <ul className={choices.surface}>
         {accounts.data.map((epay) => (
           <li key={epay.idcustomer}>
@@ -95,7 +94,7 @@ function DirectEntry() {
 function NoAccount() {
   return (
     <Screen>
-      <Empty title={spec.epayNotFound} body={added.epay.emptyBody} action={<ToTopUp variant="primary" />} />
+      <Empty title={copy.epay.notFound} body={copy.epay.emptyBody} action={<ToTopUp variant="primary" />} />
     </Screen>
   )
 }
@@ -108,7 +107,7 @@ function ToTopUp({ variant }: { variant: 'primary' | 'secondary' }) {
       icon={<WalletMinimal size={20} aria-hidden />}
       onClick={() => navigate(paths.topUp)}
     >
-      {spec.topUpEpayment}
+      {copy.topUp.epayment}
     </Button>
   )
 }

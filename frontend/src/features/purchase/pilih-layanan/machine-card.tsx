@@ -2,9 +2,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Check, Timer } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { DataMesin, SnapTransaksi } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { clockTime, formatLeft } from '@/shared/lib/format'
-import { heldUntil, isWaiting } from '@/shared/lib/purchases'
+import { copy } from '@/shared/copy/copy'
+import { heldUntil, isWaiting } from '@/shared/lib/session/purchases'
+import { clockTime, formatLeft } from '@/shared/lib/text/format'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
 import { servicesQueries } from '../calls'
@@ -37,7 +37,7 @@ export function MachineCard({ machine, now }: Props) {
       <State kind={now.kind} own={own} waited={waited} left_s={left_s} />
       {free && (
         <p className={styles.hint}>
-          <Check size={20} aria-hidden /> {added.service.matchName}
+          <Check size={20} aria-hidden /> {copy.service.matchName}
         </p>
       )}
     </section>
@@ -69,7 +69,7 @@ function State(props: StateProps) {
         </span>
         {left_s ? (
           <strong role="timer" translate="no" className={styles.until}>
-            {added.service.timeLeft(formatLeft(left_s * 1000))}
+            {copy.service.timeLeft(formatLeft(left_s * 1000))}
           </strong>
         ) : null}
       </p>
@@ -80,16 +80,16 @@ function State(props: StateProps) {
 function words({ kind, own, waited, left_s }: StateProps): [title?: string, body?: string] {
   if (own && kind !== 'free') {
     return isWaiting(own)
-      ? [added.service.ownWaiting, added.dashboard.waitingForMachineBody(clockTime(heldUntil(own)))]
-      : [added.service.own]
+      ? [copy.service.ownWaiting, copy.dashboard.waitingForMachineBody(clockTime(heldUntil(own)))]
+      : [copy.service.own]
   }
   switch (kind) {
     case 'free':
-      return waited ? [added.service.free] : []
+      return waited ? [copy.service.free] : []
     case 'taken':
-      return left_s ? [added.service.busy] : [added.service.busy, added.service.busyWithoutTime]
+      return left_s ? [copy.service.busy] : [copy.service.busy, copy.service.busyWithoutTime]
     case 'offline':
-      return [added.service.offline, added.service.offlineBody]
+      return [copy.service.offline, copy.service.offlineBody]
   }
 }
 

@@ -6,12 +6,11 @@ import { asked, type Failure } from '@/shared/api/asked'
 import { asApiError } from '@/shared/api/error'
 import { lastUseQuery } from '@/shared/api/last-use'
 import type { DataLayanan } from '@/shared/api/model'
-import { added } from '@/shared/copy/added'
-import { extras } from '@/shared/copy/extras'
-import { spec } from '@/shared/copy/spec'
-import { rupiah, wholeMinutes } from '@/shared/lib/format'
-import { lastOf } from '@/shared/lib/last-of'
-import { paths } from '@/shared/lib/paths'
+import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
+import { paths } from '@/shared/lib/page/paths'
+import { rupiah, wholeMinutes } from '@/shared/lib/text/format'
+import { lastOf } from '@/shared/lib/text/last-of'
 import { Button } from '@/shared/ui/button'
 import choices from '@/shared/ui/choice.module.css'
 import { Empty } from '@/shared/ui/empty'
@@ -60,14 +59,14 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
 
   return (
     <Page
-      title={added.service.title}
+      title={copy.service.title}
       back={paths.dashboard}
       footer={
         // A failed list shows a separate way on.
         !free &&
         services.kind !== 'failed' && (
           <Button variant="secondary" onClick={scanAnother}>
-            {added.service.scanAnother}
+            {copy.service.scanAnother}
           </Button>
         )
       }
@@ -75,7 +74,7 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
       <MachineCard machine={machine} now={now} />
       {searchable && (
         <Field
-          label={added.service.search}
+          label={copy.service.search}
           type="search"
           autoComplete="off"
           maxLength={50}
@@ -111,7 +110,7 @@ interface ServicesProps {
 
 function Services({ services, searching, free, onChoose }: ServicesProps) {
   const { data: last } = useQuery(lastUseQuery())
-  if (services.length === 0) return <Empty title={searching ? added.service.noMatch : added.service.empty} />
+  if (services.length === 0) return <Empty title={searching ? copy.service.noMatch : copy.service.empty} />
   return (
     <ul className={choices.surface}>
       {services.map((service) => (
@@ -124,8 +123,8 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
             <span className={styles.name}>
               <span>{service.nama}</span>
               <span className={styles.duration}>
-                <span>{added.receipt.minutes(wholeMinutes(service.durasi))}</span>
-                {service.id === last?.idlayanan && <span className={styles.last}>{extras.again.last}</span>}
+                <span>{copy.receipt.minutes(wholeMinutes(service.durasi))}</span>
+                {service.id === last?.idlayanan && <span className={styles.last}>{later.again.last}</span>}
               </span>
             </span>
             <span className={`digits ${styles.price}`}>{rupiah(service.harga)}</span>
@@ -144,9 +143,9 @@ function NotLoaded({ failure, onScan }: { failure: Failure; onScan: () => void }
   if (asApiError(failure.error).status !== 404) return <Failed {...failure} />
   return (
     <Empty
-      title={spec.machineNotFound}
-      body={added.scan.machineNotFoundBody}
-      action={<Button onClick={onScan}>{added.scan.scanAgain}</Button>}
+      title={copy.scan.machineNotFound}
+      body={copy.scan.machineNotFoundBody}
+      action={<Button onClick={onScan}>{copy.scan.scanAgain}</Button>}
     />
   )
 }

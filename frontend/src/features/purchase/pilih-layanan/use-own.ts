@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { dashboardQuery } from '@/shared/api/dashboard'
 import type { SnapTransaksi } from '@/shared/api/model'
-import { isWaiting, ownAt } from '@/shared/lib/purchases'
+import { isWaiting, ownAt } from '@/shared/lib/session/purchases'
 
 /** Interval of requests for a machine that does not answer. */
 const WAITING_POLL_MS = 5_000

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import type { DataMesin } from '@/shared/api/model'
-import { lastOf } from '@/shared/lib/last-of'
+import { lastOf } from '@/shared/lib/text/last-of'
 import { servicesQuery } from '../calls'
 
 /** Intervals of requests in addition to the live ticks: for a free machine, one in use, and one whose end is unknown. */

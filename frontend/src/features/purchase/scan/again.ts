@@ -1,5 +1,5 @@
 import type { DataLayanan, LastUse, Layanan } from '@/shared/api/model'
-import { isRecord } from '@/shared/lib/storage'
+import { isRecord } from '@/shared/lib/session/storage'
 import { getServices } from '../calls'
 
 /** The service to buy again, as the dashboard passes it to the scanner. */

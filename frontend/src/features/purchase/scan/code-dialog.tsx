@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { added } from '@/shared/copy/added'
-import { useForm } from '@/shared/lib/use-form'
+import { copy } from '@/shared/copy/copy'
+import { useForm } from '@/shared/lib/form/use-form'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
@@ -23,7 +23,7 @@ export function CodeDialog({ open, pending, onClose, onCode }: Props) {
   const [typed, setTyped] = useState('')
   const code = readCode(typed)
   const { form, field } = useForm<'code'>(
-    () => (code ? {} : { code: added.scan.wrongCode }),
+    () => (code ? {} : { code: copy.scan.wrongCode }),
     () => {
       if (code) onCode(code)
     },
@@ -36,16 +36,16 @@ export function CodeDialog({ open, pending, onClose, onCode }: Props) {
         setTyped('')
         onClose()
       }}
-      title={added.scan.typeCode}
+      title={copy.scan.typeCode}
       typed={typed !== ''}
     >
       <form {...form} className={forms.form}>
         <Field
           {...field('code')}
           data-initial
-          label={added.scan.code}
+          label={copy.scan.code}
           className={styles.code}
-          hint={added.scan.codeHint}
+          hint={copy.scan.codeHint}
           autoComplete="off"
           autoCapitalize="characters"
           autoCorrect="off"
@@ -56,7 +56,7 @@ export function CodeDialog({ open, pending, onClose, onCode }: Props) {
         />
         <Foot>
           <Button type="submit" pending={pending}>
-            {added.scan.search}
+            {copy.scan.search}
           </Button>
         </Foot>
       </form>

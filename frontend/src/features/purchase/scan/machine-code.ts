@@ -1,4 +1,4 @@
-import { asciiDigits } from '@/shared/lib/digits'
+import { asciiDigits } from '@/shared/lib/text/digits'
 
 /** Every machine sticker of ours starts with this; any other code is not a machine and opens nothing. */
 const QR_PREFIX = 'NYM1.'

@@ -1,13 +1,12 @@
 import { Image, Keyboard } from 'lucide-react'
 import { type ChangeEvent, useRef, useState } from 'react'
 import { useLocation, useNavigate } from 'react-router'
-import { added } from '@/shared/copy/added'
-import { extras } from '@/shared/copy/extras'
-import { spec } from '@/shared/copy/spec'
-import { paths } from '@/shared/lib/paths'
-import { toast } from '@/shared/lib/toast'
-import { cameFrom } from '@/shared/lib/trail'
-import { useSubmit } from '@/shared/lib/use-submit'
+import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { paths } from '@/shared/lib/page/paths'
+import { cameFrom } from '@/shared/lib/page/trail'
+import { toast } from '@/shared/lib/toast/toast'
 import { codePicker } from '@/shared/scan/pick-code'
 import { useCamera } from '@/shared/scan/use-camera'
 import { type Decoder, useDecoder } from '@/shared/scan/use-decoder'
@@ -62,15 +61,15 @@ export default function ScanPage() {
   })
 
   return (
-    <Page title={spec.scan} back={paths.dashboard}>
-      {again && <p className={styles.again}>{extras.again.title(again.nama)}</p>}
+    <Page title={copy.scan.title} back={paths.dashboard}>
+      {again && <p className={styles.again}>{later.again.title(again.nama)}</p>}
       <Viewfinder
         className={styles.finder}
         video={video}
         state={camera.state}
         decoder={decoder.state}
         checking={find.pending}
-        words={added.scan}
+        words={copy.scan}
         torch={camera.torch}
         onTorch={camera.toggleTorch}
         onRetry={camera.retry}
@@ -90,15 +89,15 @@ export default function ScanPage() {
           disabled={find.pending}
           onClick={() => setOver('code')}
         >
-          {added.scan.typeCode}
+          {copy.scan.typeCode}
         </Button>
       </div>
       <section className={styles.guide} aria-labelledby="guide">
         <h2 id="guide" className={styles.heading}>
-          {spec.guide}
+          {copy.scan.guide}
         </h2>
         <ol className={styles.steps}>
-          {added.scan.steps.map((step) => (
+          {copy.scan.steps.map((step) => (
             <li key={step} className={styles.step}>
               {step}
             </li>
@@ -127,9 +126,9 @@ function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
       const ours = texts.find(isMachineQr)
       if (ours !== undefined) onQr(ours)
       else if (texts.length > 0) onForeign()
-      else toast.failure(added.scan.pictureWithoutQr, added.scan.pictureWithoutQrBody)
+      else toast.failure(copy.scan.pictureWithoutQr, copy.scan.pictureWithoutQrBody)
     } catch {
-      toast.failure(added.scan.scannerFailed, added.scan.scannerFailedBody)
+      toast.failure(copy.scan.scannerFailed, copy.scan.scannerFailedBody)
     }
   })
 
@@ -147,7 +146,7 @@ function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
         type="file"
         accept="image/*"
         hidden
-        aria-label={added.scan.gallery}
+        aria-label={copy.scan.gallery}
         onChange={onChange}
       />
       <Button
@@ -158,7 +157,7 @@ function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
         pending={pending}
         onClick={() => input.current?.click()}
       >
-        {added.scan.gallery}
+        {copy.scan.gallery}
       </Button>
     </>
   )
@@ -168,10 +167,10 @@ function GalleryButton({ disabled, load, onQr, onForeign }: GalleryProps) {
 function NoEpayDialog({ open, onClose }: { open: boolean; onClose: () => void }) {
   const navigate = useNavigate()
   return (
-    <Dialog open={open} onClose={onClose} title={spec.epayNotFound}>
-      <p className={styles.text}>{added.scan.modalBody}</p>
+    <Dialog open={open} onClose={onClose} title={copy.epay.notFound}>
+      <p className={styles.text}>{copy.scan.modalBody}</p>
       <Foot>
-        <Button onClick={() => navigate(paths.topUp)}>{spec.topUp}</Button>
+        <Button onClick={() => navigate(paths.topUp)}>{copy.bar.topUp}</Button>
       </Foot>
     </Dialog>
   )

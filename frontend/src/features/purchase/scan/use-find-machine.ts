@@ -4,12 +4,11 @@ import { dashboardQuery } from '@/shared/api/dashboard'
 import { type ApiError, explain, explanation } from '@/shared/api/error'
 import type { LastUse, Layanan } from '@/shared/api/model'
 import { useSend } from '@/shared/api/use-send'
-import { added } from '@/shared/copy/added'
-import { extras } from '@/shared/copy/extras'
-import { spec } from '@/shared/copy/spec'
-import { paths } from '@/shared/lib/paths'
-import { ownAt } from '@/shared/lib/purchases'
-import { toast } from '@/shared/lib/toast'
+import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
+import { paths } from '@/shared/lib/page/paths'
+import { ownAt } from '@/shared/lib/session/purchases'
+import { toast } from '@/shared/lib/toast/toast'
 import { getEpayOfOwner, getServices, ownerEpayQuery, servicesQuery } from '../calls'
 import { dropReceipt, purchaseFlow } from '../purchase-flow'
 import { sameService } from './again'
@@ -45,7 +44,7 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
     onDone({ found, accounts, service, own }, qr) {
       // A customer whose last money is held by this very machine sees that, and not that there is no wallet.
       if (accounts.length === 0 && !own) {
-        toast.failure(spec.quotaNotFound, added.scan.quotaNotFoundBody)
+        toast.failure(copy.scan.quotaNotFound, copy.scan.quotaNotFoundBody)
         return onWithoutEpay()
       }
       const { data_mesin: mesin } = found
@@ -53,8 +52,8 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
       client.setQueryData(ownerEpayQuery(mesin.idowner).queryKey, accounts)
       dropReceipt()
       purchaseFlow.write({ qr, mesin })
-      toast.success(spec.servicesFound)
-      if (service === null) toast.info(extras.again.gone, extras.again.goneBody)
+      toast.success(copy.scan.servicesFound)
+      if (service === null) toast.info(later.again.gone, later.again.goneBody)
       // A machine that is not free shows that on its service list.
       if (!service || mesin.status !== 'idle') {
         // The service is kept for another machine, if the outlet has it.
@@ -73,12 +72,12 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
     /** Submits the text of a sticker of ours. */
     byQr: submit,
     /** Refuses any other code without a request. */
-    foreign: () => toast.failure(spec.machineNotFound, added.scan.notMachineQr),
+    foreign: () => toast.failure(copy.scan.machineNotFound, copy.scan.notMachineQr),
   }
 }
 
 function words(error: ApiError) {
   if (error.unanswered) return explain(error)
-  const body = error.status === 404 ? added.scan.machineNotFoundBody : explanation(error)
-  return { title: spec.machineNotFound, body }
+  const body = error.status === 404 ? copy.scan.machineNotFoundBody : explanation(error)
+  return { title: copy.scan.machineNotFound, body }
 }

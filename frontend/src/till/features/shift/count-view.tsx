@@ -1,6 +1,6 @@
 import { ArrowLeft } from 'lucide-react'
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { IconButton } from '@/shared/ui/icon-button'
 import { closingOf, handoverOf } from '@/till/api/calls'
@@ -17,10 +17,10 @@ import {
   step,
   total,
   worth,
-} from '@/till/lib/cash-count'
-import { tell } from '@/till/lib/notices'
-import { useConnected } from '@/till/lib/use-connected'
-import type { Money } from '@/till/lib/use-money'
+} from '@/till/lib/money/cash-count'
+import type { Money } from '@/till/lib/money/use-money'
+import { tell } from '@/till/lib/page/notices'
+import { useConnected } from '@/till/lib/session/use-connected'
 import { ExtraKey, Keypad } from '@/till/ui/keypad'
 import styles from './count-view.module.css'
 import { countDraft } from './draft'

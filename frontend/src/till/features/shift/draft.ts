@@ -1,5 +1,5 @@
-import { isRecord, slot } from '@/shared/lib/storage'
-import { type Count, EMPTY, PIECES } from '@/till/lib/cash-count'
+import { isRecord, slot } from '@/shared/lib/session/storage'
+import { type Count, EMPTY, PIECES } from '@/till/lib/money/cash-count'
 
 interface Draft {
   shift: number

@@ -1,6 +1,6 @@
 import { ArrowDownToLine, ArrowUpFromLine, Landmark, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
-import { moment, rupiah, signedRupiah } from '@/shared/lib/format'
+import { moment, rupiah, signedRupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import type { CashKind, CashMove, Shift, ShiftNow } from '@/till/api/types'
 import { Entry } from '@/till/ui/entry'

@@ -1,4 +1,4 @@
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { View } from '@/till/ui/view'

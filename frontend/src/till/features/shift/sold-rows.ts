@@ -1,4 +1,4 @@
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import type { SoldByMeans } from '@/till/api/types'
 
 /** The sales of a shift by means of payment. */

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { AmountPad } from '@/till/ui/amount-pad'

@@ -1,8 +1,8 @@
-import { clockTime, rupiah } from '@/shared/lib/format'
+import { clockTime, rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Spinner } from '@/shared/ui/spinner'
-import type { TopUpState } from '@/till/lib/top-up-machine'
-import { topUps } from '@/till/lib/top-ups'
+import type { TopUpState } from '@/till/lib/money/top-up-machine'
+import { topUps } from '@/till/lib/money/top-ups'
 import styles from './asking.module.css'
 
 type Undecided = Extract<TopUpState, { is: 'asking' | 'waiting' | 'unknown' }>

@@ -1,14 +1,14 @@
 import { CameraOff, SwitchCamera, Video } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { isRecord, slot } from '@/shared/lib/storage'
+import { isRecord, slot } from '@/shared/lib/session/storage'
 import { codePicker } from '@/shared/scan/pick-code'
 import { type Facing, useCamera } from '@/shared/scan/use-camera'
 import { useDecoder } from '@/shared/scan/use-decoder'
 import { useScanner } from '@/shared/scan/use-scanner'
 import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
-import { tell } from '@/till/lib/notices'
-import { isCustomerCode, isMachineCode, NOT_OURS, useScans } from '@/till/lib/scans'
+import { tell } from '@/till/lib/page/notices'
+import { isCustomerCode, isMachineCode, NOT_OURS, useScans } from '@/till/lib/scan/scans'
 import styles from './camera.module.css'
 
 interface Wish {

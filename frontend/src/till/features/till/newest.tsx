@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { clockTime, signedRupiah } from '@/shared/lib/format'
+import { clockTime, signedRupiah } from '@/shared/lib/text/format'
 import { getTopUps } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
 import type { ListedTopUp } from '@/till/api/types'
-import { methodName } from '@/till/lib/pay-method'
-import { paths } from '@/till/lib/router'
+import { methodName } from '@/till/lib/money/pay-method'
+import { paths } from '@/till/lib/page/router'
 import { Link } from '@/till/ui/link'
 import styles from './newest.module.css'
 

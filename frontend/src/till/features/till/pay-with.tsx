@@ -1,6 +1,6 @@
 import { Banknote, Landmark, type LucideIcon, QrCode } from 'lucide-react'
 import type { PayMethod } from '@/till/api/types'
-import { methodName, PAY_METHODS } from '@/till/lib/pay-method'
+import { methodName, PAY_METHODS } from '@/till/lib/money/pay-method'
 import { draft, useDraft } from './draft'
 import styles from './sale.module.css'
 

@@ -1,5 +1,5 @@
 import { create } from 'zustand'
-import { slot } from '@/shared/lib/storage'
+import { slot } from '@/shared/lib/session/storage'
 
 /** This device's setting: only some devices have a printer. */
 const kept = slot('local', 'nyala.kasir.print', (value): value is boolean => typeof value === 'boolean')

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { ApiError } from '@/shared/api/error'
-import { rupiah } from '@/shared/lib/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { needsApproval } from '@/till/api/client'
 import { keys } from '@/till/api/keys'
 import type { FoundCustomer } from '@/till/api/types'
-import { topUps, useTopUpState } from '@/till/lib/top-ups'
+import { topUps, useTopUpState } from '@/till/lib/money/top-ups'
 import { Approval } from '@/till/ui/approval'
 
 /** The server's sentences after which the till offers a way to continue. */

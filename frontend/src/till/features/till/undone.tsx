@@ -1,6 +1,6 @@
-import { rupiah } from '@/shared/lib/format'
-import { reasonOf } from '@/till/lib/explain'
-import { useTopUpState } from '@/till/lib/top-ups'
+import { rupiah } from '@/shared/lib/text/format'
+import { useTopUpState } from '@/till/lib/money/top-ups'
+import { reasonOf } from '@/till/lib/page/explain'
 import styles from './undone.module.css'
 
 /** A top-up that was refused after its customer left the screen: after a reload, or with the shift closed. */

@@ -1,7 +1,7 @@
 import { ScanLine } from 'lucide-react'
 import { useEffect, useEffectEvent, useRef } from 'react'
 import { Button } from '@/shared/ui/button'
-import { useDigitKeys } from '@/till/lib/keyboard'
+import { useDigitKeys } from '@/till/lib/page/keyboard'
 import { Qr } from '@/till/ui/qr'
 import styles from './unregistered.module.css'
 

@@ -1,6 +1,6 @@
 import { Dialog } from '@/shared/ui/dialog'
 import type { TopUpVoided } from '@/till/api/types'
-import { useMoney } from '@/till/lib/use-money'
+import { useMoney } from '@/till/lib/money/use-money'
 import { VoidTopUp, voidSubject } from '@/till/ui/void-top-up'
 
 interface Props {

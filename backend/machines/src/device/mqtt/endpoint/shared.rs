@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use nyala_core::domain::address::{Address, Block};
 use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
-use nyala_core::domain::recent::Recent;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::config::MqttSettings;
 use nyala_store::db::Store;
 use rustls::ServerConfig;
@@ -79,8 +79,8 @@ pub struct Shared {
 
 #[derive(Debug)]
 struct Wrong {
-    recent: Recent<(MachineId, Address), ()>,
-    held: Recent<(MachineId, Address), ()>,
+    recent: SlidingWindow<(MachineId, Address), ()>,
+    held: SlidingWindow<(MachineId, Address), ()>,
 }
 
 /// Permit for one of the connections that the server may have.
@@ -99,7 +99,7 @@ impl Drop for ConnectionPermit {
 
 impl Shared {
     pub fn new(store: Store, reports: Arc<Reports>, tls: Option<Arc<ServerConfig>>, settings: &MqttSettings) -> Self {
-        let recent = |window_ms| Recent::new(window_ms, MAX_REMEMBERED);
+        let recent = |window_ms| SlidingWindow::new(window_ms, MAX_REMEMBERED);
         Self {
             store,
             reports,

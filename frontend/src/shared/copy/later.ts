@@ -1,0 +1,33 @@
+/** Texts that only a logged-in customer meets: a separate file, so that the first visit does not load them. */
+export const later = {
+  push: {
+    ask: 'Beri tahu saya saat selesai',
+    title: 'Pemberitahuan',
+    what: 'Saat cucian selesai',
+    on: 'Kami beri tahu saat cucian selesai',
+    allow: 'Izinkan pemberitahuan di setelan browser.',
+    homeScreenFirst: 'Tambahkan Nyala ke Layar Utama dulu.',
+    failed: 'Pemberitahuan belum bisa diubah',
+    failedBody: 'Periksa koneksi lalu coba lagi.',
+  },
+  again: {
+    /** Beside the service that the customer had last. */
+    last: 'terakhir',
+    title: (service: string) => `Cuci lagi: ${service}`,
+    price: (amount: string) => `Harga sekarang ${amount}`,
+    gone: 'Layanan ini sudah tidak ada',
+    goneBody: 'Pilih layanan lain.',
+  },
+  logout: {
+    title: 'Keluar sekarang?',
+    body: 'Masih ada mesin Anda yang berjalan atau menunggu. Setelah keluar, sisa waktunya tidak tampil di sini dan Anda tidak diberi tahu saat selesai.',
+    stay: 'Tetap di sini',
+  },
+  waits: 'Menunggu diambil',
+  fetched: 'Sudah saya ambil',
+  share: {
+    button: 'Bagikan struk',
+    copied: 'Struk disalin',
+    failed: 'Struk belum bisa dibagikan',
+  },
+} as const

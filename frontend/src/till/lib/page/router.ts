@@ -1,0 +1,47 @@
+import { useSyncExternalStore } from 'react'
+import { entriesBefore } from '@/shared/lib/page/entries-before'
+
+// A small router: the customers' router would take a fifth of the till's budget, for a handful of fixed addresses.
+
+/** The till's base path. Addresses of screens follow it: `/` is the till itself. */
+const BASE = '/kasir'
+
+export const paths = {
+  till: '/',
+  pair: '/pasang',
+  logIn: '/masuk',
+  transactions: '/transaksi',
+  shift: '/shift',
+} as const
+
+const listeners = new Set<() => void>()
+const notify = () => {
+  for (const listener of listeners) listener()
+}
+
+function subscribe(listener: () => void): () => void {
+  if (listeners.size === 0) window.addEventListener('popstate', notify)
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+    if (listeners.size === 0) window.removeEventListener('popstate', notify)
+  }
+}
+
+export function currentPath(): string {
+  const path = window.location.pathname.replace(/\/+$/, '')
+  return path.startsWith(`${BASE}/`) ? path.slice(BASE.length) : paths.till
+}
+
+export const usePath = (): string => useSyncExternalStore(subscribe, currentPath)
+
+export const hrefOf = (path: string): string => (path === paths.till ? BASE : BASE + path)
+
+/** `idx` counts the app's entries, for the sheets, which have separate entries (shared/lib/sheet-history.ts). */
+export function navigate(path: string, { replace = false } = {}): void {
+  if (path === currentPath() && !window.location.hash) return
+  const idx = entriesBefore()
+  if (replace) window.history.replaceState({ idx }, '', hrefOf(path))
+  else window.history.pushState({ idx: idx + 1 }, '', hrefOf(path))
+  notify()
+}
