@@ -1,5 +1,5 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
-# make build    app and server: $CARGO_TARGET_DIR/release/nyala
+# make build    app, server and played devices: $CARGO_TARGET_DIR/release/nyala and nyala-device-sim
 # make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums)
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
@@ -56,7 +56,7 @@ frontend/dist/index.html: $(APP_SOURCES)
 	npm --prefix frontend run build
 
 server: toolchain app
-	cargo build $(CARGO_FLAGS) --release -p nyala -p embedded-postgres
+	cargo build $(CARGO_FLAGS) --release -p nyala -p nyala-device-sim -p embedded-postgres
 
 package: app toolchain
 	@scripts/make-package $(TARGET)
@@ -75,7 +75,7 @@ run: build $(if $(DATABASE_URL),,postgres)
 endif
 
 dev: app-packages $(if $(DATABASE_URL),,postgres)
-	cargo build $(CARGO_FLAGS) --workspace --bin nyala
+	cargo build $(CARGO_FLAGS) --workspace --bin nyala --bin nyala-device-sim
 	@scripts/dev $(TARGET)/debug/nyala
 
 # --- test

@@ -13,7 +13,7 @@ use nyala_core::purchase::step::{AckResult, Op};
 /// Commands that a device remembers, so that a repeated one is answered and not run again.
 const MAX_KNOWN: usize = 16;
 /// How long every answer about a start is delayed after it, in mode `late`.
-pub(super) const LATE_MS: i64 = 9_000;
+pub const LATE_MS: i64 = 9_000;
 
 /// What is wrong with a device (docs/contract.md §5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]

@@ -2,7 +2,7 @@
 //! and go to the machines' actors.
 
 pub mod forward;
-mod journal;
+pub mod journal;
 pub mod memory;
 pub mod mqtt;
 mod question;

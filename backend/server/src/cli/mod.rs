@@ -5,14 +5,14 @@ mod audit;
 mod backup;
 mod cluster;
 mod config;
-mod context;
-mod descriptors;
+pub mod context;
+pub mod descriptors;
 mod device;
 mod env_file;
 mod error;
 mod key;
 mod migrate;
-mod output;
+pub mod output;
 mod perangkat;
 mod petugas;
 mod profile;
@@ -23,12 +23,16 @@ mod seed;
 mod serve;
 mod topup;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
 pub use error::Failure;
+
+/// Program that plays devices (`backend/device-sim`). It imports this crate, so no build of the server contains it.
+pub const DEVICE_SIM: &str = "nyala-device-sim";
 
 /// Self-service laundry machines paid from prepaid balances.
 #[derive(Parser)]
@@ -53,6 +57,16 @@ pub struct CommonArgs {
     /// A setting that wins over files and environment; may be repeated
     #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
     set: Vec<String>,
+}
+
+impl CommonArgs {
+    /// These options as arguments of another program.
+    fn to_arguments(&self) -> Vec<OsString> {
+        let values = self.config_dir.iter().map(|dir| ("--config-dir", dir.as_os_str()));
+        let values = values.chain(self.env_file.iter().map(|file| ("--env-file", file.as_os_str())));
+        let values = values.chain(self.set.iter().map(|set| ("--set", set.as_ref())));
+        values.flat_map(|(flag, value)| [flag.into(), value.to_owned()]).collect()
+    }
 }
 
 /// What the commands take that may make a database.
@@ -105,15 +119,10 @@ enum Command {
     Config(config::ConfigCommand),
 }
 
-/// Runs the command that the arguments name: 0 when it did, 1 when it could not, 2 when it was not understood, 3 when it did and could not
-/// print its result.
+/// Runs the command that the arguments name.
 pub fn main() -> ExitCode {
     let Cli { common, command } = Cli::parse();
-    if let Some(why) = env_file::enter(&common.env_file) {
-        output::warn(&format!("nyala: {why}"));
-        return ExitCode::FAILURE;
-    }
-    let done = match command {
+    run("nyala", common, |common| match command {
         Command::Serve(serve) => serve.run(common),
         Command::Migrate(new) => migrate::run(&common, &new),
         Command::Backup(backup) => backup.run(&common),
@@ -129,11 +138,20 @@ pub fn main() -> ExitCode {
         Command::Audit(audit) => audit.run(&common),
         Command::Cluster(cluster) => cluster.run(&common),
         Command::Config(config) => config.run(&common),
-    };
-    match done {
+    })
+}
+
+/// Runs a command of `program` in the environment that `common` names: 0 when it did, 1 when it could not, 2 when it was not understood, 3
+/// when it did and could not print its result.
+pub fn run(program: &str, common: CommonArgs, command: impl FnOnce(CommonArgs) -> Result<(), Failure>) -> ExitCode {
+    if let Some(why) = env_file::enter(&common.env_file) {
+        output::warn(&format!("{program}: {why}"));
+        return ExitCode::FAILURE;
+    }
+    match command(common) {
         Ok(()) => ExitCode::SUCCESS,
         Err(e) => {
-            output::warn(&format!("nyala: {e}"));
+            output::warn(&format!("{program}: {e}"));
             e.exit_code()
         }
     }

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use mio::event::Source;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection};
+use rustls::{Connection, ServerConfig, ServerConnection};
 
 /// Bytes that TLS may buffer when the kernel does not take them.
 const TLS_WAITING: usize = 4 * 1024;
@@ -36,33 +35,13 @@ impl Socket {
         Ok(Self::with_tls(stream, session.into()))
     }
 
-    /// Device's end of a connection; `tls`: the trusted authorities and the expected server, with TLS.
-    pub fn of_device(stream: TcpStream, tls: Option<&(Arc<ClientConfig>, ServerName<'static>)>) -> io::Result<Self> {
-        // A message is one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
-        let _ = stream.set_nodelay(true);
-        let Some((config, name)) = tls else { return Ok(Self::Plain(stream)) };
-        let session = ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
-        Ok(Self::with_tls(stream, session.into()))
-    }
-
-    fn with_tls(stream: TcpStream, mut session: Connection) -> Self {
+    /// Connection over TLS, of either end.
+    pub fn with_tls(stream: TcpStream, mut session: Connection) -> Self {
         session.set_buffer_limit(Some(TLS_WAITING));
         Self::Tls(Box::new(Tls { stream, session }))
     }
 
-    /// Whether the other end has accepted the connection.
-    ///
-    /// # Errors
-    /// When the connection has failed.
-    pub fn is_connected(&mut self) -> io::Result<bool> {
-        let stream = self.stream();
-        match stream.take_error()? {
-            Some(e) => Err(e),
-            None => Ok(stream.peer_addr().is_ok()),
-        }
-    }
-
-    fn stream(&mut self) -> &mut TcpStream {
+    pub fn stream(&mut self) -> &mut TcpStream {
         match self {
             Self::Plain(stream) => stream,
             Self::Tls(tls) => &mut tls.stream,

@@ -10,10 +10,9 @@ use rcgen::{
     BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, SanType, date_time_ymd,
 };
+use rustls::ServerConfig;
 use rustls::crypto::ring::{Ticketer, default_provider};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, RootCertStore, ServerConfig};
+use rustls::pki_types::PrivateKeyDer;
 
 use nyala_store::secrets::Secrets;
 
@@ -35,8 +34,6 @@ pub enum TlsError {
     Made(#[from] rcgen::Error),
     #[error("devices cannot be served with TLS: {0}")]
     Served(#[from] rustls::Error),
-    #[error("no certificate to trust: {0}")]
-    Trust(String),
     #[error("the key of the devices' authority cannot be derived")]
     Derived,
 }
@@ -97,22 +94,6 @@ impl Authority {
         config.send_tls13_tickets = 1;
         Ok(Arc::new(config))
     }
-}
-
-/// Configuration of a client that trusts the authorities in `pem`.
-///
-/// # Errors
-/// `Trust` when it contains none.
-pub fn client(pem: &str) -> Result<Arc<ClientConfig>, TlsError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {
-        roots.add(certificate.map_err(|e| TlsError::Trust(e.to_string()))?)?;
-    }
-    if roots.is_empty() {
-        return Err(TlsError::Trust("there is none".to_owned()));
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(default_provider())).with_safe_default_protocol_versions()?;
-    Ok(Arc::new(config.with_root_certificates(roots).with_no_client_auth()))
 }
 
 fn always(params: &mut CertificateParams) {

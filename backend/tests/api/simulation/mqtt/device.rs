@@ -4,10 +4,10 @@ use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceRun};
 use nyala_core::purchase::step::{AckResult, Op};
+use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::conversation::ConnectionId;
 use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
-use nyala_machines::device::mqtt::model::{Act, Device, Saying};
 use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
@@ -249,11 +249,11 @@ impl World<Mqtt> {
         let before = of.runs(now);
         let Some(model) = &mut of.model else { return };
         let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
-        let acts = model.hear(cmd, up_ms);
+        let acts = model.on_command(cmd, up_ms);
         of.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()), now);
         let after = of.runs(now);
         if cmd.op == Op::Start && !known && now.ms() < cmd.exp * 1000 - IN_TIME_MS {
-            let expired = |act: &Act| matches!(act, Act::Say(Saying::Ack { result: AckResult::Expired, .. }));
+            let expired = |act: &Act| matches!(act, Act::Send(Outgoing::Ack { result: AckResult::Expired, .. }));
             if acts.iter().any(expired) {
                 self.devices.figures.clockless += 1;
             }
@@ -289,10 +289,10 @@ impl World<Mqtt> {
                         transcript.switches(*on);
                     }
                 }
-                Act::Say(saying) => {
+                Act::Send(saying) => {
                     let up_ms = of.up_ms(now);
                     if let Some(model) = &mut of.model {
-                        let word = model.word(*saying, up_ms);
+                        let word = model.message(*saying, up_ms);
                         self.device_says(machine, body, word);
                     }
                 }
@@ -305,7 +305,7 @@ impl World<Mqtt> {
     pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
         let now = self.now;
         self.devices.machines[machine].bodies[body].told("subscribed", now);
-        self.act(machine, body, &[Act::Say(Saying::State)]);
+        self.act(machine, body, &[Act::Send(Outgoing::State)]);
     }
 
     pub(super) fn beat(&mut self, line: ConnectionId) {
@@ -314,7 +314,7 @@ impl World<Mqtt> {
         let Some(of) = self.body(machine, body) else { return };
         let up_ms = of.up_ms(now);
         let Some(model) = &mut of.model else { return };
-        let word = model.beat(Some(-61), up_ms);
+        let word = model.heartbeat(Some(-61), up_ms);
         self.device_says(machine, body, word);
         self.later(HEARTBEAT_MS, Happens::Heartbeat { line });
     }

@@ -1,4 +1,4 @@
-//! Devices over MQTT. The server's side is the real conversation; the other side is the model of a device (`machine::device::mqtt`). The
+//! Devices over MQTT. The server's side is the real conversation; the other side is the model of a device (`nyala_device_sim::model`). The
 //! connections between them are delayed, stalled and cut.
 
 pub mod core;

@@ -2,9 +2,9 @@
 //! history reaches.
 
 use nyala_core::purchase::step::Op;
+use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
-use nyala_machines::device::mqtt::model::{Act, Device, Saying};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -73,7 +73,7 @@ impl Wild {
             _ => {
                 let cmd = self.cmd(rng);
                 self.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()));
-                let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.hear(&cmd, self.up_ms));
+                let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.on_command(&cmd, self.up_ms));
                 self.act(&acts);
             }
         }
@@ -137,7 +137,7 @@ impl Wild {
         self.transcript.says(&will);
         self.subscribed = true;
         self.told("subscribed");
-        self.act(&[Act::Say(Saying::State)]);
+        self.act(&[Act::Send(Outgoing::State)]);
     }
 
     /// Lets time pass; every tick that becomes due runs in time.
@@ -162,14 +162,14 @@ impl Wild {
             match act {
                 Act::Save => self.journal = model.journal(),
                 Act::Relay(on) => self.transcript.switches(*on),
-                Act::Say(saying) if self.subscribed => {
-                    let word = model.word(*saying, self.up_ms);
+                Act::Send(saying) if self.subscribed => {
+                    let word = model.message(*saying, self.up_ms);
                     if matches!(word, DeviceMessage::State(_)) {
                         self.states.push(self.up_ms);
                     }
                     self.transcript.says(&word);
                 }
-                Act::Say(_) => {}
+                Act::Send(_) => {}
             }
         }
     }

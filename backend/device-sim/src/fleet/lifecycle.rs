@@ -8,14 +8,13 @@ use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
 use rand::Rng;
 
+use super::connection::{DeviceConnection, Loss, open};
 use super::fault::{Fault, Share};
-use super::line::{Line, Loss};
 use super::member::{KEEP_ALIVE_MS, Member, Stage};
-use super::{Fleet, FleetError, MAX_ON_THEIR_WAY, MEMBERS, boot_id};
-use crate::device::memory::{DeviceMemory, LATE_MS};
-use crate::device::mqtt::message::{Cmd, DeviceMessage, State, Topic};
-use crate::device::mqtt::model::{Act, Device, Saying};
-use crate::device::mqtt::socket::Socket;
+use super::{Fleet, FleetError, MAX_CONNECTING, MEMBERS, boot_id};
+use crate::model::{Act, Device, Outgoing};
+use nyala_machines::device::memory::{DeviceMemory, LATE_MS};
+use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage, State, Topic};
 
 /// From SYN to SUBACK.
 const CONNECT_WITHIN_MS: i64 = 10_000;
@@ -24,21 +23,21 @@ const FIRST_PAUSE_MS: i64 = 2_000;
 /// … each pause is up to twice as long as the one before, up to this.
 const LONGEST_PAUSE_MS: i64 = 30_000;
 /// How long the power is off.
-const DARK_MS: (i64, i64) = (1_000, 3_000);
+const POWER_OFF_MS: (i64, i64) = (1_000, 3_000);
 /// Interval between two losses of a flapping connection, or of power.
 const FLAP_MS: (i64, i64) = (1_000, 10_000);
 const REBOOT_MS: (i64, i64) = (10_000, 60_000);
 /// How long a message waits for another one to overtake it.
 const HOLD_MS: i64 = 2_000;
 /// Greatest number of messages that a late device keeps.
-const MAX_LATER: usize = 16;
+const MAX_DELAYED: usize = 16;
 const MAKE: &str = "nyala device sim";
 
 impl Fleet {
     // --- power ---
 
     /// Turns the device's power on.
-    pub(super) fn power(&mut self, i: usize) {
+    pub(super) fn power_on(&mut self, i: usize) {
         let member = &mut self.members[i];
         member.booted_at = self.now;
         let faulty = member.faults.has(Fault::Refuse);
@@ -49,18 +48,18 @@ impl Fleet {
     }
 
     /// Cuts the device's power, which comes back soon. The connection is not closed.
-    fn darken(&mut self, i: usize, forgets: bool) {
+    fn cut_power(&mut self, i: usize, forgets: bool) {
         if !self.members[i].has_power() {
             return;
         }
-        self.abandon(i);
-        let until = self.within(DARK_MS.0, DARK_MS.1);
+        self.leave_open(i);
+        let until = self.random_time(POWER_OFF_MS.0, POWER_OFF_MS.1);
         let boot_id = boot_id();
         let member = &mut self.members[i];
         let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
         member.model = Device::boot(boot_id, memory);
-        (member.until, member.later) = (until, Vec::new());
-        self.stage(i, Stage::Dark);
+        (member.until, member.delayed) = (until, Vec::new());
+        self.set_stage(i, Stage::PowerOff);
         if forgets {
             self.save(i);
         }
@@ -69,39 +68,39 @@ impl Fleet {
     // --- connections ---
 
     pub(super) fn connect_some(&mut self) {
-        while self.on_their_way < MAX_ON_THEIR_WAY {
+        while self.connecting < MAX_CONNECTING {
             let Some(i) = self.queue.pop_front() else { return };
             if self.members[i].stage != Stage::Queued {
                 continue;
             }
             let opened = TcpStream::connect(self.plan.server).and_then(|stream| {
-                let mut socket = Socket::of_device(stream, self.plan.tls.as_ref())?;
+                let mut socket = open(stream, self.plan.tls.as_ref())?;
                 socket.register(self.poll.registry(), Token(MEMBERS + i)).map(|()| socket)
             });
             self.members[i].until = self.now + CONNECT_WITHIN_MS;
-            self.stage(i, Stage::Connecting);
+            self.set_stage(i, Stage::Connecting);
             match opened {
-                Ok(socket) => self.members[i].line = Some(Line::new(socket)),
-                Err(e) => self.lose(i, &e.into()),
+                Ok(socket) => self.members[i].connection = Some(DeviceConnection::new(socket)),
+                Err(e) => self.drop_connection(i, &e.into()),
             }
             self.arm(i);
         }
     }
 
-    pub(super) fn ready(&mut self, i: usize, readable: bool, writable: bool) {
+    pub(super) fn on_socket_event(&mut self, i: usize, readable: bool, writable: bool) {
         let Some(member) = self.members.get_mut(i).filter(|member| member.stage != Stage::HalfOpen) else { return };
-        let Some(line) = &mut member.line else { return };
+        let Some(connection) = &mut member.connection else { return };
         let done = match member.stage {
-            Stage::Connecting => match line.is_connected() {
+            Stage::Connecting => match connection.is_connected() {
                 Ok(true) => self.log_in(i),
                 Ok(false) => return,
                 Err(loss) => Err(loss),
             },
-            _ if writable => line.flush(),
+            _ if writable => connection.flush(),
             _ => Ok(()),
         };
         match done {
-            Err(loss) => self.lose(i, &loss),
+            Err(loss) => self.drop_connection(i, &loss),
             Ok(()) if readable => self.read(i),
             Ok(()) => {}
         }
@@ -109,7 +108,7 @@ impl Fleet {
     }
 
     fn log_in(&mut self, i: usize) -> Result<(), Loss> {
-        self.stage(i, Stage::LoggingIn);
+        self.set_stage(i, Stage::LoggingIn);
         let member = &mut self.members[i];
         member.model.connect();
         let (user, client_id) = (member.key.idmesin.to_string(), format!("nyala-{}", member.key.idmesin));
@@ -132,7 +131,7 @@ impl Fleet {
         let read = self.read_all(i, &mut buffer);
         self.buffer = buffer;
         if let Err(loss) = read {
-            self.lose(i, &loss);
+            self.drop_connection(i, &loss);
         }
     }
 
@@ -140,15 +139,15 @@ impl Fleet {
     fn read_all(&mut self, i: usize, buffer: &mut [u8]) -> Result<(), Loss> {
         loop {
             let member = &mut self.members[i];
-            let Some(line) = &mut member.line else { return Ok(()) };
-            let Some(n) = line.read(buffer)? else { return Ok(()) };
-            member.heard_at = self.now;
+            let Some(connection) = &mut member.connection else { return Ok(()) };
+            let Some(n) = connection.read(buffer)? else { return Ok(()) };
+            member.received_at = self.now;
             let mut bytes = &buffer[..n];
             // Processing an event may cost the device its connection.
-            while let Some(line) = &mut self.members[i].line {
+            while let Some(connection) = &mut self.members[i].connection {
                 self.out.clear();
-                let event = line.mqtt.feed(&mut bytes, &mut self.out)?;
-                line.send(&self.out)?;
+                let event = connection.mqtt.feed(&mut bytes, &mut self.out)?;
+                connection.send(&self.out)?;
                 let Some(event) = event else { break };
                 self.event(i, event)?;
             }
@@ -158,9 +157,9 @@ impl Fleet {
     fn event(&mut self, i: usize, event: Event) -> Result<(), Loss> {
         match event {
             Event::Accepted => {
-                self.stage(i, Stage::Subscribing);
+                self.set_stage(i, Stage::Subscribing);
                 // The server now has a new connection of the device, and forgets the old one.
-                self.members[i].ghost = None;
+                self.members[i].unclosed = None;
                 let topic = topic(&self.members[i], "cmd");
                 self.send(i, |mqtt, out| mqtt.subscribe(&[(&topic, Qos::AtMostOnce)], out).map(drop))
             }
@@ -170,7 +169,7 @@ impl Fleet {
             }
             Event::Subscribed(subscribed) if subscribed.granted.contains(&Granted::No) => Err(Loss::Denied),
             Event::Subscribed(_) => {
-                self.live(i);
+                self.on_subscribed(i);
                 Ok(())
             }
             // A retained command may be of any age.
@@ -190,55 +189,55 @@ impl Fleet {
         }
     }
 
-    fn live(&mut self, i: usize) {
-        self.stage(i, Stage::Live);
-        let (now, beat_ms) = (self.now, self.plan.beat_ms);
+    fn on_subscribed(&mut self, i: usize) {
+        self.set_stage(i, Stage::Live);
+        let (now, heartbeat_ms) = (self.now, self.plan.heartbeat_ms);
         let member = &mut self.members[i];
-        (member.beat_at, member.heard_at, member.pinged_at, member.tries) = (now + beat_ms, now, None, 0);
+        (member.heartbeat_at, member.received_at, member.pinged_at, member.tries) = (now + heartbeat_ms, now, None, 0);
         let again = std::mem::replace(&mut member.was_live, true);
-        self.count.live(again, now);
-        self.send_saying(i, Saying::State);
+        self.count.device_connected(again, now);
+        self.send_message(i, Outgoing::State);
         if self.members[i].faults.has(Fault::HalfOpen) && self.members[i].stage == Stage::Live {
-            self.stage(i, Stage::HalfOpen);
+            self.set_stage(i, Stage::HalfOpen);
         }
     }
 
     /// Drops the device's connection and plans a new attempt.
-    pub(super) fn lose(&mut self, i: usize, why: &Loss) {
-        if self.members[i].line.is_none() && !self.members[i].stage.is_on_its_way() {
+    pub(super) fn drop_connection(&mut self, i: usize, why: &Loss) {
+        if self.members[i].connection.is_none() && !self.members[i].stage.is_connecting() {
             return;
         }
         let own = matches!(why, Loss::Cut);
-        self.count.lost(why.to_string(), self.ready && !own, self.now);
-        self.members[i].line = None;
+        self.count.connection_lost(why.to_string(), self.ready && !own, self.now);
+        self.members[i].connection = None;
         let tries = self.members[i].tries;
         let most = FIRST_PAUSE_MS.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE_MS);
-        let until = self.within(0, most);
+        let until = self.random_time(0, most);
         let member = &mut self.members[i];
-        (member.until, member.tries, member.held) = (until, tries + 1, None);
-        self.stage(i, Stage::Resting);
+        (member.until, member.tries, member.held_back) = (until, tries + 1, None);
+        self.set_stage(i, Stage::Pausing);
         self.arm(i);
     }
 
     /// Leaves the device's connection open for the server only.
-    fn abandon(&mut self, i: usize) {
+    fn leave_open(&mut self, i: usize) {
         let member = &mut self.members[i];
-        member.held = None;
-        if let Some(Line { mut socket, .. }) = member.line.take() {
+        member.held_back = None;
+        if let Some(DeviceConnection { mut socket, .. }) = member.connection.take() {
             // A socket that cannot be deregistered is closed, which makes no difference to the device.
-            member.ghost = socket.deregister(self.poll.registry()).ok().map(|()| socket);
+            member.unclosed = socket.deregister(self.poll.registry()).ok().map(|()| socket);
         }
     }
 
-    fn stage(&mut self, i: usize, stage: Stage) {
+    fn set_stage(&mut self, i: usize, stage: Stage) {
         let before = std::mem::replace(&mut self.members[i].stage, stage);
-        let (on_their_way, connected) = (&mut self.on_their_way, &mut self.count.connected);
-        *on_their_way = *on_their_way + usize::from(stage.is_on_its_way()) - usize::from(before.is_on_its_way());
+        let (connecting, connected) = (&mut self.connecting, &mut self.count.connected);
+        *connecting = *connecting + usize::from(stage.is_connecting()) - usize::from(before.is_connecting());
         *connected = *connected + usize::from(stage == Stage::Live) - usize::from(before == Stage::Live);
     }
 
     fn queue_up(&mut self, i: usize) {
-        self.stage(i, Stage::Queued);
+        self.set_stage(i, Stage::Queued);
         self.queue.push_back(i);
     }
 
@@ -249,14 +248,14 @@ impl Fleet {
             self.count.ignored += 1;
             return;
         };
-        self.count.heard(&cmd);
+        self.count.command_received(&cmd);
         let now = self.now;
         let member = &mut self.members[i];
         if member.faults.has(Fault::Silent) {
             return;
         }
         let echo = cmd.echo.filter(|_| !member.faults.has(Fault::ClockOff));
-        let acts = member.model.hear(&Cmd { echo, ..cmd }, member.up_ms(now));
+        let acts = member.model.on_command(&Cmd { echo, ..cmd }, member.up_ms(now));
         let begins = acts.contains(&Act::Relay(true));
         member.starts += u64::from(begins);
         if cmd.op == Op::Start && acts.contains(&Act::Save) {
@@ -276,11 +275,11 @@ impl Fleet {
             match act {
                 Act::Save => self.save(i),
                 Act::Relay(_) => {}
-                Act::Say(saying) if at <= self.now => self.send_saying(i, *saying),
-                Act::Say(saying) => {
-                    let later = &mut self.members[i].later;
-                    if later.len() < MAX_LATER {
-                        later.push((at, *saying));
+                Act::Send(outgoing) if at <= self.now => self.send_message(i, *outgoing),
+                Act::Send(outgoing) => {
+                    let delayed = &mut self.members[i].delayed;
+                    if delayed.len() < MAX_DELAYED {
+                        delayed.push((at, *outgoing));
                     }
                 }
             }
@@ -300,71 +299,71 @@ impl Fleet {
         }
     }
 
-    fn send_saying(&mut self, i: usize, saying: Saying) {
+    fn send_message(&mut self, i: usize, outgoing: Outgoing) {
         let member = &mut self.members[i];
         if member.stage != Stage::Live {
             return;
         }
         let up_ms = member.up_ms(self.now);
-        let word = match member.model.word(saying, up_ms) {
+        let message = match member.model.message(outgoing, up_ms) {
             DeviceMessage::State(state) => {
                 DeviceMessage::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
             }
-            word => word,
+            message => message,
         };
-        self.publish(i, word);
+        self.publish(i, message);
     }
 
-    fn publish(&mut self, i: usize, word: DeviceMessage) {
+    fn publish(&mut self, i: usize, message: DeviceMessage) {
         let until = self.now + HOLD_MS;
         let member = &mut self.members[i];
         if !member.faults.has(Fault::Reorder) {
-            return self.put(i, &word);
+            return self.publish_now(i, &message);
         }
-        match member.held.take() {
-            None => member.held = Some((until, word)),
+        match member.held_back.take() {
+            None => member.held_back = Some((until, message)),
             Some((_, before)) => {
-                self.put(i, &word);
-                self.put(i, &before);
+                self.publish_now(i, &message);
+                self.publish_now(i, &before);
             }
         }
     }
 
-    fn put(&mut self, i: usize, word: &DeviceMessage) {
+    fn publish_now(&mut self, i: usize, message: &DeviceMessage) {
         let member = &self.members[i];
-        let (topic, payload, retain) = (topic(member, word.topic().as_str()), word.json(), word.topic() == Topic::State);
+        let (topic, payload, retain) = (topic(member, message.topic().as_str()), message.json(), message.topic() == Topic::State);
         let times = if member.faults.has(Fault::Duplicate) { 2 } else { 1 };
         for _ in 0..times {
-            self.count.word(word.topic());
+            self.count.message_sent(message.topic());
             if let Err(loss) = self.send(i, |mqtt, out| mqtt.publish(&topic, &payload, Qos::AtMostOnce, retain, out).map(drop)) {
-                return self.lose(i, &loss);
+                return self.drop_connection(i, &loss);
             }
         }
     }
 
     fn send(&mut self, i: usize, write: impl FnOnce(&mut Connection, &mut Vec<u8>) -> Result<(), Unsent>) -> Result<(), Loss> {
         let member = &mut self.members[i];
-        let Some(line) = &mut member.line else { return Ok(()) };
+        let Some(connection) = &mut member.connection else { return Ok(()) };
         self.out.clear();
-        write(&mut line.mqtt, &mut self.out)?;
+        write(&mut connection.mqtt, &mut self.out)?;
         member.sent_at = self.now;
-        line.send(&self.out)
+        connection.send(&self.out)
     }
 
     // --- time ---
 
     /// Processes what is due for the device.
     pub(super) fn wake(&mut self, i: usize) {
-        self.trouble(i);
+        self.apply_recurring_fault(i);
         let (now, member) = (self.now, &self.members[i]);
         match member.stage {
-            Stage::Dark if member.until <= now => {
+            Stage::PowerOff if member.until <= now => {
                 self.queue_up(i);
-                self.power(i);
+                self.power_on(i);
             }
-            Stage::Resting if member.until <= now => self.queue_up(i),
-            stage if stage.is_on_its_way() && member.until <= now => self.lose(i, &Loss::Slow),
-            Stage::Live => self.attend(i),
+            Stage::Pausing if member.until <= now => self.queue_up(i),
+            stage if stage.is_connecting() && member.until <= now => self.drop_connection(i, &Loss::Slow),
+            Stage::Live => self.keep_alive(i),
             _ => {}
         }
         let member = &mut self.members[i];
@@ -372,59 +371,59 @@ impl Fleet {
             let acts = member.model.tick(member.up_ms(now));
             self.perform(i, &acts, 0);
         }
-        let due = self.members[i].later.iter().take_while(|(at, _)| *at <= now).count();
-        let sayings: Vec<_> = self.members[i].later.drain(..due).collect();
-        sayings.into_iter().for_each(|(_, saying)| self.send_saying(i, saying));
-        if let Some((_, word)) = self.members[i].held.take_if(|(at, _)| *at <= now) {
-            self.put(i, &word);
+        let due = self.members[i].delayed.iter().take_while(|(at, _)| *at <= now).count();
+        let due_messages: Vec<_> = self.members[i].delayed.drain(..due).collect();
+        due_messages.into_iter().for_each(|(_, outgoing)| self.send_message(i, outgoing));
+        if let Some((_, message)) = self.members[i].held_back.take_if(|(at, _)| *at <= now) {
+            self.publish_now(i, &message);
         }
     }
 
     /// Keeps the device's connection alive, and checks that the server answers.
-    fn attend(&mut self, i: usize) {
-        let (now, beat_ms) = (self.now, self.plan.beat_ms);
+    fn keep_alive(&mut self, i: usize) {
+        let (now, heartbeat_ms) = (self.now, self.plan.heartbeat_ms);
         let member = &mut self.members[i];
         let silent = member.silent_at() <= now;
         if silent && member.pinged_at.is_some() {
-            return self.lose(i, &Loss::Silent);
+            return self.drop_connection(i, &Loss::Silent);
         }
-        if member.beat_at <= now {
-            member.beat_at = now + beat_ms;
-            let beat = member.model.beat(None, now - member.booted_at);
+        if member.heartbeat_at <= now {
+            member.heartbeat_at = now + heartbeat_ms;
+            let beat = member.model.heartbeat(None, now - member.booted_at);
             self.publish(i, beat);
         }
         let member = &mut self.members[i];
         if silent || member.sent_at + KEEP_ALIVE_MS <= now {
             member.pinged_at.get_or_insert(now);
             if let Err(loss) = self.send(i, |mqtt, out| mqtt.ping(out)) {
-                self.lose(i, &loss);
+                self.drop_connection(i, &loss);
             }
         }
     }
 
-    fn trouble(&mut self, i: usize) {
+    fn apply_recurring_fault(&mut self, i: usize) {
         let member = &self.members[i];
-        if member.trouble_at.is_none_or(|at| at > self.now) {
+        if member.next_fault_at.is_none_or(|at| at > self.now) {
             return;
         }
         let fault = member.faults.recurring();
         match fault {
-            Some(Fault::Flap) => self.lose(i, &Loss::Cut),
-            Some(fault) => self.darken(i, fault == Fault::Amnesia),
+            Some(Fault::Flap) => self.drop_connection(i, &Loss::Cut),
+            Some(fault) => self.cut_power(i, fault == Fault::Amnesia),
             None => {}
         }
-        self.members[i].trouble_at = fault.map(|fault| self.next_trouble(fault));
+        self.members[i].next_fault_at = fault.map(|fault| self.next_fault_time(fault));
     }
 
-    fn next_trouble(&mut self, fault: Fault) -> i64 {
+    fn next_fault_time(&mut self, fault: Fault) -> i64 {
         let (least, most) = if fault == Fault::Flap { FLAP_MS } else { REBOOT_MS };
-        self.within(least, most)
+        self.random_time(least, most)
     }
 
     // --- orders ---
 
     /// Applies the faults that devices have from the start; recurring ones first occur a while later.
-    pub(super) fn begin_with_faults(&mut self) -> Result<(), FleetError> {
+    pub(super) fn apply_first_faults(&mut self) -> Result<(), FleetError> {
         for (fault, share) in std::mem::take(&mut self.plan.faults) {
             let devices: Vec<usize> = match share {
                 Share::Of(selection) => {
@@ -438,8 +437,8 @@ impl Fleet {
             };
             for i in devices {
                 self.set_fault(i, fault, true);
-                let at = self.next_trouble(fault);
-                self.members[i].trouble_at = self.members[i].trouble_at.map(|_| at);
+                let at = self.next_fault_time(fault);
+                self.members[i].next_fault_at = self.members[i].next_fault_at.map(|_| at);
                 self.arm(i);
             }
         }
@@ -459,26 +458,26 @@ impl Fleet {
         match fault {
             Fault::Refuse => member.model.set_faulty(is),
             Fault::ClockOff if is => member.model.forget_time(),
-            Fault::Flap | Fault::Reboot | Fault::Amnesia if is => member.trouble_at = Some(now),
-            Fault::HalfOpen if is && member.stage == Stage::Live => self.stage(i, Stage::HalfOpen),
+            Fault::Flap | Fault::Reboot | Fault::Amnesia if is => member.next_fault_at = Some(now),
+            Fault::HalfOpen if is && member.stage == Stage::Live => self.set_stage(i, Stage::HalfOpen),
             Fault::HalfOpen if !is && member.stage == Stage::HalfOpen => {
-                (member.heard_at, member.pinged_at) = (now, None);
-                self.stage(i, Stage::Live);
+                (member.received_at, member.pinged_at) = (now, None);
+                self.set_stage(i, Stage::Live);
                 self.read(i);
             }
-            Fault::Clone if is != was => self.clone_of(i, is),
+            Fault::Clone if is != was => self.set_clone(i, is),
             _ => {}
         }
         self.arm(i);
     }
 
     /// Adds a second device with the same key, or removes it.
-    fn clone_of(&mut self, i: usize, is: bool) {
+    fn set_clone(&mut self, i: usize, is: bool) {
         let known = self.clones.get(&i).copied();
         if !is {
             if let Some(clone) = known {
-                self.members[clone].line = None;
-                self.stage(clone, Stage::Off);
+                self.members[clone].connection = None;
+                self.set_stage(clone, Stage::Off);
             }
             return;
         }
@@ -496,19 +495,19 @@ impl Fleet {
 
     /// Closes the device's connection at once.
     pub(super) fn cut(&mut self, i: usize) {
-        self.lose(i, &Loss::Cut);
+        self.drop_connection(i, &Loss::Cut);
     }
 
     /// Makes the device reconnect at once. One with a dead connection notices that and makes a new one while the server still has the
     /// old; one that pauses stops pausing.
-    pub(super) fn come_back(&mut self, i: usize) {
+    pub(super) fn reconnect(&mut self, i: usize) {
         match self.members[i].stage {
             Stage::HalfOpen => {
                 self.members[i].faults.set(Fault::HalfOpen, false);
-                self.abandon(i);
+                self.leave_open(i);
                 self.queue_up(i);
             }
-            Stage::Resting => self.queue_up(i),
+            Stage::Pausing => self.queue_up(i),
             _ => {}
         }
     }

@@ -3,8 +3,8 @@
 use nyala_core::purchase::step::{AckResult, Op};
 use serde_json::{Value, json};
 
-use crate::device::mqtt::message::{Cmd, Topic};
-use crate::device::mqtt::model::{Act, Saying};
+use crate::model::{Act, Outgoing};
+use nyala_machines::device::mqtt::message::{Cmd, Topic};
 
 #[derive(Debug, Default)]
 pub(super) struct Count {
@@ -15,8 +15,8 @@ pub(super) struct Count {
     pub logins_refused: u64,
     acks: u64,
     states: u64,
-    beats: u64,
-    starts_heard: u64,
+    heartbeats: u64,
+    starts_received: u64,
     queries: u64,
     probes: u64,
     stops: u64,
@@ -40,18 +40,18 @@ struct Outage {
 }
 
 impl Count {
-    pub fn word(&mut self, topic: Topic) {
+    pub fn message_sent(&mut self, topic: Topic) {
         match topic {
             Topic::Ack => self.acks += 1,
             Topic::State => self.states += 1,
-            Topic::Hb => self.beats += 1,
+            Topic::Hb => self.heartbeats += 1,
         }
     }
 
-    pub fn heard(&mut self, cmd: &Cmd) {
+    pub fn command_received(&mut self, cmd: &Cmd) {
         match cmd.op {
             _ if cmd.cmd_id.is_nil() => self.probes += 1,
-            Op::Start => self.starts_heard += 1,
+            Op::Start => self.starts_received += 1,
             Op::Query => self.queries += 1,
             Op::Stop => self.stops += 1,
         }
@@ -61,28 +61,28 @@ impl Count {
     pub fn decided(&mut self, acts: &[Act]) {
         for act in acts {
             match act {
-                Act::Say(Saying::Ack { result: AckResult::Started, .. }) => self.run += 1,
-                Act::Say(Saying::Ack { result: AckResult::Refused, .. }) => self.refused += 1,
-                Act::Say(Saying::Ack { result: AckResult::Expired, .. }) => self.expired += 1,
+                Act::Send(Outgoing::Ack { result: AckResult::Started, .. }) => self.run += 1,
+                Act::Send(Outgoing::Ack { result: AckResult::Refused, .. }) => self.refused += 1,
+                Act::Send(Outgoing::Ack { result: AckResult::Expired, .. }) => self.expired += 1,
                 _ => {}
             }
         }
     }
 
-    pub fn lost(&mut self, why: String, starts_outage: bool, now: i64) {
+    pub fn connection_lost(&mut self, why: String, starts_outage: bool, now: i64) {
         self.lost += 1;
         self.last_loss = Some(why);
         if starts_outage && self.outage.as_ref().is_none_or(|outage| outage.over) {
-            self.cut(now);
+            self.begin_outage(now);
         }
     }
 
     /// Begins an outage: every connection that is lost from now on belongs to it.
-    pub fn cut(&mut self, now: i64) {
+    pub fn begin_outage(&mut self, now: i64) {
         self.outage = Some(Outage { began: now, backs: Vec::new(), over: false });
     }
 
-    pub fn live(&mut self, again: bool, now: i64) {
+    pub fn device_connected(&mut self, again: bool, now: i64) {
         self.reconnects += u64::from(again);
         if let Some(outage) = self.outage.as_mut().filter(|outage| !outage.over) {
             outage.backs.push(now - outage.began);
@@ -94,11 +94,11 @@ impl Count {
         let outage = self.outage.as_mut().filter(|outage| !outage.over)?;
         outage.over = true;
         outage.backs.sort_unstable();
-        Some(outage.told())
+        Some(outage.to_json())
     }
 
     /// Counters as JSON, for programs.
-    pub fn told(&self, devices: usize, now: i64) -> Value {
+    pub fn to_json(&self, devices: usize, now: i64) -> Value {
         json!({
             "devices": devices,
             "connected": self.connected,
@@ -106,10 +106,10 @@ impl Count {
             "lost": self.lost,
             "last_loss": self.last_loss,
             "logins_refused": self.logins_refused,
-            "words": {"ack": self.acks, "state": self.states, "hb": self.beats},
-            "cmds": {"start": self.starts_heard, "query": self.queries, "probe": self.probes, "stop": self.stops, "ignored": self.ignored},
+            "words": {"ack": self.acks, "state": self.states, "hb": self.heartbeats},
+            "cmds": {"start": self.starts_received, "query": self.queries, "probe": self.probes, "stop": self.stops, "ignored": self.ignored},
             "starts": {"run": self.run, "refused": self.refused, "expired": self.expired, "went_on": self.went_on},
-            "outage": self.outage.as_ref().map(Outage::told),
+            "outage": self.outage.as_ref().map(Outage::to_json),
             "rss_kib": rss_kib(),
             "cpu_ms": cpu_ms(),
             "up_ms": now,
@@ -121,10 +121,10 @@ impl Count {
         let mut lines = vec![
             format!("devices  {} of {devices} connected after {} s", self.connected, now / 1000),
             format!("lines    {} lost, {} back, {} logins refused", self.lost, self.reconnects, self.logins_refused),
-            format!("words    {} acks, {} states, {} hb", self.acks, self.states, self.beats),
+            format!("words    {} acks, {} states, {} hb", self.acks, self.states, self.heartbeats),
             format!(
                 "cmds     {} starts, {} queries, {} probes, {} stops, {} ignored",
-                self.starts_heard, self.queries, self.probes, self.stops, self.ignored
+                self.starts_received, self.queries, self.probes, self.stops, self.ignored
             ),
             format!(
                 "starts   {} run, {} refused, {} expired, {} went on after a power cut",
@@ -152,7 +152,7 @@ impl Outage {
         self.backs.get((self.backs.len() * 99).div_ceil(100).saturating_sub(1)).copied()
     }
 
-    fn told(&self) -> Value {
+    fn to_json(&self) -> Value {
         let (most, p99) = if self.over { (self.most(), self.p99()) } else { (None, None) };
         json!({"back": self.backs.len(), "over": self.over, "max_ms": most, "p99_ms": p99})
     }
@@ -179,17 +179,17 @@ mod tests {
     #[test]
     fn an_outage_is_over_when_all_are_back() {
         let mut count = Count::default();
-        count.live(false, 5);
+        count.device_connected(false, 5);
         assert_eq!(count.outage_over(), None);
-        count.lost("cut".to_owned(), true, 1_000);
-        count.lost("cut".to_owned(), true, 1_500);
-        (1..=200).for_each(|n| count.live(true, 1_000 + n));
-        assert_eq!(count.told(200, 2_000)["outage"], json!({"back": 200, "over": false, "max_ms": null, "p99_ms": null}));
-        let told = json!({"back": 200, "over": true, "max_ms": 200, "p99_ms": 198});
-        assert_eq!((count.outage_over(), count.outage_over()), (Some(told.clone()), None));
-        count.live(true, 9_000);
-        assert_eq!(count.told(200, 9_000)["outage"], told);
-        count.lost("cut".to_owned(), false, 10_000);
-        assert_eq!(count.told(200, 9_000)["outage"], told, "of its own doing");
+        count.connection_lost("cut".to_owned(), true, 1_000);
+        count.connection_lost("cut".to_owned(), true, 1_500);
+        (1..=200).for_each(|n| count.device_connected(true, 1_000 + n));
+        assert_eq!(count.to_json(200, 2_000)["outage"], json!({"back": 200, "over": false, "max_ms": null, "p99_ms": null}));
+        let figures = json!({"back": 200, "over": true, "max_ms": 200, "p99_ms": 198});
+        assert_eq!((count.outage_over(), count.outage_over()), (Some(figures.clone()), None));
+        count.device_connected(true, 9_000);
+        assert_eq!(count.to_json(200, 9_000)["outage"], figures);
+        count.connection_lost("cut".to_owned(), false, 10_000);
+        assert_eq!(count.to_json(200, 9_000)["outage"], figures, "of its own doing");
     }
 }

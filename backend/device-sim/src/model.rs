@@ -13,8 +13,8 @@ use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
 use nyala_core::purchase::step::AckResult;
 use uuid::Uuid;
 
-use super::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
-use crate::device::memory::{DeviceMemory, Mode};
+use nyala_machines::device::memory::{DeviceMemory, Mode};
+use nyala_machines::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
 
 /// Longest exchange whose answer sets the clock.
 const EXCHANGE_MS: i64 = 2_000;
@@ -32,12 +32,12 @@ pub enum Act {
     /// Switch the machine on or off.
     Relay(bool),
     /// Send a message if there is a connection. The message is made at the moment when it is sent.
-    Say(Saying),
+    Send(Outgoing),
 }
 
 /// Message to send. A state report describes the moment when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Saying {
+pub enum Outgoing {
     State,
     Ack { cmd_id: Uuid, epoch: i64, result: AckResult },
 }
@@ -54,7 +54,7 @@ pub struct Device {
     /// Cycle for which the relay is on.
     running: Option<Uuid>,
     /// When the device sent its last state report on this connection.
-    asked_ms: Option<i64>,
+    reported_ms: Option<i64>,
     clock: Option<Clock>,
 }
 
@@ -63,7 +63,7 @@ pub struct Device {
 struct Clock {
     /// Server's time minus the uptime.
     ahead_ms: i64,
-    told_ms: i64,
+    set_ms: i64,
 }
 
 impl Device {
@@ -71,7 +71,7 @@ impl Device {
     /// [tick](Self::tick) is then due.
     pub fn boot(boot_id: i64, journal: DeviceMemory) -> Self {
         let mut device =
-            Self { boot_id, conn: 0, seq: 0, memory: journal, saved_ms: 0, running: None, asked_ms: None, clock: None };
+            Self { boot_id, conn: 0, seq: 0, memory: journal, saved_ms: 0, running: None, reported_ms: None, clock: None };
         device.set_faulty(false);
         device
     }
@@ -103,7 +103,7 @@ impl Device {
 
     /// Begins a new connection; the login with its will follows.
     pub fn connect(&mut self) {
-        (self.conn, self.seq, self.asked_ms) = (self.conn + 1, 0, None);
+        (self.conn, self.seq, self.reported_ms) = (self.conn + 1, 0, None);
     }
 
     /// The last will of the present connection.
@@ -112,24 +112,24 @@ impl Device {
     }
 
     /// Message to send now. A state report is the first message on a connection, after the subscription was granted.
-    pub fn word(&mut self, saying: Saying, up_ms: i64) -> DeviceMessage {
+    pub fn message(&mut self, outgoing: Outgoing, up_ms: i64) -> DeviceMessage {
         let stamp = self.stamp(up_ms);
-        match saying {
-            Saying::State => {
-                self.asked_ms = Some(up_ms);
+        match outgoing {
+            Outgoing::State => {
+                self.reported_ms = Some(up_ms);
                 let now = Timestamp::from_ms(up_ms);
                 let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000 });
                 let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result });
                 DeviceMessage::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, fw: None, hw: None })
             }
-            Saying::Ack { cmd_id, epoch, result } => {
+            Outgoing::Ack { cmd_id, epoch, result } => {
                 DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp }, cmd_id, epoch: Some(epoch), result })
             }
         }
     }
 
     /// Heartbeat of the device.
-    pub fn beat(&mut self, rssi: Option<i64>, up_ms: i64) -> DeviceMessage {
+    pub fn heartbeat(&mut self, rssi: Option<i64>, up_ms: i64) -> DeviceMessage {
         DeviceMessage::Heartbeat(Heartbeat { stamp: self.stamp(up_ms), rssi })
     }
 
@@ -141,7 +141,7 @@ impl Device {
     // --- what it does ---
 
     /// Processes a command that was not retained: a retained one may be of any age.
-    pub fn hear(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
+    pub fn on_command(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
         let mut acts = self.tick(up_ms);
         self.take_time(cmd, up_ms);
         let &Cmd { cmd_id, epoch, op, durasi_s, exp, .. } = cmd;
@@ -154,11 +154,11 @@ impl Device {
             acts.push(self.save(up_ms));
         }
         acts.extend(self.switch(up_ms));
-        if handled.changed || handled.events.iter().any(|said| matches!(said, DeviceEvent::State { .. })) {
-            acts.push(Act::Say(Saying::State));
+        if handled.changed || handled.events.iter().any(|event| matches!(event, DeviceEvent::State { .. })) {
+            acts.push(Act::Send(Outgoing::State));
         }
-        acts.extend(handled.events.into_iter().filter_map(|said| match said {
-            DeviceEvent::Ack { cmd_id, result } => Some(Act::Say(Saying::Ack { cmd_id, epoch, result })),
+        acts.extend(handled.events.into_iter().filter_map(|event| match event {
+            DeviceEvent::Ack { cmd_id, result } => Some(Act::Send(Outgoing::Ack { cmd_id, epoch, result })),
             DeviceEvent::State { .. } => None,
         }));
         acts
@@ -182,8 +182,8 @@ impl Device {
         }
         let mut acts = vec![self.save(up_ms)];
         acts.extend(self.switch(up_ms));
-        let ack = Saying::Ack { cmd_id, epoch: self.memory.epoch(), result: AckResult::Done };
-        acts.extend([Act::Say(Saying::State), Act::Say(ack)]);
+        let ack = Outgoing::Ack { cmd_id, epoch: self.memory.epoch(), result: AckResult::Done };
+        acts.extend([Act::Send(Outgoing::State), Act::Send(ack)]);
         acts
     }
 
@@ -202,13 +202,14 @@ impl Device {
     /// Takes the time from a command that answers the last state report. The server wrote the command between that state report and now.
     /// The clock assumes the earliest moment, so it is ahead by at most the whole exchange. The newest exchange counts.
     fn take_time(&mut self, cmd: &Cmd, up_ms: i64) {
-        let asked_ms = self.asked_ms.filter(|asked_ms| cmd.echo == Some(*asked_ms) && up_ms - asked_ms < EXCHANGE_MS);
-        if let Some(asked_ms) = asked_ms {
-            self.clock = Some(Clock { ahead_ms: cmd.now_ms - asked_ms, told_ms: up_ms });
+        let reported_ms =
+            self.reported_ms.filter(|reported_ms| cmd.echo == Some(*reported_ms) && up_ms - reported_ms < EXCHANGE_MS);
+        if let Some(reported_ms) = reported_ms {
+            self.clock = Some(Clock { ahead_ms: cmd.now_ms - reported_ms, set_ms: up_ms });
         }
     }
 
     fn ahead_ms(&self, up_ms: i64) -> Option<i64> {
-        self.clock.filter(|clock| up_ms - clock.told_ms < CLOCK_MS).map(|clock| clock.ahead_ms)
+        self.clock.filter(|clock| up_ms - clock.set_ms < CLOCK_MS).map(|clock| clock.ahead_ms)
     }
 }

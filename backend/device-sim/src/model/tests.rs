@@ -35,25 +35,25 @@ fn shown(acts: &[Act]) -> String {
         Act::Save => "save".to_owned(),
         Act::Relay(true) => "on".to_owned(),
         Act::Relay(false) => "off".to_owned(),
-        Act::Say(Saying::State) => "state".to_owned(),
-        Act::Say(Saying::Ack { cmd_id, result, .. }) => format!("{result:?}-{}", cmd_id.as_u128()),
+        Act::Send(Outgoing::State) => "state".to_owned(),
+        Act::Send(Outgoing::Ack { cmd_id, result, .. }) => format!("{result:?}-{}", cmd_id.as_u128()),
     };
     acts.iter().map(show).collect::<Vec<_>>().join(" ")
 }
 
-fn hears(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
-    shown(&device.hear(cmd, up_ms))
+fn acts_on(device: &mut Device, cmd: &Cmd, up_ms: i64) -> String {
+    shown(&device.on_command(cmd, up_ms))
 }
 
 fn state(device: &mut Device, up_ms: i64) -> State {
-    let DeviceMessage::State(state) = device.word(Saying::State, up_ms) else { panic!("a state") };
+    let DeviceMessage::State(state) = device.message(Outgoing::State, up_ms) else { panic!("a state") };
     state
 }
 
-/// Sends a state report at `asked_ms` and receives the answer at `up_ms`; the server wrote it when its time was `now_ms`.
-fn exchange(device: &mut Device, asked_ms: i64, now_ms: i64, up_ms: i64) {
-    state(device, asked_ms);
-    device.hear(&Cmd { now_ms, echo: Some(asked_ms), ..probe() }, up_ms);
+/// Sends a state report at `reported_ms` and receives the answer at `up_ms`; the server wrote it when its time was `now_ms`.
+fn exchange(device: &mut Device, reported_ms: i64, now_ms: i64, up_ms: i64) {
+    state(device, reported_ms);
+    device.on_command(&Cmd { now_ms, echo: Some(reported_ms), ..probe() }, up_ms);
 }
 
 /// Device with a connection and the time.
@@ -67,31 +67,31 @@ fn device() -> Device {
 #[test]
 fn a_start_is_on_flash_before_it_pulses_and_pulses_before_it_is_acknowledged() {
     let mut device = device();
-    assert_eq!(hears(&mut device, &start(1, 1), 1_000), "save on state Started-1");
+    assert_eq!(acts_on(&mut device, &start(1, 1), 1_000), "save on state Started-1");
     assert_eq!(device.run(1_000), Some(DeviceRun::new(id(1), 60_000)));
 }
 
 #[test]
 fn a_known_command_repeats_its_result_and_does_nothing_else() {
     let mut device = device();
-    hears(&mut device, &start(1, 2), 1_000);
-    hears(&mut device, &start(2, 1), 2_000);
-    hears(&mut device, &start(3, 3), 10_001);
+    acts_on(&mut device, &start(1, 2), 1_000);
+    acts_on(&mut device, &start(2, 1), 2_000);
+    acts_on(&mut device, &start(3, 3), 10_001);
     for (n, result) in [(1, "Started-1"), (2, "Refused-2"), (3, "Expired-3")] {
         // A repeated command gets the old answer, whatever a new one would get.
         let again = Cmd { epoch: 9, exp: SERVER_S + 1_000, ..start(n, 9) };
-        assert!(hears(&mut device, &again, 11_000).ends_with(result));
-        assert_eq!(hears(&mut device, &again, 12_000), result);
-        assert_eq!(hears(&mut device, &Cmd { op: Op::Query, ..again }, 13_000), format!("state {result}"));
+        assert!(acts_on(&mut device, &again, 11_000).ends_with(result));
+        assert_eq!(acts_on(&mut device, &again, 12_000), result);
+        assert_eq!(acts_on(&mut device, &Cmd { op: Op::Query, ..again }, 13_000), format!("state {result}"));
     }
     device.tick(61_000);
-    assert_eq!(hears(&mut device, &start(1, 9), 62_000), "Done-1");
+    assert_eq!(acts_on(&mut device, &start(1, 9), 62_000), "Done-1");
 }
 
 #[test]
 fn a_start_past_its_end_is_expired() {
     for (up_ms, result) in [(10_000, "save on state Started-1"), (10_001, "save state Expired-1")] {
-        assert_eq!(hears(&mut device(), &start(1, 1), up_ms), result);
+        assert_eq!(acts_on(&mut device(), &start(1, 1), up_ms), result);
     }
 }
 
@@ -100,84 +100,84 @@ fn without_a_clock_every_new_start_is_expired() {
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
     state(&mut device, 0);
-    assert_eq!(hears(&mut device, &start(1, 1), 100), "save state Expired-1");
+    assert_eq!(acts_on(&mut device, &start(1, 1), 100), "save state Expired-1");
     // The start itself may answer the state report.
-    assert_eq!(hears(&mut device, &Cmd { echo: Some(0), ..start(2, 2) }, 200), "save on state Started-2");
+    assert_eq!(acts_on(&mut device, &Cmd { echo: Some(0), ..start(2, 2) }, 200), "save on state Started-2");
 }
 
 #[test]
 fn a_lower_epoch_a_running_cycle_and_a_fault_are_refused_but_a_late_start_is_expired() {
     let mut device = device();
     device.set_faulty(true);
-    assert_eq!(hears(&mut device, &start(1, 5), 1_000), "save state Refused-1");
-    assert_eq!(hears(&mut device, &start(2, 6), 10_500), "save state Expired-2");
+    assert_eq!(acts_on(&mut device, &start(1, 5), 1_000), "save state Refused-1");
+    assert_eq!(acts_on(&mut device, &start(2, 6), 10_500), "save state Expired-2");
     device.set_faulty(false);
     exchange(&mut device, 20_000, SERVER_MS, 20_000);
-    assert_eq!(hears(&mut device, &start(3, 5), 21_000), "save state Refused-3", "below what a refused or late one had");
-    assert_eq!(hears(&mut device, &start(4, 6), 22_000), "save on state Started-4");
-    assert_eq!(hears(&mut device, &start(5, 7), 23_000), "save state Refused-5");
+    assert_eq!(acts_on(&mut device, &start(3, 5), 21_000), "save state Refused-3", "below what a refused or late one had");
+    assert_eq!(acts_on(&mut device, &start(4, 6), 22_000), "save on state Started-4");
+    assert_eq!(acts_on(&mut device, &start(5, 7), 23_000), "save state Refused-5");
     assert_eq!(device.run(23_000).map(|run| run.cmd_id), Some(id(4)));
 }
 
 #[test]
 fn it_turns_itself_off() {
     let mut device = device();
-    hears(&mut device, &start(1, 1), 1_000);
+    acts_on(&mut device, &start(1, 1), 1_000);
     assert_eq!(device.tick_at(), Some(61_000));
     assert_eq!(shown(&device.tick(60_999)), "");
     assert_eq!(shown(&device.tick(61_000)), "save off state Done-1");
     assert_eq!((device.tick_at(), shown(&device.tick(61_001))), (None, String::new()));
     // A command that arrives at the same moment is processed after it.
     let mut device = self::device();
-    hears(&mut device, &start(1, 1), 1_000);
-    assert_eq!(hears(&mut device, &probe(), 61_000), "save off state Done-1 state");
+    acts_on(&mut device, &start(1, 1), 1_000);
+    assert_eq!(acts_on(&mut device, &probe(), 61_000), "save off state Done-1 state");
 }
 
 #[test]
 fn a_query_returns_the_result_of_a_command_whatever_its_epoch() {
     let mut device = device();
-    hears(&mut device, &start(1, 5), 1_000);
-    assert_eq!(hears(&mut device, &query(1, 1), 2_000), "state Started-1");
-    assert_eq!(hears(&mut device, &query(2, 1), 3_000), "state", "its start may still come");
-    assert_eq!(hears(&mut device, &query(2, 1), 10_001), "save state Expired-2");
+    acts_on(&mut device, &start(1, 5), 1_000);
+    assert_eq!(acts_on(&mut device, &query(1, 1), 2_000), "state Started-1");
+    assert_eq!(acts_on(&mut device, &query(2, 1), 3_000), "state", "its start may still come");
+    assert_eq!(acts_on(&mut device, &query(2, 1), 10_001), "save state Expired-2");
 }
 
 #[test]
 fn a_query_is_a_fence_and_the_fence_is_on_flash() {
     let mut device = device();
-    assert_eq!(hears(&mut device, &query(1, 5), 1_000), "save state");
+    assert_eq!(acts_on(&mut device, &query(1, 5), 1_000), "save state");
     assert_eq!(state(&mut device, 1_000).epoch, Some(5));
-    assert_eq!(hears(&mut device, &query(1, 5), 1_000), "state", "there is nothing new");
-    assert_eq!(hears(&mut device, &start(2, 4), 2_000), "save state Refused-2");
-    assert_eq!(hears(&mut device, &start(1, 5), 3_000), "save on state Started-1");
+    assert_eq!(acts_on(&mut device, &query(1, 5), 1_000), "state", "there is nothing new");
+    assert_eq!(acts_on(&mut device, &start(2, 4), 2_000), "save state Refused-2");
+    assert_eq!(acts_on(&mut device, &start(1, 5), 3_000), "save on state Started-1");
 }
 
 #[test]
 fn expired_in_answer_to_a_query_stays_true() {
     let mut device = device();
-    hears(&mut device, &query(1, 1), 10_001);
+    acts_on(&mut device, &query(1, 1), 10_001);
     // The device's clock is set back: by the new clock, the start is in time.
     exchange(&mut device, 20_000, SERVER_MS, 20_000);
-    assert_eq!(hears(&mut device, &start(1, 1), 20_001), "Expired-1");
+    assert_eq!(acts_on(&mut device, &start(1, 1), 20_001), "Expired-1");
     assert_eq!(state(&mut device, 20_001).last, Some(Last { cmd_id: id(1), result: AckResult::Expired }));
 }
 
 #[test]
 fn a_nil_query_is_answered_with_a_state_and_leaves_nothing_behind() {
     let mut device = device();
-    assert_eq!(hears(&mut device, &Cmd { exp: 0, ..probe() }, 1_000), "state");
+    assert_eq!(acts_on(&mut device, &Cmd { exp: 0, ..probe() }, 1_000), "state");
     assert_eq!((state(&mut device, 1_000).epoch, state(&mut device, 1_000).last), (Some(0), None));
-    assert_eq!(hears(&mut device, &start(1, 1), 2_000), "save on state Started-1");
+    assert_eq!(acts_on(&mut device, &start(1, 1), 2_000), "save on state Started-1");
 }
 
 #[test]
 fn a_stop_ends_its_run_whatever_its_epoch_and_no_other() {
     let mut device = device();
-    hears(&mut device, &start(1, 5), 1_000);
-    assert_eq!(hears(&mut device, &stop(2), 2_000), "state");
-    assert_eq!(hears(&mut device, &stop(1), 3_000), "save off state Done-1");
-    assert_eq!(hears(&mut device, &stop(1), 4_000), "state Done-1");
-    assert_eq!(hears(&mut device, &start(3, 6), 5_000), "save on state Started-3");
+    acts_on(&mut device, &start(1, 5), 1_000);
+    assert_eq!(acts_on(&mut device, &stop(2), 2_000), "state");
+    assert_eq!(acts_on(&mut device, &stop(1), 3_000), "save off state Done-1");
+    assert_eq!(acts_on(&mut device, &stop(1), 4_000), "state Done-1");
+    assert_eq!(acts_on(&mut device, &start(3, 6), 5_000), "save on state Started-3");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn the_clock_is_the_servers_time_plus_the_whole_exchange() {
     for (up_ms, result) in [(6_000, "save on state Started-1"), (6_001, "save state Expired-1")] {
         let mut device = device();
         exchange(&mut device, 1_000, SERVER_MS + 5_000, 2_900);
-        assert_eq!(hears(&mut device, &start(1, 1), up_ms), result);
+        assert_eq!(acts_on(&mut device, &start(1, 1), up_ms), result);
     }
 }
 
@@ -204,39 +204,39 @@ fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
         let mut device = Device::boot(7, DeviceMemory::default());
         device.connect();
         asked.iter().for_each(|up_ms| drop(state(&mut device, *up_ms)));
-        device.hear(&Cmd { echo, ..probe() }, 1_000 + after_ms);
+        device.on_command(&Cmd { echo, ..probe() }, 1_000 + after_ms);
         let result = if told { "save on state Started-1" } else { "save state Expired-1" };
-        assert_eq!(hears(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
+        assert_eq!(acts_on(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
     }
     // A state report of the previous connection gets no answer.
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
     state(&mut device, 1_000);
     device.connect();
-    device.hear(&Cmd { echo: Some(1_000), ..probe() }, 1_100);
-    assert_eq!(hears(&mut device, &start(1, 1), 2_000), "save state Expired-1");
+    device.on_command(&Cmd { echo: Some(1_000), ..probe() }, 1_100);
+    assert_eq!(acts_on(&mut device, &start(1, 1), 2_000), "save state Expired-1");
 }
 
 #[test]
 fn the_newest_exchange_counts_for_an_hour() {
     let mut device = device();
     exchange(&mut device, 20_000, SERVER_MS, 21_000);
-    assert_eq!(hears(&mut device, &start(1, 1), 30_000), "save on state Started-1", "though by the first one it is late");
+    assert_eq!(acts_on(&mut device, &start(1, 1), 30_000), "save on state Started-1", "though by the first one it is late");
     let hour = 21_000 + 3_600_000;
     let fresh = |n| Cmd { exp: SERVER_S + 7_200, ..start(n, n.into()) };
     device.tick(90_000);
-    assert_eq!(hears(&mut device, &fresh(2), hour - 1), "save on state Started-2");
+    assert_eq!(acts_on(&mut device, &fresh(2), hour - 1), "save on state Started-2");
     device.tick(hour + 60_000);
-    assert_eq!(hears(&mut device, &fresh(3), hour + 60_000), "save state Expired-3");
+    assert_eq!(acts_on(&mut device, &fresh(3), hour + 60_000), "save state Expired-3");
     exchange(&mut device, hour + 70_000, SERVER_MS, hour + 70_000);
     device.forget_time();
-    assert_eq!(hears(&mut device, &fresh(4), hour + 70_000), "save state Expired-4");
+    assert_eq!(acts_on(&mut device, &fresh(4), hour + 70_000), "save state Expired-4");
 }
 
 #[test]
 fn a_state_reports_the_run_and_the_last_command() {
     let mut device = device();
-    hears(&mut device, &start(1, 3), 1_000);
+    acts_on(&mut device, &start(1, 3), 1_000);
     let run = |left_s| Some(Run { cmd_id: id(1), left_s });
     let last = |n, result| Some(Last { cmd_id: id(n), result });
     for (up_ms, left_s) in [(1_000, 60), (1_001, 60), (2_000, 59), (60_999, 1)] {
@@ -246,7 +246,7 @@ fn a_state_reports_the_run_and_the_last_command() {
     device.tick(61_000);
     let idle = state(&mut device, 61_000);
     assert_eq!((idle.run, idle.last), (None, last(1, AckResult::Done)));
-    hears(&mut device, &start(2, 2), 62_000);
+    acts_on(&mut device, &start(2, 2), 62_000);
     assert_eq!(state(&mut device, 62_000).last, last(2, AckResult::Expired));
 }
 
@@ -257,20 +257,20 @@ fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_id
     let mut device = Device::boot(7, DeviceMemory::default());
     device.connect();
     assert_eq!(device.will(), DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp(1, 0, 0) }));
-    assert_eq!(device.word(Saying::State, 50).stamp(), &stamp(1, 1, 50));
-    assert_eq!(device.beat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
-    let ack = Saying::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
+    assert_eq!(device.message(Outgoing::State, 50).stamp(), &stamp(1, 1, 50));
+    assert_eq!(device.heartbeat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
+    let ack = Outgoing::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
     let said = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
-    assert_eq!(device.word(ack, 70), DeviceMessage::Ack(said));
+    assert_eq!(device.message(ack, 70), DeviceMessage::Ack(said));
     device.connect();
-    assert_eq!(device.beat(None, 80).stamp(), &stamp(2, 1, 80));
+    assert_eq!(device.heartbeat(None, 80).stamp(), &stamp(2, 1, 80));
 }
 
 #[test]
 fn a_run_continues_after_a_power_cut_with_the_saved_rest() {
     let mut device = device();
     let long = Cmd { durasi_s: 600, ..start(1, 3) };
-    hears(&mut device, &long, 1_000);
+    acts_on(&mut device, &long, 1_000);
     assert_eq!((device.tick_at(), shown(&device.tick(60_999))), (Some(61_000), String::new()));
     assert_eq!((shown(&device.tick(61_000)), device.tick_at()), ("save".to_owned(), Some(121_000)));
     let flash = serde_json::to_string(&device.journal()).unwrap();
@@ -282,24 +282,24 @@ fn a_run_continues_after_a_power_cut_with_the_saved_rest() {
     assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 540_000)), "as at the last full minute");
     assert_eq!(again.tick_at(), Some(60_000));
     again.connect();
-    assert_eq!(hears(&mut again, &long, 1_000), "Started-1", "it is known, and no clock is needed for that");
-    assert_eq!(hears(&mut again, &start(2, 2), 1_000), "save state Expired-2", "its clock is gone with the power");
+    assert_eq!(acts_on(&mut again, &long, 1_000), "Started-1", "it is known, and no clock is needed for that");
+    assert_eq!(acts_on(&mut again, &start(2, 2), 1_000), "save state Expired-2", "its clock is gone with the power");
     exchange(&mut again, 2_000, SERVER_MS, 2_000);
-    assert_eq!(hears(&mut again, &start(3, 2), 3_000), "save state Refused-3", "it runs, and the fence stands");
+    assert_eq!(acts_on(&mut again, &start(3, 2), 3_000), "save state Refused-3", "it runs, and the fence stands");
     assert_eq!(shown(&again.tick(540_000)), "save off state Done-1");
 }
 
 #[test]
 fn a_run_that_was_over_or_stopped_does_not_begin_again() {
     let mut over = device();
-    hears(&mut over, &start(1, 1), 1_000);
+    acts_on(&mut over, &start(1, 1), 1_000);
     let mut stopped = over.clone();
     over.tick(61_000);
-    hears(&mut stopped, &stop(1), 2_000);
+    acts_on(&mut stopped, &stop(1), 2_000);
     for device in [over, stopped] {
         let mut again = Device::boot(8, device.journal());
         assert_eq!((again.tick_at(), shown(&again.tick(0))), (None, String::new()));
-        assert_eq!(hears(&mut again, &start(1, 1), 1_000), "Done-1");
+        assert_eq!(acts_on(&mut again, &start(1, 1), 1_000), "Done-1");
     }
 }
 
@@ -309,15 +309,15 @@ fn a_fault_of_the_machine_is_not_stored_on_flash() {
     device.set_faulty(true);
     let mut again = Device::boot(8, device.journal());
     exchange(&mut again, 0, SERVER_MS, 0);
-    assert_eq!(hears(&mut again, &start(1, 1), 100), "save on state Started-1");
+    assert_eq!(acts_on(&mut again, &start(1, 1), 100), "save on state Started-1");
 }
 
 #[test]
 fn the_oldest_command_is_forgotten_and_never_the_one_that_runs() {
     let mut device = device();
-    hears(&mut device, &start(1, 100), 0);
-    (2..=40).for_each(|n| drop(hears(&mut device, &start(n, n.into()), 100)));
-    assert_eq!(hears(&mut device, &query(1, 0), 200), "state Started-1");
-    assert_eq!(hears(&mut device, &query(40, 0), 200), "state Refused-40");
-    assert_eq!(hears(&mut device, &query(2, 0), 200), "state");
+    acts_on(&mut device, &start(1, 100), 0);
+    (2..=40).for_each(|n| drop(acts_on(&mut device, &start(n, n.into()), 100)));
+    assert_eq!(acts_on(&mut device, &query(1, 0), 200), "state Started-1");
+    assert_eq!(acts_on(&mut device, &query(40, 0), 200), "state Refused-40");
+    assert_eq!(acts_on(&mut device, &query(2, 0), 200), "state");
 }

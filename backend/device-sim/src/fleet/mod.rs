@@ -1,15 +1,14 @@
 //! Fleet of simulated devices over MQTT: any number in one process, each the model of a device with a separate MQTT client. One thread
 //! waits for all connections; a device has no task and no buffer, and all its limits are set here.
 
+mod connection;
 mod control;
 mod count;
 mod fault;
-mod life;
-mod line;
+mod lifecycle;
 mod member;
 mod selection;
 
-use nyala_core::domain::id::MachineId;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::io::{self, Write};
@@ -20,6 +19,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token, Waker};
+use nyala_core::domain::id::MachineId;
+use nyala_machines::device::journal::Journal;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use rustls::ClientConfig;
@@ -30,8 +31,7 @@ use self::count::Count;
 pub use self::fault::{Fault, Share};
 use self::member::Member;
 pub use self::selection::Selection;
-use super::model::Device;
-use crate::device::journal::Journal;
+use crate::model::Device;
 
 const WAKE: Token = Token(0);
 /// Token of the control port; those of its clients follow.
@@ -41,7 +41,7 @@ const EVENTS: usize = 1024;
 /// Size of the one buffer for all connections: a server sends little to one device.
 const BUFFER_BYTES: usize = 16 * 1024;
 /// Greatest number of connections between SYN and SUBACK; the server limits those that have not logged in.
-const MAX_ON_THEIR_WAY: usize = 256;
+const MAX_CONNECTING: usize = 256;
 
 /// Credentials of a device.
 #[derive(Clone)]
@@ -61,7 +61,7 @@ pub struct Plan {
     /// Address of the control port; loopback.
     pub control: Option<SocketAddr>,
     /// Interval between two heartbeats (`hb`).
-    pub beat_ms: i64,
+    pub heartbeat_ms: i64,
     /// File of the devices' memory; without one, the memory ends with the process.
     pub journal: Option<PathBuf>,
     pub seed: Option<u64>,
@@ -72,7 +72,7 @@ pub struct Plan {
 /// Reason why the fleet cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    #[error("cannot wait for lines: {0}")]
+    #[error("cannot wait for connections: {0}")]
     Poll(io::Error),
     #[error("the control port {0}: {1}")]
     Control(SocketAddr, io::Error),
@@ -115,7 +115,7 @@ pub struct Fleet {
     timers: BinaryHeap<Reverse<(i64, usize)>>,
     /// Members that want to connect.
     queue: VecDeque<usize>,
-    on_their_way: usize,
+    connecting: usize,
     /// Number of members that should have a connection.
     expected: usize,
     count: Count,
@@ -163,7 +163,7 @@ impl Fleet {
             members,
             clones: HashMap::new(),
             timers: BinaryHeap::new(),
-            on_their_way: 0,
+            connecting: 0,
             expected: 0,
             count: Count::default(),
             ready: false,
@@ -172,8 +172,8 @@ impl Fleet {
             failed: None,
             plan,
         };
-        fleet.begin_with_faults()?;
-        fleet.expect();
+        fleet.apply_first_faults()?;
+        fleet.count_expected();
         Ok(fleet)
     }
 
@@ -181,15 +181,15 @@ impl Fleet {
         self.stop.clone()
     }
 
-    /// Plays all devices until it is stopped. Writes events that concern all of them to `told`, a line of JSON each.
+    /// Plays all devices until it is stopped. Writes events that concern all of them to `out`, a line of JSON each.
     ///
     /// # Errors
     /// When a device's memory cannot be stored, or not all were connected in time.
-    pub fn run(&mut self, told: &mut impl Write) -> Result<(), FleetError> {
+    pub fn run(&mut self, out: &mut impl Write) -> Result<(), FleetError> {
         let mut events = Events::with_capacity(EVENTS);
-        (0..self.members.len()).for_each(|i| self.power(i));
+        (0..self.members.len()).for_each(|i| self.power_on(i));
         if let Some(at) = self.control.as_ref().map(Control::address) {
-            report(told, &serde_json::json!({"control": at.to_string()}));
+            report(out, &serde_json::json!({"control": at.to_string()}));
         }
         while !self.stop.0.0.load(Ordering::SeqCst) {
             self.connect_some();
@@ -204,7 +204,7 @@ impl Fleet {
                     WAKE => {}
                     Token(n) if n >= MEMBERS => {
                         let readable = event.is_readable() || event.is_read_closed() || event.is_error();
-                        self.ready(n - MEMBERS, readable, event.is_writable());
+                        self.on_socket_event(n - MEMBERS, readable, event.is_writable());
                     }
                     Token(n) => self.control_ready(n - CONTROL),
                 }
@@ -213,7 +213,7 @@ impl Fleet {
             if let Some(e) = self.failed.take() {
                 return Err(e);
             }
-            self.report(told)?;
+            self.report(out)?;
         }
         Ok(())
     }
@@ -225,7 +225,7 @@ impl Fleet {
 
     /// Time until the next member is due.
     fn wait_ms(&self) -> Option<i64> {
-        if !self.queue.is_empty() && self.on_their_way < MAX_ON_THEIR_WAY {
+        if !self.queue.is_empty() && self.connecting < MAX_CONNECTING {
             return Some(0);
         }
         let late = self.plan.wait.filter(|_| !self.ready).and_then(|wait| i64::try_from(wait.as_millis()).ok());
@@ -255,11 +255,11 @@ impl Fleet {
     }
 
     /// Recounts the expected connections after an order to connect or disconnect a member.
-    fn expect(&mut self) {
+    fn count_expected(&mut self) {
         self.expected = self.members.iter().filter(|member| member.is_expected()).count();
     }
 
-    fn report(&mut self, told: &mut impl Write) -> Result<(), FleetError> {
+    fn report(&mut self, out: &mut impl Write) -> Result<(), FleetError> {
         let whole = self.count.connected > 0 && self.count.connected == self.expected;
         let mut lines = Vec::new();
         if whole && !self.ready {
@@ -269,7 +269,7 @@ impl Fleet {
         if whole && let Some(outage) = self.count.outage_over() {
             lines.push(outage);
         }
-        lines.iter().for_each(|line| report(told, line));
+        lines.iter().for_each(|line| report(out, line));
         let late = self.plan.wait.filter(|wait| !self.ready && self.began.elapsed() >= *wait);
         late.map_or(Ok(()), |wait| {
             let (connected, devices) = (self.count.connected, self.members.len());
@@ -278,14 +278,14 @@ impl Fleet {
     }
 
     /// A moment from `least` to `most` milliseconds from now.
-    fn within(&mut self, least: i64, most: i64) -> i64 {
+    fn random_time(&mut self, least: i64, most: i64) -> i64 {
         self.now + self.rng.random_range(least..=most)
     }
 }
 
-fn report(told: &mut impl Write, line: &serde_json::Value) {
+fn report(out: &mut impl Write, line: &serde_json::Value) {
     // The reader may be gone; the devices continue all the same.
-    let _ = writeln!(told, "{line}").and_then(|()| told.flush());
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// Random boot id. It is not a counter, because a device that has forgotten everything must not look like its earlier self. Nor does it

@@ -27,13 +27,13 @@ pub(super) struct Control {
 
 struct Client {
     stream: TcpStream,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     waiting: Vec<u8>,
 }
 
-/// Order of a client.
+/// ControlOrder of a client.
 #[derive(Debug, PartialEq, Eq)]
-enum Order {
+enum ControlOrder {
     Fault(Selection, Fault),
     /// Removes one fault, or all.
     Heal(Selection, Option<Fault>),
@@ -44,7 +44,7 @@ enum Order {
     Quit,
 }
 
-impl Order {
+impl ControlOrder {
     fn parse(line: &str) -> Result<Self, String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match words[..] {
@@ -80,7 +80,7 @@ impl Control {
         while let Ok((mut stream, _)) = self.listener.accept() {
             let Some(at) = self.clients.iter().position(Option::is_none) else { continue };
             if registry.register(&mut stream, Token(CONTROL + 1 + at), Interest::READABLE | Interest::WRITABLE).is_ok() {
-                self.clients[at] = Some(Client { stream, heard: Vec::new(), waiting: Vec::new() });
+                self.clients[at] = Some(Client { stream, received: Vec::new(), waiting: Vec::new() });
             }
         }
     }
@@ -94,16 +94,16 @@ impl Client {
         loop {
             match self.stream.read(&mut buffer) {
                 Ok(0) => return None,
-                Ok(n) => self.heard.extend_from_slice(&buffer[..n]),
+                Ok(n) => self.received.extend_from_slice(&buffer[..n]),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Some(lines),
                 Err(_) => return None,
             }
-            while let Some(end) = self.heard.iter().position(|b| *b == b'\n') {
-                let line: Vec<u8> = self.heard.drain(..=end).collect();
+            while let Some(end) = self.received.iter().position(|b| *b == b'\n') {
+                let line: Vec<u8> = self.received.drain(..=end).collect();
                 lines.push(String::from_utf8_lossy(&line).trim().to_owned());
             }
-            if self.heard.len() > LINE_BYTES || lines.len() > MAX_LINES {
+            if self.received.len() > LINE_BYTES || lines.len() > MAX_LINES {
                 return None;
             }
         }
@@ -131,7 +131,7 @@ impl Fleet {
         let Some(at) = at.checked_sub(1) else { return control.accept(self.poll.registry()) };
         let Some(mut client) = control.clients.get_mut(at).and_then(Option::take) else { return };
         let Some(lines) = client.lines() else { return };
-        let answers = lines.iter().map(|line| format!("{}\n", self.obey(line))).collect::<String>();
+        let answers = lines.iter().map(|line| format!("{}\n", self.answer(line))).collect::<String>();
         if client.send(answers.as_bytes())
             && let Some(control) = &mut self.control
         {
@@ -139,13 +139,13 @@ impl Fleet {
         }
     }
 
-    fn obey(&mut self, line: &str) -> Value {
-        Order::parse(line).and_then(|order| self.order(order)).unwrap_or_else(|error| json!({"error": error}))
+    fn answer(&mut self, line: &str) -> Value {
+        ControlOrder::parse(line).and_then(|order| self.carry_out(order)).unwrap_or_else(|error| json!({"error": error}))
     }
 
-    fn order(&mut self, order: Order) -> Result<Value, String> {
+    fn carry_out(&mut self, order: ControlOrder) -> Result<Value, String> {
         let who = match &order {
-            Order::Fault(who, _) | Order::Heal(who, _) | Order::Cut(who) | Order::ComeBack(who) => {
+            ControlOrder::Fault(who, _) | ControlOrder::Heal(who, _) | ControlOrder::Cut(who) | ControlOrder::ComeBack(who) => {
                 let who_is_that = || FleetError::Nobody(who.clone()).to_string();
                 Some(self.selected(who)).filter(|who| !who.is_empty()).ok_or_else(who_is_that)?
             }
@@ -153,24 +153,24 @@ impl Fleet {
         };
         let devices = who.len();
         match order {
-            Order::Fault(_, fault) => who.into_iter().for_each(|i| self.set_fault(i, fault, true)),
-            Order::Heal(_, fault) => {
+            ControlOrder::Fault(_, fault) => who.into_iter().for_each(|i| self.set_fault(i, fault, true)),
+            ControlOrder::Heal(_, fault) => {
                 let faults = fault.map_or_else(|| Fault::ALL.to_vec(), |fault| vec![fault]);
                 who.into_iter().for_each(|i| faults.iter().for_each(|fault| self.set_fault(i, *fault, false)));
             }
-            Order::Cut(_) => {
-                self.count.cut(self.now);
+            ControlOrder::Cut(_) => {
+                self.count.begin_outage(self.now);
                 who.into_iter().for_each(|i| self.cut(i));
             }
-            Order::ComeBack(_) => who.into_iter().for_each(|i| self.come_back(i)),
-            Order::Stats => return Ok(self.count.told(self.expected, self.now)),
-            Order::Run(idmesin) => return self.describe(idmesin),
-            Order::Quit => {
+            ControlOrder::ComeBack(_) => who.into_iter().for_each(|i| self.reconnect(i)),
+            ControlOrder::Stats => return Ok(self.count.to_json(self.expected, self.now)),
+            ControlOrder::Run(idmesin) => return self.describe(idmesin),
+            ControlOrder::Quit => {
                 self.stop.stop();
                 return Ok(json!({"ok": true}));
             }
         }
-        self.expect();
+        self.count_expected();
         Ok(json!({"ok": true, "devices": devices}))
     }
 
@@ -195,16 +195,16 @@ mod tests {
     fn orders_are_parsed_and_an_invalid_one_gets_the_list_of_orders() {
         let all: Selection = "all".parse().unwrap();
         for (line, order) in [
-            ("fault 1-50 late", Order::Fault("1-50".parse().unwrap(), Fault::Late)),
-            ("heal  all ", Order::Heal(all.clone(), None)),
-            ("heal 7 flap", Order::Heal("7".parse().unwrap(), Some(Fault::Flap))),
-            ("cut all", Order::Cut(all.clone())),
-            ("come-back all", Order::ComeBack(all)),
-            ("stats", Order::Stats),
-            ("run 7", Order::Run(7)),
-            ("quit", Order::Quit),
+            ("fault 1-50 late", ControlOrder::Fault("1-50".parse().unwrap(), Fault::Late)),
+            ("heal  all ", ControlOrder::Heal(all.clone(), None)),
+            ("heal 7 flap", ControlOrder::Heal("7".parse().unwrap(), Some(Fault::Flap))),
+            ("cut all", ControlOrder::Cut(all.clone())),
+            ("come-back all", ControlOrder::ComeBack(all)),
+            ("stats", ControlOrder::Stats),
+            ("run 7", ControlOrder::Run(7)),
+            ("quit", ControlOrder::Quit),
         ] {
-            assert_eq!(Order::parse(line), Ok(order));
+            assert_eq!(ControlOrder::parse(line), Ok(order));
         }
         for (line, why) in [
             ("", "fault WHO KIND,"),
@@ -214,8 +214,8 @@ mod tests {
             ("cut everyone", "\"everyone\" is no machines"),
             ("run x", "\"x\" is no machine's number"),
         ] {
-            let told = Order::parse(line).unwrap_err();
-            assert!(told.starts_with(why), "{line}: {told}");
+            let error = ControlOrder::parse(line).unwrap_err();
+            assert!(error.starts_with(why), "{line}: {error}");
         }
     }
 }

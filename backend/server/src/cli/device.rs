@@ -1,23 +1,22 @@
 //! `nyala device`: keys of the machines' devices. A secret is printed once, when its key is made.
 
-mod keys_file;
-mod sim;
-
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::{Args, Subcommand};
 use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, RequestedKey};
+use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, RequestedKey};
 use nyala_machines::device::mqtt::tls::Authority;
 
-use self::sim::Sim;
 use super::context::{self, CommandContext, PRINCIPAL};
-use super::{CommonArgs, Failure, output};
+use super::{CommonArgs, DEVICE_SIM, Failure, output};
 
 #[derive(Debug, Subcommand)]
 pub enum DeviceCommand {
@@ -29,8 +28,12 @@ pub enum DeviceCommand {
     Revoke { mesin_id: MachineId },
     /// List the keys
     List,
-    /// Play devices, as many as there are keys
-    Sim(Box<Sim>),
+    /// Play devices, as many as there are keys, with the program nyala-device-sim: it takes the arguments
+    #[command(disable_help_flag = true)]
+    Sim {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -58,7 +61,7 @@ impl DeviceCommand {
             Self::Rotate { mesin_id } => context::run(common, async |k| make(k, mesin_id, RequestedKey::Next).await),
             Self::Revoke { mesin_id } => context::run(common, async |k| revoke(k, mesin_id).await),
             Self::List => context::run(common, list),
-            Self::Sim(sim) => sim.run(common),
+            Self::Sim { arguments } => Err(exec_sim(common, &arguments)),
         }
     }
 }
@@ -90,7 +93,7 @@ async fn make_missing(k: &CommandContext, outlet: OutletId, out: &Path) -> Resul
     if logins.is_empty() {
         return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
     }
-    write_new(out, &keys_file::text(&logins)?)?;
+    write_new(out, &csv_of(&logins)?)?;
     // A file with keys that do not count would be taken for one with keys that do.
     if let Err(e) = tx.commit().await {
         fs::remove_file(out)?;
@@ -98,6 +101,16 @@ async fn make_missing(k: &CommandContext, outlet: OutletId, out: &Path) -> Resul
     }
     let done = format!("{} keys are in {}", logins.len(), out.display());
     output::print(&done, &done)
+}
+
+/// Keys as CSV (RFC 4180), a row for each device.
+fn csv_of(logins: &[DeviceLogin]) -> Result<String, Failure> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    for login in logins {
+        table.serialize(login).map_err(|e| Failure::new(e.to_string()))?;
+    }
+    let bytes = table.into_inner().map_err(|e| Failure::new(e.to_string()))?;
+    String::from_utf8(bytes).map_err(|e| Failure::new(e.to_string()))
 }
 
 /// Writes a file that only its owner can read, whole or not at all, and never over another one.
@@ -133,4 +146,20 @@ async fn list(k: &CommandContext) -> Result<(), Failure> {
         text += &format!("{key}\t{machine}\t{outlet}\t{name}\t{}\t{}\t{}\n", at(4), at(5), at(6));
     }
     output::print(&text, output::NOTHING)
+}
+
+/// Replaces this process with `nyala-device-sim`: the one beside this program, or the first one on PATH. Returns only why it could not.
+fn exec_sim(common: &CommonArgs, arguments: &[OsString]) -> Failure {
+    let folder = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.to_owned())).unwrap_or_default();
+    for program in [folder.join(DEVICE_SIM), DEVICE_SIM.into()] {
+        let failed = Command::new(&program).args(common.to_arguments()).args(arguments).exec();
+        if failed.kind() != ErrorKind::NotFound {
+            return Failure::new(format!("{} cannot be started: {failed}", program.display()));
+        }
+    }
+    Failure::new(format!(
+        "{DEVICE_SIM} plays the devices, and it is neither in {} nor on PATH: in a checkout of this version, `cargo build --release \
+         -p {DEVICE_SIM}` makes target/release/{DEVICE_SIM}; copy that into one of them",
+        folder.display()
+    ))
 }

@@ -1,11 +1,14 @@
 //! Connection of a device: a socket, MQTT on it, and the bytes that the kernel has not taken yet.
 
 use std::io::{self, ErrorKind};
+use std::sync::Arc;
 
+use mio::net::TcpStream;
+use nyala_machines::device::mqtt::socket::Socket;
 use nyala_mqtt::client::Connection;
 use nyala_mqtt::{Limits, Refusal, Unsent, Violation};
-
-use crate::device::mqtt::socket::Socket;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection};
 
 /// Bytes that may wait to be sent; a device that exceeds it treats the server as gone.
 const MAX_WAITING: usize = 4 * 1024;
@@ -42,20 +45,33 @@ impl From<io::Error> for Loss {
     }
 }
 
-pub(super) struct Line {
+/// Device's end of a connection; `tls`: the trusted authorities and the expected server, with TLS.
+pub(super) fn open(stream: TcpStream, tls: Option<&(Arc<ClientConfig>, ServerName<'static>)>) -> io::Result<Socket> {
+    // A message is one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
+    let _ = stream.set_nodelay(true);
+    let Some((config, name)) = tls else { return Ok(Socket::Plain(stream)) };
+    let session = ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
+    Ok(Socket::with_tls(stream, session.into()))
+}
+
+pub(super) struct DeviceConnection {
     pub socket: Socket,
     pub mqtt: Connection,
     waiting: Vec<u8>,
 }
 
-impl Line {
+impl DeviceConnection {
     pub fn new(socket: Socket) -> Self {
         Self { socket, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
     }
 
     /// Whether the connection is established, after the system has reported an event for it.
     pub fn is_connected(&mut self) -> Result<bool, Loss> {
-        Ok(self.socket.is_connected()?)
+        let stream = self.socket.stream();
+        match stream.take_error()? {
+            Some(e) => Err(e.into()),
+            None => Ok(stream.peer_addr().is_ok()),
+        }
     }
 
     /// Reads what has arrived; `None`: nothing more now.

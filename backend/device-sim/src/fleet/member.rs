@@ -1,16 +1,16 @@
 //! Device of the fleet: its stage, and when it must be processed next.
 
 use super::Key;
+use super::connection::DeviceConnection;
 use super::fault::{Fault, Faults};
-use super::line::Line;
-use crate::device::mqtt::message::DeviceMessage;
-use crate::device::mqtt::model::{Device, Saying};
-use crate::device::mqtt::socket::Socket;
+use crate::model::{Device, Outgoing};
+use nyala_machines::device::mqtt::message::DeviceMessage;
+use nyala_machines::device::mqtt::socket::Socket;
 
 /// Keep-alive that a device requests: it is never silent for longer.
 pub(super) const KEEP_ALIVE_MS: i64 = 30_000;
 /// Silence of the server after which the device sends a ping …
-const QUIET_MS: i64 = 60_000;
+const SILENCE_MS: i64 = 60_000;
 /// … and how long it waits for the answer.
 const ANSWER_MS: i64 = 15_000;
 
@@ -19,9 +19,9 @@ pub(super) enum Stage {
     /// Absent: the second device of a key, after it was removed.
     Off,
     /// Without power.
-    Dark,
+    PowerOff,
     /// Waits before the next attempt to connect.
-    Resting,
+    Pausing,
     Queued,
     Connecting,
     LoggingIn,
@@ -32,7 +32,7 @@ pub(super) enum Stage {
 }
 
 impl Stage {
-    pub fn is_on_its_way(self) -> bool {
+    pub fn is_connecting(self) -> bool {
         matches!(self, Self::Connecting | Self::LoggingIn | Self::Subscribing)
     }
 }
@@ -50,21 +50,21 @@ pub(super) struct Member {
     /// Attempts to connect that have failed in a row.
     pub tries: u32,
     pub was_live: bool,
-    pub line: Option<Line>,
+    pub connection: Option<DeviceConnection>,
     /// Connection that was not closed: the power was cut, or the network in between.
-    pub ghost: Option<Socket>,
-    pub beat_at: i64,
+    pub unclosed: Option<Socket>,
+    pub heartbeat_at: i64,
     pub sent_at: i64,
-    pub heard_at: i64,
+    pub received_at: i64,
     /// When the device sent a ping that is not answered yet.
     pub pinged_at: Option<i64>,
     /// When the device loses its connection or its power the next time.
-    pub trouble_at: Option<i64>,
+    pub next_fault_at: Option<i64>,
     /// Until then the device holds back its messages about a start.
     pub late_until: i64,
-    pub later: Vec<(i64, Saying)>,
+    pub delayed: Vec<(i64, Outgoing)>,
     /// Message that waits for the next one to overtake it, at most until then.
-    pub held: Option<(i64, DeviceMessage)>,
+    pub held_back: Option<(i64, DeviceMessage)>,
     /// When the device is processed next.
     pub armed: Option<i64>,
     /// Runs that the device has started.
@@ -83,16 +83,16 @@ impl Member {
             until: 0,
             tries: 0,
             was_live: false,
-            line: None,
-            ghost: None,
-            beat_at: 0,
+            connection: None,
+            unclosed: None,
+            heartbeat_at: 0,
             sent_at: 0,
-            heard_at: 0,
+            received_at: 0,
             pinged_at: None,
-            trouble_at: None,
+            next_fault_at: None,
             late_until: 0,
-            later: Vec::new(),
-            held: None,
+            delayed: Vec::new(),
+            held_back: None,
             armed: None,
             starts: 0,
         }
@@ -103,7 +103,7 @@ impl Member {
     }
 
     pub fn has_power(&self) -> bool {
-        !matches!(self.stage, Stage::Off | Stage::Dark)
+        !matches!(self.stage, Stage::Off | Stage::PowerOff)
     }
 
     /// Whether the device should have a connection.
@@ -113,19 +113,19 @@ impl Member {
 
     /// When the device must be processed next.
     pub fn due(&self) -> Option<i64> {
-        let of_line = match self.stage {
+        let of_connection = match self.stage {
             Stage::Off | Stage::Queued | Stage::HalfOpen => None,
-            Stage::Live => Some(self.beat_at.min(self.sent_at + KEEP_ALIVE_MS).min(self.silent_at())),
+            Stage::Live => Some(self.heartbeat_at.min(self.sent_at + KEEP_ALIVE_MS).min(self.silent_at())),
             _ => Some(self.until),
         };
         let of_run = self.model.tick_at().filter(|_| self.has_power()).map(|up_ms| self.booted_at + up_ms);
-        let said_later = self.later.first().map(|(at, _)| *at);
-        let held = self.held.as_ref().map(|(at, _)| *at);
-        [of_line, of_run, said_later, held, self.trouble_at].into_iter().flatten().min()
+        let delayed = self.delayed.first().map(|(at, _)| *at);
+        let held_back = self.held_back.as_ref().map(|(at, _)| *at);
+        [of_connection, of_run, delayed, held_back, self.next_fault_at].into_iter().flatten().min()
     }
 
     /// When the server has been silent for too long: to send a ping, or to give up after one.
     pub fn silent_at(&self) -> i64 {
-        self.pinged_at.map_or(self.heard_at + QUIET_MS, |at| at + ANSWER_MS)
+        self.pinged_at.map_or(self.received_at + SILENCE_MS, |at| at + ANSWER_MS)
     }
 }

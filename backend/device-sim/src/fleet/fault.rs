@@ -130,8 +130,8 @@ mod tests {
             ("flap:x%", "\"x%\" is not from"),
             ("flap:", "\"\" is no machines"),
         ] {
-            let told = Share::parse(text).unwrap_err();
-            assert!(told.starts_with(why), "{text}: {told}");
+            let error = Share::parse(text).unwrap_err();
+            assert!(error.starts_with(why), "{text}: {error}");
         }
     }
 

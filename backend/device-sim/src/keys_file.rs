@@ -1,15 +1,12 @@
-//! The file with an outlet's keys: CSV (RFC 4180), so that a spreadsheet opens it, one line a device; or what was printed of one key after
-//! the other, lines of JSON.
+//! File of devices' keys, as `nyala device add` writes it: CSV with a row for each device, or the lines of JSON that it prints.
 
 use std::fs;
 use std::path::Path;
 
-use nyala_machines::device::mqtt::keys::DeviceLogin;
+use nyala::cli::Failure;
 use serde::Deserialize;
 
-use crate::cli::Failure;
-
-/// What of a line is needed to let its device in, and where that finds the server.
+/// Part of a row that is needed to log in as the device.
 #[derive(Debug, Deserialize)]
 pub struct Key {
     pub idmesin: i64,
@@ -20,17 +17,8 @@ pub struct Key {
     pub ca: Option<String>,
 }
 
-pub fn text(logins: &[DeviceLogin]) -> Result<String, Failure> {
-    let mut table = csv::Writer::from_writer(Vec::new());
-    for login in logins {
-        table.serialize(login).map_err(|e| Failure::new(e.to_string()))?;
-    }
-    let bytes = table.into_inner().map_err(|e| Failure::new(e.to_string()))?;
-    String::from_utf8(bytes).map_err(|e| Failure::new(e.to_string()))
-}
-
 /// # Errors
-/// When there is no such file, or a line of it is no key.
+/// When the file cannot be read, has no keys, or has a line that is no key.
 pub fn read(path: &Path) -> Result<Vec<Key>, Failure> {
     let text = fs::read_to_string(path).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
     let keys = if text.trim_start().starts_with('{') {

@@ -1,0 +1,167 @@
+//! Device faults as the server sees them.
+
+use nix::sys::signal::Signal;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::server::{Received, Server};
+use super::{NIL, Program};
+
+#[test]
+fn a_refusing_and_a_clockless_device_start_nothing_until_they_are_healed() {
+    for (fault, result) in [("refuse", "refused"), ("clock-off", "expired")] {
+        let server = Server::start();
+        let mut program = Program::one(&server, &["--fault", fault]);
+        let mut device = server.log_in();
+        device.send("start", Uuid::new_v4(), 1);
+        let result_now = device.ack().1;
+        // A device that received the time too late answers `expired`, with any fault.
+        assert!(result_now == result || result_now == "expired", "{fault}: {result_now}");
+        device.probe();
+        program.order("heal 7");
+        device.starts();
+    }
+}
+
+#[test]
+fn a_silent_device_ignores_commands() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let mut device = server.log_in();
+    program.order("fault 7 silent");
+    device.send("start", Uuid::new_v4(), 1);
+    // A silent device gives no answer, but has read the command when it is counted.
+    program.until(|stats| stats["cmds"]["start"] == 1);
+    program.order("heal 7 silent");
+    device.probe();
+    assert_eq!((&device.state["seq"], &device.state["last"]), (&json!(2), &Value::Null), "it sent nothing meanwhile");
+}
+
+#[test]
+fn a_late_device_starts_at_once_and_reports_it_later() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &["--fault", "late"]);
+    let mut device = server.log_in();
+    let cmd_id = Uuid::new_v4();
+    device.send("start", cmd_id, 1);
+    device.probe();
+    assert_eq!(device.state["run"]["cmd_id"], json!(cmd_id));
+    assert_eq!(program.ask("run 7")["starts"], 1);
+    assert_eq!(device.ack(), (json!(cmd_id), json!("started")));
+}
+
+#[test]
+fn messages_are_duplicated_and_reordered() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let mut device = server.log_in();
+    let mut seqs = |fault: &str, words: usize| -> Vec<i64> {
+        program.order(&format!("fault all {fault}"));
+        device.send("query", NIL, 0);
+        device.send("query", NIL, 0);
+        let received = (0..words).map(|_| device.message().1["seq"].as_i64().unwrap()).collect();
+        program.order("heal all");
+        received
+    };
+    assert_eq!(seqs("duplicate", 4), [2, 2, 3, 3]);
+    assert_eq!(seqs("reorder", 2), [5, 4]);
+}
+
+#[test]
+fn a_message_that_no_other_overtakes_still_arrives() {
+    let server = Server::start();
+    let _sim = Program::one(&server, &["--fault", "reorder"]);
+    server.log_in();
+}
+
+#[test]
+fn a_flapping_connection_reconnects_with_the_same_boot() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let first = server.log_in();
+    program.order("fault 7 flap");
+    assert_eq!(server.next(), Received::Closed { connection: first.connection });
+    let second = server.log_in();
+    assert_eq!((&second.boot_id, &second.state["conn"]), (&first.boot_id, &json!(2)));
+    // The connection flaps again.
+    assert_eq!(server.next(), Received::Closed { connection: second.connection });
+}
+
+#[test]
+fn a_last_command_and_the_end_of_its_connection_may_arrive_together() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let mut first = server.log_in();
+    program.signal(Signal::SIGSTOP);
+    first.send("query", NIL, 0);
+    server.end(first.connection);
+    program.signal(Signal::SIGCONT);
+    assert_eq!(first.message().0, "state");
+    assert_eq!(server.log_in().boot_id, first.boot_id);
+    assert_eq!(program.ask("stats")["last_loss"], "closed by the server", "and not silent for too long");
+}
+
+#[test]
+fn a_cycle_continues_after_a_reboot_and_not_after_amnesia() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let mut first = server.log_in();
+    let cmd_id = first.starts();
+    program.order("fault 7 reboot");
+    program.order("heal 7");
+    assert_eq!(program.ask("run 7")["run"], Value::Null, "without power nothing runs");
+    let second = server.log_in();
+    assert_ne!(second.boot_id, first.boot_id);
+    assert_eq!((&second.state["run"]["cmd_id"], &second.state["conn"]), (&json!(cmd_id), &json!(1)));
+    assert_eq!(program.ask("stats")["starts"]["went_on"], 1);
+
+    program.order("fault 7 amnesia");
+    program.order("heal 7");
+    let third = server.log_in();
+    assert!(third.boot_id != second.boot_id && third.boot_id != first.boot_id);
+    assert_eq!((&third.state["run"], &third.state["epoch"], &third.state["last"]), (&Value::Null, &json!(0), &Value::Null));
+}
+
+#[test]
+fn a_half_open_connection_is_silent_and_its_device_returns_on_another() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let mut first = server.log_in();
+    assert_eq!(program.line(), json!({"ready": 1}));
+    program.order("fault 7 half-open");
+    first.send("query", NIL, 0);
+    assert_eq!(program.ask("stats")["connected"], 0);
+    program.order("come-back 7");
+    // The old connection stays open until the device is on the new one.
+    let Received::LogIn { connection, .. } = server.next() else { panic!("a login") };
+    let mut rest: Vec<Received> = (0..3).map(|_| server.next()).collect();
+    rest.retain(|received| *received != Received::Closed { connection: first.connection });
+    let [Received::Subscribed { .. }, Received::DeviceMessage { connection: of, message, .. }] = &rest[..] else {
+        panic!("{rest:?}")
+    };
+    assert_eq!(
+        (*of, &message["boot_id"], &message["conn"]),
+        (connection, &first.boot_id, &json!(2)),
+        "and the query was never received"
+    );
+    program.order("fault 7 half-open");
+    program.order("heal 7");
+    first.server.send(connection, &first.cmd("query", NIL, 0));
+    assert_eq!(first.message().0, "state", "healed, the connection works as before");
+}
+
+#[test]
+fn a_clone_has_the_key_and_another_boot() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &[]);
+    let first = server.log_in();
+    program.order("fault 7 clone");
+    let second = server.log_in();
+    assert_ne!(second.boot_id, first.boot_id);
+    assert_eq!(program.ask("stats")["devices"], 2);
+    program.order("heal 7");
+    assert_eq!(server.next(), Received::Closed { connection: second.connection });
+    assert_eq!(program.ask("stats")["connected"], 1);
+    program.order("fault 7 clone");
+    assert_ne!(server.log_in().boot_id, second.boot_id);
+}
