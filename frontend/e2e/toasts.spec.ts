@@ -46,6 +46,8 @@ for (const [way, by] of [
     const finger = await touch(page, message)
     await finger.move(by)
     await finger.lift()
+    // The installed clock runs on only once the sweep was understood.
+    await expect(message).toHaveAttribute('data-removed', 'true')
     await page.clock.runFor(EXIT_MS)
     await expect(message).toHaveCount(0)
   })

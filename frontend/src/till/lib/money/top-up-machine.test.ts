@@ -214,6 +214,28 @@ describe('people', () => {
     expect(kept.size).toBe(0)
   })
 
+  it('is asked for by one round only when its person comes back while it is in flight', async () => {
+    let fail: (error: ApiError) => void = () => undefined
+    const first = new Promise<TopUpMade>((_, reject) => {
+      fail = reject
+    })
+    const { open, keysSent } = till(first, lost())
+    const machine = open(RINA)
+    machine.start(BODY, SITI)
+    machine.enter(null)
+    machine.enter(HADI)
+    machine.enter(RINA)
+    await settle()
+    fail(lost())
+    await settle()
+    await allPauses()
+    expect(keysSent()).toHaveLength(1 + 1 + SCHEDULE.pauses_ms.length)
+    machine.enter(null)
+    machine.enter(HADI)
+    await allPauses()
+    expect(keysSent()).toHaveLength(1 + 1 + SCHEDULE.pauses_ms.length)
+  })
+
   it('of somebody who has locked is not asked on', async () => {
     const { open, keysSent } = till(lost())
     const machine = open(RINA)

@@ -54,8 +54,9 @@ export const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 4_000, 8_000, 15_0
 export class TopUpMachine {
   state: TopUpState = { is: 'free' }
   private who: OpenTopUp['who'] | null = null
-  /** Ends the pause before the next repeat, and the repeats. */
-  private stopRepeats: () => void = () => undefined
+  /** Counts the rounds of attempts: a new one ends the repeats of the one before. */
+  private round = 0
+  private timer: ReturnType<typeof setTimeout> | undefined
   private readonly listeners = new Set<() => void>()
   private readonly outside: Outside
 
@@ -122,9 +123,14 @@ export class TopUpMachine {
     return mine !== undefined
   }
 
+  private stopRepeats(): void {
+    this.round += 1
+    clearTimeout(this.timer)
+  }
+
   private async ask(open: OpenTopUp, how: { maybeMade: boolean; izin?: string }): Promise<void> {
     this.stopRepeats()
-    let stopped = false
+    const { round } = this
     const decision = await untilDecided({
       send: (asked) => {
         this.set({ is: 'asking', open, asked })
@@ -134,22 +140,17 @@ export class TopUpMachine {
       isDecided,
       schedule: SCHEDULE,
       wait: (pause_ms, error, asked) => {
-        if (!this.isCurrent(open) || error.status === 401 || this.who?.id !== open.who.id)
-          return Promise.resolve(false)
+        const mayRepeat = round === this.round && this.isCurrent(open) && this.who?.id === open.who.id
+        if (!mayRepeat || error.status === 401) return Promise.resolve(false)
         this.set({ is: 'waiting', open, asked })
         return new Promise((resolve) => {
-          const timer = setTimeout(() => resolve(true), pause_ms)
-          this.stopRepeats = () => {
-            clearTimeout(timer)
-            stopped = true
-            resolve(false)
-          }
+          this.timer = setTimeout(() => resolve(true), pause_ms)
         })
       },
     })
     if (decision.is === 'answered') return this.decided({ is: 'made', open, made: decision.answer })
     if (decision.is === 'refused') return this.decided({ is: 'refused', open, error: decision.error })
-    if (!stopped && this.isCurrent(open)) this.set({ is: 'unknown', open })
+    if (round === this.round && this.isCurrent(open)) this.set({ is: 'unknown', open })
   }
 
   private decided(state: Extract<TopUpState, { is: 'made' | 'refused' }>): void {
