@@ -88,7 +88,7 @@ impl Websocket {
         self.asked += 1;
         self.send(|out| session::subscribe(out, asked, idmesin)).await?;
         self.until(|said| match message(said) {
-            ServerMessage::Answer { id, told } if id == asked => Some(told),
+            ServerMessage::Answer { id, snapshot } if id == asked => Some(snapshot),
             _ => None,
         })
         .await

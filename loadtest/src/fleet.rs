@@ -1,4 +1,4 @@
-//! Devices over MQTT for machines of a load test: their keys, and `nyala device sim` that plays all of them in one process.
+//! Devices over MQTT for the machines of a load test: their keys, and `nyala device sim`, which plays all of them in one process.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -21,10 +21,10 @@ use tokio::time::timeout;
 use crate::http::Pool;
 use crate::shop::{Shop, TestMachine, ops};
 
-/// How long all devices may take to log in for the first time.
+/// Time in which all devices must log in for the first time.
 const READY_WITHIN: Duration = Duration::from_secs(120);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// Keys that are asked for at once.
+/// Greatest number of keys that are requested at once.
 const AT_ONCE: usize = 32;
 
 /// What drives machines.
@@ -46,7 +46,7 @@ impl Driver {
     }
 }
 
-/// What a machine's device logs in with.
+/// Credentials of a machine's device.
 #[derive(Debug, Clone)]
 struct Login {
     idmesin: i64,
@@ -55,25 +55,25 @@ struct Login {
     server: (String, u16),
 }
 
-/// How the devices are played.
+/// Settings of the played devices.
 #[derive(Debug, Clone, Default)]
 pub struct FleetOptions {
     /// The nyala program.
     pub program: PathBuf,
-    /// Where they connect, when not where their keys say.
+    /// Server that the devices connect to, instead of the one in their keys.
     pub server: Option<SocketAddr>,
-    /// Their flash; without it they forget everything with the process.
+    /// File of the devices' memory; without it, the memory ends with the process.
     pub journal: Option<PathBuf>,
     /// Further flags of `nyala device sim`.
     pub flags: Vec<String>,
 }
 
-/// The keys of machines, in a file that nobody else can read and that goes with this.
+/// Keys of machines, in a file that only this user can read. It is deleted when this is dropped.
 #[derive(Debug)]
 pub struct Keys {
     path: PathBuf,
     size: usize,
-    /// Where they say that the server is.
+    /// Server that the keys name.
     server: String,
 }
 
@@ -84,10 +84,10 @@ impl Drop for Keys {
 }
 
 impl Keys {
-    /// Asks the server for a key for each machine.
+    /// Requests a key for each machine.
     ///
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub async fn make(pool: &Pool, key: &str, machines: &[TestMachine]) -> Result<Self, String> {
         let logins = logins(pool, key, machines).await?;
         let path = std::env::temp_dir().join(format!("nyala-devices-{}-{}.csv", std::process::id(), rand::random::<u32>()));
@@ -102,7 +102,7 @@ impl Keys {
     }
 }
 
-/// Devices that are played by a process of their own.
+/// Devices, played by a separate process.
 #[derive(Debug)]
 pub struct Fleet {
     options: FleetOptions,
@@ -119,19 +119,19 @@ impl Drop for Fleet {
 }
 
 impl Fleet {
-    /// Has the devices of these keys log in.
+    /// Starts the devices of these keys, and waits until they have logged in.
     ///
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub async fn start(keys: Arc<Keys>, options: FleetOptions) -> Result<Self, String> {
         let (child, control) = play(&options, &keys, Until::Ready).await?;
         Ok(Self { options, keys, child, control })
     }
 
-    /// The devices of a shop's machines, where their keys say that the server is.
+    /// Starts the devices of a shop's machines, at the server that their keys name.
     ///
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub async fn of_shop(pool: &Pool, key: &str, shop: &Shop, program: Option<PathBuf>) -> Result<Self, String> {
         let program = program.ok_or("devices are played by the nyala program: --nyala or NYALA_BIN names it")?;
         let keys = Arc::new(Keys::make(pool, key, &shop.machines).await?);
@@ -146,12 +146,12 @@ impl Fleet {
         self.child.id()
     }
 
-    /// Asks the program something over its control port; its answer.
+    /// Sends an order to the program's control port, and returns the answer.
     ///
     /// # Errors
-    /// When there is none, or it is a refusal.
+    /// When no answer comes, or the order is refused.
     pub async fn ask(&self, line: &str) -> Result<Value, String> {
-        let told = |e: std::io::Error| format!("the devices' control port: {e}");
+        let failed = |e: std::io::Error| format!("the devices' control port: {e}");
         let asked = async {
             let mut stream = TcpStream::connect(self.control).await?;
             stream.write_all(format!("{line}\n").as_bytes()).await?;
@@ -159,7 +159,7 @@ impl Fleet {
             tokio::io::BufReader::new(stream).read_line(&mut answer).await?;
             Ok(answer)
         };
-        let answer = timeout(ANSWER_WITHIN, asked).await.map_err(|_| format!("{line}: no answer"))?.map_err(told)?;
+        let answer = timeout(ANSWER_WITHIN, asked).await.map_err(|_| format!("{line}: no answer"))?.map_err(failed)?;
         let answer: Value = serde_json::from_str(&answer).map_err(|e| format!("{line}: {answer:?}: {e}"))?;
         match answer.get("error") {
             Some(why) => Err(format!("{line}: {why}")),
@@ -167,20 +167,20 @@ impl Fleet {
         }
     }
 
-    /// How often a machine was switched on for a command since the process began.
+    /// Number of commands for which a machine was switched on since the process started.
     ///
     /// # Errors
-    /// When there is no answer, or no such device.
+    /// When no answer comes, or the device does not exist.
     pub async fn starts(&self, idmesin: i64) -> Result<usize, String> {
-        let told = self.ask(&format!("run {idmesin}")).await?;
-        let starts = told["starts"].as_u64().and_then(|n| usize::try_from(n).ok());
-        starts.ok_or_else(|| format!("no starts of machine {idmesin} in {told}"))
+        let answer = self.ask(&format!("run {idmesin}")).await?;
+        let starts = answer["starts"].as_u64().and_then(|n| usize::try_from(n).ok());
+        starts.ok_or_else(|| format!("no starts of machine {idmesin} in {answer}"))
     }
 
-    /// Ends the process as a power cut does, and starts it again with what is on its flash. The devices come back as their network lets them.
+    /// Kills the process, like a power cut, and starts it again with the same memory. Does not wait until the devices have reconnected.
     ///
     /// # Errors
-    /// When it does not come back.
+    /// When it does not start.
     pub async fn kill_and_restart(&mut self) -> Result<(), String> {
         self.child.kill().and_then(|()| self.child.wait()).map_err(|e| format!("nyala device sim: {e}"))?;
         (self.child, self.control) = play(&self.options, &self.keys, Until::Begun).await?;
@@ -199,8 +199,8 @@ async fn logins(pool: &Pool, key: &str, machines: &[TestMachine]) -> Result<Vec<
         }
         let (pool, key, idmesin) = (pool.clone(), key.to_owned(), machine.idmesin);
         asked.spawn(async move {
-            let told = ops(&pool, &key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await?;
-            login(&told).ok_or_else(|| format!("no key: {told}"))
+            let answer = ops(&pool, &key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await?;
+            login(&answer).ok_or_else(|| format!("no key: {answer}"))
         });
     }
     while let Some(login) = asked.join_next().await {
@@ -209,16 +209,16 @@ async fn logins(pool: &Pool, key: &str, machines: &[TestMachine]) -> Result<Vec<
     Ok(logins)
 }
 
-fn login(told: &Value) -> Option<Login> {
+fn login(answer: &Value) -> Option<Login> {
     Some(Login {
-        idmesin: told["idmesin"].as_i64()?,
-        idoutlet: told["idoutlet"].as_i64()?,
-        secret: told["secret"].as_str()?.to_owned(),
-        server: (told["host"].as_str()?.to_owned(), u16::try_from(told["port"].as_u64()?).ok()?),
+        idmesin: answer["idmesin"].as_i64()?,
+        idoutlet: answer["idoutlet"].as_i64()?,
+        secret: answer["secret"].as_str()?.to_owned(),
+        server: (answer["host"].as_str()?.to_owned(), u16::try_from(answer["port"].as_u64()?).ok()?),
     })
 }
 
-/// As `nyala device add --out` does.
+/// Writes the keys in the format of `nyala device add --out`.
 fn write(path: &Path, logins: &[Login]) -> std::io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     let mut text = "user,secret,host,port,idoutlet,idmesin,ca\n".to_owned();
@@ -228,10 +228,10 @@ fn write(path: &Path, logins: &[Login]) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// How far a start is waited for.
+/// Condition that ends the wait for a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
-    /// It can be asked.
+    /// The control port is open.
     Begun,
     /// All devices have logged in.
     Ready,
@@ -253,21 +253,21 @@ async fn play(options: &FleetOptions, keys: &Keys, until: Until) -> Result<(Chil
     die_with_parent(&mut command, Signal::SIGKILL);
     let mut child = command.spawn().map_err(|e| format!("{}: {e}", options.program.display()))?;
     let stdout = child.stdout.take().ok_or("no standard output")?;
-    let (tell, told) = tokio::sync::oneshot::channel();
-    // To its end: who writes into a pipe that nobody reads is ended by it.
+    let (ready, is_ready) = tokio::sync::oneshot::channel();
+    // Reads to the end: a write to a pipe without a reader would end the program.
     std::thread::spawn(move || {
-        let (mut control, mut tell) = (None, Some(tell));
+        let (mut control, mut ready) = (None, Some(ready));
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            let said: Value = serde_json::from_str(&line).unwrap_or_default();
-            control = said["control"].as_str().and_then(|at| at.parse().ok()).or(control);
-            if (until == Until::Begun || said.get("ready").is_some())
-                && let Some((tell, control)) = tell.take().zip(control)
+            let event: Value = serde_json::from_str(&line).unwrap_or_default();
+            control = event["control"].as_str().and_then(|at| at.parse().ok()).or(control);
+            if (until == Until::Begun || event.get("ready").is_some())
+                && let Some((ready, control)) = ready.take().zip(control)
             {
-                let _ = tell.send(control);
+                let _ = ready.send(control);
             }
         }
     });
-    match timeout(READY_WITHIN, told).await {
+    match timeout(READY_WITHIN, is_ready).await {
         Ok(Ok(control)) => Ok((child, control)),
         other => {
             let _ = child.kill();

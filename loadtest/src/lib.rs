@@ -1,5 +1,4 @@
-//! Load for a whole Nyala server, through its public doors, and honest figures of what it bore. `bench` asks, starts
-//! servers and opens its shop with it.
+//! Load test of a whole Nyala server through its public interfaces. `bench` uses its requests, its servers and its shop.
 
 pub mod cluster;
 pub mod crash;

@@ -1,15 +1,15 @@
-//! Connections that a listener of this machine had no place for, from /proc/net/netstat (Linux).
+//! Connections that listeners of this machine dropped because their queue was full, from /proc/net/netstat (Linux).
 
 use crate::target::Target;
 
-/// How many there were since the machine started, of all its listeners together; `None` when the server is elsewhere or the kernel does
-/// not tell.
+/// Number of them since the machine started, for all listeners; `None` when the server is on another machine or the kernel does not
+/// report it.
 pub fn overflows(target: &Target) -> Option<u64> {
-    let told = std::fs::read_to_string("/proc/net/netstat").ok().filter(|_| target.address.ip().is_loopback())?;
-    listen_overflows(&told)
+    let counters = std::fs::read_to_string("/proc/net/netstat").ok().filter(|_| target.address.ip().is_loopback())?;
+    listen_overflows(&counters)
 }
 
-/// Two lines of each kind: names, and their values in the same order (proc_pid_net(5)).
+/// Finds a value in pairs of lines: names, then their values in the same order (proc_pid_net(5)).
 fn listen_overflows(netstat: &str) -> Option<u64> {
     let mut lines = netstat.lines().filter_map(|line| line.strip_prefix("TcpExt:"));
     let (names, values) = (lines.next()?.split_whitespace(), lines.next()?.split_whitespace());
@@ -21,7 +21,7 @@ mod tests {
     use super::listen_overflows;
 
     #[test]
-    fn the_value_below_its_name_is_told() {
+    fn the_value_below_its_name_is_found() {
         let netstat = "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 23 45\nIpExt: InNoRoutes\nIpExt: 6\n";
         assert_eq!(listen_overflows(netstat), Some(23));
         assert_eq!(listen_overflows("IpExt: InNoRoutes\nIpExt: 6\n"), None);

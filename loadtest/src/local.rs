@@ -7,22 +7,22 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// Below those that systems give to connections.
+/// Range of ports below those that systems assign to connections.
 const PORTS: Range<u16> = 20_000..32_000;
 
-/// Where a program of the system's packages is.
+/// Path of a program from the system's packages.
 pub fn installed(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    // Debian has daemons where only root looks.
+    // Debian installs daemons in folders that only root's PATH has.
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
     places.map(|place| place.join(program)).find(|file| file.is_file())
 }
 
-/// A port on which nobody listened a moment ago, for a program that has to be told one: never the same in this process, and none that
-/// the system gives to a connection meanwhile.
+/// Free port for a program that needs one in its settings. It is different at each call in this process, and the system assigns it to no
+/// connection.
 ///
 /// # Errors
-/// When there is none.
+/// When no port is free.
 pub fn free_port() -> io::Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! `nyala-loadtest`: puts a whole Nyala server under load from outside, and tells what it bore.
+//! `nyala-loadtest`: puts load on a whole Nyala server from outside, and reports the results.
 
 use std::process::ExitCode;
 
@@ -20,7 +20,7 @@ use nyala_loadtest::scenario::watch::Watch;
 
 /// A threshold of `--fail-if` was crossed.
 const EXIT_CROSSED: u8 = 2;
-/// What `cluster` needs of the system's packages is not installed.
+/// A package that `cluster` needs is not installed.
 const EXIT_MISSING: u8 = 3;
 
 /// Load and faults for a whole Nyala server
@@ -38,7 +38,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Start a server on an empty database, watch 1,000 machines with 10,000 sessions, and tell how to go on
+    /// Start a server on an empty database, watch 1,000 machines with 10,000 sessions, and print how to continue
     Try(Try),
     /// Many sessions watch running machines; every tick is looked at
     Watch(Watch),
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     let Cli { command } = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(e) if matches!(e.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) => {
-            // Help for a closed pipe is no failure.
+            // A closed pipe is no failure of the help.
             let _ = e.print();
             return ExitCode::SUCCESS;
         }
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
         Err(e) => {
             let text = e.render().to_string();
             let first = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            nyala_loadtest::ui::told(&format!("nyala-loadtest: {first} (--help tells more)"));
+            nyala_loadtest::ui::note(&format!("nyala-loadtest: {first} (--help tells more)"));
             return ExitCode::FAILURE;
         }
     };
@@ -98,7 +98,7 @@ fn main() -> ExitCode {
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
         Command::Cluster(cluster) => {
             if let Some(missing) = cluster::missing() {
-                nyala_loadtest::ui::told(&format!("nyala-loadtest: {missing}"));
+                nyala_loadtest::ui::note(&format!("nyala-loadtest: {missing}"));
                 return ExitCode::from(EXIT_MISSING);
             }
             cluster.run()
@@ -108,7 +108,7 @@ fn main() -> ExitCode {
         Ok(Verdict::Fine) => ExitCode::SUCCESS,
         Ok(Verdict::Crossed) => ExitCode::from(EXIT_CROSSED),
         Err(why) => {
-            nyala_loadtest::ui::told(&format!("nyala-loadtest: {why}"));
+            nyala_loadtest::ui::note(&format!("nyala-loadtest: {why}"));
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! Whether the money is right: each customer's balance is what was paid in less what was bought, and the ledger keeps its rules.
+//! Check of the money: each customer's balance is the top-ups minus the purchases, and the ledger keeps its rules.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use crate::run::Measurement;
 use crate::shop::{BALANCE, PRICE, TestCustomer};
 
 const BALANCES: &str = "/scan/v1/dashboard/get_user_epayment_by_id_customer_global";
-/// Wrong balances, and unknown ones, that are told one by one.
+/// Greatest number of wrong or unknown balances that are reported one by one.
 const TOLD: u64 = 5;
 
-/// What a look at a balance came to.
+/// Result of the check of a balance.
 enum Look {
     Right,
-    /// It is not what it has to be.
+    /// The balance is wrong.
     Wrong(String),
-    /// The server did not tell: that is no word about the money.
+    /// The server did not answer, so the balance is unknown.
     Unknown(String),
 }
 
-/// Looks at the balance of every one of `customers`, and lets the ledger be verified.
+/// Checks the balances of all `customers`, and lets the server verify the ledger.
 pub async fn check(run: &mut Measurement, pool: &Pool, common: &Common, customers: &[Arc<TestCustomer>]) {
     let (began, all) = (Instant::now(), customers.len() as u64);
     run.ui.part("balances", all);
@@ -66,7 +66,7 @@ async fn look(pool: &Pool, customer: &TestCustomer) -> Look {
     let balance = account.and_then(|a| a["quota_emoney"]["saldo"].as_i64());
     let (paid, open) = (customer.paid(), customer.open());
     let right = (BALANCE + customer.topped_up()).saturating_sub(paid * PRICE);
-    // Of purchases that nobody answered each may have been paid or not.
+    // Each purchase without an answer may be paid or not.
     let is_right = |balance| (0..=open).any(|bought| balance == Ok(right.saturating_sub(bought * PRICE)));
     match balance {
         Some(balance) if is_right(u64::try_from(balance)) => Look::Right,
@@ -81,7 +81,7 @@ async fn look(pool: &Pool, customer: &TestCustomer) -> Look {
     }
 }
 
-/// `nyala audit verify`, when the program is known.
+/// Runs `nyala audit verify`, when the program is known.
 async fn verify(run: &mut Measurement, common: &Common) {
     let Some(program) = common.program() else {
         return run
@@ -99,8 +99,8 @@ async fn verify(run: &mut Measurement, common: &Common) {
         Ok(done) if done.status.success() => run.values.count("audit_broken", 0),
         Ok(done) => {
             run.values.count("audit_broken", 1);
-            let said = [done.stdout, done.stderr].concat();
-            run.note(&format!("`nyala audit verify` failed: {}", String::from_utf8_lossy(&said).trim()));
+            let output = [done.stdout, done.stderr].concat();
+            run.note(&format!("`nyala audit verify` failed: {}", String::from_utf8_lossy(&output).trim()));
         }
         Err(e) => {
             run.values.count("audit_unknown", 1);

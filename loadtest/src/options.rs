@@ -1,4 +1,4 @@
-//! Flags that every scenario has.
+//! Flags of all scenarios.
 
 use std::path::PathBuf;
 
@@ -9,12 +9,12 @@ use crate::report::Report;
 use crate::report::threshold::Threshold;
 use crate::target::Target;
 
-/// How long a measurement may take, in seconds: a day at most.
+/// Parser of a duration in seconds, at most a day.
 pub fn length_s() -> RangedU64ValueParser {
     RangedU64ValueParser::new().range(1..=86_400)
 }
 
-/// A number of things that there must be one of.
+/// Parser of a number that is at least 1.
 pub fn at_least_1() -> impl TypedValueParser<Value = usize> {
     RangedU64ValueParser::<usize>::new().range(1..)
 }
@@ -81,7 +81,7 @@ impl Common {
         self.nyala.clone().or_else(|| std::env::var_os("NYALA_BIN").map(PathBuf::from))
     }
 
-    /// The report to compare with.
+    /// Reads the report to compare with.
     ///
     /// # Errors
     /// One line when it cannot be read.
@@ -90,7 +90,7 @@ impl Common {
     }
 }
 
-/// The command line as it may be shown and kept: without the key.
+/// Command line for reports: without the key.
 pub fn shown_command() -> Vec<String> {
     let mut hide = false;
     std::env::args()

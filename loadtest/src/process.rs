@@ -1,15 +1,15 @@
-//! What a process used: processor time and memory, from /proc.
+//! Processor time and memory of a process, from /proc.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// Linux tells a hundredth of a second to programs, whatever the kernel counts in (`USER_HZ`).
+/// Linux reports times to programs in hundredths of a second (`USER_HZ`).
 const US_PER_TICK: u64 = 10_000;
 
-/// What a process had used at a moment.
+/// Use of a process until a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Used {
-    /// Processor time of all its threads, user and system together, in microseconds.
+    /// Processor time of all threads, user and system, in microseconds.
     pub cpu_us: u64,
     /// Resident memory, in KiB.
     pub rss_kib: u64,
@@ -17,11 +17,11 @@ pub struct Used {
 
 impl Used {
     /// # Errors
-    /// One line when there is no such process.
+    /// One line when the process does not exist.
     pub fn of(pid: u32) -> Result<Self, String> {
         let stat = Stat::of(pid)?;
         let status = read(pid, "status")?;
-        // One that has ended has none, though its parent has not seen it yet.
+        // A process that has ended has no memory, even before its parent has waited for it.
         let rss = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let rss = rss.ok_or_else(|| format!("process {pid} has ended"))?;
         let rss_kib = rss.trim().trim_end_matches("kB").trim().parse().unwrap_or(0);
@@ -29,31 +29,31 @@ impl Used {
     }
 }
 
-/// Processor time that a process and its children have used, those that ended too, in microseconds.
+/// Processor time of a process and its children, ended ones included, in microseconds.
 ///
 /// # Errors
-/// One line when there is no such process.
+/// One line when the process does not exist.
 pub fn family_cpu_us(pid: u32) -> Result<u64, String> {
     let parent = Stat::of(pid)?;
     let all = std::fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?.flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    // One that ends meanwhile is counted by its parent the next time.
+    // A child that ends during this is counted at its parent by the next call.
     let children = pids.filter_map(|child| Stat::of(child).ok()).filter(|stat| stat.parent == u64::from(pid));
     Ok(parent.own_us + parent.ended_us + children.map(|stat| stat.own_us).sum::<u64>())
 }
 
-/// What proc_pid_stat(5) says.
+/// Fields of proc_pid_stat(5).
 struct Stat {
     parent: u64,
     own_us: u64,
-    /// Of its children that have ended.
+    /// Processor time of its children that have ended.
     ended_us: u64,
 }
 
 impl Stat {
     fn of(pid: u32) -> Result<Self, String> {
         let stat = read(pid, "stat")?;
-        // The name before it may hold anything, a parenthesis too.
+        // The name before it may contain any character, also a parenthesis.
         let fields: Vec<&str> = stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
         let number = |i: usize| fields.get(i).and_then(|f| f.parse::<u64>().ok()).unwrap_or(0);
         let us = |i: usize| number(i) * US_PER_TICK;
@@ -67,9 +67,9 @@ pub fn thread_cpu_us() -> u64 {
     used.map_or(0, |us| u64::try_from(us).unwrap_or(0))
 }
 
-/// How long the calling thread could have run so far and had no processor, in microseconds; 0 where the kernel does not tell.
+/// Time that the calling thread has waited for a processor so far, in microseconds; 0 when the kernel does not report it.
 pub fn thread_wait_us() -> u64 {
-    // Nanoseconds on a processor, nanoseconds on a run queue, and turns.
+    // Fields: nanoseconds on a processor, nanoseconds on a run queue, and number of time slices.
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     stat.split_whitespace().nth(1).and_then(|ns| ns.parse::<u64>().ok()).unwrap_or(0) / 1_000
 }
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_kernel_tells_how_long_a_thread_waited() {
-        // A thread that had its turns has waited for some of them, if only for microseconds.
+        // A thread that has run has also waited, at least for microseconds.
         let before = thread_wait_us();
         std::thread::yield_now();
         assert!(thread_wait_us() >= before);

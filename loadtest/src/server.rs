@@ -1,4 +1,4 @@
-//! A server of this program's own with its private database, to be measured, or to be killed and started again.
+//! A server with its private database, started by this program to be measured, or to be killed and started again.
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::http::{KeptConnection, ask};
 
-/// How long the server may take to come up, a new database or its recovery included.
+/// Time in which the server must be ready, with the creation or recovery of its database.
 const UP_WITHIN: Duration = Duration::from_secs(120);
-/// Draining and the database's shutdown together.
+/// Time limit of a stop: draining and the database's shutdown.
 const STOPPED_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -23,11 +23,11 @@ pub struct Server {
     program: PathBuf,
     config_dir: PathBuf,
     data_dir: PathBuf,
-    /// Settings besides those of every such server.
+    /// Additional settings.
     settings: Vec<(&'static str, String)>,
     process: Option<Child>,
     address: SocketAddr,
-    /// Where the log of the last start begins.
+    /// Position of the last start in the log.
     log_from: usize,
     ready_after: Duration,
 }
@@ -43,7 +43,7 @@ impl Drop for Server {
 
 impl Server {
     /// # Errors
-    /// When there is no program, or the folder cannot be made.
+    /// When the program does not exist, or the folder cannot be created.
     pub fn new(
         program: PathBuf,
         config_dir: &Path,
@@ -74,12 +74,12 @@ impl Server {
         &self.program
     }
 
-    /// From its next start on it is this program with this folder of settings; what it was.
+    /// Uses this program and this folder of settings from the next start on. Returns the previous ones.
     pub fn exchange_program(&mut self, (program, config_dir): (PathBuf, PathBuf)) -> (PathBuf, PathBuf) {
         (std::mem::replace(&mut self.program, program), std::mem::replace(&mut self.config_dir, config_dir))
     }
 
-    /// The process, while it runs.
+    /// Process id, while it runs.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Child::id)
     }
@@ -88,7 +88,7 @@ impl Server {
         &self.data_dir
     }
 
-    /// From the last start of the program until it said that it is ready.
+    /// Time from the last start of the program until it was ready.
     pub fn ready_after(&self) -> Duration {
         self.ready_after
     }
@@ -97,7 +97,7 @@ impl Server {
         self.data_dir.join("server.log")
     }
 
-    /// What it has logged since its last start.
+    /// Log since the last start.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.log_path()).unwrap_or_default();
         String::from_utf8_lossy(log.get(self.log_from..).unwrap_or_default()).into_owned()
@@ -116,7 +116,7 @@ impl Server {
             .env("NYALA__MQTT__PORT", "0")
             .env("NYALA__LOG__FILTER", "warn")
             .env("NYALA__PURCHASE__PER_CUSTOMER_MINUTE", "1000000")
-            // All sessions come from one address, and at once.
+            // All sessions come from one address at once.
             .env("NYALA__REALTIME__UNJOINED_PER_ADDRESS", "1000000")
             .envs(self.settings.iter().map(|(name, value)| (name, value)));
         command
@@ -128,7 +128,7 @@ impl Server {
         self.log_from = log.metadata().map_or(0, |log| log.len() as usize);
         let mut command = self.command(&["serve"]);
         command.stdout(Stdio::piped()).stderr(log);
-        // Ctrl-C is for this program: the server has to answer until its balances were looked at. It is never left behind either.
+        // Ctrl-C must reach this program only: the server has to answer until the balances are checked. It ends with this program.
         die_with_parent(&mut command, Signal::SIGKILL);
         let began = Instant::now();
         let mut child = command.spawn().map_err(|e| format!("cannot start: {e}"))?;
@@ -162,10 +162,10 @@ impl Server {
         Err("the server does not become ready".to_owned())
     }
 
-    /// A number that `/metrics` tells.
+    /// Value of a metric.
     ///
     /// # Errors
-    /// When there is none of that name.
+    /// When `/metrics` has no such metric.
     pub async fn metric(&self, name: &str) -> Result<f64, String> {
         let page = async { KeptConnection::open(self.address).await?.ask_raw("GET", "/metrics", "", "").await };
         let page = page.await.map_err(|e| format!("/metrics: {e}"))?.body;
@@ -173,10 +173,10 @@ impl Server {
         number.and_then(|number| number.parse().ok()).ok_or_else(|| format!("/metrics has no {name}"))
     }
 
-    /// The server's program, killed.
+    /// Kills the server's program.
     ///
     /// # Errors
-    /// When it cannot be.
+    /// When it cannot be killed.
     pub async fn kill_program(&mut self) -> Result<(), String> {
         let Some(mut server) = self.process.take() else { return Ok(()) };
         server.kill().map_err(|e| e.to_string())?;
@@ -184,10 +184,10 @@ impl Server {
         Ok(())
     }
 
-    /// Its private database, killed.
+    /// Kills the private database.
     ///
     /// # Errors
-    /// When it is not found.
+    /// When its process is not found.
     pub fn kill_database(&self) -> Result<(), String> {
         let pidfile = self.data_dir.join("postgres/cluster/postmaster.pid");
         let text = std::fs::read_to_string(&pidfile).map_err(|e| format!("{}: {e}", pidfile.display()))?;
@@ -195,7 +195,7 @@ impl Server {
         kill(Pid::from_raw(pid), Signal::SIGKILL).map_err(|e| format!("cannot kill the database: {e}"))
     }
 
-    /// After a kill: a server that died is started again, one whose database died brings it back itself.
+    /// Waits until the server is ready after a kill. A dead server is started again; a living one restarts its database itself.
     pub async fn come_back(&mut self) -> Result<(), String> {
         if self.process.is_some() { self.ready().await } else { self.start().await }
     }
@@ -222,7 +222,7 @@ impl Server {
         std::fs::remove_dir_all(&self.data_dir).map_err(|e| e.to_string())
     }
 
-    /// Runs a command of the program to its end; what it printed.
+    /// Runs a command of the program and returns its output.
     pub async fn run(&self, args: &[&str]) -> Result<String, String> {
         let mut command = self.command(args);
         let out =
@@ -231,25 +231,25 @@ impl Server {
         if out.status.success() { Ok(text(&out.stdout)) } else { Err(format!("{}{}", text(&out.stdout), text(&out.stderr))) }
     }
 
-    /// A new API key of the role root.
+    /// Makes an API key of the role root.
     ///
     /// # Errors
-    /// What `nyala key add` says against it.
+    /// The refusal of `nyala key add`.
     pub async fn root_key(&self) -> Result<String, String> {
         Ok(self.run(&["key", "add", "--role", "root", "--nama", "loadtest"]).await?.trim().to_owned())
     }
 }
 
-/// What a log ends with, and where it is.
+/// Last lines of a log, with its path.
 fn last_line(log: &Path) -> String {
     let text = std::fs::read_to_string(log).unwrap_or_default();
     format!("{} ({})", text.lines().last().unwrap_or("it said nothing"), log.display())
 }
 
-/// `NYALA_BIN`, else the program beside this one.
+/// Path of the nyala program: `NYALA_BIN`, else the one beside this program.
 ///
 /// # Errors
-/// When this program does not know where it is.
+/// When this program's own path is unknown.
 pub fn program() -> Result<PathBuf, String> {
     let named = std::env::var_os("NYALA_BIN").map(PathBuf::from);
     let beside = || std::env::current_exe().ok().map(|exe| exe.with_file_name("nyala"));

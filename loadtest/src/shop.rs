@@ -1,5 +1,4 @@
-//! What is watched and bought, by whom: an owner, outlets of a few machines, customers with money. Made through the operators'
-//! bulk calls.
+//! Shop of a load test: an owner, outlets with a few machines, and customers with money. The operators' bulk calls create it.
 
 use std::io;
 use std::sync::Arc;
@@ -14,22 +13,22 @@ use crate::fleet::Driver;
 use crate::http::{Pool, ServerAnswer};
 use crate::report::metrics::Values;
 
-/// Rupiah of every service.
+/// Price of every service, in rupiah.
 pub const PRICE: u64 = 1_000;
-/// Rupiah that each customer begins with.
+/// Balance with which each customer begins, in rupiah.
 pub const BALANCE: u64 = 20_000_000;
-/// What one bulk call makes at most.
+/// Greatest number of items of a bulk call.
 const BULK: usize = 20_000;
-/// How long a bulk call may take.
+/// Time limit of a bulk call.
 const BULK_WITHIN: Duration = Duration::from_secs(60);
-/// Where a purchase is asked for.
+/// Path of a purchase.
 pub const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
-/// Where the customers' numbers begin.
+/// First phone number of the customers.
 const TELP_PREFIX: &str = "8199";
-/// How often a purchase is sent once more when nobody knows what became of it, and after what time.
+/// Number of repeats of a purchase whose outcome is unknown, and the pause before each.
 const PURCHASE_TRIES: u32 = 30;
 const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
-/// One purchase may take so long: the server itself answers after 8 s.
+/// Time limit of a purchase; the server answers after 8 s at the latest.
 const PURCHASE_WITHIN: Duration = Duration::from_secs(12);
 
 #[derive(Debug, Clone)]
@@ -38,7 +37,7 @@ pub struct TestMachine {
     pub qr: String,
     pub idoutlet: i64,
     pub idlayanan: i64,
-    /// Which outlet, counted from 0.
+    /// Index of the outlet.
     pub group: u32,
 }
 
@@ -51,16 +50,16 @@ impl TestMachine {
 #[derive(Debug)]
 pub struct TestCustomer {
     pub token: Arc<str>,
-    /// None of one who registered: only operators are told.
+    /// `None` for a customer who registered: only operators receive it.
     pub id_customer_global: Option<i64>,
     pub idcustomer: i64,
     pub telp: String,
     receipts: AtomicU64,
-    /// Purchases that were confirmed.
+    /// Number of confirmed purchases.
     paid: AtomicU64,
-    /// Purchases that were asked for, and nobody knows yet what became of them.
+    /// Number of purchases whose outcome is unknown.
     open: AtomicU64,
-    /// Rupiah that a cashier has added.
+    /// Top-ups by a cashier, in rupiah.
     topped_up: AtomicU64,
 }
 
@@ -70,7 +69,7 @@ impl TestCustomer {
         Self { token, id_customer_global, idcustomer, telp, receipts: none(), paid: none(), open: none(), topped_up: none() }
     }
 
-    /// A receipt number that this customer has not had.
+    /// New receipt number of this customer.
     pub fn receipt(&self) -> String {
         format!("SLF{:015}", self.receipts.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -91,24 +90,24 @@ impl TestCustomer {
         self.topped_up.fetch_add(rupiah, Ordering::Relaxed);
     }
 
-    /// Asks for a purchase: from now on the money may be gone.
+    /// Counts a purchase that is requested: from now on the money may be spent.
     pub fn pays(&self) {
         self.open.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// It was confirmed.
+    /// Counts its confirmation.
     pub fn has_paid(&self) {
         self.paid.fetch_add(1, Ordering::Relaxed);
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// It was refused.
+    /// Counts its refusal.
     pub fn has_not_paid(&self) {
         self.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Answers to pay that decided nothing, so that it was asked again with the same receipt.
+/// Answers to payments that decided nothing, so that the payment was repeated with the same receipt number.
 #[derive(Debug, Default)]
 pub struct Undecided {
     busy: AtomicU64,
@@ -117,7 +116,7 @@ pub struct Undecided {
 }
 
 impl Undecided {
-    /// `status` is 503 or 504, or none when no answer came.
+    /// Counts an answer. `status` is 503 or 504, or `None` without an answer.
     pub fn add(&self, status: Option<u16>) {
         let count = match status {
             Some(503) => &self.busy,
@@ -127,21 +126,21 @@ impl Undecided {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn tell(&self, values: &mut Values) {
+    pub fn add_to(&self, values: &mut Values) {
         for (name, count) in [("pay_503", &self.busy), ("pay_504", &self.no_word), ("pay_unanswered", &self.lost)] {
             values.count(name, count.load(Ordering::Relaxed));
         }
     }
 }
 
-/// How much of everything.
+/// Size of a shop.
 #[derive(Debug, Clone, Copy)]
 pub struct Wish {
     pub driver: Driver,
     pub machines: usize,
     pub machines_per_outlet: usize,
     pub customers: usize,
-    /// Seconds that a service runs.
+    /// Duration of a service, in seconds.
     pub duration_s: u32,
 }
 
@@ -156,7 +155,7 @@ pub struct Shop {
 
 impl Shop {
     /// # Errors
-    /// One line with the call that was refused.
+    /// One line with the refused call.
     pub async fn open(pool: &Pool, key: &str, wish: Wish) -> Result<Self, String> {
         let owner = ops(pool, key, "owner", &json!({ "nama": "Uji Beban" })).await?;
         let idowner = id(&owner["idowner"])?;
@@ -178,10 +177,10 @@ impl Shop {
         Ok(Self { idowner, groups, machines, customers, undecided: Arc::default() })
     }
 
-    /// Pays `machine` as `customer`, asking again with the same receipt while nobody knows what became of it. The machine runs then.
+    /// Pays `machine` as `customer`, and repeats the payment with the same receipt number until it is decided. Then the machine runs.
     ///
     /// # Errors
-    /// The kind of error: what the server refused it with, or that nobody knows after all tries.
+    /// Kind of error: the server's refusal, or an outcome that is still unknown after all attempts.
     pub async fn buy(&self, pool: &Pool, customer: &TestCustomer, machine: &TestMachine) -> Result<(), String> {
         let order = order(&customer.receipt(), customer, machine);
         let mut last = String::new();
@@ -211,7 +210,7 @@ impl Shop {
     }
 }
 
-/// The body of a purchase with that receipt number.
+/// Body of a purchase with this receipt number.
 pub fn order(receipt: &str, customer: &TestCustomer, machine: &TestMachine) -> Value {
     json!({
         "id": receipt, "idcustomer": customer.idcustomer, "idmesin": machine.idmesin, "idoutlet": machine.idoutlet,
@@ -219,18 +218,18 @@ pub fn order(receipt: &str, customer: &TestCustomer, machine: &TestMachine) -> V
     })
 }
 
-/// One request to pay.
+/// Sends one payment.
 ///
 /// # Errors
-/// When no answer came.
+/// When no answer comes.
 pub async fn pay(pool: &Pool, customer: &TestCustomer, order: &Value) -> io::Result<ServerAnswer> {
     pool.call_within(PURCHASE_WITHIN, "POST", PAY, &customer.token, order).await
 }
 
-/// An operator's call that has to succeed; its data.
+/// Sends an operator's call that must succeed, and returns its data.
 ///
 /// # Errors
-/// One line with what was refused.
+/// One line with the refusal.
 pub async fn ops(pool: &Pool, key: &str, call: &str, body: &Value) -> Result<Value, String> {
     let answer = pool.call_within(BULK_WITHIN, "POST", &format!("/ops/v1/{call}"), key, body).await;
     let answer = answer.map_err(|e| format!("/ops/v1/{call}: {e}"))?;
@@ -296,14 +295,14 @@ async fn customers(pool: &Pool, key: &str, idoutlet: i64, wanted: usize) -> Resu
 }
 
 /// # Errors
-/// One line when it is none.
+/// One line when the value has another type.
 pub fn id(value: &Value) -> Result<i64, String> {
     let number = value.as_i64().or_else(|| value.as_str().and_then(|s| s.parse().ok()));
     number.ok_or_else(|| format!("an id was expected, not {value}"))
 }
 
 /// # Errors
-/// One line when it is none.
+/// One line when the value has another type.
 pub fn list(value: &Value) -> Result<&Vec<Value>, String> {
     value.as_array().ok_or_else(|| format!("a list was expected, not {value}"))
 }

@@ -1,4 +1,4 @@
-//! Which server is put under load, and what this process may open to do it.
+//! Server under load, and the limit of open files that its sessions need.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -8,22 +8,22 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use crate::http::Pool;
 
 const REACHED_WITHIN: Duration = Duration::from_secs(5);
-/// Descriptors for everything that is no session: requests while everything is prepared, files, standard streams.
+/// Descriptors for everything but sessions: requests of the preparation, files, standard streams.
 const OTHER_DESCRIPTORS: u64 = REQUESTS_AT_ONCE as u64 + 64;
-/// Requests that run at once while everything is prepared.
+/// Greatest number of concurrent requests of the preparation.
 const REQUESTS_AT_ONCE: usize = 64;
 
 #[derive(Debug, Clone)]
 pub struct Target {
     pub address: SocketAddr,
-    /// For the `Host` header.
+    /// Value of the `Host` header.
     pub host: String,
     pub url: String,
 }
 
 impl Target {
     /// # Errors
-    /// One line for a URL that is not understood, or that is not this machine and `owned` is not said.
+    /// One line for a URL that is invalid, or that is another machine without `owned`.
     pub fn parse(url: &str, owned: bool) -> Result<Self, String> {
         let Some(rest) = url.strip_prefix("http://") else {
             return Err(format!("--url must begin with http://, not `{url}`; measure the server itself, not the proxy's TLS"));
@@ -49,7 +49,7 @@ impl Target {
     }
 
     /// # Errors
-    /// One line when nobody listens there.
+    /// One line when no server listens there.
     pub async fn reach(&self) -> Result<(), String> {
         let tried = tokio::time::timeout(REACHED_WITHIN, tokio::net::TcpStream::connect(self.address)).await;
         match tried {
@@ -60,7 +60,7 @@ impl Target {
     }
 
     /// # Errors
-    /// One line when it is no Nyala that takes customers.
+    /// One line when it is no Nyala server, or does not accept requests.
     pub async fn ready(&self) -> Result<Pool, String> {
         self.reach().await?;
         let pool = Pool::new(self.address, REQUESTS_AT_ONCE);
@@ -73,10 +73,10 @@ impl Target {
     }
 }
 
-/// How many sessions this process may have, once it has raised its limit of open files; its children get the same limit.
+/// Raises the limit of open files, also for child processes, and returns how many sessions it allows.
 ///
 /// # Errors
-/// When the system does not tell.
+/// When the system does not report the limit.
 pub fn sessions_that_fit() -> Result<usize, String> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).map_err(|e| format!("cannot read the limit of open files: {e}"))?;
     if soft < hard {
@@ -88,7 +88,7 @@ pub fn sessions_that_fit() -> Result<usize, String> {
 /// Lets this process open `sessions` sockets.
 ///
 /// # Errors
-/// One line with how many fit.
+/// One line with the allowed number.
 pub fn make_room(sessions: usize) -> Result<(), String> {
     let fit = sessions_that_fit()?;
     if sessions <= fit {
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_unless_it_is_said() {
+    fn another_machine_needs_the_flag() {
         assert_eq!(Target::parse("http://127.0.0.1:8080/", false).unwrap().host, "127.0.0.1:8080");
         assert_eq!(Target::parse("http://[::1]:80", false).unwrap().address.port(), 80);
         assert!(Target::parse("http://192.0.2.1:8080", false).unwrap_err().contains("--i-own-this-server"));
@@ -116,8 +116,8 @@ mod tests {
     }
 
     #[test]
-    fn more_sessions_than_files_is_told_with_how_many_fit() {
-        let told = make_room(100_000_000).unwrap_err();
-        assert!(told.contains("sessions fit"), "{told}");
+    fn more_sessions_than_files_are_refused_with_the_allowed_number() {
+        let error = make_room(100_000_000).unwrap_err();
+        assert!(error.contains("sessions fit"), "{error}");
     }
 }

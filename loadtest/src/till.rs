@@ -1,4 +1,4 @@
-//! Tills as the cashiers' pages have them: a paired browser with its cookie, and people who log in there.
+//! Tills, used as the cashiers' pages do: a paired browser with its cookie, and staff who log in there.
 
 use std::net::SocketAddr;
 
@@ -9,19 +9,19 @@ use crate::shop::{id, ops};
 
 const PIN: &str = "246813";
 
-/// A paired browser of an outlet.
+/// Paired browser of an outlet.
 #[derive(Debug, Clone)]
 pub struct Till {
     pub idoutlet: i64,
-    /// The `Cookie` line.
+    /// Value of the `Cookie` header.
     cookie: String,
 }
 
 impl Till {
-    /// Pairs one, with the key of somebody who may.
+    /// Pairs a till, with the key of an operator who may do so.
     ///
     /// # Errors
-    /// One line with what was refused.
+    /// One line with the refusal.
     pub async fn pair(pool: &Pool, key: &str, idoutlet: i64, name: &str) -> Result<Self, String> {
         let invited = ops(pool, key, "perangkat", &json!({ "nama": name, "idoutlet": idoutlet })).await?;
         let code = json!({ "kode": invited["kode"] });
@@ -30,10 +30,10 @@ impl Till {
         Ok(Self { idoutlet, cookie })
     }
 
-    /// A supervisor of the till's outlet, who has made a PIN of their own: who, and the session's token.
+    /// Creates a supervisor of the till's outlet with a PIN. Returns the id and the session's token.
     ///
     /// # Errors
-    /// One line with what was refused.
+    /// One line with the refusal.
     pub async fn hire(&self, pool: &Pool, key: &str, name: &str) -> Result<(i64, String), String> {
         let hired = json!({ "nama": name, "role": "supervisor", "idoutlet": self.idoutlet });
         let hired = ops(pool, key, "petugas", &hired).await?;
@@ -42,33 +42,34 @@ impl Till {
         Ok((id(&hired["id"])?, token_of(&answer)?))
     }
 
-    /// Somebody's PIN for a session.
+    /// Logs in with the PIN.
     ///
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn log_in(&self, to: SocketAddr, person: i64) -> std::io::Result<ServerAnswer> {
         self.ask(to, "POST", "masuk", &[], &who(person)).await
     }
 
-    /// A call of the page's; `once` is its idempotency key.
+    /// Sends a call of the page; `once` is its idempotency key.
     ///
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn call(&self, to: SocketAddr, token: &str, call: &str, once: &str, body: &Value) -> std::io::Result<ServerAnswer> {
         let auth = format!("Bearer {token}");
         self.ask(to, "POST", call, &[("authorization", &auth), ("idempotency-key", once)], body).await
     }
 
-    /// Finds a customer by number, so that for an hour the till may sell to the customer's id. A till may look for sixty numbers an hour.
+    /// Looks up a customer by phone number. The till may then sell to the customer's id for an hour, and may look up sixty numbers an
+    /// hour.
     ///
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn find(&self, to: SocketAddr, token: &str, telp: &str) -> std::io::Result<ServerAnswer> {
         self.call(to, token, "pelanggan/cari", &once(), &json!({ "telp": telp })).await
     }
 
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn see(&self, to: SocketAddr, token: &str, call: &str) -> std::io::Result<ServerAnswer> {
         let auth = format!("Bearer {token}");
         self.ask(to, "GET", call, &[("authorization", &auth)], &Value::Null).await
@@ -87,7 +88,7 @@ impl Till {
     }
 }
 
-/// Somebody with the PIN that everybody here has.
+/// Login of a member of staff; all have the same PIN.
 pub fn who(person: i64) -> Value {
     json!({ "idpetugas": person, "pin": PIN })
 }
@@ -98,7 +99,7 @@ pub fn token_of(answer: &ServerAnswer) -> Result<String, String> {
     answer.data["token"].as_str().map(str::to_owned).ok_or_else(|| format!("no token in {answer:?}"))
 }
 
-/// A key that nobody has used.
+/// New idempotency key.
 pub fn once() -> String {
     format!("{:032x}", rand::random::<u128>())
 }

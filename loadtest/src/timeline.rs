@@ -1,14 +1,14 @@
-//! How a measurement went: a point a second, and of a long one a point for several.
+//! Timeline of a measurement: a point for each second, or for several seconds in a long measurement.
 
 use crate::report::Point;
 
-/// Points that are kept; then two become one.
+/// Greatest number of points; then each two are merged.
 const MAX_POINTS: usize = 1_200;
 
 #[derive(Debug)]
 pub struct Timeline {
     points: Vec<Point>,
-    /// Seconds of one point, about.
+    /// Approximate length of a point, in seconds.
     every_s: f64,
     open: Option<Point>,
 }
@@ -25,7 +25,7 @@ impl Timeline {
             Some(open) => merged(open, second),
             None => second,
         };
-        // Half a second of tolerance: a second is rarely exactly one.
+        // Half a second of tolerance, because reports come not exactly once a second.
         if open.seconds + 0.5 < self.every_s {
             self.open = Some(open);
             return;
@@ -41,7 +41,7 @@ impl Timeline {
         self.points.iter().copied().chain(self.open).collect()
     }
 
-    /// How fast resident memory grew over the second half, in MiB an hour: the slope of the line with the least squares.
+    /// Growth of resident memory in the second half, in MiB per hour: the slope of a linear regression.
     pub fn rss_slope_mib_per_h(&self) -> Option<f64> {
         let points = self.points();
         let half: Vec<(f64, f64)> =
@@ -57,7 +57,7 @@ impl Timeline {
     }
 }
 
-/// Two points as one: what was counted is added, medians are the mean, other times the worse ones.
+/// Merges two points: counts are added, medians averaged, and of other times the worse one is kept.
 fn merged(a: Point, b: Point) -> Point {
     let seconds = a.seconds + b.seconds;
     let mean = |x: f64, y: f64| (x * a.seconds + y * b.seconds) / seconds.max(f64::MIN_POSITIVE);

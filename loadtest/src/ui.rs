@@ -1,43 +1,42 @@
-//! What a person sees while it runs: a bar and a live line on a terminal, plain lines elsewhere. On standard error, so that
-//! standard output is the summary.
+//! Progress on standard error: a bar on a terminal, plain lines otherwise. Standard output has the summary only.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// A line is told every second for so long without a terminal, in seconds …
+/// Without a terminal, a line is printed every second for this time …
 const PLAIN_CLOSE_S: u64 = 30;
 /// … and then this often.
 const PLAIN_EVERY_S: u64 = 10;
-/// A narrow bar: what is said beside it matters more, and a terminal may have 80 columns.
+/// The bar is narrow, because the message beside it matters more and a terminal may have 80 columns.
 const BAR: &str = "{prefix:>9} {bar:8} {pos}/{len} {wide_msg}";
 
-/// A line on standard output; whoever has closed it wants no more, which is no reason to end.
+/// Prints a line on standard output. A closed output is ignored.
 pub fn out(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
 }
 
-/// The same on standard error.
-pub fn told(line: &str) {
+/// Prints a line on standard error.
+pub fn note(line: &str) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 pub struct Ui {
     bar: Option<ProgressBar>,
     quiet: bool,
-    told: Option<u64>,
+    last_line_s: Option<u64>,
 }
 
 impl Ui {
     pub fn new(quiet: bool) -> Self {
-        Self { bar: None, quiet, told: None }
+        Self { bar: None, quiet, last_line_s: None }
     }
 
-    /// A new part of the work, of `total` steps.
+    /// Begins a part of the work, with `total` steps.
     pub fn part(&mut self, what: &str, total: u64) {
         self.end_part();
-        self.told = None;
+        self.last_line_s = None;
         if self.quiet {
             return;
         }
@@ -49,11 +48,11 @@ impl Ui {
             bar.enable_steady_tick(Duration::from_millis(200));
             self.bar = Some(bar);
         } else {
-            told(&format!("{what} …"));
+            note(&format!("{what} …"));
         }
     }
 
-    /// How far the part is, with a line about it. Times are seconds since the part began.
+    /// Shows the progress of the part, with a line about it. Times are seconds since the part began.
     pub fn progress(&mut self, done: u64, total: u64, seconds: u64, line: &str) {
         if self.quiet {
             return;
@@ -64,21 +63,21 @@ impl Ui {
             bar.set_message(line.to_owned());
             return;
         }
-        let due = self.told.is_none_or(|told| seconds >= told + if seconds <= PLAIN_CLOSE_S { 1 } else { PLAIN_EVERY_S });
+        let due = self.last_line_s.is_none_or(|last| seconds >= last + if seconds <= PLAIN_CLOSE_S { 1 } else { PLAIN_EVERY_S });
         if due {
-            self.told = Some(seconds);
-            told(&format!("  {done}/{total} {line}"));
+            self.last_line_s = Some(seconds);
+            note(&format!("  {done}/{total} {line}"));
         }
     }
 
-    /// Something that is worth a line of its own.
-    pub fn say(&self, line: &str) {
+    /// Prints a separate line.
+    pub fn print(&self, line: &str) {
         if self.quiet {
             return;
         }
         match &self.bar {
             Some(bar) => bar.println(line),
-            None => told(line),
+            None => note(line),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Bounded runs against the real server come out clean. One server, four scenarios at once.
+//! Short runs against the real server have no findings. One server, four scenarios at once.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -40,15 +40,15 @@ impl Site {
     }
 }
 
-/// What a run told; it has to be without fault.
+/// Report of a run, which must have no findings.
 fn clean((child, report): (Child, PathBuf)) -> Value {
     let out = child.wait_with_output().expect("its end");
-    let said = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{said}");
+    let output = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{output}");
     let json = std::fs::read_to_string(report.join("report.json")).expect("a report");
     let metrics = serde_json::from_str::<Value>(&json).expect("JSON")["metrics"].take();
-    assert!(said.contains("Clean: no fault was seen"), "{said}");
-    assert_eq!(metrics["audit_broken"], 0.0, "the ledger was verified: {said}");
+    assert!(output.contains("Clean: no fault was seen"), "{output}");
+    assert_eq!(metrics["audit_broken"], 0.0, "the ledger was verified: {output}");
     metrics
 }
 

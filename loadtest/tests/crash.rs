@@ -20,8 +20,8 @@ fn lose_nothing(name: &str, args: &[&str]) {
         .current_dir(here.join(".."))
         .output()
         .expect("the program");
-    let (said, why) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-    assert!(out.status.success(), "{said}{why}see {}", data_dir.display());
+    let (output, why) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    assert!(out.status.success(), "{output}{why}see {}", data_dir.display());
     std::fs::remove_dir_all(&data_dir).expect("the data folder");
 }
 

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_nyala-loadtest");
-/// A killed server's process has to be gone by then.
+/// Time in which a killed server's process must end.
 const GONE_WITHIN: Duration = Duration::from_secs(10);
 
 struct Try {
@@ -21,7 +21,7 @@ struct Try {
 }
 
 impl Try {
-    /// A group of its own, as a shell gives one to what is typed.
+    /// A separate process group, as a shell creates for each command.
     fn start() -> Self {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let nyala = std::env::var_os("NYALA_BIN").map_or_else(|| Path::new(TOOL).with_file_name("nyala"), Into::into);
@@ -48,33 +48,33 @@ impl Try {
         assert!(found.is_some(), "it never said {what}");
     }
 
-    /// Waits until ticks were counted. The first line's may all be of before the window: it was made while that opened.
+    /// Waits until ticks were counted. Those of the first line may all be older than the window, which was opening then.
     fn wait_for_counted_ticks(&mut self) {
-        let heard = |line: &String| {
+        let has_ticks = |line: &String| {
             let words: Vec<_> = line.split_whitespace().collect();
             words.windows(2).any(|two| two[1].starts_with("ticks/s") && two[0] != "0")
         };
-        let found = self.lines.by_ref().map_while(Result::ok).filter(heard).nth(2);
+        let found = self.lines.by_ref().map_while(Result::ok).filter(has_ticks).nth(2);
         assert!(found.is_some(), "it never told three seconds with ticks");
     }
 
-    /// Its exit code and standard output.
+    /// Exit code and standard output.
     fn end(mut self) -> (Option<i32>, String) {
-        // Read to the end, so that it can write.
+        // Read to the end, so that the program can write.
         self.lines.by_ref().for_each(drop);
-        let mut said = String::new();
-        self.child.stdout.take().expect("its summary").read_to_string(&mut said).expect("text");
-        (self.child.wait().expect("its end").code(), said)
+        let mut output = String::new();
+        self.child.stdout.take().expect("its summary").read_to_string(&mut output).expect("text");
+        (self.child.wait().expect("its end").code(), output)
     }
 }
 
-/// The processes that `pid` has started.
+/// Child processes of `pid`.
 fn children(pid: Pid) -> Vec<String> {
     let all = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("it runs");
     all.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Whether a process does anything yet: one that nobody has waited for does not.
+/// Whether a process runs; one that has ended and was not waited for does not.
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
@@ -85,10 +85,10 @@ fn ctrl_c_leaves_the_server_alive_until_the_money_was_counted() {
     let mut tried = Try::start();
     tried.wait_for_counted_ticks();
     killpg(tried.pid(), Signal::SIGINT).expect("it runs");
-    let (code, said) = tried.end();
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("ended by Ctrl-C") && said.contains("audit_broken"), "{said}");
-    assert!(said.lines().any(|line| line.split_whitespace().eq(["balances_wrong", "0"])), "{said}");
+    let (code, output) = tried.end();
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("ended by Ctrl-C") && output.contains("audit_broken"), "{output}");
+    assert!(output.lines().any(|line| line.split_whitespace().eq(["balances_wrong", "0"])), "{output}");
 }
 
 #[test]
@@ -98,12 +98,12 @@ fn a_second_ctrl_c_leaves_no_server_behind() {
     let servers = children(tried.pid());
     assert_eq!(servers.len(), 1, "{servers:?}");
     kill(tried.pid(), Signal::SIGINT).expect("it runs");
-    // The first one was heard: it is counting the money.
+    // The first Ctrl-C has arrived: the program is checking the money.
     tried.wait_for("balances");
     kill(tried.pid(), Signal::SIGINT).expect("it runs");
     let data_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("nyala-loadtest-{}", tried.pid()));
-    let (code, said) = tried.end();
-    assert_eq!(code, Some(130), "{said}");
+    let (code, output) = tried.end();
+    assert_eq!(code, Some(130), "{output}");
     let since = Instant::now();
     while runs(&servers[0]) {
         assert!(since.elapsed() < GONE_WITHIN, "the server {} is left behind", servers[0]);

@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ports of a server.
 #[derive(Debug, Clone, Copy)]
-pub struct Doors {
+pub struct ServerPorts {
     pub http: u16,
     pub mqtt: u16,
 }
@@ -40,7 +40,7 @@ impl Drop for Balancer {
 impl Balancer {
     /// # Errors
     /// One line: why it did not start.
-    pub fn start(folder: &Path, servers: &[(&str, Doors)]) -> Result<Self, String> {
+    pub fn start(folder: &Path, servers: &[(&str, ServerPorts)]) -> Result<Self, String> {
         let port = || free_port().map_err(|e| e.to_string());
         let (phones, devices, redirect) = (port()?, port()?, port()?);
         let file = folder.join("haproxy.cfg");
@@ -66,7 +66,7 @@ impl Balancer {
 }
 
 /// The example configuration with these servers, without TLS, and with a header that names the server of each response.
-fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
+fn configuration(servers: &[(&str, ServerPorts)], phones: u16, devices: u16, redirect: u16) -> Result<String, String> {
     let mut text = String::new();
     let mut binds = 0;
     let mut lines = EXAMPLE.lines().peekable();
@@ -78,7 +78,7 @@ fn configuration(servers: &[(&str, Doors)], phones: u16, devices: u16, redirect:
             if lines.peek().is_some_and(|next| next.trim_start().starts_with(kind)) {
                 continue;
             }
-            for (name, Doors { http, mqtt }) in servers {
+            for (name, ServerPorts { http, mqtt }) in servers {
                 let tracks = if written.contains(" track ") { format!(" track calls/{name}") } else { String::new() };
                 let rest = match kind {
                     "use-server n" => format!("use-server {name} if {{ url_param(sid) -m beg {name} }}"),
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn the_example_gets_these_servers() {
-        let doors = |n: u16| Doors { http: 8000 + n, mqtt: 1880 + n };
-        let text = configuration(&[("n1", doors(1)), ("n2", doors(2)), ("n3", doors(3))], 1, 2, 3).unwrap();
+        let ports = |n: u16| ServerPorts { http: 8000 + n, mqtt: 1880 + n };
+        let text = configuration(&[("n1", ports(1)), ("n2", ports(2)), ("n3", ports(3))], 1, 2, 3).unwrap();
         for server in ["n1", "n2", "n3"] {
             assert_eq!(text.matches(&format!("    server {server} 127.0.0.1:")).count(), 3, "{text}");
             assert_eq!(text.matches(&format!("use-server {server} if")).count(), 1, "{text}");

@@ -7,14 +7,14 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use tokio::sync::watch;
 
-use super::outcome::Decided;
+use super::outcome::DecidedPurchase;
 use super::shards::Owners;
 use crate::crash::flow::Flow;
-use crate::crash::payer::{Known, Payer};
+use crate::crash::payer::{Payer, ReceiptOutcome};
 
 /// Data that all customers share.
 #[derive(Clone)]
-pub struct Street {
+pub struct Buyers {
     /// The load balancer.
     pub to: SocketAddr,
     /// Average pause between two purchases of a customer.
@@ -27,16 +27,16 @@ pub struct Street {
 }
 
 /// A customer with the decided purchases, and a guarantee that was broken.
-pub struct Bought {
+pub struct BuyerResult {
     pub payer: Payer,
-    pub decided: Vec<Decided>,
+    pub decided: Vec<DecidedPurchase>,
     pub broken: Option<String>,
 }
 
-impl Street {
+impl Buyers {
     /// Simulates a customer who buys from time to time, and repeats each request with the same receipt number until it is decided.
-    pub async fn buy(mut self, payer: Payer, mut rng: StdRng) -> Bought {
-        let (mut all, flow) = (Bought { payer, decided: Vec::new(), broken: None }, Flow::default());
+    pub async fn buy(mut self, payer: Payer, mut rng: StdRng) -> BuyerResult {
+        let (mut all, flow) = (BuyerResult { payer, decided: Vec::new(), broken: None }, Flow::default());
         loop {
             let wait = self.pause.mul_f64(rng.random_range(0.0..2.0));
             tokio::select! {
@@ -49,15 +49,15 @@ impl Street {
                     all.broken = Some(why);
                     return all;
                 }
-                if let Some(receipt) = all.payer.latest().filter(|r| r.told != Known::Nothing) {
+                if let Some(receipt) = all.payer.latest().filter(|r| r.outcome != ReceiptOutcome::Undecided) {
                     let owner = |owners: &Owners| owners.of(receipt.body["idoutlet"].as_i64()?).map(str::to_owned);
                     // The server that owned the shard during the whole purchase, as far as is known.
                     let owner = owner(&before).filter(|owned| owner(&self.owners.borrow()).as_ref() == Some(owned));
-                    all.decided.extend(Instant::now().checked_duration_since(self.since).map(|at| Decided {
+                    all.decided.extend(Instant::now().checked_duration_since(self.since).map(|at| DecidedPurchase {
                         at,
                         after: begun.elapsed(),
-                        ran: receipt.told == Known::Runs,
-                        story: format!("machine {}: {}", receipt.body["idmesin"], receipt.heard),
+                        ran: receipt.outcome == ReceiptOutcome::Runs,
+                        answers: format!("machine {}: {}", receipt.body["idmesin"], receipt.answers),
                         by_owner: owner.zip(receipt.server.as_ref()).map(|(owner, server)| owner == *server),
                     }));
                     break;

@@ -7,14 +7,14 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
 
-use super::wire::Cut;
+use super::cut_proxy::Cut;
 
 /// About one NATS server is killed per minute of a run, evenly spread, at most this often; once all of them are down together.
-const MAX_NEWS_KILLS: u32 = 11;
-const NEWS_KILLS_APART: Duration = Duration::from_secs(60);
+const MAX_NATS_KILLS: u32 = 11;
+const NATS_KILLS_APART: Duration = Duration::from_secs(60);
 /// They are down for this fraction of the run, but not for less than `NEWS_AWAY`.
-const NEWS_AWAY_OF: u32 = 60;
-const NEWS_AWAY: Duration = Duration::from_secs(5);
+const NATS_DOWN_FRACTION: u32 = 60;
+const MIN_NATS_DOWN: Duration = Duration::from_secs(5);
 
 /// Nyala servers and NATS servers by their index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +36,11 @@ pub enum Fault {
     CutPhones(usize, Cut),
     /// The same, for devices.
     CutDevices(usize, Cut),
-    KillNews(usize),
+    KillNats(usize),
     /// All NATS servers for this long: killed or paused.
-    AllNews(Duration, Cut),
+    AllNats(Duration, Cut),
     /// The connection of a server to NATS is cut.
-    CutNews(usize, Cut),
+    CutNats(usize, Cut),
 }
 
 /// Kinds of faults, as the report groups them.
@@ -55,9 +55,9 @@ pub enum Kind {
     Standbys,
     PhonesCut,
     DevicesCut,
-    NewsKill,
-    NewsAway,
-    NewsCut,
+    NatsKill,
+    NatsDown,
+    NatsCut,
 }
 
 /// The part of the cluster that a fault is done to. Faults of one part follow each other; faults of different parts overlap.
@@ -66,8 +66,8 @@ pub enum Part {
     /// The servers and PostgreSQL.
     Site,
     /// The load balancer's connections to the servers.
-    Lines,
-    News,
+    Proxies,
+    Nats,
 }
 
 impl Kind {
@@ -81,9 +81,9 @@ impl Kind {
         Self::Standbys,
         Self::PhonesCut,
         Self::DevicesCut,
-        Self::NewsKill,
-        Self::NewsAway,
-        Self::NewsCut,
+        Self::NatsKill,
+        Self::NatsDown,
+        Self::NatsCut,
     ];
 
     /// As a part of the names of figures.
@@ -98,22 +98,22 @@ impl Kind {
             Self::Standbys => "standbys",
             Self::PhonesCut => "phones_cut",
             Self::DevicesCut => "devices_cut",
-            Self::NewsKill => "news_kill",
-            Self::NewsAway => "news_away",
-            Self::NewsCut => "news_cut",
+            Self::NatsKill => "news_kill",
+            Self::NatsDown => "news_away",
+            Self::NatsCut => "news_cut",
         }
     }
 
     pub const fn part(self) -> Part {
         match self {
             Self::Kill | Self::Pause | Self::Stop | Self::Cut | Self::Stall | Self::Failover | Self::Standbys => Part::Site,
-            Self::PhonesCut | Self::DevicesCut => Part::Lines,
-            Self::NewsKill | Self::NewsAway | Self::NewsCut => Part::News,
+            Self::PhonesCut | Self::DevicesCut => Part::Proxies,
+            Self::NatsKill | Self::NatsDown | Self::NatsCut => Part::Nats,
         }
     }
 
     /// As the report shows it, after "takeover after" and "around".
-    pub const fn shown(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Kill => "kill -9",
             Self::Pause => "SIGSTOP",
@@ -124,9 +124,9 @@ impl Kind {
             Self::Standbys => "primary cut from standbys",
             Self::PhonesCut => "cut from phones",
             Self::DevicesCut => "cut from devices",
-            Self::NewsKill => "kill -9 of NATS",
-            Self::NewsAway => "all NATS away",
-            Self::NewsCut => "cut from NATS",
+            Self::NatsKill => "kill -9 of NATS",
+            Self::NatsDown => "all NATS away",
+            Self::NatsCut => "cut from NATS",
         }
     }
 }
@@ -143,9 +143,9 @@ impl Fault {
             Self::CutStandbys(_) => Kind::Standbys,
             Self::CutPhones(..) => Kind::PhonesCut,
             Self::CutDevices(..) => Kind::DevicesCut,
-            Self::KillNews(_) => Kind::NewsKill,
-            Self::AllNews(..) => Kind::NewsAway,
-            Self::CutNews(..) => Kind::NewsCut,
+            Self::KillNats(_) => Kind::NatsKill,
+            Self::AllNats(..) => Kind::NatsDown,
+            Self::CutNats(..) => Kind::NatsCut,
         }
     }
 }
@@ -162,10 +162,10 @@ impl fmt::Display for Fault {
             Self::CutStandbys(cut) => write!(f, "primary to standbys {cut}"),
             Self::CutPhones(node, cut) => write!(f, "n{} to phones {cut}", node + 1),
             Self::CutDevices(node, cut) => write!(f, "n{} to devices {cut}", node + 1),
-            Self::KillNews(place) => write!(f, "kill -9 NATS {}", place + 1),
-            Self::AllNews(_, Cut::Mute) => f.write_str("all NATS frozen"),
-            Self::AllNews(_, Cut::Broken) => f.write_str("kill -9 all NATS"),
-            Self::CutNews(node, cut) => write!(f, "n{} to NATS {cut}", node + 1),
+            Self::KillNats(place) => write!(f, "kill -9 NATS {}", place + 1),
+            Self::AllNats(_, Cut::Mute) => f.write_str("all NATS frozen"),
+            Self::AllNats(_, Cut::Broken) => f.write_str("kill -9 all NATS"),
+            Self::CutNats(node, cut) => write!(f, "n{} to NATS {cut}", node + 1),
         }
     }
 }
@@ -186,10 +186,10 @@ impl Schedule {
     pub fn new(length: Duration, nodes: usize, primary: bool, rng: &mut StdRng) -> Self {
         let mut once = cuts(length, nodes, rng, Fault::CutDatabase);
         if primary {
-            once.extend([(length * 2 / 3, Fault::KillPrimary), (length * 4 / 5, Fault::CutStandbys(way(rng)))]);
+            once.extend([(length * 2 / 3, Fault::KillPrimary), (length * 4 / 5, Fault::CutStandbys(random_cut(rng)))]);
         }
         once.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-        Self { length, nodes, once, turns: four(nodes, rng), is_first: true }
+        Self { length, nodes, once, turns: one_of_each(nodes, rng), is_first: true }
     }
 
     /// The next fault at this time of the run. `None`: the run is over, and each fault of the schedule was done.
@@ -200,13 +200,13 @@ impl Schedule {
         }
         if self.turns.is_empty() {
             self.is_first = false;
-            self.turns = four(self.nodes, rng);
+            self.turns = one_of_each(self.nodes, rng);
         }
         if is_over && !self.is_first { None } else { self.turns.pop() }
     }
 }
 
-fn four(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
+fn one_of_each(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
     let mut node = || rng.random_range(0..nodes);
     let mut four = vec![Fault::Kill(node()), Fault::Pause(node()), Fault::Stop(node()), Fault::FreezeDatabase];
     four.shuffle(rng);
@@ -214,18 +214,18 @@ fn four(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
 }
 
 /// Faults of NATS, in parallel to the others: each at its time, or as soon as the one before is repaired.
-pub fn of_news(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
-    let mut all = cuts(length, nodes, rng, Fault::CutNews);
-    let away = (length / NEWS_AWAY_OF).max(NEWS_AWAY);
-    all.push((length / 3, Fault::AllNews(away, way(rng))));
-    let kills = u32::try_from(length.as_secs() / NEWS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MAX_NEWS_KILLS);
-    all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNews(rng.random_range(0..nodes)))));
+pub fn nats_faults(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
+    let mut all = cuts(length, nodes, rng, Fault::CutNats);
+    let away = (length / NATS_DOWN_FRACTION).max(MIN_NATS_DOWN);
+    all.push((length / 3, Fault::AllNats(away, random_cut(rng))));
+    let kills = u32::try_from(length.as_secs() / NATS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MAX_NATS_KILLS);
+    all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNats(rng.random_range(0..nodes)))));
     all.sort_by_key(|(at, _)| *at);
     all
 }
 
 /// Faults of the load balancer's connections, in parallel to the others: each at its time, or as soon as the one before is repaired.
-pub fn of_lines(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
+pub fn proxy_faults(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
     let phones = cuts(length, nodes, rng, Fault::CutPhones);
     // In the middle between those of the phones.
     let later = length / u32::try_from(nodes * 4).unwrap_or(u32::MAX);
@@ -235,7 +235,7 @@ pub fn of_lines(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Durati
     all
 }
 
-fn way(rng: &mut StdRng) -> Cut {
+fn random_cut(rng: &mut StdRng) -> Cut {
     if rng.random() { Cut::Mute } else { Cut::Broken }
 }
 
@@ -253,7 +253,7 @@ fn cuts(length: Duration, nodes: usize, rng: &mut StdRng, fault: fn(usize, Cut) 
 
 /// An entry of the timeline.
 #[derive(Debug)]
-pub struct Happened {
+pub struct InjectedFault {
     /// Time since the faults began.
     pub at: Duration,
     pub fault: Fault,
@@ -261,7 +261,7 @@ pub struct Happened {
     pub whole_after: Duration,
     /// Time until every shard of the server had another owner.
     pub taken_after: Option<Duration>,
-    /// Shards that changed their owner meanwhile; `None` for faults that overlap with others.
+    /// Shards that changed their owner until the repair; `None` for faults that overlap with others.
     pub moved: Option<i64>,
 }
 
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_once_and_each_of_the_four_come_however_late() {
+    fn one_time_faults_and_one_of_each_kind_happen_even_late() {
         let mut rng = StdRng::seed_from_u64(7);
         let mut schedule = Schedule::new(LENGTH, 3, true, &mut rng);
         let first = schedule.next(Duration::ZERO, &mut rng).unwrap();
@@ -314,7 +314,7 @@ mod tests {
 
     #[test]
     fn each_servers_lines_to_phones_and_devices_are_cut_once() {
-        let all = of_lines(LENGTH, 3, &mut StdRng::seed_from_u64(7));
+        let all = proxy_faults(LENGTH, 3, &mut StdRng::seed_from_u64(7));
         assert!(all.is_sorted_by_key(|(at, _)| *at) && all.iter().all(|(at, _)| *at < LENGTH), "{all:?}");
         for node in 0..3 {
             for kind in [Kind::PhonesCut, Kind::DevicesCut] {
@@ -327,12 +327,12 @@ mod tests {
 
     #[test]
     fn an_hour_of_nats_is_the_plans() {
-        let of = |length| of_news(Duration::from_secs(length), 3, &mut StdRng::seed_from_u64(7));
+        let of = |length| nats_faults(Duration::from_secs(length), 3, &mut StdRng::seed_from_u64(7));
         let count = |all: &[(Duration, Fault)], kind| all.iter().filter(|(_, f)| f.kind() == kind).count();
         let (hour, short) = (of(3_600), of(40));
-        assert_eq!((count(&hour, Kind::NewsKill), count(&short, Kind::NewsKill)), (11, 1));
-        assert_eq!((count(&hour, Kind::NewsCut), count(&short, Kind::NewsCut)), (3, 3));
-        let away = hour.iter().find(|(_, f)| f.kind() == Kind::NewsAway).unwrap();
-        assert!(matches!(away, (at, Fault::AllNews(away, _)) if at.as_secs() == 1_200 && away.as_secs() == 60), "{away:?}");
+        assert_eq!((count(&hour, Kind::NatsKill), count(&short, Kind::NatsKill)), (11, 1));
+        assert_eq!((count(&hour, Kind::NatsCut), count(&short, Kind::NatsCut)), (3, 3));
+        let away = hour.iter().find(|(_, f)| f.kind() == Kind::NatsDown).unwrap();
+        assert!(matches!(away, (at, Fault::AllNats(away, _)) if at.as_secs() == 1_200 && away.as_secs() == 60), "{away:?}");
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_missed_by_what_is_slower_and_by_what_was_not_seen() {
+    fn a_goal_is_missed_by_slow_and_by_absent_figures() {
         let all = missed(&outcome());
         let has = |why: &str| all.iter().any(|missed| missed.starts_with(why));
         assert!(has("takeover_kill, p99: 2.000 s, at most 1.5 s") && !has("takeover_kill, max"), "{all:?}");

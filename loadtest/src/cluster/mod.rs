@@ -4,20 +4,20 @@
 mod audit;
 mod balancer;
 mod buyer;
+mod cut_proxy;
 mod fault;
 mod goals;
-mod line;
-mod news;
+mod inject;
+mod nats;
 mod outcome;
 mod page;
 mod phone;
+mod phone_connection;
 mod postgres;
 mod report;
 mod run;
 mod shards;
 mod site;
-mod suffer;
-mod wire;
 
 use std::fs;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ pub struct Cluster {
     /// Machines, each with a device over MQTT
     #[arg(long, default_value_t = 200, value_parser = at_least_1())]
     machines: usize,
-    /// Outlets that they stand in: a shard for each
+    /// Outlets of the machines: a shard for each
     #[arg(long, default_value_t = 20, value_parser = at_least_1())]
     outlets: usize,
     /// Phones that watch four machines each, a third of them without websockets
@@ -79,7 +79,7 @@ pub struct Cluster {
     /// Folder of the servers' settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
-    /// Folder for everybody's data and logs, kept afterwards; otherwise one that is removed after success
+    /// Folder for all data and logs, kept afterwards; otherwise one that is removed after success
     #[arg(long)]
     data_dir: Option<PathBuf>,
     /// Judge the times, too: end with 2 when one misses its goal (docs/loadtest.md, "Cluster")

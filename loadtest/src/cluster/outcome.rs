@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::fault::{Happened, Kind, Part};
-use super::phone::Seen;
+use super::fault::{InjectedFault, Kind, Part};
+use super::phone::PhoneReport;
 
 /// For this long after its repair a fault still has effects: phones reconnect, waiting starts continue.
 const NEARBY: Duration = Duration::from_secs(3);
@@ -15,7 +15,7 @@ const SLOWEST_OF_KIND: usize = 3;
 
 /// A purchase that was decided.
 #[derive(Debug, Clone)]
-pub struct Decided {
+pub struct DecidedPurchase {
     /// Time since the faults began.
     pub at: Duration,
     /// Time since it was first sent.
@@ -25,12 +25,12 @@ pub struct Decided {
     /// Whether the server that owned the machine decided it, where that is known.
     pub by_owner: Option<bool>,
     /// The answers to it, in their order.
-    pub story: String,
+    pub answers: String,
 }
 
 /// A run that ended by itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Ended {
+pub struct CycleEnd {
     /// Time since the faults began.
     pub at: Duration,
     /// Time since its `ends_at`.
@@ -41,14 +41,14 @@ pub struct Ended {
 pub struct Outcome {
     pub seed: u64,
     pub seconds: u64,
-    /// "on", or the reason why there is none.
+    /// "on", or the reason why there are no change notifications.
     pub news: &'static str,
     /// In the order of their beginning.
-    pub faults: Vec<Happened>,
-    pub purchases: Vec<Decided>,
+    pub faults: Vec<InjectedFault>,
+    pub purchases: Vec<DecidedPurchase>,
     /// Those with the answer 200.
     pub paid: u64,
-    pub ends: Vec<Ended>,
+    pub ends: Vec<CycleEnd>,
     pub back: Vec<Duration>,
     /// Delays of final ticks after the end of their run.
     pub late: Vec<Duration>,
@@ -70,7 +70,7 @@ pub struct Times {
 
 impl Outcome {
     /// Observations of a phone.
-    pub fn add(&mut self, seen: Seen) {
+    pub fn add(&mut self, seen: PhoneReport) {
         self.ticks += seen.ticks;
         self.finals += seen.finals;
         self.lost += seen.lost;
@@ -98,40 +98,41 @@ impl Outcome {
         for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Cut] {
             let of_kind = self.faults.iter().filter(|f| f.fault.kind() == kind);
             let name = format!("takeover_{}", kind.name());
-            add(name, format!("takeover after {}", kind.shown()), of_kind.filter_map(|f| f.taken_after).collect());
+            add(name, format!("takeover after {}", kind.label()), of_kind.filter_map(|f| f.taken_after).collect());
         }
         add("phones_back".to_owned(), "phones back".to_owned(), self.back.clone());
         add("final_tick".to_owned(), "final ticks, late".to_owned(), self.late.clone());
         let late = |calm: bool| {
-            let of = self.ends.iter().filter(|e| !calm || self.met(e.at, e.after) == Met::Nothing);
+            let of = self.ends.iter().filter(|e| !calm || self.nearby_faults(e.at, e.after) == NearbyFaults::Nothing);
             of.map(|e| e.after).collect()
         };
         add("end".to_owned(), "runs ended, late".to_owned(), late(false));
         add("end_calm".to_owned(), "  no fault nearby".to_owned(), late(true));
         add("receipt".to_owned(), "receipts decided".to_owned(), self.purchases.iter().map(|p| p.after).collect());
-        let ran: Vec<(&Decided, Met)> = self.purchases.iter().filter(|p| p.ran).map(|p| (p, self.met(p.at, p.after))).collect();
-        let of = |wanted: &dyn Fn(&Decided, Met) -> bool| {
+        let ran: Vec<(&DecidedPurchase, NearbyFaults)> =
+            self.purchases.iter().filter(|p| p.ran).map(|p| (p, self.nearby_faults(p.at, p.after))).collect();
+        let of = |wanted: &dyn Fn(&DecidedPurchase, NearbyFaults) -> bool| {
             ran.iter().filter(|(p, met)| wanted(p, *met)).map(|(p, _)| p.after).collect::<Vec<_>>()
         };
         add("purchase".to_owned(), "purchases".to_owned(), of(&|_, _| true));
-        add("purchase_calm".to_owned(), "  no fault nearby".to_owned(), of(&|_, met| met == Met::Nothing));
+        add("purchase_calm".to_owned(), "  no fault nearby".to_owned(), of(&|_, met| met == NearbyFaults::Nothing));
         for (name, shown, by_owner) in [("owner", "the owner", true), ("others", "others", false)] {
-            let calm = of(&|p, met| met == Met::Nothing && p.by_owner == Some(by_owner));
+            let calm = of(&|p, met| met == NearbyFaults::Nothing && p.by_owner == Some(by_owner));
             add(format!("purchase_calm_{name}"), format!("  the same, through {shown}"), calm);
         }
         for kind in Kind::ALL {
-            let around = of(&|_, met| met == Met::One(kind));
-            add(format!("purchase_{}", kind.name()), format!("  around {}", kind.shown()), around);
+            let around = of(&|_, met| met == NearbyFaults::One(kind));
+            add(format!("purchase_{}", kind.name()), format!("  around {}", kind.label()), around);
         }
-        add("purchase_several".to_owned(), "  around several".to_owned(), of(&|_, met| met == Met::Several));
+        add("purchase_several".to_owned(), "  around several".to_owned(), of(&|_, met| met == NearbyFaults::Several));
         all
     }
 
     /// The slowest purchases of each kind, with the kind of fault that happened during each.
-    pub fn slowest(&self) -> Vec<(&'static str, &Decided)> {
-        let mut by_kind: BTreeMap<&'static str, Vec<&Decided>> = BTreeMap::new();
+    pub fn slowest(&self) -> Vec<(&'static str, &DecidedPurchase)> {
+        let mut by_kind: BTreeMap<&'static str, Vec<&DecidedPurchase>> = BTreeMap::new();
         for purchase in self.purchases.iter().filter(|p| p.ran && p.after >= SLOW) {
-            by_kind.entry(self.met(purchase.at, purchase.after).shown()).or_default().push(purchase);
+            by_kind.entry(self.nearby_faults(purchase.at, purchase.after).label()).or_default().push(purchase);
         }
         let slowest = by_kind.into_iter().flat_map(|(kind, mut all)| {
             all.sort_unstable_by_key(|p| Reverse(p.after));
@@ -141,36 +142,35 @@ impl Outcome {
         slowest.collect()
     }
 
-    /// The kind of fault to which an event counts that ended at `at` and took this long. Faults of NATS count only without any other, because they
-    /// overlap with the
-    /// others.
-    fn met(&self, at: Duration, after: Duration) -> Met {
+    /// Kind of fault to which an event counts that ended at `at` and took this long. Faults of NATS count only without any other fault,
+    /// because they overlap with the others.
+    fn nearby_faults(&self, at: Duration, after: Duration) -> NearbyFaults {
         let begun = at.saturating_sub(after);
-        let nearby = |f: &&Happened| f.at <= at && begun <= f.at + f.whole_after + NEARBY;
+        let nearby = |f: &&InjectedFault| f.at <= at && begun <= f.at + f.whole_after + NEARBY;
         let kinds = self.faults.iter().filter(nearby).map(|f| f.fault.kind());
-        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.part() == Part::News);
+        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.part() == Part::Nats);
         let kinds = if others.is_empty() { news } else { others };
         match kinds.split_first() {
-            None => Met::Nothing,
-            Some((kind, more)) if more.iter().all(|other| other == kind) => Met::One(*kind),
-            Some(_) => Met::Several,
+            None => NearbyFaults::Nothing,
+            Some((kind, more)) if more.iter().all(|other| other == kind) => NearbyFaults::One(*kind),
+            Some(_) => NearbyFaults::Several,
         }
     }
 }
 
 /// Kinds of faults that may have happened during an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Met {
+enum NearbyFaults {
     Nothing,
     One(Kind),
     Several,
 }
 
-impl Met {
-    const fn shown(self) -> &'static str {
+impl NearbyFaults {
+    const fn label(self) -> &'static str {
         match self {
             Self::Nothing => "no fault nearby",
-            Self::One(kind) => kind.shown(),
+            Self::One(kind) => kind.label(),
             Self::Several => "several",
         }
     }
@@ -198,26 +198,26 @@ impl Quantiles {
 
 #[cfg(test)]
 pub mod tests {
+    use super::super::cut_proxy::Cut;
     use super::super::fault::Fault;
-    use super::super::wire::Cut;
     use super::*;
 
     /// A kill after 10 s, all of NATS down at the same time, and purchases during both.
     pub fn outcome() -> Outcome {
         let s = Duration::from_secs;
-        let fault = |at, fault, whole_after, taken_after| Happened {
+        let fault = |at, fault, whole_after, taken_after| InjectedFault {
             at: s(at),
             fault,
             whole_after: s(whole_after),
             taken_after,
             moved: Some(7),
         };
-        let bought = |at, after, by_owner| Decided {
+        let bought = |at, after, by_owner| DecidedPurchase {
             at: s(at),
             after: Duration::from_millis(after),
             ran: true,
             by_owner,
-            story: String::new(),
+            answers: String::new(),
         };
         Outcome {
             seed: 7,
@@ -225,7 +225,7 @@ pub mod tests {
             news: "on",
             faults: vec![
                 fault(10, Fault::Kill(0), 4, Some(s(2))),
-                fault(12, Fault::AllNews(s(5), Cut::Mute), 5, None),
+                fault(12, Fault::AllNats(s(5), Cut::Mute), 5, None),
                 fault(40, Fault::FreezeDatabase, 4, None),
             ],
             purchases: vec![
@@ -233,7 +233,7 @@ pub mod tests {
                 bought(6, 50, Some(false)),
                 bought(13, 1_900, None),
                 bought(19, 300, None),
-                Decided { ran: false, ..bought(30, 9_000, None) },
+                DecidedPurchase { ran: false, ..bought(30, 9_000, None) },
             ],
             ..Outcome::default()
         }
@@ -247,7 +247,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_purchase_counts_to_what_it_may_have_met() {
+    fn a_purchase_counts_to_the_faults_near_it() {
         let outcome = outcome();
         let times = outcome.times();
         let of = |name: &str| times.iter().find(|t| t.name == name).map(|t| (t.of.count, t.of.max)).unwrap();

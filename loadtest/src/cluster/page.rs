@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::fault::Happened;
-use super::outcome::{Decided, Outcome, Quantiles};
+use super::fault::InjectedFault;
+use super::outcome::{DecidedPurchase, Outcome, Quantiles};
 use super::report::FINE;
 use crate::report::STYLE;
 
@@ -83,12 +83,12 @@ fn times(outcome: &Outcome) -> String {
 }
 
 fn slowest(outcome: &Outcome) -> String {
-    let row = |(kind, purchase): (&str, &Decided)| {
+    let row = |(kind, purchase): (&str, &DecidedPurchase)| {
         format!(
             "<tr><th>{:.3} s</th><td>{:.1} s</td><td class=\"what\">{kind}</td><td class=\"what\">{}</td></tr>",
             purchase.after.as_secs_f64(),
             purchase.at.as_secs_f64(),
-            escaped(&purchase.story)
+            escaped(&purchase.answers)
         )
     };
     let rows: String = outcome.slowest().into_iter().map(row).collect();
@@ -102,7 +102,7 @@ fn slowest(outcome: &Outcome) -> String {
 }
 
 fn faults(outcome: &Outcome) -> String {
-    let row = |f: &Happened| {
+    let row = |f: &InjectedFault| {
         let taken = f.taken_after.map(|t| format!("{:.2} s", t.as_secs_f64())).unwrap_or_default();
         let moved = f.moved.map(|n| n.to_string()).unwrap_or_default();
         format!(
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_page_tells_what_was_done_and_what_broke() {
+    fn the_page_shows_faults_and_broken_guarantees() {
         let mut all = outcome();
         let fine = page(&all);
         assert!(fine.contains(FINE) && fine.contains("kill -9 n1") && fine.contains("<title>12.0 s: all NATS frozen"), "{fine}");

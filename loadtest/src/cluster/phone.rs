@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::watch;
 
-use super::line::Line;
+use super::phone_connection::PhoneConnection;
 use crate::engine::heartbeat::{Heartbeat, Snapshot};
 use crate::engine::{ServerMessage, heartbeat, message};
 
@@ -22,11 +22,11 @@ const BACK_WITHIN: Duration = Duration::from_secs(20);
 /// A run that ended this long ago has had its final tick, or will have none.
 const FINAL_WITHIN_MS: i64 = 15_000;
 /// Greatest number of broken rules that each phone reports.
-const TOLD: usize = 3;
+const MAX_REPORTED: usize = 3;
 
 /// Observations of a phone.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub struct PhoneReport {
     pub ticks: u64,
     pub finals: u64,
     /// Delay of each final tick after the end of its run, for runs that ended by themselves.
@@ -50,26 +50,26 @@ pub struct Phone {
 
 impl Phone {
     /// Runs until `over` is true.
-    pub async fn watch(self, mut over: watch::Receiver<bool>) -> Seen {
-        let mut seen = Seen::default();
+    pub async fn watch(self, mut over: watch::Receiver<bool>) -> PhoneReport {
+        let mut seen = PhoneReport::default();
         let mut rng = StdRng::seed_from_u64(self.seed);
         let (mut lost_at, mut pause) = (None, FIRST_PAUSE);
         loop {
-            let mut run = Runs::default();
+            let mut cycles = Cycles::default();
             let settled = async {
-                let opening = tokio::time::timeout(BACK_WITHIN, self.open(&mut run, &mut seen));
-                let mut line = opening.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
+                let opening = tokio::time::timeout(BACK_WITHIN, self.open(&mut cycles, &mut seen));
+                let mut connection = opening.await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))??;
                 pause = FIRST_PAUSE;
                 if let Some(at) = lost_at.take().map(|at: Instant| at.elapsed()) {
                     seen.back.push(at);
                 }
-                self.listen(&mut line, &mut run, &mut seen).await
+                self.listen(&mut connection, &mut cycles, &mut seen).await
             };
             let ended: io::Result<()> = tokio::select! {
                 _ = over.wait_for(|over| *over) => Ok(()),
                 lost = settled => lost,
             };
-            run.settle(now_ms(), &mut seen);
+            cycles.settle(now_ms(), &mut seen);
             let Err(why) = ended else { return seen };
             seen.last_error = why.to_string();
             if lost_at.is_none() {
@@ -86,49 +86,51 @@ impl Phone {
     }
 
     /// A session that watches all machines.
-    async fn open(&self, runs: &mut Runs, seen: &mut Seen) -> io::Result<Line> {
-        let mut line = Line::open(self.to, self.polls).await?;
-        line.send(&format!("40{}", serde_json::json!({ "token": &*self.token }))).await?;
+    async fn open(&self, cycles: &mut Cycles, seen: &mut PhoneReport) -> io::Result<PhoneConnection> {
+        let mut connection = PhoneConnection::open(self.to, self.polls).await?;
+        connection.send(&format!("40{}", serde_json::json!({ "token": &*self.token }))).await?;
         let mut waits = self.machines.len();
         while waits > 0 {
-            for packet in line.receive().await? {
+            for packet in connection.receive().await? {
                 match message(packet.as_bytes()) {
-                    _ if heartbeat::is(packet.as_bytes()) => runs.hear(&packet, seen),
+                    _ if heartbeat::is(packet.as_bytes()) => cycles.on_tick(&packet, seen),
                     ServerMessage::Joined => {
                         for (id, machine) in self.machines.iter().enumerate() {
-                            line.send(&format!(r#"42{id}["subscribe","heartbeat/{machine}"]"#)).await?;
+                            connection.send(&format!(r#"42{id}["subscribe","heartbeat/{machine}"]"#)).await?;
                         }
                     }
-                    ServerMessage::Answer { id, told } if told.status == 200 => {
+                    ServerMessage::Answer { id, snapshot } if snapshot.status == 200 => {
                         waits -= 1;
                         if let Some(machine) = self.machines.get(id) {
-                            runs.join(*machine, told);
+                            cycles.join(*machine, snapshot);
                         }
                     }
-                    ServerMessage::Answer { told, .. } => return Err(io::Error::other(format!("subscribe: {}", told.status))),
-                    other => answer(&mut line, other).await?,
+                    ServerMessage::Answer { snapshot, .. } => {
+                        return Err(io::Error::other(format!("subscribe: {}", snapshot.status)));
+                    }
+                    other => answer(&mut connection, other).await?,
                 }
             }
         }
-        Ok(line)
+        Ok(connection)
     }
 
-    async fn listen(&self, line: &mut Line, runs: &mut Runs, seen: &mut Seen) -> io::Result<()> {
+    async fn listen(&self, connection: &mut PhoneConnection, cycles: &mut Cycles, seen: &mut PhoneReport) -> io::Result<()> {
         loop {
-            for packet in line.receive().await? {
+            for packet in connection.receive().await? {
                 if heartbeat::is(packet.as_bytes()) {
-                    runs.hear(&packet, seen);
+                    cycles.on_tick(&packet, seen);
                 } else {
-                    answer(line, message(packet.as_bytes())).await?;
+                    answer(connection, message(packet.as_bytes())).await?;
                 }
             }
         }
     }
 }
 
-async fn answer(line: &mut Line, told: ServerMessage) -> io::Result<()> {
-    match told {
-        ServerMessage::Ping => line.send("3").await,
+async fn answer(connection: &mut PhoneConnection, received: ServerMessage) -> io::Result<()> {
+    match received {
+        ServerMessage::Ping => connection.send("3").await,
         ServerMessage::Bye => Err(io::Error::other("the server ended it")),
         ServerMessage::Refused(why) => Err(io::Error::other(why)),
         _ => Ok(()),
@@ -137,34 +139,34 @@ async fn answer(line: &mut Line, told: ServerMessage) -> io::Result<()> {
 
 /// Ticks of one session's machines.
 #[derive(Debug, Default)]
-struct Runs(HashMap<i64, Run>);
+struct Cycles(HashMap<i64, Cycle>);
 
 #[derive(Debug, Default)]
-struct Run {
+struct Cycle {
     /// Of the current run: its end, and the last `tl` that was received.
     open: Option<(i64, i64)>,
     /// End of the last run that had its final tick.
     ended: i64,
 }
 
-impl Runs {
-    fn join(&mut self, idmesin: i64, told: Snapshot) {
+impl Cycles {
+    fn join(&mut self, idmesin: i64, received: Snapshot) {
         // A tick that was sent before the answer may arrive after it.
-        self.0.entry(idmesin).or_default().open = told.ends_at.map(|end| (end, i64::MAX));
+        self.0.entry(idmesin).or_default().open = received.ends_at.map(|end| (end, i64::MAX));
     }
 
-    fn hear(&mut self, packet: &str, seen: &mut Seen) {
+    fn on_tick(&mut self, packet: &str, seen: &mut PhoneReport) {
         let Some(tick) = heartbeat::parse(packet.as_bytes()) else { return fault(seen, format!("no tick: {packet}")) };
         seen.ticks += 1;
-        if let Some(why) = self.0.entry(tick.idmesin).or_default().hear(tick, seen) {
+        if let Some(why) = self.0.entry(tick.idmesin).or_default().on_tick(tick, seen) {
             fault(seen, format!("machine {}: {why}: {packet}", tick.idmesin));
         }
     }
 
     /// The session has ended: runs that ended long ago during it have lost their final tick.
-    fn settle(&self, now: i64, seen: &mut Seen) {
-        for (idmesin, run) in &self.0 {
-            if let Some((end, tl)) = run.open.filter(|(end, _)| *end + FINAL_WITHIN_MS < now) {
+    fn settle(&self, now: i64, seen: &mut PhoneReport) {
+        for (idmesin, cycles) in &self.0 {
+            if let Some((end, tl)) = cycles.open.filter(|(end, _)| *end + FINAL_WITHIN_MS < now) {
                 fault(
                     seen,
                     format!("machine {idmesin}: no final tick of the run until {end}, {} ms ago, after tl {tl}", now - end),
@@ -174,9 +176,9 @@ impl Runs {
     }
 }
 
-impl Run {
+impl Cycle {
     /// The rule that a tick broke.
-    fn hear(&mut self, tick: Heartbeat, seen: &mut Seen) -> Option<String> {
+    fn on_tick(&mut self, tick: Heartbeat, seen: &mut PhoneReport) -> Option<String> {
         let Some(end) = tick.ends_at else {
             self.open = None;
             return None;
@@ -204,8 +206,8 @@ impl Run {
     }
 }
 
-fn fault(seen: &mut Seen, why: String) {
-    if seen.broken.len() < TOLD {
+fn fault(seen: &mut PhoneReport, why: String) {
+    if seen.broken.len() < MAX_REPORTED {
         seen.broken.push(why);
     }
 }
@@ -223,16 +225,16 @@ mod tests {
     }
 
     fn broken(ticks: &[(i64, i64)]) -> Vec<String> {
-        let (mut runs, mut seen) = (Runs::default(), Seen::default());
+        let (mut cycles, mut seen) = (Cycles::default(), PhoneReport::default());
         for (tl, ends_at) in ticks {
-            runs.hear(&tick(*tl, *ends_at), &mut seen);
+            cycles.on_tick(&tick(*tl, *ends_at), &mut seen);
         }
-        runs.settle(100_000, &mut seen);
+        cycles.settle(100_000, &mut seen);
         seen.broken
     }
 
     #[test]
-    fn ticks_keep_the_contract_or_are_told() {
+    fn ticks_that_break_the_contract_are_reported() {
         assert!(broken(&[(2_000, 5_000), (1_000, 5_000), (0, 5_000), (2_000, 9_000), (0, 9_000)]).is_empty());
         for (ticks, why) in [
             (&[(1_000, 5_000), (1_000, 5_000), (0, 5_000)][..], "does not fall"),
@@ -240,8 +242,8 @@ mod tests {
             (&[(1_000, 5_000), (1_000, 9_000), (0, 9_000)], "no final tick of the run until 5000"),
             (&[(1_000, 5_000)], "no final tick"),
         ] {
-            let told = broken(ticks);
-            assert!(told.len() == 1 && told[0].contains(why), "{told:?}");
+            let faults = broken(ticks);
+            assert!(faults.len() == 1 && faults[0].contains(why), "{faults:?}");
         }
     }
 }

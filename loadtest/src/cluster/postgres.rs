@@ -13,7 +13,7 @@ use nix::unistd::{Pid, User, geteuid};
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres::{Client, Config, NoTls};
 
-use super::wire::{Cut, Wire};
+use super::cut_proxy::{Cut, CutProxy};
 use crate::local::free_port;
 
 /// Debian's folder, with one folder for each major version.
@@ -58,7 +58,7 @@ struct Instance {
     data: PathBuf,
     port: u16,
     /// The connection of its standbys to it.
-    line: Wire,
+    proxy: CutProxy,
     process: Option<Child>,
 }
 
@@ -123,15 +123,21 @@ impl Database {
             }
             false => None,
         };
-        let told = |e: std::io::Error| format!("{}: {e}", folder.display());
-        fs::create_dir_all(&folder).map_err(told)?;
+        let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
+        fs::create_dir_all(&folder).map_err(failed)?;
         if let Some(account) = &account {
-            std::os::unix::fs::chown(&folder, Some(account.uid.as_raw()), Some(account.gid.as_raw())).map_err(told)?;
+            std::os::unix::fs::chown(&folder, Some(account.uid.as_raw()), Some(account.gid.as_raw())).map_err(failed)?;
         }
         let mut standbys = Vec::new();
         for name in NAMES {
             let port = free_port().map_err(|e| e.to_string())?;
-            standbys.push(Instance { name, data: folder.join(name), port, line: Wire::start(&[port]).await?, process: None });
+            standbys.push(Instance {
+                name,
+                data: folder.join(name),
+                port,
+                proxy: CutProxy::start(&[port]).await?,
+                process: None,
+            });
         }
         let ports = standbys.iter().map(|i| i.port).collect();
         let primary = standbys.remove(0);
@@ -169,7 +175,7 @@ impl Database {
     /// Settings that make a standby of a copy of the primary.
     fn copy(&self, standby: &Instance) -> Command {
         let mut copy = self.command("pg_basebackup");
-        let from = self.primary.line.doors()[0].to_string();
+        let from = self.primary.proxy.ports()[0].to_string();
         copy.args(["-h", "127.0.0.1", "-p", &from, "-U", SUPERUSER, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-D"]);
         copy.arg(&standby.data);
         copy
@@ -205,9 +211,9 @@ impl Database {
         &self.ports
     }
 
-    /// Value of `DATABASE_URL`, through the ports `doors`.
-    pub fn url(doors: &[u16]) -> String {
-        let hosts: Vec<String> = doors.iter().map(|door| format!("127.0.0.1:{door}")).collect();
+    /// Value of `DATABASE_URL`, through these ports.
+    pub fn url(ports: &[u16]) -> String {
+        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
         format!("postgres://{SUPERUSER}@{}/{DATABASE}", hosts.join(","))
     }
 
@@ -267,14 +273,14 @@ impl Database {
     /// # Errors
     /// When there is no standby, or none is promoted.
     pub async fn cut_off(&mut self, how: Cut, alone: Duration, beside: Duration) -> Result<(), String> {
-        self.primary.line.cut(how);
+        self.primary.proxy.cut(how);
         tokio::time::sleep(alone).await;
         self.promote().await?;
         self.follow().await?;
         tokio::time::sleep(beside).await;
         let old = self.old.as_mut().ok_or("there is no old primary")?;
         old.kill()?;
-        old.line.mend();
+        old.proxy.restore();
         Ok(())
     }
 
@@ -297,8 +303,8 @@ impl Database {
     async fn follow(&self) -> Result<(), String> {
         for standby in &self.standbys {
             let follower = self.wait(standby).await?;
-            let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.line.doors()[0]);
-            // Each in a statement of its own: neither may run in a transaction.
+            let to = format!("host=127.0.0.1 port={} user={SUPERUSER}", self.primary.proxy.ports()[0]);
+            // Two separate statements: neither may run in a transaction.
             for statement in [format!("ALTER SYSTEM SET primary_conninfo = '{to}'"), "SELECT pg_reload_conf()".to_owned()] {
                 follower.batch_execute(&statement).await.map_err(|e| format!("{statement}: {e}"))?;
             }
@@ -321,7 +327,7 @@ impl Database {
     }
 }
 
-/// A connection that lives as long as its client.
+/// Opens a connection that ends with its client.
 ///
 /// # Errors
 /// One line.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::fault::Happened;
+use super::fault::InjectedFault;
 use super::outcome::Outcome;
 use super::page;
 use crate::report::Report;
@@ -13,7 +13,7 @@ use crate::report::Report;
 /// Version of report.json: raised when a field is removed or changes its meaning.
 const SCHEMA: u32 = 2;
 /// Greatest number of broken guarantees that are printed one by one.
-const TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 pub const FINE: &str = "Nothing lost, nothing twice, nobody told what is not so.";
 
 impl Outcome {
@@ -33,14 +33,14 @@ impl Outcome {
         }
         for (kind, purchase) in slowest {
             let (at, after) = (purchase.at.as_secs_f64(), purchase.after.as_secs_f64());
-            let _ = writeln!(text, "  {after:>6.3} s around {kind}, until {at:.1} s; {}", purchase.story);
+            let _ = writeln!(text, "  {after:>6.3} s around {kind}, until {at:.1} s; {}", purchase.answers);
         }
         let _ = writeln!(text, "\n{}", self.counted());
-        for why in self.broken.iter().take(TOLD) {
+        for why in self.broken.iter().take(MAX_REPORTED) {
             let _ = writeln!(text, "BROKEN: {why}");
         }
-        if self.broken.len() > TOLD {
-            let _ = writeln!(text, "BROKEN: and {} more", self.broken.len() - TOLD);
+        if self.broken.len() > MAX_REPORTED {
+            let _ = writeln!(text, "BROKEN: and {} more", self.broken.len() - MAX_REPORTED);
         }
         if self.broken.is_empty() {
             let _ = writeln!(text, "{FINE}");
@@ -104,7 +104,7 @@ impl Outcome {
             })
             .collect();
         let slowest = self.slowest().into_iter().map(
-            |(kind, p)| json!({ "around": kind, "at_s": p.at.as_secs_f64(), "after_s": p.after.as_secs_f64(), "story": p.story }),
+            |(kind, p)| json!({ "around": kind, "at_s": p.at.as_secs_f64(), "after_s": p.after.as_secs_f64(), "story": p.answers }),
         );
         let slowest: Vec<Value> = slowest.collect();
         json!({
@@ -115,8 +115,8 @@ impl Outcome {
 }
 
 /// A fault as an entry of the timeline.
-pub fn line(happened: &Happened) -> String {
-    let Happened { at, fault, whole_after, taken_after, moved } = happened;
+pub fn line(injected: &InjectedFault) -> String {
+    let InjectedFault { at, fault, whole_after, taken_after, moved } = injected;
     let taken = taken_after.map(|t| format!(", shards taken after {:.2} s", t.as_secs_f64())).unwrap_or_default();
     let moved = moved.map(|n| format!(", {n} shards moved")).unwrap_or_default();
     format!(

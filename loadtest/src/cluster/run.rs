@@ -10,14 +10,14 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::audit;
-use super::buyer::{Bought, Street};
+use super::buyer::{BuyerResult, Buyers};
 use super::fault::{self, Schedule};
-use super::news::News;
+use super::nats::Nats;
 use super::outcome::Outcome;
-use super::phone::{Phone, Seen};
+use super::phone::{Phone, PhoneReport};
 use super::report;
 use super::shards::{Owners, Shards};
-use super::site::{Lines, Site};
+use super::site::{NodeProxies, Site};
 use super::{Cluster, NAMES};
 use crate::crash::audit::{Devices, settle};
 use crate::crash::payer::Payer;
@@ -42,8 +42,8 @@ const RUNS_OUT: Duration = Duration::from_secs(SERVICE_S as u64 + 2);
 impl Cluster {
     pub async fn measure(&self, seed: u64, folder: &Path) -> Result<Outcome, String> {
         let mut rng = StdRng::seed_from_u64(seed);
-        let mut news = self.news(folder).await?;
-        let mut site = self.start(folder, news.as_ref().ok()).await?;
+        let mut nats = self.nats(folder).await?;
+        let mut site = self.start(folder, nats.as_ref().ok()).await?;
         let market = Arc::new(self.market(&site).await?);
         let journal = folder.join(JOURNAL);
         let fleet = self.devices(&site, &market, &journal, rng.random()).await?;
@@ -54,24 +54,24 @@ impl Cluster {
         let (seen, owners) = watch::channel(Owners::default());
         tokio::spawn(Owners::follow(site.database.config(), seen));
         let pause = Duration::from_secs_f64(self.customers as f64 / self.rate);
-        let street = Street { to: site.balancer.phones, pause, since, owners, closed: is_closed };
-        let mut buyers = self.buyers(&street, &market, &mut rng);
-        drop(street);
+        let settings = Buyers { to: site.balancer.phones, pause, since, owners, closed: is_closed };
+        let mut buyers = self.buyers(&settings, &market, &mut rng);
+        drop(settings);
         tokio::time::sleep(CALM).await;
-        if news.is_ok() {
-            site.has_news().await?;
+        if nats.is_ok() {
+            site.wait_for_nats().await?;
         }
 
         let mut outcome = Outcome { seed, seconds: self.seconds, ..Outcome::default() };
-        outcome.news = news.as_ref().err().copied().unwrap_or("on");
-        self.faults(&mut site, news.as_mut().ok(), since, &mut outcome, &mut rng).await?;
+        outcome.news = nats.as_ref().err().copied().unwrap_or("on");
+        self.faults(&mut site, nats.as_mut().ok(), since, &mut outcome, &mut rng).await?;
         closed.send_replace(true);
-        if news.is_ok() {
-            outcome.broken.extend(site.has_news().await.err());
+        if nats.is_ok() {
+            outcome.broken.extend(site.wait_for_nats().await.err());
         }
         let mut payers = Vec::new();
-        while let Some(bought) = buyers.join_next().await {
-            let Bought { payer, decided, broken } = bought.map_err(|e| e.to_string())?;
+        while let Some(result) = buyers.join_next().await {
+            let BuyerResult { payer, decided, broken } = result.map_err(|e| e.to_string())?;
             outcome.purchases.extend(decided);
             outcome.broken.extend(broken);
             payers.push(payer);
@@ -81,7 +81,7 @@ impl Cluster {
         match settle(&site.nodes[0], &market, payers, &mut [], &mut devices).await {
             Ok(payers) => {
                 outcome.paid = payers.iter().map(|p| p.paid() as u64).sum();
-                outcome.broken.extend(audit::told(&site.database, &payers).await?);
+                outcome.broken.extend(audit::answers(&site.database, &payers).await?);
                 outcome.broken.extend(audit::starts(&fleet, &market.shop.machines, &devices).await?);
             }
             Err(why) => outcome.broken.push(why),
@@ -126,7 +126,7 @@ impl Cluster {
         Fleet::start(keys, options).await
     }
 
-    fn phones(&self, site: &Site, market: &Market, over: &watch::Receiver<bool>, rng: &mut StdRng) -> JoinSet<Seen> {
+    fn phones(&self, site: &Site, market: &Market, over: &watch::Receiver<bool>, rng: &mut StdRng) -> JoinSet<PhoneReport> {
         let mut phones = JoinSet::new();
         for n in 0..self.phones {
             let all = &market.shop.machines;
@@ -140,11 +140,11 @@ impl Cluster {
         phones
     }
 
-    fn buyers(&self, street: &Street, market: &Arc<Market>, rng: &mut StdRng) -> JoinSet<Bought> {
+    fn buyers(&self, settings: &Buyers, market: &Arc<Market>, rng: &mut StdRng) -> JoinSet<BuyerResult> {
         let mut buyers = JoinSet::new();
         for n in 0..self.customers {
             let payer = Payer::new(market, n, rng.random());
-            buyers.spawn(street.clone().buy(payer, StdRng::seed_from_u64(rng.random())));
+            buyers.spawn(settings.clone().buy(payer, StdRng::seed_from_u64(rng.random())));
         }
         buyers
     }
@@ -153,25 +153,25 @@ impl Cluster {
     async fn faults(
         &self,
         site: &mut Site,
-        news: Option<&mut News>,
+        nats: Option<&mut Nats>,
         since: Instant,
         outcome: &mut Outcome,
         rng: &mut StdRng,
     ) -> Result<(), String> {
         let length = Duration::from_secs(self.seconds);
-        let of_news = fault::of_news(length, NAMES.len(), rng);
-        let of_lines = fault::of_lines(length, NAMES.len(), rng);
-        let lines = site.lines.clone();
+        let nats_faults = fault::nats_faults(length, NAMES.len(), rng);
+        let proxy_faults = fault::proxy_faults(length, NAMES.len(), rng);
+        let proxies = site.proxies.clone();
         let mut schedule = Schedule::new(length, NAMES.len(), self.primary, rng);
         let to_site = async {
             let (mut all, mut broken) = (Vec::new(), Vec::new());
             let mut shards = Shards::new(site.database.config());
             while let Some(fault) = schedule.next(since.elapsed(), rng) {
                 let at = since.elapsed();
-                let (happened, why) = site.suffer(fault, at, &mut shards).await.map_err(|why| format!("{fault}: {why}"))?;
+                let (injected, why) = site.inject(fault, at, &mut shards).await.map_err(|why| format!("{fault}: {why}"))?;
                 broken.extend(why.map(|why| format!("{fault} at {:.1} s: {why}", at.as_secs_f64())));
-                ui::told(&report::line(&happened));
-                all.push(happened);
+                ui::note(&report::line(&injected));
+                all.push(injected);
                 broken.extend(
                     shards
                         .at_rest(NAMES.len())
@@ -183,30 +183,31 @@ impl Cluster {
             }
             Ok::<_, String>((all, broken))
         };
-        let to_lines = async {
+        let to_proxies = async {
             let mut all = Vec::new();
-            for (moment, fault) in of_lines {
+            for (moment, fault) in proxy_faults {
                 tokio::time::sleep(moment.saturating_sub(since.elapsed())).await;
-                let happened = Lines::suffer(&lines, fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
-                ui::told(&report::line(&happened));
-                all.push(happened);
+                let injected =
+                    NodeProxies::inject(&proxies, fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
+                ui::note(&report::line(&injected));
+                all.push(injected);
             }
             Ok::<_, String>(all)
         };
-        let to_news = async {
+        let to_nats = async {
             let mut all = Vec::new();
-            let Some(news) = news else { return Ok(all) };
-            for (moment, fault) in of_news {
+            let Some(nats) = nats else { return Ok(all) };
+            for (moment, fault) in nats_faults {
                 tokio::time::sleep(moment.saturating_sub(since.elapsed())).await;
-                let happened = news.suffer(fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
-                ui::told(&report::line(&happened));
-                all.push(happened);
+                let injected = nats.inject(fault, since.elapsed()).await.map_err(|why| format!("{fault}: {why}"))?;
+                ui::note(&report::line(&injected));
+                all.push(injected);
             }
             Ok::<_, String>(all)
         };
-        let ((of_site, broken), of_lines, of_news) = tokio::try_join!(to_site, to_lines, to_news)?;
+        let ((site_faults, broken), proxy_faults, nats_faults) = tokio::try_join!(to_site, to_proxies, to_nats)?;
         outcome.broken.extend(broken);
-        outcome.faults = of_site.into_iter().chain(of_lines).chain(of_news).collect();
+        outcome.faults = site_faults.into_iter().chain(proxy_faults).chain(nats_faults).collect();
         outcome.faults.sort_by_key(|f| f.at);
         Ok(())
     }

@@ -62,7 +62,7 @@ impl Owners {
     }
 }
 
-/// Reader of the owners, whichever PostgreSQL server is the primary.
+/// Reads the shards' owners from the present primary.
 pub struct Shards {
     config: Config,
     client: Option<Client>,

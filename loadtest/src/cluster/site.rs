@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::balancer::{Balancer, Doors};
-use super::news::{self, News};
+use super::balancer::{Balancer, ServerPorts};
+use super::cut_proxy::CutProxy;
+use super::nats::{self, Nats};
 use super::postgres::{self, Database};
-use super::wire::Wire;
 use super::{Cluster, NAMES};
 use crate::local::free_port;
 use crate::server::{self, Server};
@@ -21,17 +21,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// The connections of a server that can be cut.
 #[derive(Clone)]
-pub struct Lines {
-    pub database: Wire,
+pub struct NodeProxies {
+    pub database: CutProxy,
     /// From the load balancer to the server.
-    pub phones: Wire,
-    pub devices: Wire,
+    pub phones: CutProxy,
+    pub devices: CutProxy,
 }
 
 /// All processes. The servers end before their database.
 pub struct Site {
     pub nodes: Vec<Server>,
-    pub lines: Vec<Lines>,
+    pub proxies: Vec<NodeProxies>,
     pub balancer: Balancer,
     pub database: Database,
     /// The program as which a stopped server is started next.
@@ -40,7 +40,7 @@ pub struct Site {
 
 impl Site {
     /// Waits until every server has its connection to NATS.
-    pub async fn has_news(&self) -> Result<(), String> {
+    pub async fn wait_for_nats(&self) -> Result<(), String> {
         let since = Instant::now();
         for (name, node) in NAMES.iter().zip(&self.nodes) {
             while node.metric(CONNECTED).await? < 1.0 {
@@ -55,33 +55,33 @@ impl Site {
 }
 
 impl Cluster {
-    /// NATS, or the reason why there is none.
-    pub async fn news(&self, folder: &Path) -> Result<Result<News, &'static str>, String> {
+    /// Starts NATS; the inner error is the reason why the run does without it.
+    pub async fn nats(&self, folder: &Path) -> Result<Result<Nats, &'static str>, String> {
         if self.no_news {
             return Ok(Err("--no-news"));
         }
-        match news::program() {
-            Some(program) => News::start(program, folder.join("nats"), NAMES.len()).await.map(Ok),
+        match nats::program() {
+            Some(program) => Nats::start(program, folder.join("nats"), NAMES.len()).await.map(Ok),
             None => Ok(Err("nats-server is not installed here")),
         }
     }
 
-    pub async fn start(&self, folder: &Path, news: Option<&News>) -> Result<Site, String> {
+    pub async fn start(&self, folder: &Path, nats: Option<&Nats>) -> Result<Site, String> {
         let bin = postgres::programs().ok_or("PostgreSQL is not here")?;
         let database = Database::start(bin, folder.join("postgres")).await?;
         let port = || free_port().map_err(|e| e.to_string());
         let program = server::program()?;
-        let (mut nodes, mut lines, mut doors) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut nodes, mut proxies, mut ports) = (Vec::new(), Vec::new(), Vec::new());
         for (place, name) in NAMES.into_iter().enumerate() {
             let (http, mqtt) = (port()?, port()?);
-            let line = Lines {
-                database: Wire::start(database.ports()).await?,
-                phones: Wire::start(&[http]).await?,
-                devices: Wire::start(&[mqtt]).await?,
+            let proxy = NodeProxies {
+                database: CutProxy::start(database.ports()).await?,
+                phones: CutProxy::start(&[http]).await?,
+                devices: CutProxy::start(&[mqtt]).await?,
             };
-            doors.push((name, Doors { http: line.phones.doors()[0], mqtt: line.devices.doors()[0] }));
+            ports.push((name, ServerPorts { http: proxy.phones.ports()[0], mqtt: proxy.devices.ports()[0] }));
             let (http, mqtt) = (http.to_string(), mqtt.to_string());
-            let (url, told) = (Database::url(line.database.doors()), news.map(|news| news.url(place)));
+            let (url, nats_url) = (Database::url(proxy.database.ports()), nats.map(|nats| nats.url(place)));
             let mut settings = vec![
                 ("DATABASE_URL", url.as_str()),
                 ("NYALA__CLUSTER__ENABLED", "true"),
@@ -91,7 +91,7 @@ impl Cluster {
                 ("NYALA__MQTT__PORT", &mqtt),
                 ("NYALA__MQTT__TRUSTED_PROXIES", "127.0.0.1"),
             ];
-            settings.extend(told.as_deref().map(|url| ("NYALA__CLUSTER__NATS_URL", url)));
+            settings.extend(nats_url.as_deref().map(|url| ("NYALA__CLUSTER__NATS_URL", url)));
             let dir = folder.join(name);
             let mut node = Server::new(program.clone(), &self.config_dir, dir.clone(), &settings)?;
             if !nodes.is_empty() {
@@ -99,11 +99,11 @@ impl Cluster {
             }
             node.start().await.map_err(|why| format!("{name}: {why}"))?;
             nodes.push(node);
-            lines.push(line);
+            proxies.push(proxy);
         }
         let other =
             self.other.clone().map(|program| (program, self.other_config_dir.clone().unwrap_or_else(|| self.config_dir.clone())));
-        let balancer = Balancer::start(folder, &doors)?;
-        Ok(Site { nodes, lines, balancer, database, other })
+        let balancer = Balancer::start(folder, &ports)?;
+        Ok(Site { nodes, proxies, balancer, database, other })
     }
 }

@@ -1,5 +1,5 @@
-//! After a crash: everything is decided soon, the ledger keeps its rules, balances are what the customers' receipts say, and
-//! the machines ran for exactly those who paid.
+//! Audit after a crash: everything is decided soon, the ledger keeps its rules, balances agree with the customers' receipts, and each
+//! machine ran exactly for those who paid.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -15,18 +15,18 @@ use tokio::task::JoinSet;
 
 use super::Market;
 use super::cashier::Cashier;
-use super::payer::{Known, Payer};
+use super::payer::{Payer, ReceiptOutcome};
 use crate::http::{ServerAnswer, ask};
 use crate::server::Server;
 use crate::shop::{BALANCE, PRICE, TestCustomer, id, list};
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Old receipts that each customer sends once more.
+/// Old receipts that each customer sends again.
 const RECHECKED: usize = 3;
-/// The simulated devices' own memory, one line a change.
+/// File with the memory of the simulated devices, a line for each change.
 const DEVICES: &str = "perangkat-sim.jsonl";
 
-/// Everything that was under way is decided, and right. All customers ask at once.
+/// Waits until everything in progress is decided, and checks it. All customers ask at once.
 pub async fn settle(
     site: &Server,
     market: &Arc<Market>,
@@ -68,7 +68,7 @@ pub async fn settle(
     Ok(customers)
 }
 
-/// Lets every customer do something, all at once.
+/// Calls `act` for all customers at once.
 async fn each<F>(customers: Vec<Payer>, act: impl Fn(Payer) -> F) -> Result<Vec<Payer>, String>
 where
     F: Future<Output = Result<Payer, String>> + Send + 'static,
@@ -89,7 +89,7 @@ fn in_time(since: Instant, within: Duration, what: &str) -> Result<(), String> {
     if since.elapsed() < within { Ok(()) } else { Err(format!("{what} after {} s", within.as_secs())) }
 }
 
-/// `offline` is none that may be, but of a device that is on its way back.
+/// Status of a machine. `offline` is an error, unless `comes_back`: its device may be reconnecting.
 async fn status(to: SocketAddr, key: &str, machine: i64, comes_back: bool) -> Result<String, String> {
     let answer = get(to, &format!("/ops/v1/mesin/{machine}"), key).await?;
     let status = answer.data["status"].as_str().ok_or_else(|| format!("machine {machine}: {answer:?}"))?;
@@ -100,14 +100,14 @@ async fn status(to: SocketAddr, key: &str, machine: i64, comes_back: bool) -> Re
     }
 }
 
-/// A confirmed purchase costs its price once; everything else costs nothing.
+/// Checks that each confirmed purchase cost its price once, and everything else nothing.
 async fn paid(to: SocketAddr, customer: &Payer) -> Result<(), String> {
     let paid = i64::try_from(customer.paid()).map_err(|e| e.to_string())?;
-    let told = balance(to, customer.account(), BALANCE.cast_signed() - paid * PRICE.cast_signed()).await;
-    told.map_err(|why| format!("{paid} receipts are paid: {why}"))
+    let checked = balance(to, customer.account(), BALANCE.cast_signed() - paid * PRICE.cast_signed()).await;
+    checked.map_err(|why| format!("{paid} receipts are paid: {why}"))
 }
 
-/// The customer's app shows `expected` rupiah.
+/// Checks that the customer's app shows `expected` rupiah.
 pub async fn balance(to: SocketAddr, customer: &TestCustomer, expected: i64) -> Result<(), String> {
     let whose = customer.idcustomer;
     let answer = get(to, "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", &customer.token).await?;
@@ -121,29 +121,29 @@ async fn get(to: SocketAddr, path: &str, token: &str) -> Result<ServerAnswer, St
     ask(to, "GET", path, &[("authorization", &auth)], &Value::Null).await.map_err(|e| format!("{path}: {e}"))
 }
 
-/// What the devices remember of all rounds.
+/// Cycles of all rounds, as the devices remember them.
 #[derive(Debug)]
 pub struct Devices {
     journal: PathBuf,
-    /// How long they and the server may take to settle everything.
+    /// Time in which devices and server must settle everything.
     within: Duration,
-    /// Whether a device may be away for a while.
+    /// Whether a device may be offline for a while.
     come_back: bool,
-    /// Bytes that were read of their file, and which file it is: a server that starts may write a shorter one, with everything in it
-    /// that happened since the last round.
+    /// Position up to which the file was read, and its inode: a server that starts may write a shorter file, which has everything since
+    /// the last round.
     read: u64,
     inode: u64,
-    /// The machine and the command of each run.
+    /// Machine and command of each cycle.
     started: HashSet<(i64, String)>,
 }
 
 impl Devices {
-    /// Those that the server simulates.
+    /// Devices that the server simulates.
     pub fn simulated(site: &Server, within: Duration) -> Self {
         Self::new(site.data_dir().join(DEVICES), within, false)
     }
 
-    /// Those over MQTT, whose flash is in the file.
+    /// Devices over MQTT, whose memory is in the file `journal`.
     pub fn over_mqtt(journal: PathBuf, within: Duration) -> Self {
         Self::new(journal, within, true)
     }
@@ -152,19 +152,19 @@ impl Devices {
         Self { journal, within, come_back, read: 0, inode: 0, started: HashSet::new() }
     }
 
-    /// Reads what was written since the last time.
+    /// Reads what was added to the file since the last call.
     fn read(&mut self) -> Result<(), String> {
         let path = &self.journal;
-        let told = |e: std::io::Error| format!("{}: {e}", path.display());
-        let mut file = File::open(path).map_err(told)?;
-        let inode = file.metadata().map_err(told)?.ino();
+        let failed = |e: std::io::Error| format!("{}: {e}", path.display());
+        let mut file = File::open(path).map_err(failed)?;
+        let inode = file.metadata().map_err(failed)?.ino();
         if std::mem::replace(&mut self.inode, inode) != inode {
             self.read = 0;
         }
-        file.seek(SeekFrom::Start(self.read)).map_err(told)?;
+        file.seek(SeekFrom::Start(self.read)).map_err(failed)?;
         let mut text = String::new();
-        file.read_to_string(&mut text).map_err(told)?;
-        // A line without its end is whole the next time.
+        file.read_to_string(&mut text).map_err(failed)?;
+        // The last line may be incomplete; it is read at the next call.
         let whole = text.rfind('\n').map_or(0, |at| at + 1);
         self.read += whole as u64;
         for line in text[..whole].lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
@@ -176,7 +176,7 @@ impl Devices {
         Ok(())
     }
 
-    /// The different commands that each machine has ever run.
+    /// Number of different commands that each machine has run.
     pub fn started(&self) -> BTreeMap<i64, usize> {
         let mut of_machine = BTreeMap::new();
         for (idmesin, _) in &self.started {
@@ -186,16 +186,16 @@ impl Devices {
     }
 }
 
-/// Every run that a device remembers was paid for, and every confirmed purchase ran. Of each machine, so that a run too many and one too
-/// few are not taken for none; a receipt does not tell which command was its own.
+/// Checks that each cycle was paid for, and each confirmed purchase ran. It counts for each machine, so that an extra cycle at one machine
+/// does not hide a missing one at another. A receipt does not contain its command's id.
 fn runs(devices: &Devices, customers: &[Payer]) -> Result<(), String> {
     let mut of_machine: BTreeMap<i64, (usize, usize)> =
         devices.started().into_iter().map(|(idmesin, ran)| (idmesin, (ran, 0))).collect();
     for (number, receipt) in customers.iter().flat_map(Payer::receipts) {
-        match receipt.told {
-            Known::Nothing => return Err(format!("{number} is still undecided")),
-            Known::Runs => of_machine.entry(id(&receipt.body["idmesin"])?).or_default().1 += 1,
-            Known::DidNotStart | Known::Refused(_) => {}
+        match receipt.outcome {
+            ReceiptOutcome::Undecided => return Err(format!("{number} is still undecided")),
+            ReceiptOutcome::Runs => of_machine.entry(id(&receipt.body["idmesin"])?).or_default().1 += 1,
+            ReceiptOutcome::DidNotStart | ReceiptOutcome::Refused(_) => {}
         }
     }
     match of_machine.iter().find(|(_, (ran, paid))| ran != paid) {

@@ -1,4 +1,4 @@
-//! A cashier at a paired till who sells through the kills, and keeps every answer: one may be lost, none may be told that is not so.
+//! A cashier at a paired till who continues to sell during the kills and keeps every answer. An answer may be lost, but none may be wrong.
 
 use std::iter::Sum;
 use std::net::SocketAddr;
@@ -16,28 +16,28 @@ use crate::server::Server;
 use crate::shop::BALANCE;
 use crate::till::{Till, once, token_of, who};
 
-/// How long somebody waits who was told that the server is busy, or not at all.
+/// Pause after the server was busy or did not answer.
 const RETRY_AFTER: Duration = Duration::from_millis(30);
-/// Between two sales, so that the customers' purchases stay what the kills meet most.
+/// Pause between two sales, so that the kills mostly interrupt the customers' purchases.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Rupiah, so many thousands at most.
+/// Greatest amount, in thousands of rupiah.
 const MAX_THOUSANDS: i64 = 50;
-/// Only of the newest sales one is taken back: half an hour is soon over.
+/// Number of newest sales of which one is reversed: a reversal is allowed for half an hour only.
 const VOIDED_OF: usize = 20;
-/// Sales that are sent once more after a crash.
+/// Sales that are sent again after a crash.
 const RECHECKED: usize = 3;
 
-/// What a key was sent with, so that it is asked again until it is decided.
+/// PendingCall with its idempotency key, which is repeated until it is decided.
 #[derive(Debug, Clone)]
-struct Call {
+struct PendingCall {
     key: String,
     path: String,
     body: Value,
-    deed: Deed,
+    act: TillAct,
 }
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum TillAct {
     Open { float: i64 },
     Sell { customer: usize, nominal: i64, in_cash: bool },
     Void { sale: usize },
@@ -50,7 +50,7 @@ struct Sale {
     id: String,
     key: String,
     body: Value,
-    /// Which of the two sold it.
+    /// Index of the cashier who sold it.
     by: usize,
     customer: usize,
     nominal: i64,
@@ -58,18 +58,18 @@ struct Sale {
     voided: bool,
 }
 
-/// What a till hears of an id that it has not found within the hour.
+/// Refusal of a customer's id that this till has not looked up within the last hour.
 const NOT_FOUND: &str = "pelanggan tidak ditemukan";
 
-/// What was answered at the tills.
+/// Number of confirmed acts at the tills.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Deeds {
+pub struct TillActs {
     pub sold: usize,
     pub voided: usize,
     pub handed_over: usize,
 }
 
-impl Sum for Deeds {
+impl Sum for TillActs {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |a, b| Self {
             sold: a.sold + b.sold,
@@ -79,25 +79,25 @@ impl Sum for Deeds {
     }
 }
 
-/// One till and whoever stands there.
+/// A till and the cashier who works at it.
 pub struct Cashier {
     market: Arc<Market>,
     till: Till,
-    /// The customers whom nobody else tops up.
+    /// Customers who receive top-ups from this till only.
     customers: Vec<usize>,
     people: [i64; 2],
     at_work: usize,
     token: String,
     rng: StdRng,
-    open: Option<Call>,
+    open: Option<PendingCall>,
     sales: Vec<Sale>,
     /// Rupiah that should be in the drawer; `None` without a shift.
     drawer: Option<i64>,
-    deeds: Deeds,
+    acts: TillActs,
 }
 
 impl Cashier {
-    /// Pairs a till with the first outlet, and hires two who relieve each other.
+    /// Pairs a till with the first outlet, and hires two cashiers who hand over to each other.
     pub async fn open(
         server: &Server,
         market: &Arc<Market>,
@@ -119,7 +119,7 @@ impl Cashier {
             open: None,
             sales: Vec::new(),
             drawer: None,
-            deeds: Deeds::default(),
+            acts: TillActs::default(),
         };
         for at in [1, 0] {
             let hired = cashier.till.hire(&pool, &market.key, &format!("Kasir {index}{at}")).await?;
@@ -128,11 +128,11 @@ impl Cashier {
         Ok(cashier)
     }
 
-    pub fn deeds(&self) -> Deeds {
-        self.deeds
+    pub fn acts(&self) -> TillActs {
+        self.acts
     }
 
-    /// The next thing at this till, or once more what was not answered. An error is a broken promise.
+    /// Makes the next call, or repeats the one without an answer. An error is a broken guarantee.
     pub async fn work(&mut self, to: SocketAddr) -> Result<(), String> {
         let call = match self.open.take() {
             Some(call) => call,
@@ -143,7 +143,7 @@ impl Cashier {
         Ok(())
     }
 
-    /// Sends what is not decided once more; whether it still is not.
+    /// Repeats the undecided call. Returns whether it is still undecided.
     pub async fn is_open(&mut self, to: SocketAddr) -> Result<bool, String> {
         match self.open.take() {
             Some(call) => Ok(!self.send(to, call).await?),
@@ -151,93 +151,93 @@ impl Cashier {
         }
     }
 
-    fn choose(&mut self) -> Call {
+    fn choose(&mut self) -> PendingCall {
         let Some(drawer) = self.drawer else {
             let float = self.rng.random_range(0..MAX_THOUSANDS) * 1_000;
-            return self.call("shift".to_owned(), json!({ "modal": float }), Deed::Open { float });
+            return self.call("shift".to_owned(), json!({ "modal": float }), TillAct::Open { float });
         };
         match self.rng.random_range(0..30) {
-            0 => self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer }), Deed::Close),
+            0 => self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer }), TillAct::Close),
             1 => {
                 let next = who(self.people[1 - self.at_work]);
-                self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer, "lanjut": next }), Deed::HandOver)
+                self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer, "lanjut": next }), TillAct::HandOver)
             }
             2..=5 if self.voidable(drawer).is_some() => {
                 let sale = self.voidable(drawer).unwrap_or_default();
                 let path = format!("topup/{}/batal", self.sales[sale].id);
-                self.call(path, json!({ "alasan": "salah nominal" }), Deed::Void { sale })
+                self.call(path, json!({ "alasan": "salah nominal" }), TillAct::Void { sale })
             }
             _ => self.sell(),
         }
     }
 
-    /// The newest sale that may be taken back here.
+    /// Newest sale that this till may reverse.
     fn voidable(&self, drawer: i64) -> Option<usize> {
         let newest = self.sales.iter().enumerate().rev().take(VOIDED_OF);
         let mut may = newest.filter(|(_, sale)| !sale.voided && (!sale.in_cash || sale.nominal <= drawer));
         may.next().map(|(at, _)| at)
     }
 
-    fn sell(&mut self) -> Call {
+    fn sell(&mut self) -> PendingCall {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
         let (nominal, in_cash) = (self.rng.random_range(1..=MAX_THOUSANDS) * 1_000, self.rng.random_bool(0.75));
         let body = json!({
             "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.till.idoutlet,
             "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "qris" }, "ulang": true,
         });
-        self.call("topup".to_owned(), body, Deed::Sell { customer, nominal, in_cash })
+        self.call("topup".to_owned(), body, TillAct::Sell { customer, nominal, in_cash })
     }
 
-    fn call(&self, path: String, body: Value, deed: Deed) -> Call {
-        Call { key: once(), path, body, deed }
+    fn call(&self, path: String, body: Value, act: TillAct) -> PendingCall {
+        PendingCall { key: once(), path, body, act }
     }
 
-    /// Whether it is decided now; otherwise it is kept for the next time.
-    async fn send(&mut self, to: SocketAddr, call: Call) -> Result<bool, String> {
-        // A connection that broke tells nothing.
+    /// Sends the call and returns whether it is decided; an undecided one is kept.
+    async fn send(&mut self, to: SocketAddr, call: PendingCall) -> Result<bool, String> {
+        // A broken connection decides nothing.
         let Ok(answer) = self.till.call(to, &self.token, &call.path, &call.key, &call.body).await else {
             return Ok(self.keep(call));
         };
         match answer.status {
             200 => self.done(to, call, &answer.data).await,
-            // Handed over, and the answer with the next one's session was lost.
-            401 if matches!(call.deed, Deed::HandOver) && answer.message == "sesi berakhir" => {
+            // The handover is done, but the answer with the next cashier's session was lost.
+            401 if matches!(call.act, TillAct::HandOver) && answer.message == "sesi berakhir" => {
                 self.done(to, call, &Value::Null).await
             }
-            // A kill in the middle of a PIN leaves a wrong try behind.
-            403 | 429 if matches!(call.deed, Deed::HandOver) => {
+            // A kill during the check of a PIN leaves a failed attempt in the database.
+            403 | 429 if matches!(call.act, TillAct::HandOver) => {
                 self.forgive(to).await?;
                 Ok(self.keep(call))
             }
-            // Not found here yet, or an hour ago. The refusal is an answer to its key, so the sale is a new one.
+            // This till has not looked up the customer within the hour. The refusal used up the key, so the sale needs a new one.
             404 if answer.message == NOT_FOUND => {
                 self.find(to, &call).await?;
-                Ok(self.keep(Call { key: once(), ..call }))
+                Ok(self.keep(PendingCall { key: once(), ..call }))
             }
             503 | 504 => Ok(self.keep(call)),
             _ => Err(format!("{} {}: {answer:?}", call.path, call.body)),
         }
     }
 
-    /// Finds the customer of a sale; a server that is down is asked the next time.
-    async fn find(&self, to: SocketAddr, call: &Call) -> Result<(), String> {
-        let Deed::Sell { customer, .. } = call.deed else { return Err(format!("{}: 404", call.path)) };
+    /// Looks up the customer of a sale. When the server is down, the next attempt does it.
+    async fn find(&self, to: SocketAddr, call: &PendingCall) -> Result<(), String> {
+        let TillAct::Sell { customer, .. } = call.act else { return Err(format!("{}: 404", call.path)) };
         match self.till.find(to, &self.token, &self.market.shop.customers[customer].telp).await {
             Ok(answer) if !matches!(answer.status, 200 | 503) => Err(format!("pelanggan/cari: {answer:?}")),
             _ => Ok(()),
         }
     }
 
-    fn keep(&mut self, call: Call) -> bool {
+    fn keep(&mut self, call: PendingCall) -> bool {
         self.open = Some(call);
         false
     }
 
-    async fn done(&mut self, to: SocketAddr, call: Call, told: &Value) -> Result<bool, String> {
-        match call.deed {
-            Deed::Open { float } => self.drawer = Some(float),
-            Deed::Sell { customer, nominal, in_cash } => {
-                let id = told["idpembelian_emoney"].as_str().ok_or_else(|| format!("no id in {told}"))?.to_owned();
+    async fn done(&mut self, to: SocketAddr, call: PendingCall, data: &Value) -> Result<bool, String> {
+        match call.act {
+            TillAct::Open { float } => self.drawer = Some(float),
+            TillAct::Sell { customer, nominal, in_cash } => {
+                let id = data["idpembelian_emoney"].as_str().ok_or_else(|| format!("no id in {data}"))?.to_owned();
                 if self.sales.iter().any(|sale| sale.id == id) {
                     return Err(format!("two sales are number {id}"));
                 }
@@ -252,22 +252,22 @@ impl Cashier {
                     in_cash,
                     voided: false,
                 });
-                self.deeds.sold += 1;
+                self.acts.sold += 1;
             }
-            Deed::Void { sale } => {
+            TillAct::Void { sale } => {
                 let sale = &mut self.sales[sale];
                 sale.voided = true;
                 let back = if sale.in_cash { sale.nominal } else { 0 };
                 self.add_to_drawer(-back);
-                self.deeds.voided += 1;
+                self.acts.voided += 1;
             }
-            Deed::Close => {
-                self.counted(told)?;
+            TillAct::Close => {
+                self.counted(data)?;
                 self.drawer = None;
             }
-            Deed::HandOver => {
-                // Whoever has no token yet logs in; until then the handover is not over here.
-                self.token = match told["token"].as_str() {
+            TillAct::HandOver => {
+                // Without a token in the answer the next cashier logs in; until then the handover stays open here.
+                self.token = match data["token"].as_str() {
                     Some(token) => token.to_owned(),
                     None => match self.log_in(to, 1 - self.at_work).await? {
                         Some(token) => token,
@@ -275,10 +275,10 @@ impl Cashier {
                     },
                 };
                 self.at_work = 1 - self.at_work;
-                if !told.is_null() {
-                    self.counted(told)?;
+                if !data.is_null() {
+                    self.counted(data)?;
                 }
-                self.deeds.handed_over += 1;
+                self.acts.handed_over += 1;
             }
         }
         Ok(true)
@@ -288,12 +288,12 @@ impl Cashier {
         self.drawer = self.drawer.map(|drawer| drawer + rupiah);
     }
 
-    /// What a count was told is what was sold.
-    fn counted(&self, told: &Value) -> Result<(), String> {
-        if told["diharapkan"].as_i64() == self.drawer {
+    /// Checks that the expected cash in the answer to a count agrees with the sales.
+    fn counted(&self, data: &Value) -> Result<(), String> {
+        if data["diharapkan"].as_i64() == self.drawer {
             Ok(())
         } else {
-            Err(format!("{:?} should be in the drawer: {told}", self.drawer))
+            Err(format!("{:?} should be in the drawer: {data}", self.drawer))
         }
     }
 
@@ -306,7 +306,7 @@ impl Cashier {
         }
     }
 
-    /// Opens the next one's lock; a server that is down is asked the next time.
+    /// Unlocks the next cashier's PIN. When the server is down, the next attempt does it.
     async fn forgive(&self, to: SocketAddr) -> Result<(), String> {
         let (auth, path) =
             (format!("Bearer {}", self.market.key), format!("/ops/v1/petugas/{}/buka_kunci", self.people[1 - self.at_work]));
@@ -316,9 +316,9 @@ impl Cashier {
         }
     }
 
-    /// After a crash: the newest sales are told again as they were, the drawer holds what was answered, and so does every customer.
+    /// Checks after a crash: the newest sales have the same answers as before, and drawer and balances agree with the answers.
     pub async fn audit(&self, to: SocketAddr) -> Result<(), String> {
-        // A key belongs to whoever used it: anybody else's is a new sale.
+        // A key belongs to the cashier who used it; the same key of another cashier would be a new sale.
         for sale in self.sales.iter().rev().filter(|sale| sale.by == self.at_work).take(RECHECKED) {
             let again = self.till.call(to, &self.token, "topup", &sale.key, &sale.body).await.map_err(|e| e.to_string())?;
             if again.data["idpembelian_emoney"] != *sale.id {
@@ -330,8 +330,8 @@ impl Cashier {
             return Err(format!("{:?} must be in the drawer: {seen:?}", self.drawer));
         }
         for &customer in &self.customers {
-            let standing = self.sales.iter().filter(|sale| sale.customer == customer && !sale.voided);
-            let expected = BALANCE.cast_signed() + standing.map(|sale| sale.nominal).sum::<i64>();
+            let kept = self.sales.iter().filter(|sale| sale.customer == customer && !sale.voided);
+            let expected = BALANCE.cast_signed() + kept.map(|sale| sale.nominal).sum::<i64>();
             balance(to, &self.market.shop.customers[customer], expected).await?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What is under way in a round, and how much of it the kills met.
+//! Purchases of a round that are in progress, and how many of them the kills interrupted.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,26 +19,26 @@ impl Flow {
         self.closed.load(Ordering::Relaxed)
     }
 
-    /// Nobody begins anything more.
+    /// Customers and cashiers begin nothing more.
     pub fn close(&self) {
         self.closed.store(true, Ordering::Relaxed);
     }
 
-    /// A new receipt.
+    /// Counts a new receipt.
     pub fn begin(&self) {
         self.begun.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A payment leaves, until it is answered or broken off.
-    pub fn leaves(&self) {
+    /// Counts a payment that is sent, until it is answered or its connection breaks.
+    pub fn payment_sent(&self) {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub fn arrived(&self) {
+    pub fn payment_ended(&self) {
         self.in_flight.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Waits until so many purchases were begun; whether they were in time.
+    /// Waits until this number of purchases has begun. Returns whether that was in time.
     pub async fn begun(&self, purchases: u64, within: Duration) -> bool {
         let since = Instant::now();
         while self.begun.load(Ordering::Relaxed) < purchases {
@@ -51,16 +51,16 @@ impl Flow {
     }
 }
 
-/// How much the kills of all rounds met.
+/// Purchases that the kills of all rounds interrupted.
 #[derive(Debug, Default)]
 pub struct Kills {
-    /// Purchases begun before each kill, and payments in flight at it, the fewest first.
+    /// Purchases begun before each kill, and payments in flight at it, in ascending order.
     begun: Vec<u64>,
     in_flight: Vec<u64>,
 }
 
 impl Kills {
-    /// Something is killed now.
+    /// Records a kill that happens now.
     pub fn add(&mut self, flow: &Flow) {
         for (all, now) in [(&mut self.begun, &flow.begun), (&mut self.in_flight, &flow.in_flight)] {
             let now = now.load(Ordering::Relaxed);
@@ -84,18 +84,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kills_met_is_told() {
+    fn kills_report_what_they_interrupted() {
         let (flow, mut kills) = (Flow::default(), Kills::default());
         for in_flight in 1..=3 {
             flow.begin();
             flow.begin();
-            flow.leaves();
+            flow.payment_sent();
             kills.add(&flow);
             assert_eq!(kills.in_flight.len(), in_flight);
         }
-        flow.arrived();
+        flow.payment_ended();
         kills.add(&flow);
-        let told = "begun before a kill: at least 2, mostly 6; in flight at it: at least 1, mostly 2";
-        assert_eq!(kills.to_string(), told);
+        let report = "begun before a kill: at least 2, mostly 6; in flight at it: at least 1, mostly 2";
+        assert_eq!(kills.to_string(), report);
     }
 }

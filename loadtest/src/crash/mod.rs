@@ -1,10 +1,10 @@
-//! `crash`: many customers pay and cashiers sell at once while the server and its database are killed at random moments. After each
-//! round everything that was told must be true, every rupiah in its place, and every machine free.
+//! `crash`: customers pay and cashiers sell at once while the server and its database are killed at random moments. After each round
+//! every answer must be true, every rupiah accounted for, and every machine free.
 
+pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod cashier;
 pub(crate) mod flow;
-pub(crate) mod heard;
 mod network;
 pub(crate) mod payer;
 mod proxy;
@@ -18,7 +18,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use audit::Devices;
-use cashier::{Cashier, Deeds};
+use cashier::{Cashier, TillActs};
 use flow::{Flow, Kills};
 use network::Network;
 use payer::Payer;
@@ -33,24 +33,24 @@ use crate::server::{self, Server};
 use crate::shop::{PRICE, Shop, Wish, id, ops};
 use crate::ui;
 
-/// How long after a crash a purchase may stay undecided, and a machine of short services in use; and with devices whose line may stay
-/// half open for a while, and that then come back with pauses of up to half a minute.
+/// Time after a crash in which every purchase must be decided and every machine free. Devices over MQTT need longer: their connection may
+/// stay half open for a while, and they then reconnect with pauses of up to half a minute.
 const SETTLED_WITHIN: Duration = Duration::from_secs(15);
 pub(crate) const SETTLED_OVER_MQTT_WITHIN: Duration = LONGEST_HALF_OPEN.saturating_add(Duration::from_secs(30));
 
-/// Purchases that a round has begun before anything is killed.
+/// Purchases that must begin in a round before the kill.
 const PURCHASES: u64 = 50;
-/// Customers of each till, who only are topped up.
+/// Customers of each till, who receive top-ups and buy nothing.
 const CUSTOMERS_PER_TILL: usize = 3;
-/// And so long after them at most, in milliseconds.
+/// Longest time from those purchases to the kill, in milliseconds.
 const KILLED_AFTER_MS: u64 = 600;
-/// How long the customers may take to begin so many.
+/// Time in which the customers must begin those purchases.
 const BEGUN_WITHIN: Duration = Duration::from_secs(15);
 
-/// Seconds that the two services run.
+/// Durations of the two services, in seconds.
 const SERVICES_S: [u32; 2] = [1, 2];
 
-/// Devices that answer at once.
+/// Settings for devices that answer quickly.
 const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
 
 #[derive(Debug, Args)]
@@ -85,23 +85,24 @@ pub struct Crash {
     data_dir: Option<PathBuf>,
 }
 
-/// What is killed.
+/// Target of a kill.
 #[derive(Debug, Clone, Copy)]
 enum Victim {
     Server,
     Database,
     Both,
-    /// Of devices over MQTT: their power, with or without the server's; every line.
+    /// Power of all devices over MQTT.
     Devices,
     ServerAndDevices,
-    Lines,
+    /// Connections of all devices over MQTT.
+    Connections,
 }
 
-/// What is sold while everything dies, where, and the key to look at it with.
+/// Shop of the campaign, its services, and the operator's key to inspect it.
 pub(crate) struct Market {
     pub key: String,
     pub shop: Shop,
-    /// Of the only outlet; empty: each machine has one of its own.
+    /// Services of the only outlet; empty: each machine has its own service.
     pub services: Vec<i64>,
 }
 
@@ -130,11 +131,11 @@ impl Crash {
         let kept = self.data_dir.is_some();
         let data_dir =
             self.data_dir.clone().unwrap_or_else(|| std::env::temp_dir().join(format!("nyala-crash-{}", std::process::id())));
-        // Where devices connect, which their network has to know and a restart must not change.
+        // Devices' port. Their network has to know it, and it must not change with a restart of the server.
         let port = (self.driver == Driver::Mqtt).then(free_port).transpose().map_err(|e| e.to_string())?;
-        let told = port.map(|port| port.to_string());
+        let port_text = port.map(|port| port.to_string());
         let settings: Vec<(&str, &str)> =
-            SETTINGS.into_iter().chain(told.iter().map(|port| ("NYALA__MQTT__PORT", port.as_str()))).collect();
+            SETTINGS.into_iter().chain(port_text.iter().map(|port| ("NYALA__MQTT__PORT", port.as_str()))).collect();
         let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &settings)?;
         site.start().await?;
         let customers = self.customers + self.tills * CUSTOMERS_PER_TILL;
@@ -165,7 +166,7 @@ impl Crash {
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                let Deeds { sold, voided, handed_over } = cashiers.iter().map(Cashier::deeds).sum();
+                let TillActs { sold, voided, handed_over } = cashiers.iter().map(Cashier::acts).sum();
                 ui::out(&format!(
                     "round {round}: {paid} purchases, {sold} top-ups, {voided} voids, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
@@ -183,7 +184,7 @@ impl Crash {
         Ok(())
     }
 
-    /// Customers buy; something dies while many purchases are in flight; it comes back.
+    /// Lets customers buy, kills something while many purchases are in flight, and starts it again.
     async fn round(
         &self,
         (site, network): (&mut Server, &mut Option<Network>),
@@ -226,11 +227,11 @@ impl Crash {
         kills.add(&flow);
         let mut victims = vec![Victim::Server, Victim::Server, Victim::Database, Victim::Both];
         if network.is_some() {
-            victims.extend([Victim::Devices, Victim::ServerAndDevices, Victim::Lines]);
+            victims.extend([Victim::Devices, Victim::ServerAndDevices, Victim::Connections]);
         }
         let victim = victims[rng.random_range(0..victims.len())];
         kill(site, network, victim).await?;
-        // A killed database comes back under customers who are still buying.
+        // A killed database restarts while customers are still buying.
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
         flow.close();
         let mut customers = Vec::new();
@@ -260,13 +261,13 @@ async fn kill(site: &mut Server, network: &mut Option<Network>, victim: Victim) 
     }
     let Some(network) = network else { return Ok(()) };
     match victim {
-        // They wait for the server: it has to be there first.
+        // The devices' program waits for the server, so the server has to run first.
         Victim::ServerAndDevices => {
             site.come_back().await?;
             network.kill_devices().await
         }
         Victim::Devices => network.kill_devices().await,
-        Victim::Lines => {
+        Victim::Connections => {
             network.cut_all();
             Ok(())
         }

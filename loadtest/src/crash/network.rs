@@ -1,4 +1,4 @@
-//! Devices over MQTT in the campaign: `nyala device sim` behind a bad network, with a flash that outlives its process.
+//! Devices over MQTT in the campaign: `nyala device sim` behind a bad network, with a journal that outlives its process.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ pub struct Network {
 }
 
 impl Network {
-    /// Keys for the market's machines, and their devices on the bad network, which is good for now. `port`: where the server listens for
+    /// Makes keys for the market's machines, and starts their devices. The network has no faults yet. `port`: the server's port for
     /// devices.
     ///
     /// # Errors
-    /// One line on what kept it from that.
+    /// One line with the cause.
     pub async fn open(site: &Server, market: &Market, port: u16, seed: u64) -> Result<Self, String> {
         let pool = Pool::new(site.address(), 32);
         let keys = Arc::new(Keys::make(&pool, &market.key, &market.shop.machines).await?);
@@ -56,10 +56,10 @@ impl Network {
         self.proxy.faults()
     }
 
-    /// The devices' power fails, and comes back.
+    /// Cuts the power of all devices, and switches it on again.
     ///
     /// # Errors
-    /// When they do not come back.
+    /// When their program does not start again.
     pub async fn kill_devices(&mut self) -> Result<(), String> {
         self.fleet.kill_and_restart().await
     }

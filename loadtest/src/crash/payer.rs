@@ -1,4 +1,4 @@
-//! A customer who keeps every receipt, and what was said about it.
+//! A customer who keeps every receipt and its answers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -10,25 +10,25 @@ use rand::{Rng, SeedableRng};
 use serde_json::Value;
 
 use super::Market;
+use super::answers::ReceiptAnswers;
 use super::flow::Flow;
-use super::heard::Heard;
 use crate::http::{ServerAnswer, ask};
 use crate::shop::{PAY, TestCustomer, TestMachine, order};
 
 const REFUSED_BY_DEVICE: &str = "mesin gagal dinyalakan, saldo dikembalikan";
-/// Refusals of the table: remembered, so a repeat hears the same.
+/// Refusals that the server stores: a repeat gets the same answer.
 const REMEMBERED: [&str; 2] = ["mesin sedang digunakan", "mesin sedang offline"];
-/// How long somebody waits who was told that the server is busy, or not at all.
+/// Pause after the server was busy or did not answer.
 const RETRY_AFTER: Duration = Duration::from_millis(30);
 
-/// What is known of a receipt.
+/// Outcome of a receipt, as far as the customer knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Known {
-    /// Sent, and nothing heard that decides.
-    Nothing,
-    /// 200.
+pub enum ReceiptOutcome {
+    /// No answer has decided it yet.
+    Undecided,
+    /// Status 200.
     Runs,
-    /// The device said no; the money is back.
+    /// The device refused; the money is back.
     DidNotStart,
     Refused(String),
 }
@@ -36,11 +36,11 @@ pub enum Known {
 #[derive(Debug, Clone)]
 pub struct Receipt {
     pub body: Value,
-    pub told: Known,
-    /// The server that decided it, where a load balancer tells.
+    pub outcome: ReceiptOutcome,
+    /// Server that decided it, when a load balancer names it.
     pub server: Option<String>,
-    /// Until it was decided.
-    pub heard: Heard,
+    /// Answers until it was decided.
+    pub answers: ReceiptAnswers,
 }
 
 pub struct Payer {
@@ -60,7 +60,7 @@ impl Payer {
         self.index
     }
 
-    /// Who it is to the server.
+    /// The customer as the server knows it.
     pub fn account(&self) -> &TestCustomer {
         &self.market.shop.customers[self.index]
     }
@@ -73,14 +73,14 @@ impl Payer {
         self.receipts.values().next_back()
     }
 
-    /// Purchases that were confirmed.
+    /// Number of confirmed purchases.
     pub fn paid(&self) -> usize {
-        self.receipts.values().filter(|r| r.told == Known::Runs).count()
+        self.receipts.values().filter(|r| r.outcome == ReceiptOutcome::Runs).count()
     }
 
-    /// One press of `Bayar`: something new, or once more what was not answered. An error is a broken promise.
+    /// One press of `Bayar`: a new purchase, or the undecided one again. An error is a broken guarantee.
     pub async fn buy(&mut self, to: SocketAddr, flow: &Flow) -> Result<(), String> {
-        let open = self.receipts.iter().find(|(_, r)| r.told == Known::Nothing).map(|(number, _)| number.clone());
+        let open = self.receipts.iter().find(|(_, r)| r.outcome == ReceiptOutcome::Undecided).map(|(number, _)| number.clone());
         let number = match open {
             Some(number) => number,
             None => {
@@ -88,19 +88,23 @@ impl Payer {
                 self.order()
             }
         };
-        flow.leaves();
+        flow.payment_sent();
         let decided = self.send(to, &number).await;
-        flow.arrived();
+        flow.payment_ended();
         if !decided? {
             tokio::time::sleep(RETRY_AFTER).await;
         }
         Ok(())
     }
 
-    /// Sends every receipt that is not decided once more; how many still are not.
+    /// Repeats all undecided receipts. Returns how many are still undecided.
     pub async fn ask_again(&mut self, to: SocketAddr) -> Result<usize, String> {
-        let open: Vec<String> =
-            self.receipts.iter().filter(|(_, r)| r.told == Known::Nothing).map(|(number, _)| number.clone()).collect();
+        let open: Vec<String> = self
+            .receipts
+            .iter()
+            .filter(|(_, r)| r.outcome == ReceiptOutcome::Undecided)
+            .map(|(number, _)| number.clone())
+            .collect();
         let mut left = 0;
         for number in open {
             left += usize::from(!self.send(to, &number).await?);
@@ -108,7 +112,7 @@ impl Payer {
         Ok(left)
     }
 
-    /// Sends some old receipts once more: what was told must still be told.
+    /// Repeats the latest receipts; the answers must be the same as before.
     pub async fn recheck(&mut self, to: SocketAddr, latest: usize) -> Result<(), String> {
         let some: Vec<String> = self.receipts.keys().rev().take(latest).cloned().collect();
         for number in some {
@@ -126,39 +130,42 @@ impl Payer {
         let machine = &machines[self.rng.random_range(0..machines.len())];
         let idlayanan = if services.is_empty() { machine.idlayanan } else { services[self.rng.random_range(0..services.len())] };
         let body = order(&number, self.account(), &TestMachine { idlayanan, ..machine.clone() });
-        self.receipts.insert(number.clone(), Receipt { body, told: Known::Nothing, server: None, heard: Heard::default() });
+        self.receipts.insert(
+            number.clone(),
+            Receipt { body, outcome: ReceiptOutcome::Undecided, server: None, answers: ReceiptAnswers::default() },
+        );
         number
     }
 
-    /// Whether the receipt is decided now.
+    /// Sends the receipt and returns whether it is decided.
     async fn send(&mut self, to: SocketAddr, number: &str) -> Result<bool, String> {
         let Some(body) = self.receipts.get(number).map(|r| r.body.clone()) else { return Ok(false) };
         let auth = format!("Bearer {}", self.account().token);
         let sent = Instant::now();
         let answer = ask(to, "POST", PAY, &[("authorization", &auth)], &body).await;
         let Some(receipt) = self.receipts.get_mut(number) else { return Ok(false) };
-        if receipt.told == Known::Nothing {
-            receipt.heard.add(sent, &answer);
+        if receipt.outcome == ReceiptOutcome::Undecided {
+            receipt.answers.add(sent, &answer);
         }
-        // A connection that broke tells nothing.
+        // A broken connection decides nothing.
         let Ok(answer) = answer else { return Ok(false) };
-        let told = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
-        if receipt.told != Known::Nothing && told != receipt.told {
-            return Err(format!("{number}: told {:?} before, now {told:?} ({answer:?})", receipt.told));
+        let outcome = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
+        if receipt.outcome != ReceiptOutcome::Undecided && outcome != receipt.outcome {
+            return Err(format!("{number}: told {:?} before, now {outcome:?} ({answer:?})", receipt.outcome));
         }
-        receipt.told = told;
+        receipt.outcome = outcome;
         receipt.server = answer.server;
-        Ok(receipt.told != Known::Nothing)
+        Ok(receipt.outcome != ReceiptOutcome::Undecided)
     }
 }
 
-/// What an answer says about a receipt; an error for one that no customer may ever get here.
-fn meaning(answer: &ServerAnswer) -> Result<Known, String> {
+/// Outcome that an answer gives. An error: no customer may get such an answer here.
+fn meaning(answer: &ServerAnswer) -> Result<ReceiptOutcome, String> {
     match (answer.status, answer.message.as_str()) {
-        (200, _) => Ok(Known::Runs),
-        (409, REFUSED_BY_DEVICE) => Ok(Known::DidNotStart),
-        (409, why) if REMEMBERED.contains(&why) => Ok(Known::Refused(why.to_owned())),
-        (503 | 504, _) => Ok(Known::Nothing),
+        (200, _) => Ok(ReceiptOutcome::Runs),
+        (409, REFUSED_BY_DEVICE) => Ok(ReceiptOutcome::DidNotStart),
+        (409, why) if REMEMBERED.contains(&why) => Ok(ReceiptOutcome::Refused(why.to_owned())),
+        (503 | 504, _) => Ok(ReceiptOutcome::Undecided),
         _ => Err(format!("answered {answer:?}")),
     }
 }

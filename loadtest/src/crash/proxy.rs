@@ -1,5 +1,4 @@
-//! A bad network between devices and the server: it loses words, keeps them back, cuts lines, and leaves lines that nobody is at the other
-//! end of.
+//! A bad network between devices and the server: it loses and delays messages, cuts connections, and leaves connections half open.
 
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -14,35 +13,35 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-/// Of ten thousand packets: those that are lost, kept back, and that end their line or leave it half open.
+/// Packets of ten thousand that are lost, are delayed, end their connection or leave it half open.
 const LOST: u32 = 200;
-const KEPT_BACK: u32 = 500;
+const DELAYED: u32 = 500;
 const CUT: u32 = 30;
 const HALF_OPEN: u32 = 30;
-/// And those whose line stays half open for so long that both ends miss the other.
+/// Packets whose connection stays half open until both ends notice it.
 const LONG_HALF_OPEN: u32 = 5;
 const OF: u32 = 10_000;
-/// Milliseconds at most that a packet is kept back, and those behind it with it.
-const LONGEST_MS: u64 = 1_500;
-/// How long a line stays half open before it is cut, in milliseconds; the server waits 45 s for a word.
+/// Longest delay of a packet, and of those behind it, in milliseconds.
+const MAX_DELAY_MS: u64 = 1_500;
+/// Time for which a connection stays half open before it is cut, in milliseconds; the server waits 45 s for a message.
 const HALF_OPEN_MS: Range<u64> = 1_000..10_000;
 const LONG_HALF_OPEN_MS: Range<u64> = 30_000..LONGEST_HALF_OPEN_MS;
 const LONGEST_HALF_OPEN_MS: u64 = 60_000;
 pub const LONGEST_HALF_OPEN: Duration = Duration::from_millis(LONGEST_HALF_OPEN_MS);
-/// A packet of MQTT is a byte, its length and so many bytes at most (docs/contract.md §6).
-const MOST: usize = 2_048;
+/// Greatest size of an MQTT packet, header included (docs/contract.md §6).
+const MAX_PACKET_BYTES: usize = 2_048;
 const PUBLISH: u8 = 3;
 
-/// Between devices and `to`, whatever is there.
+/// Proxy between devices and the server at `to`.
 pub struct Proxy {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
 }
 
-struct Shared {
+struct ProxyState {
     to: SocketAddr,
     bad: AtomicBool,
-    /// Counts up when every line is cut.
+    /// Grows each time all connections are cut.
     cut: watch::Sender<u64>,
     seeds: AtomicU64,
     faults: AtomicU64,
@@ -54,7 +53,7 @@ impl Proxy {
     pub async fn start(to: SocketAddr, seed: u64) -> std::io::Result<Self> {
         let listener = TcpListener::bind((to.ip(), 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyState {
             to,
             bad: AtomicBool::default(),
             cut: watch::Sender::default(),
@@ -65,32 +64,32 @@ impl Proxy {
         Ok(Self { address, shared })
     }
 
-    /// Where devices connect.
+    /// Address that devices connect to.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Whether it is bad from now on. Lines that are half open stay so for their time.
+    /// Turns the faults on or off. Connections that are half open stay so until their time is over.
     pub fn set_bad(&self, bad: bool) {
         self.shared.bad.store(bad, Ordering::Relaxed);
     }
 
-    /// Every line ends now.
+    /// Cuts all connections.
     pub fn cut_all(&self) {
         self.shared.cut.send_modify(|n| *n += 1);
     }
 
-    /// What it did to words and lines so far.
+    /// Number of faults so far.
     pub fn faults(&self) -> u64 {
         self.shared.faults.load(Ordering::Relaxed)
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ProxyState>) {
     while let Ok((device, _)) = listener.accept().await {
         let shared = shared.clone();
         tokio::spawn(async move {
-            // Nobody there is what the device sees, too.
+            // Without a server, the device's connection ends too.
             let Ok(server) = TcpStream::connect(shared.to).await else { return };
             let _ = (device.set_nodelay(true), server.set_nodelay(true));
             let mut cut = shared.cut.subscribe();
@@ -105,10 +104,10 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Carries packets one way until the line ends; the other way ends with it.
-async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, mut rng: StdRng) {
+/// Forwards packets in one direction until the connection ends, which ends the other direction too.
+async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &ProxyState, mut rng: StdRng) {
     let mut held = Vec::new();
-    let mut buf = [0; MOST];
+    let mut buf = [0; MAX_PACKET_BYTES];
     loop {
         let Ok(n @ 1..) = from.read(&mut buf).await else { return };
         held.extend_from_slice(&buf[..n]);
@@ -116,20 +115,20 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, 
             let packet: Vec<u8> = held.drain(..length).collect();
             if shared.bad.load(Ordering::Relaxed) {
                 let fate = rng.random_range(0..OF);
-                let faults = [LOST, KEPT_BACK, CUT, HALF_OPEN, LONG_HALF_OPEN].into_iter().scan(0, |sum, n| {
+                let faults = [LOST, DELAYED, CUT, HALF_OPEN, LONG_HALF_OPEN].into_iter().scan(0, |sum, n| {
                     *sum += n;
                     Some(*sum)
                 });
                 let fault = faults.enumerate().find(|(_, below)| fate < *below).map(|(fault, _)| fault);
                 shared.faults.fetch_add(u64::from(fault.is_some()), Ordering::Relaxed);
                 match fault {
-                    // Only words are lost: a network that loses anything else of a line ends it.
+                    // Only messages are lost: a loss of other packets would end the connection.
                     Some(0) if packet[0] >> 4 == PUBLISH => continue,
-                    Some(1) => tokio::time::sleep(Duration::from_millis(rng.random_range(0..LONGEST_MS))).await,
+                    Some(1) => tokio::time::sleep(Duration::from_millis(rng.random_range(0..MAX_DELAY_MS))).await,
                     Some(2) => return,
                     Some(fault @ (3 | 4)) => {
-                        let so_long = if fault == 3 { HALF_OPEN_MS } else { LONG_HALF_OPEN_MS };
-                        return tokio::time::sleep(Duration::from_millis(rng.random_range(so_long))).await;
+                        let duration_ms = if fault == 3 { HALF_OPEN_MS } else { LONG_HALF_OPEN_MS };
+                        return tokio::time::sleep(Duration::from_millis(rng.random_range(duration_ms))).await;
                     }
                     _ => {}
                 }
@@ -138,13 +137,13 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, shared: &Shared, 
                 return;
             }
         }
-        if held.len() > MOST {
+        if held.len() > MAX_PACKET_BYTES {
             return;
         }
     }
 }
 
-/// The length of the packet that `held` begins with, once it is whole (MQTT 3.1.1 §2.2.3).
+/// Length of the packet at the beginning of `held`, when it is complete (MQTT 3.1.1 §2.2.3).
 fn packet(held: &[u8]) -> Option<usize> {
     let mut length = 0;
     for (at, byte) in held.iter().skip(1).take(4).enumerate() {
@@ -162,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_told_apart() {
+    fn the_length_of_a_packet_is_found() {
         assert_eq!(packet(&[]), None);
         assert_eq!(packet(&[0xc0]), None);
         assert_eq!(packet(&[0xc0, 0, 0x30]), Some(2));

@@ -1,18 +1,18 @@
-//! Two clocks: this process's, in microseconds since the engine began, and the server's, in epoch milliseconds. How far they are
-//! apart follows from every answer: the server read its clock between the request and the answer.
+//! Comparison of two clocks: this process's, in microseconds since the engine started, and the server's, in epoch milliseconds. Each
+//! answer narrows their difference, because the server read its clock between the request and the answer.
 
 use std::time::Instant;
 
-/// Microseconds of this process's clock.
+/// Time of this process's clock, in microseconds.
 pub type Us = i64;
 
-/// How much the two may drift apart: 20 microseconds in a second.
+/// Greatest drift between the clocks: 20 microseconds per second.
 const DRIFT_PPM: i64 = 20;
 
 #[derive(Debug, Clone)]
 pub struct ServerClock {
     began: Instant,
-    /// The server's microseconds less ours are between these.
+    /// Bounds of the difference: the server's microseconds minus those of this process.
     low: i64,
     high: i64,
 }
@@ -26,22 +26,22 @@ impl ServerClock {
         i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX)
     }
 
-    /// A request that left at `sent` was answered with `server_time`; the answer was here at `received`.
+    /// Takes the `server_time` of an answer: its request was sent at `sent`, and it arrived at `received`.
     pub fn answered(&mut self, sent: Us, received: Us, server_time: i64) {
-        self.heard(received, server_time);
+        self.received(received, server_time);
         self.high = self.high.min(server_time * 1000 + 1000 - sent);
         if self.low > self.high {
-            // One of the clocks was stepped: begin anew with this answer.
+            // One of the clocks was changed, so only this answer counts.
             (self.low, self.high) = (server_time * 1000 - received, server_time * 1000 + 1000 - sent);
         }
     }
 
-    /// Something that was made at `server_time` was here at `received`.
-    pub fn heard(&mut self, received: Us, server_time: i64) {
+    /// Takes the `server_time` of a message that arrived at `received`.
+    pub fn received(&mut self, received: Us, server_time: i64) {
         self.low = self.low.max(server_time * 1000 - received);
     }
 
-    /// Lets what is known grow older by `seconds`.
+    /// Widens the bounds by the drift of `seconds`.
     pub fn age(&mut self, seconds: i64) {
         let drift = DRIFT_PPM * seconds;
         self.low = self.low.saturating_sub(drift);
@@ -51,18 +51,18 @@ impl ServerClock {
     fn offset(&self) -> Option<i64> {
         match (self.low, self.high) {
             (i64::MIN, _) => None,
-            // Nothing was ever asked: the quickest delivery counts as taking no time.
+            // Without an answer, the quickest delivery counts as taking no time.
             (low, high) if high > i64::MAX / 2 => Some(low),
             (low, high) => Some(low + (high - low) / 2),
         }
     }
 
-    /// The server's clock, in epoch microseconds; `None` before anything was heard.
+    /// The server's clock, in epoch microseconds; `None` before the first message.
     pub fn server_us(&self, ours: Us) -> Option<i64> {
         self.offset().map(|offset| ours + offset)
     }
 
-    /// By how much `server_us` may be wrong, in microseconds; `None` when that is not known.
+    /// Greatest error of `server_us`, in microseconds; `None` when it is unknown.
     pub fn error_us(&self) -> Option<i64> {
         (self.low != i64::MIN && self.high < i64::MAX / 2).then(|| (self.high - self.low).max(0) / 2)
     }

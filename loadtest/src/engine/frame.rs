@@ -1,6 +1,5 @@
-//! Websocket frames (RFC 6455) as far as a Socket.IO client meets them: whole text frames in, masked text frames out.
+//! Websocket frames (RFC 6455) that a Socket.IO client needs: it receives whole text frames and sends masked ones.
 
-/// What a frame is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Opcode {
     Text,
@@ -10,35 +9,35 @@ pub enum Opcode {
     Pong,
 }
 
-/// A frame of the server, still in the buffer that it was read into.
+/// A frame of the server; its payload stays in the read buffer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ServerFrame<'a> {
     pub opcode: Opcode,
     pub payload: &'a [u8],
-    /// Bytes of head and payload together.
+    /// Length of header and payload.
     pub bytes: usize,
 }
 
-/// A stream that is no longer understood, and why.
+/// Reason why a stream cannot be read any further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Broken(pub &'static str);
+pub struct InvalidFrame(pub &'static str);
 
-/// Longer than anything that a Nyala server says.
+/// Greatest payload; every message of a Nyala server is shorter.
 const MAX_PAYLOAD_BYTES: u64 = 1 << 20;
-/// A fixed key: the mask protects proxies from pages in browsers, not a measurement from itself.
+/// Masking key. It is fixed, because the mask protects proxies from pages in browsers, and here is no such page.
 const MASK: [u8; 4] = [0x6e, 0x79, 0x61, 0x6c];
 
-/// The first frame of `bytes`; `None` when it is not whole yet.
+/// Parses the first frame of `bytes`; `None` when it is not complete yet.
 ///
 /// # Errors
 /// A frame that a server may not send here.
-pub fn next(bytes: &[u8]) -> Result<Option<ServerFrame<'_>>, Broken> {
+pub fn next(bytes: &[u8]) -> Result<Option<ServerFrame<'_>>, InvalidFrame> {
     let [first, second, rest @ ..] = bytes else { return Ok(None) };
     if first & 0x80 == 0 {
-        return Err(Broken("fragmented frame"));
+        return Err(InvalidFrame("fragmented frame"));
     }
     if second & 0x80 != 0 {
-        return Err(Broken("masked frame from the server"));
+        return Err(InvalidFrame("masked frame from the server"));
     }
     let opcode = match first & 0x0f {
         1 => Opcode::Text,
@@ -46,7 +45,7 @@ pub fn next(bytes: &[u8]) -> Result<Option<ServerFrame<'_>>, Broken> {
         8 => Opcode::Close,
         9 => Opcode::Ping,
         10 => Opcode::Pong,
-        _ => return Err(Broken("frame of an unknown kind")),
+        _ => return Err(InvalidFrame("frame of an unknown kind")),
     };
     let (length, head) = match (second & 0x7f, rest) {
         (126, [a, b, ..]) => (u64::from(u16::from_be_bytes([*a, *b])), 4),
@@ -55,7 +54,7 @@ pub fn next(bytes: &[u8]) -> Result<Option<ServerFrame<'_>>, Broken> {
         (length, _) => (u64::from(length), 2),
     };
     if length > MAX_PAYLOAD_BYTES {
-        return Err(Broken("frame of more than 1 MiB"));
+        return Err(InvalidFrame("frame of more than 1 MiB"));
     }
     let end = head + usize::try_from(length).unwrap_or(usize::MAX);
     Ok(bytes.get(head..end).map(|payload| ServerFrame { opcode, payload, bytes: end }))
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_server_sends_is_told() {
+    fn frames_that_no_server_sends_are_errors() {
         assert!(next(&[0x01, 0]).is_err());
         assert!(next(&[0x81, 0x80]).is_err());
         assert!(next(&[0x83, 0]).is_err());

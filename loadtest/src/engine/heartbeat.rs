@@ -1,4 +1,4 @@
-//! The one message that comes by the million, read by hand: `42["heartbeat/<id>",{"tl":…,"ends_at":…,"server_time":…}]`.
+//! Parser of the most frequent message, written by hand because millions arrive: `42["heartbeat/<id>",{"tl":…,"ends_at":…,"server_time":…}]`.
 
 use serde::Deserialize;
 
@@ -8,13 +8,13 @@ pub struct Heartbeat {
     pub idmesin: i64,
     /// Milliseconds left.
     pub tl: i64,
-    /// Epoch milliseconds; none when a hold was given back.
+    /// Epoch milliseconds; `None` when a hold was released.
     pub ends_at: Option<i64>,
     /// Epoch milliseconds.
     pub server_time: i64,
 }
 
-/// What a subscribe is answered with; a machine that does not run has neither `tl` nor `ends_at`.
+/// Answer to a subscribe; without a running cycle it has neither `tl` nor `ends_at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct Snapshot {
     pub status: u16,
@@ -28,12 +28,12 @@ pub struct Snapshot {
 
 const HEAD: &[u8] = br#"42["heartbeat/"#;
 
-/// Whether a text frame is a tick at all.
+/// Whether a text frame is a tick.
 pub fn is(payload: &[u8]) -> bool {
     payload.starts_with(HEAD)
 }
 
-/// The tick in a text frame; `None` when it is none, or not as the contract has it.
+/// Parses a tick; `None` when the frame is no tick, or breaks the contract.
 pub fn parse(payload: &[u8]) -> Option<Heartbeat> {
     let mut rest = Cursor(payload.strip_prefix(HEAD)?);
     let idmesin = rest.number()?;

@@ -1,4 +1,4 @@
-//! Thousands of Socket.IO sessions on one thread: readiness events, one shared buffer, no task and no buffer a session.
+//! Thousands of Socket.IO sessions on one thread, with readiness events and one shared buffer. A session has neither a task nor a buffer.
 
 pub mod clock;
 pub mod frame;
@@ -22,52 +22,52 @@ use stats::Second;
 use swarm::Swarm;
 pub use watch::{Counting, TickKind};
 
-/// Reports that may wait for the scenario.
+/// Greatest number of reports that wait for the scenario.
 const MAX_REPORTS: usize = 16 * 1024;
 
-/// A machine to watch.
+/// Machine to watch.
 #[derive(Debug, Clone, Copy)]
 pub struct Topic {
     pub idmesin: i64,
-    /// Machines of one group tick in one phase.
+    /// Machines of one group tick at the same moments.
     pub group: u32,
 }
 
-/// What an engine does.
+/// Settings of an engine.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub address: SocketAddr,
-    /// For the `Host` header.
+    /// Value of the `Host` header.
     pub host: String,
-    /// One a session.
+    /// One token for each session.
     pub tokens: Arc<[Arc<str>]>,
-    /// What each session watches from the beginning; fewer lists than sessions: the others watch nothing.
+    /// Machines that each session watches from the start. Sessions without a list watch nothing.
     pub topics: Vec<Vec<Topic>>,
-    /// Subscriptions that a session can have at once.
+    /// Greatest number of subscriptions of a session.
     pub topics_per_session: usize,
     pub groups: usize,
     /// Time between two phase ticks, in milliseconds.
     pub period_ms: i64,
-    /// A first tick counts as the answer of its subscription, for servers that answer none.
+    /// The first tick counts as the answer to its subscribe, for servers that do not answer it.
     pub bare: bool,
-    /// Connections that may be on their way at once.
+    /// Greatest number of connections that are being opened at once.
     pub in_flight: usize,
 }
 
-/// What a scenario asks of the engine.
+/// Command of a scenario to the engine.
 #[derive(Debug, Clone, Copy)]
 pub enum EngineCommand {
-    /// Count the phase ticks of a window of so many milliseconds from now on.
+    /// Count the phase ticks of a window of this length, which begins now.
     OpenWindow {
         ms: i64,
     },
-    /// Judge the window.
+    /// End the window and count its missing ticks.
     CloseWindow,
-    /// Count every run that is seen from now on.
+    /// Count the ticks of every cycle from now on.
     CountRuns,
-    /// Every session hangs up and comes back at once.
+    /// Disconnect all sessions, and reconnect them at once.
     Storm,
-    /// Let a session watch one more machine, and tell what becomes of it.
+    /// Let a session watch one more machine, and report the events of this subscription.
     Subscribe {
         session: usize,
         topic: Topic,
@@ -79,24 +79,24 @@ pub enum EngineCommand {
     Stop,
 }
 
-/// What the engine tells.
+/// Report of the engine to the scenario.
 #[derive(Debug)]
-pub enum Told {
+pub enum EngineReport {
     Second(Box<Second>),
-    /// Every session is live or has given up, so many microseconds after the beginning or the storm.
+    /// Every session is live or has given up. `after_us`: microseconds since the start or the storm.
     Settled {
         after_us: i64,
         live: usize,
     },
-    /// Of a subscription that [`EngineCommand::Subscribe`] made: the answer's status, and whether the machine runs.
+    /// Answer to an [`EngineCommand::Subscribe`]: its status, and whether the machine runs.
     Subscribed {
         session: usize,
         idmesin: i64,
         status: u16,
         runs: bool,
     },
-    /// Of such a subscription: something other than a plain tick.
-    Heard {
+    /// First or final tick of such a subscription, or another event that is no plain tick.
+    Tick {
         session: usize,
         idmesin: i64,
         what: TickKind,
@@ -107,18 +107,18 @@ pub enum Told {
 pub struct SessionEngine {
     commands: std_mpsc::SyncSender<EngineCommand>,
     waker: Arc<Waker>,
-    reports: mpsc::Receiver<Told>,
+    reports: mpsc::Receiver<EngineReport>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Commands that may wait for the engine.
+/// Greatest number of commands that wait for the engine.
 const MAX_COMMANDS: usize = 16 * 1024;
 
 impl SessionEngine {
-    /// Starts it: its sessions begin to connect.
+    /// Starts the engine; its sessions begin to connect.
     ///
     /// # Errors
-    /// When the system gives no thread or no way to wait for sockets.
+    /// When the system provides no thread or no poll.
     pub fn start(plan: Plan) -> Result<Self, String> {
         let (commands, inbox) = std_mpsc::sync_channel(MAX_COMMANDS);
         let (outbox, reports) = mpsc::channel(MAX_REPORTS);
@@ -128,23 +128,23 @@ impl SessionEngine {
         Ok(Self { commands, waker, reports, thread: Some(thread.map_err(|e| format!("cannot start a thread: {e}"))?) })
     }
 
-    /// Asks it to do something; nothing happens when it has ended.
-    pub fn tell(&self, command: EngineCommand) {
+    /// Sends a command. It is ignored when the engine has ended.
+    pub fn send(&self, command: EngineCommand) {
         if self.commands.send(command).is_ok() {
-            // An engine that cannot be woken looks at its commands within a second.
+            // An engine that cannot be woken reads its commands within a second.
             let _ = self.waker.wake();
         }
     }
 
-    /// The next thing that it tells; `None` when it has ended.
-    pub async fn next(&mut self) -> Option<Told> {
+    /// Next report; `None` when the engine has ended.
+    pub async fn next(&mut self) -> Option<EngineReport> {
         self.reports.recv().await
     }
 }
 
 impl Drop for SessionEngine {
     fn drop(&mut self) {
-        self.tell(EngineCommand::Stop);
+        self.send(EngineCommand::Stop);
         self.reports.close();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();

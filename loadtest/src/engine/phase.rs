@@ -1,28 +1,28 @@
-//! The moment within each period at which a group of machines ticks. The contract leaves it to the server, so it is measured.
+//! Moment within each period at which a group of machines ticks. The server chooses it, so it is measured.
 
-/// A tick that seems to be this share of a period early belongs to the moment after it: no tick is early, so the phase that was
-/// found is a little late.
+/// A tick that seems early by up to this share of a period belongs to the next moment. No tick is really early, so the measured phase is
+/// a little late.
 const EARLY_SHARE: i64 = 20;
-/// Ticks that seem early by up to this share of a period, one a period and none in its place between them, move the phase …
+/// Ticks that seem early by up to this share of a period move the phase, when one comes in each period, none of them in time …
 const MOVING_SHARE: i64 = 4;
-/// … when there are so many of them: a single one may be a very late tick, or an odd one. However little it is early, a phase that
-/// followed each of them would creep over hours.
+/// … and this number of them follow each other. A single one may be a very late tick. A phase that followed each of them would drift
+/// over hours.
 const MOVING_TICKS: usize = 3;
-/// Ticks from which the phase is found.
+/// Number of ticks from which the phase is measured.
 const SAMPLES: usize = 16;
-/// Later than this is all the same: one tick after a stall says little about the phase.
+/// Greatest lateness that counts: one tick after a stall says little about the phase.
 const LATE_MS: i64 = 50;
 
-/// When the machines of one outlet tick. Times are the server's, in epoch milliseconds.
+/// Moments at which the machines of one outlet tick. Times are the server's, in epoch milliseconds.
 #[derive(Debug, Clone)]
 pub struct Phase {
     period_ms: i64,
     offset_ms: Option<i64>,
-    /// Within the period; none is kept when the phase is settled.
+    /// Offsets within the period; empty when the phase is settled.
     samples: Vec<i64>,
     last_sample: i64,
     settled: bool,
-    /// How early ticks seemed, in milliseconds, one a period, since the last that was in its place.
+    /// How early ticks seemed, in milliseconds, one for each period since the last tick in time.
     early: Vec<i64>,
 }
 
@@ -43,7 +43,7 @@ impl Phase {
         self.settled
     }
 
-    /// Learns from a tick. Ticks are only ever late, so the phase is the place that makes the least lateness of all of them.
+    /// Learns from a tick. Ticks are late and never early, so the phase is the offset with the least lateness in total.
     pub fn learn(&mut self, server_time: i64) {
         let within = server_time.rem_euclid(self.period_ms);
         if self.settled {
@@ -57,7 +57,7 @@ impl Phase {
         let lateness = |from: i64, most: i64| -> i64 {
             self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(most)).sum()
         };
-        // Of two ticks each makes the other late by more than that: then all of it counts.
+        // Of two candidates each may make the other late by more than `LATE_MS`; then the whole lateness decides.
         let least = |from: &i64| (lateness(*from, LATE_MS), lateness(*from, self.period_ms));
         self.offset_ms = self.samples.iter().copied().min_by_key(least);
         if self.samples.len() >= SAMPLES {
@@ -65,12 +65,12 @@ impl Phase {
         }
     }
 
-    /// A settled phase only moves back, and only for good reasons; never forward, where late ticks would make themselves punctual.
+    /// Moves a settled phase. It moves backwards only: forwards, late ticks would count as punctual.
     fn follow(&mut self, server_time: i64, within: i64) {
         let early = self.offset_ms.map_or(0, |offset| (offset - within).rem_euclid(self.period_ms));
         let late = (self.period_ms - early) % self.period_ms;
         if late <= LATE_MS.min(self.period_ms / EARLY_SHARE) {
-            // The phase is right, whatever seemed early before.
+            // A tick in time confirms the phase, so earlier ticks that seemed early do not count.
             self.early.clear();
             return;
         }
@@ -87,8 +87,8 @@ impl Phase {
         }
     }
 
-    /// Two ticks of one subscription came within the moment that this phase makes of them. Nearly a period apart they are of two
-    /// moments: the first was late, and the phase was found from others as late.
+    /// Learns from two ticks of one subscription that seem to belong to one moment. When they are nearly a period apart they belong to two:
+    /// the first was late, and the phase was measured from other late ticks.
     pub fn learn_from_two(&mut self, first: i64, second: i64) {
         let nearly_a_period = self.period_ms - self.period_ms / MOVING_SHARE;
         if self.index(first) == self.index(second) && (nearly_a_period..self.period_ms).contains(&(second - first)) {
@@ -97,7 +97,7 @@ impl Phase {
         }
     }
 
-    /// What was found so far stays, if anything was.
+    /// Ends the measurement; a phase that is known stays.
     pub fn settle(&mut self) {
         if self.is_known() {
             self.settled = true;
@@ -105,22 +105,22 @@ impl Phase {
         }
     }
 
-    /// Which tick one of `server_time` is; 0 while the phase is not known.
+    /// Index of the tick with this `server_time`; 0 while the phase is unknown.
     pub fn index(&self, server_time: i64) -> i64 {
         self.last_due(server_time + self.period_ms / EARLY_SHARE)
     }
 
-    /// The last tick that is due at `time` or before.
+    /// Index of the last tick that is due at `time` or before.
     pub fn last_due(&self, time: i64) -> i64 {
         self.offset_ms.map_or(0, |offset| (time - offset).div_euclid(self.period_ms))
     }
 
-    /// When tick `index` is due.
+    /// Time at which tick `index` is due.
     pub fn due(&self, index: i64) -> i64 {
         self.offset_ms.map_or(0, |offset| offset + index * self.period_ms)
     }
 
-    /// The middle between the tick before `time` and the next, as far from both as can be; `time` when no phase is known.
+    /// Middle between the tick before `time` and the next one; `time` when the phase is unknown.
     pub fn between(&self, time: i64) -> i64 {
         if self.is_known() { self.due(self.last_due(time)) + self.period_ms / 2 } else { time }
     }
@@ -182,7 +182,7 @@ mod tests {
     fn a_phase_that_was_found_from_late_ticks_is_put_right() {
         let mut phase = Phase::new(1000);
         (0..20).for_each(|n| phase.learn(n * 1000 + 560));
-        // In truth it is 500.
+        // The true offset is 500.
         (20..23).for_each(|n| phase.learn(n * 1000 + 500 + n % 2));
         assert_eq!(phase.due(phase.index(30_500)), 30_501);
     }

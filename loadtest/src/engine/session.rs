@@ -1,4 +1,4 @@
-//! One Socket.IO session: where it stands, and what its next message means.
+//! One Socket.IO session: its stage, and the meaning of its next message.
 
 use std::io::{self, Write};
 
@@ -9,10 +9,10 @@ use super::clock::Us;
 use super::frame;
 use super::heartbeat::Snapshot;
 
-/// How far a session has come.
+/// Stage of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Waits for its turn to connect.
+    /// Waits until it may connect.
     Queued,
     Connecting,
     /// The websocket's request is sent.
@@ -22,39 +22,39 @@ pub enum Stage {
     /// Waits for the answers of its subscriptions.
     Subscribing,
     Live,
-    /// Was lost and tries again later.
-    Resting,
-    /// Does not try any more.
+    /// Was lost and waits for its next attempt.
+    Pausing,
+    /// Makes no further attempt.
     GivenUp,
 }
 
 impl Stage {
-    /// Whether there is a connection that is not of use yet.
-    pub const fn is_on_its_way(self) -> bool {
+    /// Whether the session has a connection that is not live yet.
+    pub const fn is_connecting(self) -> bool {
         matches!(self, Self::Connecting | Self::Upgrading | Self::Joining | Self::Subscribing)
     }
 }
 
-/// Bytes that may wait for a server that does not read: a subscribe for each of 32 topics is 2 KiB.
+/// Greatest number of unsent bytes when the server does not read: subscribes for 32 topics are 2 KiB.
 const MAX_UNSENT_BYTES: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct ClientSession {
     pub stream: Option<TcpStream>,
     pub stage: Stage,
-    /// Of a frame that is not whole yet.
+    /// Beginning of an incomplete frame.
     pub tail: Vec<u8>,
     unsent: Vec<u8>,
-    /// When the connection was begun; while resting, when it may be again.
+    /// When the connection was opened; while pausing, when the next attempt is allowed.
     pub since: Us,
-    /// When its subscriptions were asked for.
+    /// When its subscribes were sent.
     pub asked: Us,
-    /// When the server was last heard.
-    pub heard: Us,
+    /// When the last message of the server arrived.
+    pub received_at: Us,
     pub tries: u8,
-    /// Answers that are still to come.
+    /// Number of answers that have not arrived yet.
     pub waiting: u16,
-    /// The machine that it watches no more, until the server has answered that: ticks of it may still be on their way. 0: none.
+    /// Machine that is being unsubscribed, until the server has answered: ticks of it may still arrive. 0: none.
     pub leaving: i64,
 }
 
@@ -67,14 +67,14 @@ impl ClientSession {
             unsent: Vec::new(),
             since: 0,
             asked: 0,
-            heard: 0,
+            received_at: 0,
             tries: 0,
             waiting: 0,
             leaving: 0,
         }
     }
 
-    /// Lets the connection go.
+    /// Closes the connection.
     pub fn hang_up(&mut self) {
         self.stream = None;
         self.tail = Vec::new();
@@ -86,7 +86,7 @@ impl ClientSession {
     /// Sends `bytes`, now or when the socket takes them.
     ///
     /// # Errors
-    /// Those of the socket, and a server that reads nothing.
+    /// Errors of the socket, and a server that does not read.
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.unsent.len() + bytes.len() > MAX_UNSENT_BYTES {
             return Err(io::Error::other("the server reads nothing"));
@@ -118,7 +118,7 @@ impl ClientSession {
 /// A message of the server that is no tick.
 #[derive(Debug, PartialEq)]
 pub enum ServerMessage {
-    /// The transport is open; pings come this often, in milliseconds, and may be late by so much.
+    /// The transport is open. Interval of the server's pings and their greatest delay, in milliseconds.
     Open {
         ping_interval_ms: i64,
         ping_timeout_ms: i64,
@@ -128,11 +128,11 @@ pub enum ServerMessage {
     Refused(String),
     Answer {
         id: usize,
-        told: Snapshot,
+        snapshot: Snapshot,
     },
     /// The server ends the session.
     Bye,
-    /// Nothing that matters here.
+    /// A message that the load test ignores.
     Noop,
     Unreadable,
 }
@@ -149,7 +149,7 @@ struct Refusal {
     message: String,
 }
 
-/// What a text frame says, when it is no tick.
+/// Parses a text frame that is no tick.
 pub fn message(payload: &[u8]) -> ServerMessage {
     let Ok(text) = std::str::from_utf8(payload) else { return ServerMessage::Unreadable };
     match text.as_bytes() {
@@ -172,8 +172,8 @@ pub fn message(payload: &[u8]) -> ServerMessage {
 
 fn answer(text: &str) -> Option<ServerMessage> {
     let (id, list) = text.split_at(text.find('[')?);
-    let (told,) = serde_json::from_str::<(Snapshot,)>(list).ok()?;
-    Some(ServerMessage::Answer { id: id.parse().ok()?, told })
+    let (snapshot,) = serde_json::from_str::<(Snapshot,)>(list).ok()?;
+    Some(ServerMessage::Answer { id: id.parse().ok()?, snapshot })
 }
 
 /// Appends the frame that joins with `token`.
@@ -186,12 +186,13 @@ pub fn subscribe(out: &mut Vec<u8>, id: usize, idmesin: i64) {
     frame::text(out, &format!(r#"42{id}["subscribe","heartbeat/{idmesin}"]"#));
 }
 
-/// The same for one that is watched no more.
+/// Appends the frame that unsubscribes from a machine.
 pub fn unsubscribe(out: &mut Vec<u8>, id: usize, idmesin: i64) {
     frame::text(out, &format!(r#"42{id}["unsubscribe","heartbeat/{idmesin}"]"#));
 }
 
-/// The request for a websocket of a new session, or of the one that `session` names (`&sid=…`). The key need not be secret: it only shows that the server speaks the protocol.
+/// Request for a websocket of a new session, or of the one that `session` names (`&sid=…`). The key need not be secret: it only proves that
+/// the server speaks the protocol.
 pub fn upgrade_request(host: &str, session: &str) -> String {
     format!(
         "GET /socket.io/?EIO=4&transport=websocket{session} HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -199,10 +200,10 @@ pub fn upgrade_request(host: &str, session: &str) -> String {
     )
 }
 
-/// The length of the head of an HTTP answer, and its status; `None` when it is not whole yet.
+/// Parses the head of an HTTP answer: its length and status; `None` when it is not complete yet.
 ///
 /// # Errors
-/// When it is no HTTP answer.
+/// When the bytes are no HTTP answer.
 pub fn upgrade_answer(bytes: &[u8]) -> Result<Option<(usize, u16)>, &'static str> {
     const MAX_HEAD_BYTES: usize = 16 * 1024;
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else {
@@ -218,19 +219,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_servers_messages_are_told_apart() {
+    fn each_message_of_the_server_is_parsed() {
         let open = br#"0{"sid":"a","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}"#;
         assert_eq!(message(open), ServerMessage::Open { ping_interval_ms: 25_000, ping_timeout_ms: 20_000 });
         assert_eq!(message(b"2"), ServerMessage::Ping);
         assert_eq!(message(br#"40{"sid":"b"}"#), ServerMessage::Joined);
         assert_eq!(message(br#"44{"message":"unauthorized"}"#), ServerMessage::Refused("unauthorized".to_owned()));
-        let told = Snapshot { status: 200, tl: Some(5), ends_at: Some(9), server_time: Some(4) };
+        let snapshot = Snapshot { status: 200, tl: Some(5), ends_at: Some(9), server_time: Some(4) };
         assert_eq!(
             message(br#"4311[{"status":200,"tl":5,"ends_at":9,"server_time":4}]"#),
-            ServerMessage::Answer { id: 11, told }
+            ServerMessage::Answer { id: 11, snapshot }
         );
-        let told = Snapshot { status: 404, tl: None, ends_at: None, server_time: None };
-        assert_eq!(message(br#"430[{"status":404,"message":"x"}]"#), ServerMessage::Answer { id: 0, told });
+        let snapshot = Snapshot { status: 404, tl: None, ends_at: None, server_time: None };
+        assert_eq!(message(br#"430[{"status":404,"message":"x"}]"#), ServerMessage::Answer { id: 0, snapshot });
         for odd in [&b"43[]"[..], b"0", b"9", b"\xff", b"44"] {
             assert_eq!(message(odd), ServerMessage::Unreadable, "{odd:?}");
         }

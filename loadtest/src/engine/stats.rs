@@ -1,4 +1,4 @@
-//! What the engine counts, a second at a time.
+//! Counters and times of the engine, for each second.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -6,23 +6,23 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-/// Longest time that is told apart, in microseconds: ten minutes.
+/// Longest time that is recorded exactly, in microseconds: ten minutes.
 const MAX_US: u64 = 600_000_000;
-/// Kinds of errors that are kept apart; the rest is counted as `other errors`.
+/// Greatest number of kinds of errors; further ones are counted as `other errors`.
 const MAX_KINDS: usize = 64;
 
-/// Numbers that only grow.
+/// Counters; they only grow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Heartbeat frames that arrived, measured or not.
     pub frames: u64,
-    /// Phase ticks that had to arrive, of those that could be judged so far.
+    /// Phase ticks that had to arrive until now.
     pub expected: u64,
-    /// Phase ticks that arrived, each once.
+    /// Phase ticks that arrived, without duplicates.
     pub deliveries: u64,
     pub missed: u64,
     pub duplicates: u64,
-    /// Ticks where the contract has none: within 180 ms of a run's start or end, or after its final tick.
+    /// Ticks that the contract forbids: within 180 ms of a run's start or end, or after its final tick.
     pub unexpected: u64,
     /// `tl` is not `ends_at - server_time`.
     pub tl_wrong: u64,
@@ -34,7 +34,7 @@ pub struct Counters {
     pub finals_duplicate: u64,
     /// Final ticks before their time.
     pub finals_early: u64,
-    /// Holds that were given back.
+    /// Holds that were released.
     pub given_back: u64,
     /// Sessions that were lost after they had joined.
     pub lost: u64,
@@ -63,18 +63,18 @@ impl AddAssign for Counters {
     }
 }
 
-/// Times in microseconds.
+/// Histogram of times, in microseconds.
 #[derive(Debug, Clone)]
 pub struct Times(Histogram<u64>);
 
 impl Times {
     /// # Errors
-    /// Never with these bounds; the histogram's constructor says so in its type.
+    /// Never with these bounds; only the histogram's constructor has an error in its type.
     pub fn new() -> Result<Self, String> {
         Histogram::new_with_bounds(1, MAX_US, 3).map(Self).map_err(|e| e.to_string())
     }
 
-    /// Negative times count as none, longer ones than ten minutes as ten minutes.
+    /// Records a time: a negative one as 0, one above ten minutes as ten minutes.
     pub fn record(&mut self, us: i64) {
         self.0.saturating_record(u64::try_from(us).unwrap_or(0));
     }
@@ -101,7 +101,7 @@ impl Times {
     }
 
     pub fn add(&mut self, other: &Self) {
-        // Both have the same bounds, so nothing can be out of them.
+        // Both have the same bounds, so this cannot fail.
         let _ = self.0.add(&other.0);
     }
 
@@ -110,20 +110,20 @@ impl Times {
     }
 }
 
-/// All times that sessions give.
+/// Times that sessions measure.
 #[derive(Debug, Clone)]
 pub struct Spans {
-    /// From the moment a phase tick was due until it was here.
+    /// From the moment a phase tick was due until it arrived.
     pub tick: Times,
     /// From the moment a phase tick was due until the server made it.
     pub late: Times,
-    /// By how much the time between two ticks of a subscription differs from the period.
+    /// Difference between the period and the time between two ticks of a subscription.
     pub jitter: Times,
-    /// From `ends_at` until the final tick was here.
+    /// From `ends_at` until the final tick arrived.
     pub last: Times,
-    /// From opening the connection until the session had joined.
+    /// From the opening of the connection until the session has joined.
     pub connect: Times,
-    /// From asking to subscribe until the answer.
+    /// From a subscribe to its answer.
     pub subscribe: Times,
 }
 
@@ -156,7 +156,7 @@ impl Spans {
     }
 }
 
-/// Errors by kind, of a bounded number of kinds.
+/// Errors by kind; the number of kinds has a limit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Errors(BTreeMap<String, u64>);
 
@@ -191,23 +191,23 @@ impl Errors {
     }
 }
 
-/// What a second brought.
+/// Figures of a second.
 #[derive(Debug, Clone)]
 pub struct Second {
-    /// Seconds that these figures are of.
+    /// Length of the measured time, in seconds.
     pub seconds: f64,
-    /// Processor time of the engine's thread in it, in microseconds.
+    /// Processor time of the engine's thread, in microseconds.
     pub cpu_us: u64,
-    /// How long it waited for a processor.
+    /// Time that the thread waited for a processor, in microseconds.
     pub wait_us: u64,
     pub counters: Counters,
     pub spans: Spans,
     pub errors: Errors,
-    /// Sessions that have joined and hold every subscription, now.
+    /// Sessions that have joined and have every subscription now.
     pub live: usize,
-    /// Sessions that are not, and still try.
+    /// Sessions that still try to become live.
     pub joining: usize,
-    /// By how much the comparison with the server's clock may be wrong, in microseconds; `None` when it is not known.
+    /// Greatest error of the comparison with the server's clock, in microseconds; `None` when it is unknown.
     pub clock_error_us: Option<i64>,
 }
 

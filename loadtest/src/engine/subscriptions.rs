@@ -1,54 +1,54 @@
-//! What all sessions watch, and what their ticks say. No sockets, and no time but what the caller says: an hour can be played in a
-//! second.
+//! Subscriptions of all sessions, and the check of their ticks. It has no socket and no clock: callers pass the time, so a test can play
+//! an hour in a second.
 
 use super::clock::{ServerClock, Us};
 use super::heartbeat::{self, Snapshot};
 use super::phase::Phase;
 use super::stats::Second;
-use super::watch::{Books, Counting, TickKind, WatchedTopic};
+use super::watch::{Counting, Findings, TickKind, WatchedTopic};
 use super::{Plan, Topic};
 
-/// `width` of them a session, one after the other.
+/// Subscriptions in one list, `width` for each session.
 pub struct Subscriptions {
     width: usize,
     watches: Vec<WatchedTopic>,
-    /// Which of them the scenario wants to hear of.
-    told: Vec<bool>,
-    /// By session: which of its subscriptions the next tick is probably of.
+    /// Whether the scenario wants reports of a subscription.
+    is_reported: Vec<bool>,
+    /// For each session, the subscription to which its next tick probably belongs.
     next: Vec<u16>,
     phases: Vec<Phase>,
     period_ms: i64,
     counting: Counting,
-    /// Nothing is answered: a first tick counts as the answer.
+    /// The server answers no subscribe: the first tick counts as the answer.
     bare: bool,
 }
 
-/// What a text frame that looks like a tick was.
+/// Meaning of a text frame that looks like a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ticked {
     Unreadable,
-    /// Of a machine that the session does not watch.
+    /// A tick of a machine that the session does not watch.
     NotAsked {
         idmesin: i64,
     },
     Of {
         idmesin: i64,
         what: TickKind,
-        /// It counts as the answer of its subscription.
+        /// Whether it counts as the answer to the subscribe.
         is_answer: bool,
-        /// The scenario wants to hear of it.
-        is_told: bool,
+        /// Whether the scenario wants a report of it.
+        is_reported: bool,
     },
 }
 
-/// What an answer was to.
+/// Subscription of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Answered {
     pub idmesin: i64,
-    /// The first one of the subscription on this connection.
+    /// Whether it is the subscription's first answer on this connection.
     pub is_first: bool,
-    /// The scenario wants to hear of it.
-    pub is_told: bool,
+    /// Whether the scenario wants a report of it.
+    pub is_reported: bool,
 }
 
 impl Subscriptions {
@@ -62,7 +62,7 @@ impl Subscriptions {
         }
         Self {
             width,
-            told: vec![false; watches.len()],
+            is_reported: vec![false; watches.len()],
             watches,
             next: vec![0; sessions],
             phases: vec![Phase::new(plan.period_ms); plan.groups],
@@ -72,7 +72,7 @@ impl Subscriptions {
         }
     }
 
-    /// Slots of a session.
+    /// Number of slots of a session.
     pub const fn width(&self) -> usize {
         self.width
     }
@@ -86,13 +86,13 @@ impl Subscriptions {
             .map(|(slot, watch)| (slot, watch.idmesin))
     }
 
-    /// A text frame of `session` that was here at `at`.
+    /// Processes a text frame that `session` received at `at`.
     pub fn tick(&mut self, session: usize, payload: &[u8], at: Us, clock: &mut ServerClock, second: &mut Second) -> Ticked {
         second.counters.frames += 1;
         let Some(tick) = heartbeat::parse(payload) else { return Ticked::Unreadable };
         let first = session * self.width;
         let mine = &mut self.watches[first..first + self.width];
-        // Ticks of a room come in one order, so the next is probably the next one's.
+        // The server sends ticks in a fixed order, so this one probably belongs to the next subscription.
         let next = usize::from(self.next[session]);
         let slot = match mine.get(next).filter(|w| w.idmesin == tick.idmesin) {
             Some(_) => Some(next),
@@ -102,70 +102,70 @@ impl Subscriptions {
         self.next[session] = u16::try_from(if slot + 1 < self.width { slot + 1 } else { 0 }).unwrap_or(0);
         let watch = &mut mine[slot];
         let is_answer = self.bare && !watch.subscribed;
-        clock.heard(at, tick.server_time);
-        let mut books = Books { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
-        let what = watch.heard(&tick, at, &mut self.phases[watch.group as usize], &mut books);
+        clock.received(at, tick.server_time);
+        let mut findings = Findings { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
+        let what = watch.on_tick(&tick, at, &mut self.phases[watch.group as usize], &mut findings);
         watch.subscribed |= is_answer;
-        Ticked::Of { idmesin: tick.idmesin, what, is_answer, is_told: self.told[first + slot] }
+        Ticked::Of { idmesin: tick.idmesin, what, is_answer, is_reported: self.is_reported[first + slot] }
     }
 
-    /// The answer to a subscribe that `session` sent at `asked`; `None` when nothing was asked with that slot.
+    /// Processes the answer to a subscribe that `session` sent at `asked`; `None` when the slot has no subscription.
     pub fn answer(
         &mut self,
         session: usize,
         slot: usize,
-        told: &Snapshot,
+        snapshot: &Snapshot,
         (asked, at): (Us, Us),
         clock: &mut ServerClock,
         second: &mut Second,
     ) -> Option<Answered> {
         let place = session * self.width + slot;
         let watch = self.watches.get_mut(place).filter(|w| slot < self.width && w.idmesin != 0)?;
-        if told.status != 200 {
-            second.errors.add(&format!("subscribe refused: {}", told.status), 1);
+        if snapshot.status != 200 {
+            second.errors.add(&format!("subscribe refused: {}", snapshot.status), 1);
         }
-        if let Some(server_time) = told.server_time {
+        if let Some(server_time) = snapshot.server_time {
             clock.answered(asked, at, server_time);
         }
         second.spans.subscribe.record(at - asked);
         let is_first = !watch.subscribed;
-        let mut books = Books { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
-        watch.acknowledged(told, &self.phases[watch.group as usize], &mut books);
-        Some(Answered { idmesin: watch.idmesin, is_first, is_told: self.told[place] })
+        let mut findings = Findings { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
+        watch.acknowledged(snapshot, &self.phases[watch.group as usize], &mut findings);
+        Some(Answered { idmesin: watch.idmesin, is_first, is_reported: self.is_reported[place] })
     }
 
-    /// Lets a session watch one more machine; its slot, or `None` when none is free.
+    /// Lets a session watch one more machine. Returns the slot, or `None` when all are in use.
     pub fn add(&mut self, session: usize, topic: Topic) -> Option<usize> {
         let first = session * self.width;
         let slot = self.watches[first..first + self.width].iter().position(|w| w.idmesin == 0)?;
         self.watches[first + slot] = WatchedTopic::new(topic.idmesin, topic.group);
-        self.told[first + slot] = true;
+        self.is_reported[first + slot] = true;
         Some(slot)
     }
 
-    /// Whether the session did watch it.
+    /// Ends a subscription. Returns whether the session had it.
     pub fn remove(&mut self, session: usize, idmesin: i64) -> bool {
         let Some((slot, _)) = self.of(session).find(|(_, of)| *of == idmesin) else { return false };
         let place = session * self.width + slot;
         self.watches[place] = WatchedTopic::new(0, 0);
-        self.told[place] = false;
+        self.is_reported[place] = false;
         true
     }
 
-    /// The session's connection is gone: nothing is subscribed until it is answered again.
+    /// Records that the session's connection is lost, and its subscriptions with it.
     pub fn lost(&mut self, session: usize) {
         let first = session * self.width;
         self.watches[first..first + self.width].iter_mut().for_each(|w| w.subscribed = false);
     }
 
-    /// Slot and machine of a subscription that may be asked for once more, to compare the clocks.
+    /// Slot and machine of a subscription whose subscribe may be repeated to compare the clocks.
     pub fn to_compare(&self, session: usize) -> Option<(usize, i64)> {
         let first = session * self.width;
         let (slot, idmesin) = self.of(session).find(|(slot, _)| self.watches[first + slot].subscribed)?;
-        (!self.told[first + slot]).then_some((slot, idmesin))
+        (!self.is_reported[first + slot]).then_some((slot, idmesin))
     }
 
-    /// All have joined. While they did, ticks were later than they are from now on, so phases are found anew, unless they are in use.
+    /// Records that all sessions have joined. Ticks were late in that time, so phases that are not in use yet are measured again.
     pub fn all_joined(&mut self) {
         if self.counting == Counting::Not {
             self.phases.fill(Phase::new(self.period_ms));
@@ -181,26 +181,31 @@ impl Subscriptions {
         }
     }
 
-    /// Judges the window.
+    /// Ends the window and counts its missing ticks.
     pub fn close_window(&mut self, now: i64, clock: &ServerClock, second: &mut Second) {
-        self.each(clock, second, |watch, phase, books| watch.close_window(now, phase, books));
+        self.each(clock, second, |watch, phase, findings| watch.close_window(now, phase, findings));
         self.counting = Counting::Not;
     }
 
-    /// Counts every run that is seen from now on.
+    /// Counts the ticks of every run from now on.
     pub fn count_runs(&mut self) {
         self.counting = Counting::Runs;
     }
 
-    /// Looks which final ticks are overdue at `now`.
+    /// Checks for final ticks that are overdue at `now`.
     pub fn check(&mut self, now: i64, clock: &ServerClock, second: &mut Second) {
-        self.each(clock, second, |watch, phase, books| watch.check(now, phase, books));
+        self.each(clock, second, |watch, phase, findings| watch.check(now, phase, findings));
     }
 
-    fn each(&mut self, clock: &ServerClock, second: &mut Second, mut act: impl FnMut(&mut WatchedTopic, &Phase, &mut Books<'_>)) {
-        let mut books = Books { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
+    fn each(
+        &mut self,
+        clock: &ServerClock,
+        second: &mut Second,
+        mut act: impl FnMut(&mut WatchedTopic, &Phase, &mut Findings<'_>),
+    ) {
+        let mut findings = Findings { counters: &mut second.counters, spans: &mut second.spans, clock, counting: self.counting };
         for watch in self.watches.iter_mut().filter(|w| w.idmesin != 0) {
-            act(watch, &self.phases[watch.group as usize], &mut books);
+            act(watch, &self.phases[watch.group as usize], &mut findings);
         }
     }
 }

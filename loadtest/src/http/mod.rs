@@ -1,4 +1,4 @@
-//! As little of HTTP/1.1 as is needed to be refused, cut off and answered.
+//! The part of HTTP/1.1 that a load test needs.
 
 mod pool;
 
@@ -13,23 +13,23 @@ use tokio::time::timeout;
 
 pub use pool::Pool;
 
-/// Longer than the server itself takes for its slowest answer.
+/// Time limit of an answer; the server's own limit is shorter.
 pub const TIME_LIMIT: Duration = Duration::from_secs(12);
-/// An answer of the server is never near this.
+/// Greatest size of an answer; those of the server are much smaller.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
-/// The header by which a load balancer may tell which server answered.
+/// Header in which a load balancer names the server of an answer.
 pub const SERVED_BY: &str = "x-served-by";
-/// What a kept connection keeps of its buffer.
+/// Greatest size of the buffer that a kept connection keeps.
 const KEPT_BYTES: usize = 4096;
 
-/// An answer as it came.
+/// Answer without interpretation of its body.
 #[derive(Debug)]
 pub struct RawAnswer {
     pub status: u16,
     pub body: String,
-    /// A cookie that it sets, as a `Cookie` line.
+    /// Cookie that it sets, as the value of a `Cookie` header.
     pub cookie: Option<String>,
-    /// The server that said it, where a load balancer tells.
+    /// Server that answered, when a load balancer names it.
     pub server: Option<String>,
 }
 
@@ -39,14 +39,14 @@ pub struct ServerAnswer {
     pub status: u16,
     pub message: String,
     pub data: Value,
-    /// A cookie that it sets, as a `Cookie` line.
+    /// Cookie that it sets, as the value of a `Cookie` header.
     pub cookie: Option<String>,
-    /// The server that said it, where a load balancer tells.
+    /// Server that answered, when a load balancer names it.
     pub server: Option<String>,
 }
 
 impl ServerAnswer {
-    /// The kind of error that this answer to `call` is. One 429 is like the other: how many seconds each says to wait makes no kind.
+    /// Kind of error of this answer to `call`. All 429 are one kind, whatever time they ask to wait.
     pub fn refusal_of(&self, call: &str) -> String {
         match self.status {
             429 => format!("{call} answered 429"),
@@ -55,14 +55,13 @@ impl ServerAnswer {
     }
 }
 
-/// Asks on a connection of its own; an error when the server died under it, was not there, or answered something that is no
-/// envelope.
+/// Sends a request on a new connection. An error: the server cannot be reached, dies before its answer, or sends no envelope.
 pub async fn ask(to: SocketAddr, method: &str, path: &str, headers: &[(&str, &str)], body: &Value) -> io::Result<ServerAnswer> {
     let request = request(to, method, path, &[headers, &[("connection", "close")]].concat(), &written(body));
     timeout(TIME_LIMIT, exchange(to, request.as_bytes())).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-/// No body for null.
+/// Null: no body.
 fn written(body: &Value) -> String {
     if body.is_null() { String::new() } else { body.to_string() }
 }
@@ -87,7 +86,7 @@ async fn exchange(to: SocketAddr, request: &[u8]) -> io::Result<ServerAnswer> {
     opened(&answer)
 }
 
-/// A connection that is kept for the next request.
+/// Connection that is kept for further requests.
 pub struct KeptConnection {
     to: SocketAddr,
     stream: TcpStream,
@@ -96,15 +95,15 @@ pub struct KeptConnection {
 
 impl KeptConnection {
     /// # Errors
-    /// When nobody listens.
+    /// When no server listens.
     pub async fn open(to: SocketAddr) -> io::Result<Self> {
         Self::over(to, TcpStream::connect(to)).await
     }
 
-    /// From an address of the loopback, so that the server takes it for somebody else.
+    /// Connects from another loopback address, so that the server counts it as another client.
     ///
     /// # Errors
-    /// Also when the system has no such address.
+    /// Those of [`KeptConnection::open`], and an address that the system does not have.
     pub async fn open_from(from: IpAddr, to: SocketAddr) -> io::Result<Self> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::new(from, 0))?;
@@ -121,10 +120,10 @@ impl KeptConnection {
         self.to
     }
 
-    /// One request; after an error the connection is of no use any more.
+    /// Sends one request. After an error the connection cannot be used any more.
     ///
     /// # Errors
-    /// As [`ask`]; `limit` is how long the answer may take.
+    /// As [`ask`]; `limit` is the time limit of the answer.
     pub async fn ask(
         &mut self,
         method: &str,
@@ -136,17 +135,17 @@ impl KeptConnection {
         opened(&self.exchange(method, path, headers, &written(body), limit).await?)
     }
 
-    /// The same for what has no envelope, or is not to be looked into. Nobody's request when `token` is empty.
+    /// Sends one request and returns the answer without parsing its envelope. An empty `token`: without a login.
     ///
     /// # Errors
-    /// When no answer came, or it is no HTTP.
+    /// When no answer comes, or it is no HTTP.
     pub async fn ask_raw(&mut self, method: &str, path: &str, token: &str, body: &str) -> io::Result<RawAnswer> {
         let auth = format!("Bearer {token}");
         let all = [("authorization", auth.as_str())];
         self.exchange(method, path, if token.is_empty() { &[] } else { &all }, body, TIME_LIMIT).await
     }
 
-    /// Nobody's request for what may be long in coming.
+    /// Sends one request without a login, with its own time limit.
     ///
     /// # Errors
     /// As [`KeptConnection::ask_raw`].
@@ -188,7 +187,7 @@ fn cut_off() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "cut off, or no envelope")
 }
 
-/// The first answer in `bytes`, and how long it is; `None` when it is not whole yet: its body has the length that was announced.
+/// Parses the first answer in `bytes` and returns it with its length; `None` when it is not complete yet, by its `Content-Length`.
 fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { return Ok(None) };
     let Head { status, length, cookie, server } = head(&bytes[..end]).ok_or_else(cut_off)?;
@@ -197,7 +196,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(usize, RawAnswer)>> {
     Ok(Some((end + 4 + length, RawAnswer { status, body, cookie, server })))
 }
 
-/// What is in the envelope.
+/// Parses the envelope.
 fn opened(answer: &RawAnswer) -> io::Result<ServerAnswer> {
     let envelope = |mut envelope: Value| {
         let message = envelope.get("message")?.as_str()?.to_owned();

@@ -1,4 +1,4 @@
-//! Kept connections for many requests at once.
+//! Pool of kept connections for concurrent requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 
 use super::{KeptConnection, ServerAnswer, TIME_LIMIT};
 
-/// Connections that are lent out and taken back.
+/// Pool of connections to one server.
 #[derive(Clone)]
 pub struct Pool(Arc<Inner>);
 
@@ -21,7 +21,7 @@ struct Inner {
 }
 
 impl Pool {
-    /// At most `size` requests run at once; further ones wait.
+    /// Pool with which at most `size` requests run at once; further ones wait.
     pub fn new(to: SocketAddr, size: usize) -> Self {
         Self(Arc::new(Inner { to, idle: Mutex::default(), permits: Semaphore::new(size) }))
     }
@@ -30,19 +30,19 @@ impl Pool {
         self.0.to
     }
 
-    /// One request as `token`.
+    /// Sends one request with the login `token`.
     ///
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn call(&self, method: &str, path: &str, token: &str, body: &Value) -> io::Result<ServerAnswer> {
         self.call_within(TIME_LIMIT, method, path, token, body).await
     }
 
-    /// As [`Pool::call`], with a limit of its own for the answer. Each request carries an idempotency key of its own, so that the one
-    /// repeat over a connection that the server had given up meanwhile does nothing twice.
+    /// As [`Pool::call`], with its own time limit. Each request has a new idempotency key: it is repeated once when the server had closed
+    /// the connection, and must not have its effect twice.
     ///
     /// # Errors
-    /// When no answer came.
+    /// When no answer comes.
     pub async fn call_within(
         &self,
         limit: Duration,

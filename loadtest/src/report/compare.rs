@@ -1,30 +1,30 @@
-//! A report beside an older one.
+//! Comparison of a report with an older one.
 
 use std::fmt::Write as _;
 
 use super::Report;
 use super::metrics::{Better, Metric, shown};
 
-/// Changes of less than this share are not called better or worse.
+/// Changes below this share count as neither better nor worse.
 const SAME: f64 = 0.03;
 
-/// One line of the comparison.
+/// Row of the comparison.
 pub struct Row {
     pub metric: &'static Metric,
     pub old: f64,
     pub new: f64,
-    /// In percent; none from zero.
+    /// Change in percent; `None` when the older value is zero.
     pub change: Option<f64>,
     pub verdict: &'static str,
 }
 
-/// Why the two cannot be compared.
+/// Reason why the two cannot be compared.
 pub fn refusal(new: &Report, old: &Report) -> Option<String> {
     let (before, now) = (&old.scenario, &new.scenario);
     (before != now).then(|| format!("Not compared: the older report is of `{before}`, and this one of `{now}`."))
 }
 
-/// Every figure that both have.
+/// Rows of all figures that both reports have.
 pub fn rows(new: &Report, old: &Report) -> Vec<Row> {
     let both = new.metrics.in_order().filter_map(|(metric, new)| Some((metric, old.metrics.get(metric.name)?, new)));
     both.map(|(metric, old, new)| {

@@ -1,5 +1,4 @@
-//! `report.html`: one page with nothing to load from elsewhere. Its template draws the data that is put into it; figures are in it as the
-//! summary writes them.
+//! `report.html`: a page that loads nothing else. Its template draws the data that is inserted; figures have the format of the summary.
 
 use serde::Serialize;
 
@@ -7,9 +6,9 @@ use super::metrics::shown;
 use super::{Report, compare, summary};
 
 const TEMPLATE: &str = include_str!("page.html");
-/// Of every page of a report.
+/// Style of all pages of a report.
 pub const STYLE: &str = include_str!("style.css");
-/// Where the style goes, and the data.
+/// Placeholders of the style and of the data.
 const STYLED: &str = "{{style}}";
 const DATA: &str = "{{data}}";
 
@@ -31,7 +30,7 @@ struct Figure {
     meaning: &'static str,
 }
 
-/// With an older report: rows, or why there are none.
+/// Comparison with an older report: its rows, or the reason why there is none.
 #[derive(Serialize)]
 struct Comparison {
     refusal: Option<String>,
@@ -48,7 +47,7 @@ struct Change {
 }
 
 /// # Errors
-/// Never: there is nothing in a report that JSON cannot have.
+/// Never: JSON can represent every report.
 pub fn page(report: &Report, old: Option<&Report>) -> serde_json::Result<String> {
     let verdict = summary::verdict(&report.metrics);
     let is_clean = verdict == summary::CLEAN;
@@ -61,7 +60,7 @@ pub fn page(report: &Report, old: Option<&Report>) -> serde_json::Result<String>
     let figures = report.metrics.in_order().map(figure).collect();
     let compared = old.map(|old| comparison(report, old));
     let data = serde_json::to_string(&PageData { report, verdict, is_clean, figures, compared })?;
-    // Nothing in the data ends its element.
+    // The data must not end its element.
     Ok(TEMPLATE.replace(STYLED, STYLE).replace(DATA, &data.replace('<', "\\u003c")))
 }
 
@@ -109,7 +108,7 @@ mod tests {
         }
     }
 
-    /// What a browser shows of a page: its script runs in Node.
+    /// Content of a page as a browser shows it: its script runs in Node.
     fn drawn(report: &Report, old: Option<&Report>) -> String {
         let page = page(report, old).unwrap();
         let browser = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser.cjs");

@@ -1,16 +1,16 @@
-//! Every figure that a report can have: its name, its unit, what it says, and which direction is good. One table for the
-//! summary, the thresholds, the comparison, the page and the manual.
+//! Table of all figures of reports: name, unit, meaning, and which direction is good. The summary, the thresholds, the comparison, the
+//! page and the manual use it.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which way is better.
+/// Direction that is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     Less,
     More,
-    /// It describes the load.
+    /// The figure describes the load.
     Neither,
 }
 
@@ -19,7 +19,7 @@ pub struct Metric {
     pub name: &'static str,
     pub unit: &'static str,
     pub better: Better,
-    /// One sentence for the manual and the page.
+    /// Sentence for the manual and the page.
     pub meaning: &'static str,
 }
 
@@ -35,7 +35,7 @@ const fn load(name: &'static str, unit: &'static str, meaning: &'static str) -> 
     Metric { name, unit, better: Better::Neither, meaning }
 }
 
-/// In the order in which they are shown.
+/// All figures, in the order in which they are shown.
 pub static METRICS: &[Metric] = &[
     load("sessions", "", "Socket.IO sessions that were asked for"),
     load("machines", "", "Machines that were watched or bought"),
@@ -147,7 +147,7 @@ pub static METRICS: &[Metric] = &[
 ];
 
 /// # Errors
-/// One line with the names that are like it.
+/// One line with similar names.
 pub fn find(name: &str) -> Result<&'static Metric, String> {
     METRICS.iter().find(|m| m.name == name).ok_or_else(|| {
         let first = name.split('_').next().unwrap_or(name);
@@ -157,13 +157,13 @@ pub fn find(name: &str) -> Result<&'static Metric, String> {
     })
 }
 
-/// Figures by the names of the table.
+/// Values of figures, by the names of the table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Values(BTreeMap<String, f64>);
 
 impl Values {
-    /// Keeps three places after the point: no figure here is better than that.
+    /// Rounds to three decimal places: no figure is more precise.
     pub fn set(&mut self, name: &'static str, value: f64) {
         debug_assert!(find(name).is_ok(), "{name}");
         if value.is_finite() {
@@ -179,13 +179,13 @@ impl Values {
         self.0.get(name).copied()
     }
 
-    /// Those there are, in the table's order.
+    /// Figures that have a value, in the table's order.
     pub fn in_order(&self) -> impl Iterator<Item = (&'static Metric, f64)> {
         METRICS.iter().filter_map(|m| self.get(m.name).map(|v| (m, v)))
     }
 }
 
-/// A number as people read it: thousands apart, places only where they say something.
+/// Formats a number for people: with separators of thousands, and decimal places only for small numbers.
 pub fn shown(value: f64, unit: &str) -> String {
     let places = match value.abs() {
         v if v.fract() == 0.0 || v >= 1000.0 => 0,
@@ -218,8 +218,8 @@ mod tests {
         let before = names.len();
         names.dedup();
         assert_eq!(names.len(), before);
-        let told = find("tick_p98_ms").unwrap_err();
-        assert!(told.contains("tick_p98_ms") && told.contains("tick_p99_ms"), "{told}");
+        let error = find("tick_p98_ms").unwrap_err();
+        assert!(error.contains("tick_p98_ms") && error.contains("tick_p99_ms"), "{error}");
     }
 
     #[test]

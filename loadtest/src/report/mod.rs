@@ -1,4 +1,4 @@
-//! What a measurement found: the figures, how they went over time, and how they are told.
+//! Result of a measurement: its figures, their course over time, and their formats.
 
 mod compare;
 mod html;
@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 use crate::engine::stats::{Errors, Times};
 use metrics::Values;
 
-/// Raised when a field changes its meaning or goes; new ones may come without.
+/// Version of the schema. It grows when a field changes its meaning or is removed, not when one is added.
 pub const SCHEMA: u32 = 1;
 const JSON: &str = "report.json";
 const PAGE: &str = "report.html";
-/// Shares of all ticks that the distribution is drawn at.
+/// Quantiles of the ticks' distribution.
 const QUANTILES: [f64; 16] =
     [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995, 0.9999, 0.99999, 1.0];
 
@@ -29,27 +29,27 @@ pub struct Report {
     pub schema: u32,
     pub tool: String,
     pub scenario: String,
-    /// The command line, without the key.
+    /// Command line, without the key.
     pub command: Vec<String>,
     pub target: String,
     /// Epoch milliseconds.
     pub started_at: i64,
-    /// Whether Ctrl-C ended it early.
+    /// Whether Ctrl-C ended the measurement early.
     pub interrupted: bool,
     pub machine: String,
     pub metrics: Values,
-    /// How often, by kind.
+    /// Number of errors, by kind.
     pub errors: Vec<(String, u64)>,
-    /// What a reader should know, warnings first.
+    /// Notes for the reader, warnings first.
     pub notes: Vec<String>,
     pub timeline: Vec<Point>,
     pub distributions: Vec<Distribution>,
 }
 
-/// A second of the measurement, or several when it was long.
+/// Point of the timeline: one second, or several in a long measurement.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 pub struct Point {
-    /// Since the beginning, and how long it is.
+    /// Time since the beginning, and length of the point.
     pub at_s: f64,
     pub seconds: f64,
     pub frames: u64,
@@ -58,11 +58,11 @@ pub struct Point {
     pub errors: u64,
     pub done: u64,
     pub live: u64,
-    /// Milliseconds; 0 when there was no tick.
+    /// Milliseconds; 0 without a tick.
     pub tick_p50_ms: f64,
     pub tick_p99_ms: f64,
     pub tick_max_ms: f64,
-    /// Milliseconds; 0 when nothing was bought.
+    /// Milliseconds; 0 without a purchase.
     pub total_p50_ms: f64,
     pub total_p99_ms: f64,
     pub server_cpu_percent: Option<f64>,
@@ -70,17 +70,17 @@ pub struct Point {
     pub tool_cpu_percent: f64,
 }
 
-/// Times at growing shares of all.
+/// Distribution: times at increasing quantiles.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Distribution {
     pub name: String,
     pub count: u64,
-    /// Share (0 to 1) and milliseconds.
+    /// Quantile (0 to 1) and milliseconds.
     pub quantiles_ms: Vec<(f64, f64)>,
 }
 
 impl Distribution {
-    /// None when nothing was measured.
+    /// `None` when nothing was measured.
     pub fn of(name: &str, times: &Times) -> Option<Self> {
         let quantiles_ms = QUANTILES.iter().map(|q| (*q, times.quantile_ms(*q))).collect();
         (!times.is_empty()).then(|| Self { name: name.to_owned(), count: times.len(), quantiles_ms })
@@ -94,23 +94,23 @@ impl Report {
     }
 
     /// # Errors
-    /// One line when it is no report of this schema.
+    /// One line when the file is no report of this schema.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let told = |e: String| format!("{}: {e}", path.display());
+        let failed = |e: String| format!("{}: {e}", path.display());
         let file = if path.is_dir() { path.join(JSON) } else { path.to_owned() };
-        let text = std::fs::read_to_string(&file).map_err(|e| told(e.to_string()))?;
-        let report: Self = serde_json::from_str(&text).map_err(|e| told(format!("no report of this tool: {e}")))?;
+        let text = std::fs::read_to_string(&file).map_err(|e| failed(e.to_string()))?;
+        let report: Self = serde_json::from_str(&text).map_err(|e| failed(format!("no report of this tool: {e}")))?;
         if report.schema == SCHEMA {
             Ok(report)
         } else {
-            Err(told(format!("schema {}, and this tool reads {SCHEMA}", report.schema)))
+            Err(failed(format!("schema {}, and this tool reads {SCHEMA}", report.schema)))
         }
     }
 
-    /// Makes the folder of a report to come, and sees that it can be written: nobody wants to learn that after hours.
+    /// Creates the folder of the report and checks that it can be written, before a measurement of hours begins.
     ///
     /// # Errors
-    /// One line when it cannot be.
+    /// One line when it cannot be written.
     pub fn make_room(dir: &Path) -> Result<(), String> {
         let probe = dir.join(".nyala-loadtest");
         let tried =
@@ -123,11 +123,11 @@ impl Report {
     /// # Errors
     /// One line when the folder cannot be written.
     pub fn write(&self, dir: &Path, old: Option<&Self>) -> Result<(), String> {
-        let told = |e: &dyn std::fmt::Display| format!("--report {}: {e}", dir.display());
-        let json = serde_json::to_string_pretty(self).map_err(|e| told(&e))?;
-        std::fs::write(dir.join(JSON), json + "\n").map_err(|e| told(&e))?;
-        let page = html::page(self, old).map_err(|e| told(&e))?;
-        std::fs::write(dir.join(PAGE), page).map_err(|e| told(&e))
+        let failed = |e: &dyn std::fmt::Display| format!("--report {}: {e}", dir.display());
+        let json = serde_json::to_string_pretty(self).map_err(|e| failed(&e))?;
+        std::fs::write(dir.join(JSON), json + "\n").map_err(|e| failed(&e))?;
+        let page = html::page(self, old).map_err(|e| failed(&e))?;
+        std::fs::write(dir.join(PAGE), page).map_err(|e| failed(&e))
     }
 
     /// Whether nothing was measured.
@@ -135,7 +135,7 @@ impl Report {
         summary::is_empty(&self.metrics)
     }
 
-    /// For standard output.
+    /// Summary for standard output.
     pub fn summary(&self, old: Option<&Self>) -> String {
         summary::text(self) + &old.map(|old| compare::text(self, old)).unwrap_or_default()
     }

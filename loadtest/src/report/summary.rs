@@ -1,11 +1,11 @@
-//! The summary on standard output: what was asked, what came of it, what to worry about.
+//! Summary on standard output: the settings, the results and the problems.
 
 use std::fmt::Write as _;
 
 use super::Report;
 use super::metrics::{Better, Values, shown};
 
-/// Figures that say that something is wrong when they are not 0.
+/// Figures that must be 0.
 const FAULTS: [&str; 18] = [
     "missed",
     "duplicates",
@@ -27,7 +27,7 @@ const FAULTS: [&str; 18] = [
     "missed_percent",
 ];
 
-/// Without any of these nothing was seen, not even that all is well.
+/// Figures of which at least one is needed: without any of them nothing was measured.
 const MEASURED: [&str; 4] = ["deliveries", "finals", "done", "storm_all_s"];
 pub const CLEAN: &str = "Clean: no fault was seen.";
 
@@ -57,7 +57,7 @@ pub fn is_fault(name: &str, value: f64) -> bool {
     value > 0.0 && FAULTS.contains(&name)
 }
 
-/// One line on whether it came out clean.
+/// Verdict, in one line.
 pub fn verdict(values: &Values) -> String {
     let faults: Vec<String> = values
         .in_order()

@@ -1,4 +1,4 @@
-//! `--fail-if 'tick_p99_ms > 50'`: what a measurement must not show.
+//! `--fail-if 'tick_p99_ms > 50'`: thresholds of a measurement.
 
 use std::fmt;
 use std::str::FromStr;
@@ -37,8 +37,7 @@ impl fmt::Display for Threshold {
 }
 
 impl Threshold {
-    /// What is to be said when it is crossed. A figure that was not measured crosses every threshold: nobody has seen that it is
-    /// well.
+    /// Message when the threshold is crossed. A figure that was not measured crosses every threshold, because it is unknown.
     pub fn crossed(&self, values: &Values) -> Option<String> {
         let Some(value) = values.get(self.metric.name) else {
             return Some(format!("{self}: {} was not measured", self.metric.name));
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_threshold_is_told() {
+    fn invalid_thresholds_are_refused() {
         assert!("tick_p98_ms > 1".parse::<Threshold>().unwrap_err().contains("there are tick_p50_ms"));
         for bad in ["tick_p99_ms", "tick_p99_ms > x", "tick_p99_ms > nan", "tick_p99_ms < inf", "tick_p99_ms = 5", ""] {
             assert!(bad.parse::<Threshold>().unwrap_err().contains("like 'tick_p99_ms > 50'"), "{bad}");

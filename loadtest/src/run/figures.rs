@@ -1,4 +1,4 @@
-//! A measurement becomes its figures.
+//! Computes the figures of a measurement.
 
 use super::Measurement;
 use crate::engine::stats::Times;
@@ -7,14 +7,14 @@ use crate::report::metrics::{Values, shown};
 use crate::report::{Distribution, Report, SCHEMA};
 use crate::target::Target;
 
-/// From here on the tool is the limit and not the server, in percent of a core.
+/// Load of the tool, in percent of a core, above which the tool and not the server is the limit.
 const TOOL_BUSY_PERCENT: f64 = 85.0;
-/// A thread that waited for a processor for this share of the time has read many ticks late, in percent.
+/// Share of the time in percent: a thread that waited longer for a processor has read many ticks late.
 const TOOL_WAITED_PERCENT: f64 = 5.0;
-/// A purchase that the tool began so much after its planned moment says more of the tool than of the server, in milliseconds.
+/// Delay in milliseconds: a purchase that the tool began later than this measures the tool, not the server.
 const TOOL_BEHIND_MS: f64 = 100.0;
 const US_PER_MS: f64 = 1000.0;
-/// Calls that have a limit, and its settings.
+/// Calls with a rate limit, and the settings of that limit.
 const LIMITS: [(&str, &str); 2] = [
     (
         "request_otp",
@@ -24,7 +24,7 @@ const LIMITS: [(&str, &str); 2] = [
 ];
 
 impl Measurement {
-    /// Everything together.
+    /// Computes all figures.
     pub fn report(mut self, target: &Target) -> Report {
         self.end();
         self.ui.end_part();
@@ -115,7 +115,7 @@ impl Measurement {
         quantiles(v, &d.total, &[("total_p50_ms", 0.5), ("total_p99_ms", 0.99), ("total_max_ms", 1.0)]);
     }
 
-    /// Which settings of the server would have let in what it refused with 429.
+    /// Settings of the server with which the requests refused with 429 would be allowed.
     fn note_limits(&mut self) {
         for (call, settings) in LIMITS {
             let kind = format!("{call} answered 429");
@@ -155,7 +155,7 @@ impl Measurement {
         }
         self.values.set("server_rss_mib", self.rss_max_kib as f64 / 1024.0);
         if let Some(sessions) = self.values.get("sessions").filter(|n| *n > 0.0) {
-            // Nothing takes no memory: then the measurement was too short to see it.
+            // A use of 0 means that the measurement was too short.
             if let Some(grown) = self.rss_max_kib.checked_sub(self.rss_before_kib).filter(|kib| *kib > 0) {
                 self.values.set("server_rss_kib_per_session", grown as f64 / sessions);
             } else {
@@ -170,7 +170,7 @@ impl Measurement {
     }
 }
 
-/// What is to be said when the tool cannot have seen the server as it was.
+/// Warnings when the tool cannot have measured the server correctly.
 fn tool_was_the_limit(busiest: f64, waited: f64, behind_ms: f64) -> Option<String> {
     let (why, instead) = if busiest >= TOOL_BUSY_PERCENT {
         (
@@ -202,7 +202,7 @@ fn quantiles(values: &mut Values, times: &Times, wanted: &[(&'static str, f64)])
     }
 }
 
-/// On what it was measured.
+/// Description of the machine.
 fn machine() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu.lines().find_map(|l| l.strip_prefix("model name")).map_or("?", |l| l.trim_start_matches([' ', '\t', ':']));

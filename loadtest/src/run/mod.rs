@@ -1,11 +1,11 @@
-//! A measurement under way: it takes what the engine tells, watches the server's process and its own, and becomes a report.
+//! A measurement in progress: it takes the engine's reports, watches the server's process and its own, and becomes a report.
 
 mod figures;
 
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::engine::stats::{Counters, Errors, Second, Spans, Times};
-use crate::engine::{SessionEngine, Told};
+use crate::engine::{EngineReport, SessionEngine};
 use crate::interrupt::Interrupt;
 use crate::options::Common;
 use crate::process::{Used, thread_cpu_us, thread_wait_us};
@@ -14,7 +14,7 @@ use crate::report::metrics::{Values, shown};
 use crate::timeline::Timeline;
 use crate::ui::Ui;
 
-/// Purchases, journeys and presses: what they came to.
+/// Results of purchases, journeys and presses.
 #[derive(Debug)]
 pub struct Deeds {
     pub planned: u64,
@@ -22,9 +22,9 @@ pub struct Deeds {
     pub failed: u64,
     pub scan: Times,
     pub pay: Times,
-    /// From the planned moment.
+    /// Time since the planned moment.
     pub total: Times,
-    /// By how much the tool began late.
+    /// Delay with which the tool began.
     pub behind: Times,
 }
 
@@ -37,14 +37,14 @@ impl Deeds {
     }
 }
 
-/// What was used while it was measured.
+/// Processor time and memory during the measurement.
 #[derive(Debug, Default, Clone, Copy)]
 struct Cost {
     seconds: f64,
     frames: u64,
     engine_us: u64,
     main_us: u64,
-    /// For a processor, both of them.
+    /// Time that both threads waited for a processor.
     engine_wait_us: u64,
     main_wait_us: u64,
     server_us: u64,
@@ -58,10 +58,10 @@ pub struct Measurement {
     pub spans: Spans,
     pub errors: Errors,
     pub deeds: Deeds,
-    /// What this second brought of the deeds, for the timeline.
+    /// Results of the present second, for the timeline.
     pub latest: (u64, Times),
     pub live: usize,
-    /// All sessions have to join in this time.
+    /// Time in which all sessions must join.
     pub join_within: Duration,
     timeline: Timeline,
     notes: Vec<String>,
@@ -80,7 +80,7 @@ pub struct Measurement {
 
 impl Measurement {
     /// # Errors
-    /// One line when the server's process is not there.
+    /// One line when the server's process does not exist.
     pub fn new(scenario: &'static str, common: &Common, interrupt: Interrupt) -> Result<Self, String> {
         let last_server =
             common.server_pid.map(|pid| Used::of(pid).map_err(|e| format!("--server-pid {pid}: {e}"))).transpose()?;
@@ -116,12 +116,12 @@ impl Measurement {
         self.notes.push(text.to_owned());
     }
 
-    /// Memory is compared with that of now: call it before sessions join.
+    /// Memory is compared with its present size, so call this before sessions join.
     pub fn before_sessions(&mut self) {
         self.rss_before_kib = self.server_used().map_or(0, |u| u.rss_kib);
     }
 
-    /// From now on cost and timeline are kept.
+    /// Records cost and timeline from now on.
     pub fn begin(&mut self) {
         self.last_server = self.server_used();
         (self.last_main_us, self.last_main_wait_us) = (thread_cpu_us(), thread_wait_us());
@@ -134,7 +134,7 @@ impl Measurement {
         }
     }
 
-    /// Since the measurement began.
+    /// Time since the measurement began.
     pub fn elapsed(&self) -> Duration {
         self.measuring.map_or(Duration::ZERO, |began| began.elapsed())
     }
@@ -143,10 +143,10 @@ impl Measurement {
         self.server_pid.and_then(|pid| Used::of(pid).ok())
     }
 
-    /// What prepares the measurement: nothing to tell is left of it after Ctrl-C.
+    /// Runs `work`, which prepares the measurement. Ctrl-C ends it without a report.
     ///
     /// # Errors
-    /// Those of `work`, and Ctrl-C.
+    /// Errors of `work`, and Ctrl-C.
     pub async fn prepare<T>(&self, work: impl Future<Output = Result<T, String>>) -> Result<T, String> {
         let interrupted = || Err("ended by Ctrl-C before anything was measured".to_owned());
         if self.interrupt.came() {
@@ -158,33 +158,33 @@ impl Measurement {
         }
     }
 
-    /// Takes what the engine tells until `deadline`, Ctrl-C, or until `done` says so of a report. `false` after Ctrl-C.
+    /// Takes the engine's reports until `deadline`, Ctrl-C, or until `done` returns `true` for a report. Returns `false` after Ctrl-C.
     ///
     /// # Errors
-    /// When the engine has ended by itself.
+    /// When the engine has ended without a command.
     pub async fn take(
         &mut self,
         engine: &mut SessionEngine,
         deadline: Instant,
-        mut done: impl FnMut(&mut Self, &Told) -> bool,
+        mut done: impl FnMut(&mut Self, &EngineReport) -> bool,
     ) -> Result<bool, String> {
         let interrupt = self.interrupt.clone();
         loop {
-            let told = tokio::select! {
-                told = engine.next() => told.ok_or("the engine of the sessions ended by itself")?,
+            let report = tokio::select! {
+                report = engine.next() => report.ok_or("the engine of the sessions ended by itself")?,
                 () = tokio::time::sleep_until(deadline.into()) => return Ok(true),
                 () = interrupt.wait() => return Ok(false),
             };
-            if let Told::Second(second) = &told {
+            if let EngineReport::Second(second) = &report {
                 self.second(second);
             }
-            if done(self, &told) {
+            if done(self, &report) {
                 return Ok(true);
             }
         }
     }
 
-    /// For scenarios without sessions: what the last while brought.
+    /// Second for scenarios without sessions.
     ///
     /// # Errors
     /// As [`Second::new`].
@@ -195,7 +195,7 @@ impl Measurement {
         Ok(())
     }
 
-    /// Takes what a second brought.
+    /// Takes the figures of a second.
     pub fn second(&mut self, second: &Second) {
         self.counters += second.counters;
         self.spans.add(&second.spans);
@@ -242,7 +242,7 @@ impl Measurement {
         (self.last_main_us, self.last_main_wait_us) = (main_us, main_wait_us);
     }
 
-    /// The live line about a second: faults first, because the end is cut off where a terminal is narrow, then what is `doing`.
+    /// Progress line of a second: faults first, because a narrow terminal cuts off the end, then `doing`.
     pub fn line(&self, doing: &str, second: &Second) -> String {
         let (all, counters) = (&self.counters, &second.counters);
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! Purchases at an arrival rate, whatever the server does: what `purchase` and `soak` have in common.
+//! Purchases at an arrival rate that does not depend on the server, for `purchase` and `soak`.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::errand::{self, Errand};
 use super::steps::{drain, join_all, open_shop};
 use super::watching::MAX_TOPICS;
-use crate::engine::{EngineCommand, Plan, SessionEngine, TickKind, Told, Topic};
+use crate::engine::{EngineCommand, EngineReport, Plan, SessionEngine, TickKind, Topic};
 use crate::fleet::{Driver, Fleet};
 use crate::http::Pool;
 use crate::options::{Common, at_least_1};
@@ -20,11 +20,11 @@ use crate::run::Measurement;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
 
-/// Requests that run at once; further purchases wait, and their time counts from the planned moment all the same.
+/// Greatest number of concurrent requests. Further purchases wait, and their time still counts from the planned moment.
 const REQUESTS_AT_ONCE: usize = 1_024;
-/// A final tick that is not here so long after the run's length is given up: the engine has counted it as missing by then.
+/// Time after a run at which its final tick is no longer waited for: the engine has counted it as missing by then.
 const FINAL_WITHIN: Duration = Duration::from_secs(10);
-/// What a purchase takes besides the run, when machines and customers are counted, in seconds.
+/// Time of a purchase beside its run, in seconds, for the number of machines and customers.
 const AROUND_S: f64 = 3.0;
 
 #[derive(Debug, Clone, Args)]
@@ -49,14 +49,14 @@ pub struct Buying {
     pub machines_per_outlet: usize,
 }
 
-/// A purchase whose machine runs.
+/// Purchase with a running machine.
 struct Running {
     machine: usize,
-    /// When pay was pressed: it began no earlier.
+    /// Moment of the payment; the run began no earlier.
     since: Instant,
 }
 
-/// Everything that a measurement of purchases needs.
+/// State of a measurement of purchases.
 pub struct Checkout {
     pub shop: Arc<Shop>,
     pub pool: Pool,
@@ -64,25 +64,25 @@ pub struct Checkout {
     errands: JoinSet<Errand>,
     free_machines: VecDeque<usize>,
     free_customers: VecDeque<usize>,
-    /// By session, which has the customer's number.
+    /// Purchases by session; a session has the index of its customer.
     running: HashMap<usize, Running>,
     durasi: Duration,
-    /// Ends with this.
+    /// Played devices, which end with this.
     _fleet: Option<Fleet>,
 }
 
 impl Buying {
-    /// Machines that the rate keeps busy, and half as many more.
+    /// Number of machines that the rate keeps busy, and half as many again.
     pub fn machine_count(&self) -> usize {
         let busy = self.rate * (f64::from(self.durasi) + AROUND_S) * 1.5;
         self.machines.unwrap_or((busy.ceil() as usize).saturating_add(10))
     }
 
-    /// Makes the shop, and lets its customers and `watchers` join; these watch `per_session` machines each, all the time.
-    /// `None` after Ctrl-C.
+    /// Creates the shop, and lets its customers and `watchers` join. Each watcher watches `per_session` machines all the time. `None`
+    /// after Ctrl-C.
     ///
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub async fn open(
         &self,
         run: &mut Measurement,
@@ -140,7 +140,7 @@ impl Buying {
         if !join_all(run, &mut engine, sessions).await? {
             return Ok(None);
         }
-        engine.tell(EngineCommand::CountRuns);
+        engine.send(EngineCommand::CountRuns);
         Ok(Some(Checkout {
             pool: Pool::new(target.address, REQUESTS_AT_ONCE),
             engine,
@@ -154,20 +154,20 @@ impl Buying {
         }))
     }
 
-    /// Between one arrival and the next.
+    /// Time from one arrival to the next.
     fn gap(&self) -> Duration {
         let mean = 1.0 / self.rate;
-        // A number above 0 and at most 1.
+        // The number is above 0 and at most 1.
         let chance = 1.0 - rand::rng().random::<f64>();
         Duration::from_secs_f64(if self.even { mean } else { -chance.ln() * mean })
     }
 }
 
 impl Checkout {
-    /// Purchases arrive for so long; then those that are under way are waited for.
+    /// Lets purchases arrive for this time, then waits until all are decided.
     ///
     /// # Errors
-    /// When the engine ended by itself.
+    /// When the engine has ended without a command.
     pub async fn serve(&mut self, run: &mut Measurement, buying: &Buying, length: Duration) -> Result<(), String> {
         run.begin();
         run.ui.part("buying", length.as_secs());
@@ -177,7 +177,7 @@ impl Checkout {
         while !run.interrupt.came() && (next < end || !self.is_idle()) {
             tokio::select! {
                 () = tokio::time::sleep_until(next.into()), if next < end => {
-                    // Planned moments do not wait for each other, nor for the server.
+                    // Planned moments depend neither on each other nor on the server.
                     while next <= Instant::now() && next < end {
                         self.arrives(run, next);
                         next += buying.gap();
@@ -186,17 +186,17 @@ impl Checkout {
                 Some(errand) = self.errands.join_next(), if !self.errands.is_empty() => {
                     self.paid(run, errand.map_err(|e| e.to_string())?);
                 }
-                told = self.engine.next() => {
-                    self.heard(run, &told.ok_or("the engine of the sessions ended by itself")?, length);
+                report = self.engine.next() => {
+                    self.on_report(run, &report.ok_or("the engine of the sessions ended by itself")?, length);
                 }
                 () = interrupt.wait() => {}
             }
         }
         let measured = run.elapsed().as_secs_f64();
         run.values.set("done_per_s", run.deeds.done as f64 / measured.max(0.001));
-        self.shop.undecided.tell(&mut run.values);
+        self.shop.undecided.add_to(&mut run.values);
         run.end();
-        drain(run, &mut self.engine, |_, told| matches!(told, Told::Second(_))).await;
+        drain(run, &mut self.engine, |_, report| matches!(report, EngineReport::Second(_))).await;
         Ok(())
     }
 
@@ -212,7 +212,7 @@ impl Checkout {
         self.errands.spawn(errand::buy(self.pool.clone(), self.shop.clone(), customer, machine, planned));
     }
 
-    /// A purchase is decided: who paid watches the machine.
+    /// Processes a decided purchase: its customer begins to watch the machine.
     fn paid(&mut self, run: &mut Measurement, errand: Errand) {
         run.deeds.behind.took(errand.behind);
         match errand.outcome {
@@ -224,7 +224,7 @@ impl Checkout {
                 let since = Instant::now().checked_sub(took.pay).unwrap_or_else(Instant::now);
                 self.running.insert(errand.customer, Running { machine: errand.machine, since });
                 let topic = self.shop.machines[errand.machine].topic();
-                self.engine.tell(EngineCommand::Subscribe { session: errand.customer, topic });
+                self.engine.send(EngineCommand::Subscribe { session: errand.customer, topic });
             }
             Err(why) => {
                 failed(run, &why);
@@ -234,9 +234,9 @@ impl Checkout {
         }
     }
 
-    fn heard(&mut self, run: &mut Measurement, told: &Told, length: Duration) {
-        match told {
-            Told::Second(second) => {
+    fn on_report(&mut self, run: &mut Measurement, report: &EngineReport, length: Duration) {
+        match report {
+            EngineReport::Second(second) => {
                 run.second(second);
                 let under_way = self.errands.len() + self.running.len();
                 let line = run.line(&format!("{under_way} under way, {} done, ", shown(run.deeds.done as f64, "")), second);
@@ -244,16 +244,16 @@ impl Checkout {
                 run.ui.progress(elapsed, length.as_secs(), elapsed, &line);
                 self.give_up(run);
             }
-            // What was on its way of the customer's machine before is not of this one.
-            Told::Heard { session, idmesin, .. } | Told::Subscribed { session, idmesin, .. }
+            // A late report about the customer's previous machine is not about this one.
+            EngineReport::Tick { session, idmesin, .. } | EngineReport::Subscribed { session, idmesin, .. }
                 if !self.is_of(*session, *idmesin) => {}
-            Told::Heard { session, what: TickKind::Final, .. } => {
+            EngineReport::Tick { session, what: TickKind::Final, .. } => {
                 if self.finished(*session) {
                     done(run);
                 }
             }
-            Told::Subscribed { session, status: 200, runs: false, .. } => {
-                // Over already when the answer came so late, and then there is no final tick to wait for.
+            EngineReport::Subscribed { session, status: 200, runs: false, .. } => {
+                // The run may be over already after a late answer; then no final tick follows.
                 let is_over = self.running.get(session).is_some_and(|r| r.since.elapsed() >= self.durasi);
                 match (self.finished(*session), is_over) {
                     (true, true) => done(run),
@@ -261,12 +261,12 @@ impl Checkout {
                     (false, _) => {}
                 }
             }
-            Told::Subscribed { session, status, .. } if *status != 200 => {
+            EngineReport::Subscribed { session, status, .. } if *status != 200 => {
                 if self.finished(*session) {
                     failed(run, "paid, but the countdown could not be watched");
                 }
             }
-            Told::Heard { .. } | Told::Subscribed { .. } | Told::Settled { .. } => {}
+            EngineReport::Tick { .. } | EngineReport::Subscribed { .. } | EngineReport::Settled { .. } => {}
         }
     }
 
@@ -274,11 +274,11 @@ impl Checkout {
         self.running.get(&session).is_some_and(|running| self.shop.machines[running.machine].idmesin == idmesin)
     }
 
-    /// Machine and customer are free again; `false` when they were.
+    /// Frees machine and customer. Returns `false` when they were free.
     fn finished(&mut self, session: usize) -> bool {
         let Some(running) = self.running.remove(&session) else { return false };
         let idmesin = self.shop.machines[running.machine].idmesin;
-        self.engine.tell(EngineCommand::Unsubscribe { session, idmesin });
+        self.engine.send(EngineCommand::Unsubscribe { session, idmesin });
         self.free_machines.push_back(running.machine);
         self.free_customers.push_back(session);
         true

@@ -1,4 +1,4 @@
-//! `devices`: thousands of devices over MQTT are there, are started at a rate, lose their lines all at once and come back.
+//! `devices`: thousands of devices over MQTT are started at a rate, then lose all connections at once and reconnect.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,9 +20,9 @@ use crate::shop::Wish;
 use crate::target::make_room;
 
 const REQUESTS_AT_ONCE: usize = 256;
-/// Customers who buy in turn.
+/// Number of customers, who buy in turn.
 const CUSTOMERS: usize = 500;
-/// How long all may take to come back after the cut.
+/// Time in which all devices must reconnect after the cut.
 const BACK_WITHIN: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -52,7 +52,7 @@ pub struct Devices {
 
 impl Devices {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -92,7 +92,7 @@ impl Devices {
         Ok(run.report(&target))
     }
 
-    /// Each machine once, at the rate, whatever the server does.
+    /// Starts each machine once, at a rate that does not depend on the server.
     async fn buy(&self, run: &mut Measurement, pool: &Pool, shop: &Arc<crate::shop::Shop>) -> Result<(), String> {
         let (began, every) = (Instant::now(), Duration::from_secs_f64(1.0 / self.rate));
         let planned = (self.rate * self.seconds as f64) as usize;
@@ -134,7 +134,7 @@ fn take(run: &mut Measurement, (bought, took): (Result<(), String>, Duration)) {
     }
 }
 
-/// Cuts every line, and waits until all are back.
+/// Cuts all connections, and waits until all devices have reconnected.
 async fn cut(run: &mut Measurement, fleet: &Fleet) -> Result<(), String> {
     run.ui.part("cut", 1);
     fleet.ask("cut all").await?;

@@ -1,4 +1,4 @@
-//! One purchase as the app does it: scan, choose the E-Pay, pay.
+//! One purchase with the calls of the app: scan, choose the E-Pay wallet, pay.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::http::{Pool, ServerAnswer};
 use crate::shop::{Shop, TestCustomer, TestMachine};
 
-/// What a purchase took: each from the planned moment, except `pay`.
+/// Times of a purchase, since its planned moment; `pay`: of that call alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Took {
     pub scan: Duration,
@@ -16,13 +16,13 @@ pub struct Took {
     pub total: Duration,
 }
 
-/// A decided purchase. Customer and machine are numbers in the shop.
+/// Decided purchase. Customer and machine are indexes of the shop.
 pub struct Errand {
     pub customer: usize,
     pub machine: usize,
-    /// How late the tool itself began.
+    /// Delay with which the tool began.
     pub behind: Duration,
-    /// Otherwise the kind of error.
+    /// Times, or the kind of error.
     pub outcome: Result<Took, String>,
 }
 
@@ -47,7 +47,7 @@ async fn steps(
     Ok(Took { scan, pay: pressed.elapsed(), total: planned.elapsed() })
 }
 
-/// The machine behind the sticker, with the service to buy.
+/// Scans the machine's sticker and returns the machine with the service to buy.
 ///
 /// # Errors
 /// The kind of error.
@@ -65,7 +65,7 @@ async fn epay(pool: &Pool, customer: &TestCustomer, idowner: i64) -> Result<(), 
     if there { Ok(()) } else { Err("get_epayment: the account is not there".to_owned()) }
 }
 
-/// The data of a call that has to succeed.
+/// Sends a call that must succeed, and returns its data.
 ///
 /// # Errors
 /// The kind of error.

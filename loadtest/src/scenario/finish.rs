@@ -1,4 +1,4 @@
-//! `finish`: machines that were started one after the other end in the same second; everybody who watches gets one final tick.
+//! `finish`: machines that were started one after the other end in the same second. Each session that watches must get one final tick.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::steps::{drain, join_all, open_shop};
 use super::{Verdict, run};
-use crate::engine::{EngineCommand, Plan, SessionEngine, Told};
+use crate::engine::{EngineCommand, EngineReport, Plan, SessionEngine};
 use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::interrupt::Interrupt;
@@ -21,11 +21,11 @@ use crate::run::Measurement;
 use crate::shop::{PRICE, Shop, TestMachine, Wish, ops};
 use crate::target::{Target, make_room};
 
-/// The shortest run: the last machines are started so long before the end.
+/// Shortest run: the last machines start this long before the end.
 const SHORTEST_S: usize = 3;
-/// Until the first machines are started.
+/// Time until the first machines start.
 const LEAD: Duration = Duration::from_secs(1);
-/// Final ticks that are not here so long after the end do not come: the engine gives each 3 s.
+/// Time after the end for all final ticks: the engine counts one as missing after 3 s.
 const FINALS_WITHIN: Duration = Duration::from_secs(6);
 
 #[derive(Debug, Clone, Args)]
@@ -50,7 +50,7 @@ pub struct Finish {
 
 impl Finish {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -104,7 +104,7 @@ impl Finish {
         shop: &Arc<Shop>,
         key: &str,
     ) -> Result<(), String> {
-        engine.tell(EngineCommand::CountRuns);
+        engine.send(EngineCommand::CountRuns);
         run.begin();
         let waves = self.machines.div_ceil(self.starts_per_second);
         let longest_s = waves - 1 + SHORTEST_S;
@@ -113,31 +113,31 @@ impl Finish {
         run.ui.part("running", longest_s as u64 + LEAD.as_secs());
         let starts = self.start_in_waves(target, shop, key, first);
         let all = self.sessions as u64;
-        let heard = |run: &mut Measurement, told: &Told, end: Instant| {
-            if let Told::Second(second) = told {
+        let on_report = |run: &mut Measurement, report: &EngineReport, end: Instant| {
+            if let EngineReport::Second(second) = report {
                 let line = run.line(&format!("{} of {all} final ticks, ", run.counters.finals), second);
                 let elapsed = run.elapsed().as_secs();
                 run.ui.progress(elapsed, longest_s as u64 + LEAD.as_secs(), elapsed, &line);
             }
-            // A little longer than the end: what comes twice comes now.
+            // Waits a little longer, because a second final tick would arrive now.
             run.counters.finals + run.counters.finals_missing >= all && Instant::now() > end + Duration::from_secs(2)
         };
-        let watching = run.take(engine, end + FINALS_WITHIN, |run, told| heard(run, told, end));
+        let watching = run.take(engine, end + FINALS_WITHIN, |run, report| on_report(run, report, end));
         let (watched, started) = tokio::join!(watching, all_started(starts));
         let (mut watched, started) = (watched?, started?);
         if let Some((first_end, last_end)) = started.ends {
             run.values.set("ends_within_s", (last_end - first_end).as_secs_f64());
             if watched && last_end > end {
-                // Machines that were started late end late.
-                watched = run.take(engine, last_end + FINALS_WITHIN, |run, told| heard(run, told, last_end)).await?;
+                // Machines that started late end late.
+                watched = run.take(engine, last_end + FINALS_WITHIN, |run, report| on_report(run, report, last_end)).await?;
             }
         }
         run.end();
         let expected = (0..self.sessions).filter(|s| !started.failed.contains_key(&(s % self.machines))).count() as u64;
         run.values.count("finals_expected", expected);
         if watched {
-            drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
-            // Whoever did not even hear of the start misses the final tick too.
+            drain(run, engine, |_, report| matches!(report, EngineReport::Second(_))).await;
+            // A session that did not receive the start misses the final tick too.
             let counted = run.counters.finals + run.counters.finals_missing;
             run.counters.finals_missing += expected.saturating_sub(counted);
         }
@@ -148,7 +148,7 @@ impl Finish {
         Ok(())
     }
 
-    /// Wave after wave, a second apart, each with a service one second shorter.
+    /// Starts waves of machines, one per second, each with a service one second shorter.
     fn start_in_waves(&self, target: &Target, shop: &Arc<Shop>, key: &str, first: Instant) -> JoinSet<Result<Started, String>> {
         let pool = Pool::new(target.address, self.starts_per_second);
         let mut starts = JoinSet::new();
@@ -165,11 +165,11 @@ impl Finish {
     }
 }
 
-/// What became of the starts.
+/// Results of the starts.
 struct Started {
-    /// Why, by the number of the machine.
+    /// Reasons of failed starts, by the machine's index.
     failed: BTreeMap<usize, String>,
-    /// When the first and the last of the others end, at the latest: each was started before its answer was here.
+    /// Latest ends of the first and of the last machine: each was started before its answer arrived.
     ends: Option<(Instant, Instant)>,
 }
 

@@ -21,12 +21,12 @@ use crate::shop::{PAY, Shop, TestCustomer, TestMachine, Undecided, Wish, order};
 use crate::target::{Target, make_room};
 
 const IN_USE: &str = "mesin sedang digunakan";
-/// The server itself answers after 8 s.
+/// Time limit of a payment; the server answers after 8 s at the latest.
 const PRESS_WITHIN: Duration = Duration::from_secs(12);
-/// How often an answer that decides nothing is asked for again.
+/// Number of repeats of a payment that is not decided, and the pause before each.
 const TRIES: usize = 20;
 const AGAIN: Duration = Duration::from_millis(100);
-/// Longer than every measurement.
+/// Duration of a service, longer than every measurement.
 const DURATION_S: u32 = 3_600;
 
 #[derive(Debug, Clone, Args)]
@@ -43,7 +43,7 @@ pub struct Hot {
     pub rounds: usize,
 }
 
-/// What a press came to.
+/// Result of a press.
 enum Press {
     Won(Duration),
     InUse(Duration),
@@ -52,7 +52,7 @@ enum Press {
 
 impl Hot {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -91,14 +91,14 @@ impl Hot {
         run.values.count("presses", run.deeds.planned);
         run.values.count("winners", winners);
         run.values.count("rounds_without_one_winner", unfair);
-        shop.undecided.tell(&mut run.values);
+        shop.undecided.add_to(&mut run.values);
         money::check(&mut run, &pool, &self.common, &shop.customers).await;
         Ok(run.report(&target))
     }
 
-    /// How many won.
+    /// Number of winners.
     async fn round(&self, run: &mut Measurement, target: &Target, shop: &Shop, machine: &TestMachine) -> Result<u64, String> {
-        // Opened before, so that all requests leave together.
+        // Connections are opened before, so that all requests are sent together.
         let mut ready = Vec::with_capacity(shop.customers.len());
         for customer in &shop.customers {
             run.deeds.planned += 1;
@@ -113,7 +113,7 @@ impl Hot {
         if ready.is_empty() {
             return Err("cannot connect: nobody could press".to_owned());
         }
-        // All count from the moment at which the first could press: that the tool needs time for the others is not hidden.
+        // All times count from the moment of the first press, so the time that the tool needs for the others is included.
         let (start, planned) = (Arc::new(Barrier::new(ready.len())), Arc::new(OnceLock::new()));
         let mut presses = JoinSet::new();
         for (connection, customer, order) in ready {
@@ -150,7 +150,7 @@ impl Hot {
     }
 }
 
-/// Presses until something is decided; a repeat has the same receipt, so it is the same press, and is counted.
+/// Repeats a payment until it is decided. A repeat has the same receipt number, so it is the same press; repeats are counted.
 async fn press(
     connection: KeptConnection,
     customer: &TestCustomer,

@@ -1,4 +1,4 @@
-//! `journey`: new customers register with a code, are topped up by a cashier, buy, and read their history.
+//! `journey`: new customers register with a code, get a top-up from a cashier, buy, and read their history.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use crate::target::make_room;
 
 const REQUESTS_AT_ONCE: usize = 256;
 const PASSWORD: &str = "Rahasia123";
-/// Numbers of these customers begin so; nine digits by chance follow, so that two of one number are not to be expected.
+/// Prefix of these customers' phone numbers; nine random digits follow, so two equal numbers are unlikely.
 const TELP_PREFIX: &str = "8198";
 const HISTORY: &str = "/scan/v1/transaksi/list_history";
 
@@ -46,18 +46,18 @@ pub struct Journey {
     pub seconds: u64,
 }
 
-/// How a journey ended.
+/// Result of a journey.
 struct Ended {
     behind: Duration,
-    /// Whoever has an account, wherever the journey ended.
+    /// Customer with a wallet, whatever the result.
     customer: Option<Arc<TestCustomer>>,
-    /// The time since the planned moment, or the kind of error.
+    /// Time since the planned moment, or the kind of error.
     outcome: Result<Duration, String>,
 }
 
 impl Journey {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -73,7 +73,7 @@ impl Journey {
         let planned = (self.rate * self.seconds as f64).ceil() as usize;
         run.ui.part("preparing", 1);
         let ready = run.prepare(target.ready()).await?;
-        // Each journey has a machine of its own; one customer, because an outlet's first account is opened with one.
+        // Each journey has its own machine. The shop has one customer, because an outlet's first wallet is opened with one.
         let wish = Wish {
             driver: Driver::Sim,
             machines: planned.max(1),
@@ -89,7 +89,7 @@ impl Journey {
         Ok(run.report(&target))
     }
 
-    /// Those who came as far as the top-up: their money has to be right, whatever came then.
+    /// Customers who got a top-up: their money must be right, whatever happened then.
     async fn all(
         &self,
         run: &mut Measurement,
@@ -146,13 +146,13 @@ impl Journey {
             }
         }
         run.values.set("done_per_s", run.deeds.done as f64 / run.elapsed().as_secs_f64().max(0.001));
-        shop.undecided.tell(&mut run.values);
+        shop.undecided.add_to(&mut run.values);
         run.end();
         Ok(customers)
     }
 }
 
-/// A new customer with money.
+/// Registers a customer, who gets a top-up.
 async fn open(pool: &Pool, machine: &TestMachine, key: &str) -> Result<Arc<TestCustomer>, String> {
     let telp = format!("{TELP_PREFIX}{:09}", rand::rng().random_range(0..1_000_000_000));
     let token = register(pool, &telp).await?;
@@ -162,14 +162,14 @@ async fn open(pool: &Pool, machine: &TestMachine, key: &str) -> Result<Arc<TestC
     Ok(Arc::new(TestCustomer::new(token.into(), None, idcustomer, telp)))
 }
 
-/// What she came for, and what she finds in the history then.
+/// Buys, and reads the history.
 async fn buy(pool: &Pool, machine: &TestMachine, shop: &Shop, customer: &TestCustomer) -> Result<(), String> {
     scan(pool, &customer.token, machine).await?;
     shop.buy(pool, customer, machine).await?;
     history(pool, customer).await
 }
 
-/// A new customer's token.
+/// Registers a customer and returns the token.
 async fn register(pool: &Pool, telp: &str) -> Result<String, String> {
     let who = json!({ "telp": telp, "country_code": "62" });
     asked("request_otp", pool.call("POST", "/scan/v1/auth/request_otp", "", &who).await)?;
@@ -180,7 +180,7 @@ async fn register(pool: &Pool, telp: &str) -> Result<String, String> {
     Ok(made["token"].as_str().ok_or("register: no token")?.to_owned())
 }
 
-/// Both movements are in the history, and nothing else.
+/// Checks that the history has both movements and nothing else.
 async fn history(pool: &Pool, customer: &TestCustomer) -> Result<(), String> {
     let page = json!({ "skip": 0, "limit": 20, "jenis": "", "outlet": "" });
     let data = asked("history", pool.call("POST", HISTORY, &customer.token, &page).await)?;

@@ -1,4 +1,4 @@
-//! One file a command.
+//! Commands, one file for each.
 
 mod buying;
 pub mod devices;
@@ -21,11 +21,11 @@ use crate::options::Common;
 use crate::report::Report;
 use crate::ui;
 
-/// Always crossed when they are not 0, whatever thresholds were asked for: no load may cost money or give a machine to two, and what could
-/// not be checked has not been seen to be right.
+/// Figures that must be 0, whatever thresholds were given: no load may lose money or give a machine to two customers, and a check that
+/// could not run counts as failed.
 const NEVER: [&str; 5] = ["balances_wrong", "balances_unknown", "audit_broken", "audit_unknown", "rounds_without_one_winner"];
 
-/// What a scenario came to.
+/// Verdict of a scenario.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Fine,
@@ -33,10 +33,10 @@ pub enum Verdict {
     Crossed,
 }
 
-/// Runs a scenario on a runtime of its own, tells and keeps its report, and looks at the thresholds.
+/// Runs a scenario on its own runtime, prints and writes its report, and checks the thresholds.
 ///
 /// # Errors
-/// One line on what made it impossible.
+/// One line with the cause.
 pub fn run<F>(common: &Common, scenario: impl FnOnce(crate::interrupt::Interrupt) -> F) -> Result<Verdict, String>
 where
     F: Future<Output = Result<Report, String>>,

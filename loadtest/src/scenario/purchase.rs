@@ -1,4 +1,4 @@
-//! `purchase`: customers scan, pay, watch and see the end, at an arrival rate that does not wait for the server.
+//! `purchase`: customers scan, pay, watch and see the end, at an arrival rate that does not depend on the server.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct Purchases {
 
 impl Purchases {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }

@@ -1,4 +1,4 @@
-//! `soak`: purchases and watchers for hours; every run's ticks are looked at, and whether memory grows.
+//! `soak`: purchases and watchers for hours. It checks the ticks of every run, and whether memory grows.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::run::Measurement;
 use crate::shop::{BALANCE, PRICE};
 
-/// Four weeks: customers' tokens live for thirty days.
+/// Longest soak: customers' tokens are valid for thirty days.
 const MAX_MINUTES: f64 = 28.0 * 24.0 * 60.0;
 
 #[derive(Debug, Clone, Args)]
@@ -38,7 +38,7 @@ pub struct Soak {
 
 impl Soak {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -47,7 +47,7 @@ impl Soak {
         if !(self.minutes > 0.0 && self.minutes <= MAX_MINUTES) {
             return Err(format!("--minutes must be above 0 and at most {MAX_MINUTES}"));
         }
-        // By chance some customers buy more often than others.
+        // Customers are chosen at random, so some buy more often than others.
         let purchases = self.minutes * 60.0 * self.buying.rate * 1.5 / self.buying.machine_count().max(1) as f64;
         if purchases > (BALANCE / PRICE) as f64 {
             return Err(format!(

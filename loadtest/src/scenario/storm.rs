@@ -1,4 +1,4 @@
-//! `storm`: every session hangs up and comes back at the same moment, as after a broken line or a restart.
+//! `storm`: every session disconnects and reconnects at the same moment, as after a network failure or a restart.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::steps::drain;
 use super::watching::Watching;
 use super::{Verdict, run};
 use crate::engine::stats::Spans;
-use crate::engine::{EngineCommand, SessionEngine, Told};
+use crate::engine::{EngineCommand, EngineReport, SessionEngine};
 use crate::interrupt::Interrupt;
 use crate::listener;
 use crate::money;
@@ -16,7 +16,7 @@ use crate::options::{Common, at_least_1, length_s};
 use crate::report::Report;
 use crate::run::Measurement;
 
-/// Between two storms.
+/// Pause between two storms.
 const CALM: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Args)]
@@ -40,22 +40,23 @@ pub struct Storm {
 
 impl Storm {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
 
     async fn measure(&self, interrupt: Interrupt) -> Result<Report, String> {
         let target = self.common.target()?;
-        // As phones come back: nobody waits for somebody else.
+        // Like phones, sessions do not wait for each other.
         let in_flight = self.watching.in_flight.or(Some(self.watching.sessions));
         let watching = Watching { in_flight, ..self.watching.clone() };
         watching.check()?;
         let mut run = Measurement::new("storm", &self.common, interrupt)?;
         let cast = watching.cast(&mut run, &self.common, &target).await?;
         if let Some(mut engine) = watching.join(&mut run, &target, &cast).await? {
-            // From here on connect and subscribe times are those of the storms; what the joining took comes with the next second.
-            drain(&mut run, &mut engine, |_, told| matches!(told, Told::Second(_))).await;
+            // From here on connect and subscribe times are those of the storms. The next report of a second still has those of the
+            // joining.
+            drain(&mut run, &mut engine, |_, report| matches!(report, EngineReport::Second(_))).await;
             run.spans = Spans::new()?;
             let before = listener::overflows(&target);
             let going = self.all(&mut run, &mut engine).await?;
@@ -72,20 +73,20 @@ impl Storm {
         Ok(run.report(&target))
     }
 
-    /// `false` after Ctrl-C.
+    /// Returns `false` after Ctrl-C.
     async fn all(&self, run: &mut Measurement, engine: &mut SessionEngine) -> Result<bool, String> {
         let began = Instant::now();
         run.ui.part("storms", self.storms as u64);
-        // Of each storm that was seen to its end: how long it took, if all came back, and who did not.
+        // For each storm that has ended: its duration, when all have reconnected, and the number of sessions that have not.
         let (mut took_us, mut absent) = (Vec::new(), Vec::new());
         let mut going = true;
         for n in 1..=self.storms {
-            engine.tell(EngineCommand::Storm);
+            engine.send(EngineCommand::Storm);
             let mut back = None;
             let storm = Instant::now();
             going = run
-                .take(engine, storm + Duration::from_secs(self.back_within), |_, told| {
-                    if let Told::Settled { after_us, live } = told {
+                .take(engine, storm + Duration::from_secs(self.back_within), |_, report| {
+                    if let EngineReport::Settled { after_us, live } = report {
                         back = Some((*after_us, *live));
                     }
                     back.is_some()
@@ -95,15 +96,15 @@ impl Storm {
                 break;
             }
             if back.is_none() {
-                // Who is there comes with the next second.
-                drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+                // The next report of a second has the number of live sessions.
+                drain(run, engine, |_, report| matches!(report, EngineReport::Second(_))).await;
                 run.note(&format!("Storm {n}: not all sessions were back or had given up after {} s.", self.back_within));
             }
             let live = back.map_or(run.live, |(_, live)| live);
             took_us.push(back.filter(|_| live == self.watching.sessions).map(|(after_us, _)| after_us));
             absent.push(self.watching.sessions.saturating_sub(live));
             let took = storm.elapsed().as_secs_f64();
-            run.ui.say(&format!("storm {n}: {live} sessions back after {took:.2} s"));
+            run.ui.print(&format!("storm {n}: {live} sessions back after {took:.2} s"));
             going = run.take(engine, Instant::now() + CALM, |_, _| false).await?;
             if !going {
                 break;

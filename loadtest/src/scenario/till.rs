@@ -1,4 +1,4 @@
-//! `till`: cashiers top customers up at a steady pace, whatever the server does, while sessions watch running machines.
+//! `till`: cashiers make top-ups at a rate that does not depend on the server, while sessions watch running machines.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,10 +40,10 @@ pub struct Tills {
     pub rate: f64,
 }
 
-/// Customers of a till: it may look for sixty numbers an hour.
+/// Customers of a till, which may look up sixty numbers an hour.
 const CUSTOMERS_PER_TILL: usize = 50;
 
-/// What a till's time came to.
+/// Results of a till.
 #[derive(Default)]
 struct Sold {
     took: Vec<Duration>,
@@ -53,7 +53,7 @@ struct Sold {
 
 impl Tills {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }
@@ -80,7 +80,7 @@ impl Tills {
         Ok(run.report(&target))
     }
 
-    /// Tills with open shifts, at the outlet where the customers have their accounts.
+    /// Opens tills with shifts at the outlet of the customers' wallets.
     async fn open(&self, pool: &Pool, shop: &Shop) -> Result<Vec<(Till, String)>, String> {
         let (key, idoutlet) = (self.common.root_key()?, shop.machines.first().ok_or("a shop without machines")?.idoutlet);
         let mut tills = Vec::new();
@@ -96,7 +96,7 @@ impl Tills {
         Ok(tills)
     }
 
-    /// From the end of the warm-up to the end of the window, evenly spread.
+    /// Makes top-ups at even intervals from the end of the warm-up to the end of the window.
     fn sell(&self, target: &Target, shop: &Arc<Shop>, tills: Vec<(Till, String)>) -> JoinSet<Sold> {
         let (to, every) = (target.address, Duration::from_secs_f64(1.0 / self.rate));
         let first = Instant::now() + Duration::from_secs(self.watching.warmup);
@@ -132,7 +132,7 @@ async fn top_up(to: SocketAddr, till: &Till, token: &str, customer: &TestCustome
     let sell = async || till.call(to, token, "topup", &once(), &body).await.map_err(|e| format!("topup: {e}"));
     let mut answer = sell().await?;
     if answer.status == 404 {
-        // As at a counter, the customer is looked for before the first sale of the hour.
+        // As at a real till, the customer is looked up before the first sale of the hour.
         let found = till.find(to, token, &customer.telp).await.map_err(|e| format!("pelanggan/cari: {e}"))?;
         if found.status != 200 {
             return Err(found.refusal_of("pelanggan/cari"));
@@ -146,7 +146,7 @@ async fn top_up(to: SocketAddr, till: &Till, token: &str, customer: &TestCustome
     Ok(())
 }
 
-/// What the tills came to; nothing after Ctrl-C.
+/// Results of all tills; empty after Ctrl-C.
 async fn take(run: &mut Measurement, mut selling: JoinSet<Sold>) -> Result<(), String> {
     while !run.interrupt.came()
         && let Some(sold) = selling.join_next().await

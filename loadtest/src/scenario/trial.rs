@@ -1,4 +1,4 @@
-//! `try`: a server of its own on an empty private database, `watch` against it, and the command line to go on from.
+//! `try`: starts a server on an empty private database, runs `watch` against it, and prints the command line of that run.
 
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub struct Try {
     config_dir: PathBuf,
 }
 
-/// A program as it is typed from here.
+/// Path of a program, relative to the working directory.
 fn shown(program: &Path) -> String {
     let here = std::env::current_dir().ok().and_then(|dir| program.strip_prefix(dir).ok().map(|rest| Path::new(".").join(rest)));
     here.as_deref().unwrap_or(program).display().to_string()
@@ -48,9 +48,9 @@ fn shown(program: &Path) -> String {
 
 impl Try {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
-        // Before a server is started for nothing.
+        // Checked before the server is started.
         self.report.as_deref().map_or(Ok(()), Report::make_room)?;
         let fit = sessions_that_fit()?;
         if fit == 0 {
@@ -58,17 +58,17 @@ impl Try {
         }
         let sessions = self.sessions.min(fit);
         if sessions < self.sessions {
-            ui::told(&format!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions));
+            ui::note(&format!("{sessions} sessions instead of {}: no more files may be open here (`ulimit -Hn`)", self.sessions));
         }
         let data_dir = std::env::temp_dir().join(format!("nyala-loadtest-{}", std::process::id()));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())?;
-        ui::told(&format!("starting a server on an empty database in {}", data_dir.display()));
+        ui::note(&format!("starting a server on an empty database in {}", data_dir.display()));
         let mut server = Server::new(server::program()?, &self.config_dir, data_dir.clone(), &[])?;
         let key = runtime.block_on(async {
             server.start().await?;
             server.root_key().await
         });
-        // A server that did not come up has told why in its folder, which stays.
+        // The log of a server that did not start is in its folder, which is kept.
         let key = key?;
         let done = self.watch(&server, sessions, key).run();
         let stopped = runtime.block_on(server.stop());

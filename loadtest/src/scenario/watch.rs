@@ -1,4 +1,4 @@
-//! `watch`: many sessions watch running machines, and every tick is looked at.
+//! `watch`: many sessions watch running machines, and every tick is checked.
 
 use clap::Args;
 
@@ -24,7 +24,7 @@ pub struct Watch {
 
 impl Watch {
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {
         run(&self.common, |interrupt| self.measure(interrupt))
     }

@@ -1,4 +1,4 @@
-//! Sessions that watch running machines: what `watch`, `storm` and `soak` have in common.
+//! Sessions that watch running machines, for `watch`, `storm` and `soak`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 
 use super::steps::{drain, join_all, open_shop, start_all};
-use crate::engine::{EngineCommand, Plan, SessionEngine, Told, Topic};
+use crate::engine::{EngineCommand, EngineReport, Plan, SessionEngine, Topic};
 use crate::fleet::Driver;
 use crate::http::Pool;
 use crate::options::{Common, at_least_1, length_s};
@@ -14,12 +14,12 @@ use crate::run::Measurement;
 use crate::shop::{Shop, Wish};
 use crate::target::{Target, make_room};
 
-/// Ticks that are late at the end of the window still count.
+/// Time after the window in which late ticks still count.
 const GRACE: Duration = Duration::from_millis(1_500);
-/// Machines run this much longer than the measurement takes.
+/// Time that machines run longer than the measurement.
 const SPARE_S: u64 = 600;
 const MAX_DURATION_S: u64 = 86_400;
-/// The contract's limit of topics a session.
+/// Greatest number of topics of a session, by the contract.
 pub const MAX_TOPICS: usize = 32;
 const IN_FLIGHT: usize = 256;
 
@@ -54,7 +54,7 @@ pub struct Watching {
     pub bare: bool,
 }
 
-/// Who watches what.
+/// Machines of each session.
 pub struct Cast {
     pub tokens: Vec<Arc<str>>,
     pub topics: Vec<Topic>,
@@ -64,10 +64,10 @@ pub struct Cast {
 }
 
 impl Watching {
-    /// Looks at the flags, and makes room for the sessions.
+    /// Checks the flags, and raises the limit of open files for the sessions.
     ///
     /// # Errors
-    /// One line on what is wrong.
+    /// One line with the cause.
     pub fn check(&self) -> Result<(), String> {
         if self.per_session > self.machines {
             return Err(format!("--per-session {} needs as many --machines, not {}", self.per_session, self.machines));
@@ -85,10 +85,10 @@ impl Watching {
         u64::from(1000 / self.ticks_per_second)
     }
 
-    /// Makes customers and running machines, unless nothing is to be prepared.
+    /// Creates customers and running machines, unless nothing is to be prepared.
     ///
     /// # Errors
-    /// One line on what made it impossible.
+    /// One line with the cause.
     pub async fn cast(&self, run: &mut Measurement, common: &Common, target: &Target) -> Result<Cast, String> {
         if self.bare {
             run.prepare(target.reach()).await?;
@@ -121,10 +121,10 @@ impl Watching {
         })
     }
 
-    /// Lets all sessions join. `None` after Ctrl-C.
+    /// Starts an engine whose sessions join. `None` after Ctrl-C.
     ///
     /// # Errors
-    /// When none could join.
+    /// When no session could join.
     pub async fn join(&self, run: &mut Measurement, target: &Target, cast: &Cast) -> Result<Option<SessionEngine>, String> {
         let sessions = cast.tokens.len();
         let topics = &cast.topics;
@@ -147,16 +147,16 @@ impl Watching {
         Ok(join_all(run, &mut engine, sessions).await?.then_some(engine))
     }
 
-    /// Finds the phases, then counts every phase tick of `--seconds`.
+    /// Measures the phases, then counts every phase tick for `--seconds`.
     ///
     /// # Errors
-    /// When the engine ended by itself.
+    /// When the engine has ended without a command.
     pub async fn window(&self, run: &mut Measurement, engine: &mut SessionEngine) -> Result<(), String> {
         run.ui.part("warm-up", self.warmup);
         let (began, warmup) = (Instant::now(), self.warmup);
         let going = run
-            .take(engine, began + Duration::from_secs(warmup), |run, told| {
-                if let Told::Second(_) = told {
+            .take(engine, began + Duration::from_secs(warmup), |run, report| {
+                if let EngineReport::Second(_) = report {
                     let elapsed = began.elapsed().as_secs();
                     run.ui.progress(elapsed, warmup, elapsed, "finding the phases");
                 }
@@ -167,13 +167,13 @@ impl Watching {
             return Ok(());
         }
         let length = Duration::from_secs(self.seconds);
-        engine.tell(EngineCommand::OpenWindow { ms: i64::try_from(length.as_millis()).unwrap_or(i64::MAX) });
+        engine.send(EngineCommand::OpenWindow { ms: i64::try_from(length.as_millis()).unwrap_or(i64::MAX) });
         run.begin();
         run.ui.part("watching", self.seconds);
         let total = self.seconds;
         let whole = run
-            .take(engine, Instant::now() + length, |run, told| {
-                if let Told::Second(second) = told {
+            .take(engine, Instant::now() + length, |run, report| {
+                if let EngineReport::Second(second) = report {
                     let (line, elapsed) = (run.line("", second), run.elapsed().as_secs());
                     run.ui.progress(elapsed, total, elapsed, &line);
                 }
@@ -183,12 +183,12 @@ impl Watching {
         let measured = run.elapsed().as_secs_f64();
         run.end();
         if whole {
-            // The other half of the last period, and what is late.
+            // Waits for the second half of the last period, and for late ticks.
             let rest = Duration::from_millis(self.period_ms()) + GRACE;
             run.take(engine, Instant::now() + rest, |_, _| false).await?;
         }
-        engine.tell(EngineCommand::CloseWindow);
-        drain(run, engine, |_, told| matches!(told, Told::Second(_))).await;
+        engine.send(EngineCommand::CloseWindow);
+        drain(run, engine, |_, report| matches!(report, EngineReport::Second(_))).await;
         run.values.set("deliveries_per_s", run.counters.deliveries as f64 / measured.max(0.001));
         Ok(())
     }

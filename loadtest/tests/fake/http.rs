@@ -1,4 +1,4 @@
-//! The fake's requests, one thread a connection.
+//! Requests of the fake server, with a thread for each connection.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -18,7 +18,7 @@ struct Request {
     body: Value,
 }
 
-/// Answers requests until the client goes, or hands the connection over as a websocket.
+/// Answers requests until the client disconnects, or passes the connection on as a websocket.
 pub fn serve(world: &World, mut stream: TcpStream) {
     let _ = stream.set_nodelay(true);
     let mut read = Vec::new();
@@ -39,7 +39,7 @@ pub fn serve(world: &World, mut stream: TcpStream) {
     }
 }
 
-/// `None` when it is done and there is no answer.
+/// `None`: it is done, and no answer is sent.
 fn answer(world: &World, request: &Request) -> Option<Answer> {
     let faults = &world.faults;
     let customer = request.token.strip_prefix("token-").and_then(|id| id.parse().ok()).unwrap_or(0);
@@ -72,7 +72,7 @@ fn pay(world: &World, customer: i64, body: &Value) -> Option<Answer> {
     answer
 }
 
-/// The next request, and whether it asks for a websocket.
+/// Reads the next request, and whether it asks for a websocket.
 fn next(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<(Request, bool)> {
     let end = loop {
         match read.windows(4).position(|w| w == b"\r\n\r\n") {
@@ -98,7 +98,7 @@ fn next(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<(Request, bool)> {
     Some((Request { method, path, token, body }, upgrade))
 }
 
-/// What the client sends next; `None` when it is gone.
+/// Reads what the client sends next; `None` when it has disconnected.
 pub fn more(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<()> {
     let mut bytes = [0; 4096];
     let n = stream.read(&mut bytes).ok().filter(|n| *n > 0)?;

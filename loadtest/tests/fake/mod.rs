@@ -1,5 +1,5 @@
-//! A tiny server that speaks just enough to be measured, and that loses, delays, doubles, stalls and cheats on purpose. What it
-//! says follows from the plan alone: a tick has the `server_time` at which it was due, however late a busy machine lets it leave.
+//! Fake server with just enough of the protocol to be measured. It loses, delays, duplicates and falsifies messages on purpose. Its
+//! messages follow from the plan alone: a tick has the `server_time` at which it was due, however late a busy machine sends it.
 
 mod http;
 pub mod room;
@@ -13,71 +13,72 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use room::Room;
 use shop::Shop;
 
-/// What goes wrong. `Faults::default()` is a server without fault.
+/// Faults of the server. `Faults::default()` has none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Faults {
-    /// Each session loses one phase tick in so many.
+    /// Each session loses one phase tick of this number.
     pub lose_one_in: Option<u64>,
-    /// Each session gets one phase tick in so many twice.
+    /// Each session gets one phase tick of this number twice.
     pub double_one_in: Option<u64>,
-    /// Every third phase tick is made so many milliseconds late.
+    /// Every third phase tick is made this many milliseconds late.
     pub late_ms: i64,
-    /// Once a minute phase ticks are made early: by so many milliseconds more each time, and after a quarter of an hour in time.
+    /// Once a minute a phase tick is made early, each time by this many milliseconds more; after a quarter of an hour it is in time
+    /// again.
     pub early_step_ms: i64,
-    /// Every phase tick is made in time, and sent so many milliseconds later.
+    /// Every phase tick is made in time and sent this many milliseconds later.
     pub slow_ms: i64,
-    /// Nothing is made in one span of so many milliseconds, some time after the joining; then the tick that is overdue.
+    /// No tick is made for this many milliseconds, some time after the sessions joined; then the overdue one is made.
     pub stall_ms: i64,
-    /// `tl` is one too many.
+    /// `tl` is too high by one.
     pub tl_off: bool,
-    /// `tl` is a counter: it stands still.
+    /// `tl` does not fall.
     pub tl_stands: bool,
     /// The final tick is not sent, or sent twice.
     pub no_final: bool,
     pub two_finals: bool,
-    /// No fault: ticks are made on another thread, so that who begins to watch up to so many milliseconds after a start hears the
-    /// answer first, and then the tick of the start.
+    /// No fault: another thread makes the ticks. A session that subscribes up to this many milliseconds after a start gets the answer
+    /// first and then the tick of the start.
     pub starts_late_ms: i64,
-    /// By how many milliseconds the final tick is made late; early below 0.
+    /// Milliseconds by which the final tick is late; negative: early.
     pub final_late_ms: i64,
-    /// Sessions are cut off after so many ticks.
+    /// Sessions are disconnected after this number of ticks.
     pub cut_after: Option<u64>,
-    /// One session in so many hears nothing after the answers of its subscriptions.
+    /// One session of this number gets nothing after the answers to its subscribes.
     pub deaf_one_in: Option<u64>,
-    /// The faults of websockets below leave the first so many alone: what comes after them comes back.
+    /// The faults of websockets below do not apply to this number of first ones: later ones are reconnects.
     pub well_sockets: u64,
-    /// One websocket in so many is refused with 503, or never answered.
+    /// One websocket of this number is refused with 503, or never answered.
     pub refuse_one_socket_in: Option<u64>,
     pub forget_one_socket_in: Option<u64>,
-    /// Websockets are answered so many milliseconds late.
+    /// Websockets are answered this many milliseconds late.
     pub socket_ms: u64,
     /// Tokens are refused.
     pub refuse_tokens: bool,
-    /// How long a payment takes, in milliseconds.
+    /// Duration of a payment, in milliseconds.
     pub pay_ms: u64,
-    /// One payment in so many is answered 500, and takes no money.
+    /// One payment of this number is answered 500 and takes no money.
     pub pay_fails_one_in: Option<u64>,
-    /// One payment in so many is never answered: the connection ends when all is done.
+    /// One payment of this number is never answered: the connection ends after the payment was made.
     pub pay_unanswered_one_in: Option<u64>,
     /// A repeat of a payment is another payment.
     pub pay_repeats: bool,
-    /// A payment takes the price so many times too often.
+    /// A payment takes the price this number of times too often.
     pub overcharge: i64,
-    /// Who is told that the machine is in use pays all the same.
+    /// A customer who is refused because the machine is in use pays all the same.
     pub charge_losers: bool,
     /// A paid machine does not start.
     pub no_run: bool,
-    /// A machine goes to everybody who pays.
+    /// A machine starts for each customer who pays, also while it is in use.
     pub many_winners: bool,
     /// Every balance is one rupiah short.
     pub cheat: bool,
-    /// Nobody is told a balance.
+    /// No balance is sent.
     pub hide_balances: bool,
     /// Codes do not reach WhatsApp.
     pub no_code: bool,
-    /// Only so many codes are sent; who asks then is told how long to wait, each another time.
+    /// Only this number of codes is sent. Later requests are refused, each with another time to wait.
     pub codes: Option<u64>,
-    /// Each payment is answered 503 so many times, and 504 once, before it is looked at.
+    /// Each payment is answered 503 this number of times, and 504 once, before it is processed.
     pub pay_busy: u64,
     /// Top-ups are not in the history.
     pub short_history: bool,
@@ -89,11 +90,11 @@ pub struct Fake {
     world: Arc<World>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 pub struct World {
     faults: Faults,
     state: Mutex<State>,
-    /// Something may be due earlier than was thought.
+    /// Notified when a tick may be due earlier than planned.
     changed: Condvar,
 }
 
@@ -140,7 +141,7 @@ impl Drop for Fake {
     }
 }
 
-/// Whether number `n`, counted from 1, is one of those that a fault of one in so many meets.
+/// Whether a fault of one in `many` applies to number `n`, counted from 1.
 fn one_in(many: Option<u64>, n: u64) -> bool {
     many.is_some_and(|many| n.is_multiple_of(many))
 }

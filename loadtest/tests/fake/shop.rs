@@ -1,4 +1,4 @@
-//! The fake's machines, customers and money.
+//! Machines, customers and money of the fake server.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{Faults, one_in};
 
-/// Refusals are a status and a message.
+/// Answer of a call; a refusal is a status and a message.
 pub type Answer = Result<Value, (u16, &'static str)>;
 
 const SECOND_MS: i64 = 1_000;
 
-/// From one moment to another, in epoch milliseconds.
+/// Run of a machine, in epoch milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub began: i64,
@@ -22,17 +22,17 @@ pub struct Run {
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
     idoutlet: i64,
-    /// The last one.
+    /// Last run.
     pub run: Option<Run>,
 }
 
 impl Machine {
-    /// When in a second it ticks.
+    /// Moment within a second at which it ticks.
     pub const fn phase_ms(&self) -> i64 {
         self.idoutlet * 130 % SECOND_MS
     }
 
-    /// What runs now.
+    /// Present run.
     pub fn runs(&self, now: i64) -> Option<Run> {
         self.run.filter(|run| run.ends_at > now)
     }
@@ -41,7 +41,7 @@ impl Machine {
 #[derive(Debug, Default)]
 struct Account {
     balance: i64,
-    /// The newest comes first.
+    /// Movements, the newest first.
     history: Vec<i64>,
 }
 
@@ -50,16 +50,16 @@ pub struct Shop {
     next: i64,
     payments: u64,
     codes: u64,
-    /// How often each receipt was put off.
+    /// Number of times that each receipt was delayed.
     put_off: HashMap<(i64, String), u64>,
     pub machines: HashMap<i64, Machine>,
-    /// Service: outlet and seconds.
+    /// Outlet and duration in seconds, by service.
     services: HashMap<i64, (i64, i64)>,
-    /// By `idcustomer`, which is in the token.
+    /// Customers by `idcustomer`, which the token contains.
     accounts: HashMap<i64, Account>,
-    /// By `telp`.
+    /// Customers by `telp`.
     customers: HashMap<String, i64>,
-    /// Customer and receipt.
+    /// Customer and receipt number.
     receipts: HashSet<(i64, String)>,
 }
 
@@ -110,7 +110,7 @@ impl Shop {
         }
     }
 
-    /// Its token.
+    /// Token of the customer.
     fn open_account(&mut self, id: i64, telp: &str, balance: i64) -> String {
         self.accounts.insert(id, Account { balance, history: Vec::new() });
         self.customers.insert(telp.to_owned(), id);
@@ -153,7 +153,7 @@ impl Shop {
         Ok(json!({ "history_data": account.history.iter().map(|value| json!({ "value": value })).collect::<Vec<_>>() }))
     }
 
-    /// `None` when it is done and there is no answer.
+    /// `None`: it is done, and no answer is sent.
     pub fn pay(&mut self, customer: i64, body: &Value, faults: &Faults, now: i64) -> Option<Answer> {
         let before = self.payments;
         let answer = self.decide(customer, body, faults, now);

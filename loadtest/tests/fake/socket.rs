@@ -1,4 +1,4 @@
-//! The fake's websockets: a thread a session hears what the client says, and answers.
+//! Websockets of the fake server: a thread for each session reads the client's messages and answers.
 
 use std::io::{Write, copy, sink};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use super::{Faults, State, World, now_ms, one_in};
 
 const OPEN: &str = r#"0{"sid":"s","upgrades":[],"pingInterval":25000,"pingTimeout":20000,"maxPayload":65536}"#;
 
-/// Serves until the client goes or is cut off.
+/// Serves a session until it ends.
 pub fn serve(world: &World, mut stream: TcpStream, mut read: Vec<u8>) {
     let session = {
         let room = &mut world.state().room;
@@ -28,14 +28,14 @@ pub fn serve(world: &World, mut stream: TcpStream, mut read: Vec<u8>) {
     world.state().room.leave(session);
 }
 
-/// Whether number `n` of the websockets that faults are for is answered.
+/// Whether websocket `n`, of those to which faults apply, is answered.
 fn let_in(faults: &Faults, n: u64, stream: &mut TcpStream) -> bool {
     if one_in(faults.refuse_one_socket_in, n) {
         let _ = stream.write_all(b"HTTP/1.1 503 X\r\ncontent-length: 0\r\n\r\n");
         return false;
     }
     if one_in(faults.forget_one_socket_in, n) {
-        // Until the client gives up.
+        // Waits until the client gives up.
         let _ = copy(stream, &mut sink());
         return false;
     }
@@ -43,22 +43,22 @@ fn let_in(faults: &Faults, n: u64, stream: &mut TcpStream) -> bool {
     true
 }
 
-/// Every whole message that was read; `None` when the session is over.
+/// Takes the complete messages that were read; `None` when the session is over.
 fn answer_all(world: &World, session: u64, read: &mut Vec<u8>) -> Option<()> {
     while let Some((text, used)) = unmasked(read) {
         read.drain(..used);
-        heard(&mut world.state(), &world.faults, session, &text, now_ms())?;
+        on_message(&mut world.state(), &world.faults, session, &text, now_ms())?;
         world.changed.notify_one();
     }
     Some(())
 }
 
-/// Answers what a session says at `now`; `None` when the session is over.
-pub fn heard(state: &mut State, faults: &Faults, session: u64, text: &str, now: i64) -> Option<()> {
+/// Answers a session's message at `now`; `None` when the session is over.
+pub fn on_message(state: &mut State, faults: &Faults, session: u64, text: &str, now: i64) -> Option<()> {
     let State { shop, room, .. } = state;
     if text.starts_with("40") {
         let refused = faults.refuse_tokens;
-        return room.say(session, if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
+        return room.send(session, if refused { r#"44{"message":"unauthorized"}"# } else { r#"40{"sid":"t"}"# });
     }
     let Some((id, list)) = text.strip_prefix("42").and_then(|t| t.find('[').map(|at| t.split_at(at))) else {
         return Some(());
@@ -67,13 +67,13 @@ pub fn heard(state: &mut State, faults: &Faults, session: u64, text: &str, now: 
     let idmesin = topic.strip_prefix("heartbeat/")?.parse().ok()?;
     if name == "unsubscribe" {
         room.unwatch(session, idmesin);
-        return room.say(session, &format!(r#"43{id}[{{"status":200}}]"#));
+        return room.send(session, &format!(r#"43{id}[{{"status":200}}]"#));
     }
-    let Some(machine) = shop.machines.get(&idmesin) else { return room.say(session, &format!(r#"43{id}[{{"status":404}}]"#)) };
+    let Some(machine) = shop.machines.get(&idmesin) else { return room.send(session, &format!(r#"43{id}[{{"status":404}}]"#)) };
     room.watch(session, idmesin, machine, faults.starts_late_ms, now);
     let ends_at = machine.runs(now).map(|run| run.ends_at);
-    let told = json!({ "status": 200, "tl": ends_at.map(|end| end - now), "ends_at": ends_at, "server_time": now });
-    room.say(session, &format!("43{id}[{told}]"))
+    let snapshot = json!({ "status": 200, "tl": ends_at.map(|end| end - now), "ends_at": ends_at, "server_time": now });
+    room.send(session, &format!("43{id}[{snapshot}]"))
 }
 
 pub fn frame(text: &str) -> Vec<u8> {
@@ -89,7 +89,7 @@ pub fn frame(text: &str) -> Vec<u8> {
     out
 }
 
-/// The first whole text of the client, and its bytes; frames of a client are masked.
+/// First complete text of the client, and its length; a client's frames are masked.
 fn unmasked(read: &[u8]) -> Option<(String, usize)> {
     let (length, head) = match *read.get(1)? & 0x7f {
         126 => (usize::from(u16::from_be_bytes([*read.get(2)?, *read.get(3)?])), 4),

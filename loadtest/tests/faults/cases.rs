@@ -1,11 +1,10 @@
-//! Each way to be faulty, what is run against it, and the threshold that it has to cross. They take their time, so all of them run
-//! at once.
+//! Faults, the runs against each, and the threshold that each must cross. They take long, so all of them run at once.
 
 use std::sync::{LazyLock, Mutex};
 use std::thread::JoinHandle;
 
 use crate::fake::Faults;
-use crate::run::{Told, measure};
+use crate::run::{RunReport, measure};
 use crate::soak;
 
 const WATCH: &[&str] = &["watch", "--sessions=12", "--machines=6", "--machines-per-outlet=3", "--seconds=4", "--warmup=2"];
@@ -19,18 +18,18 @@ const STORM: &[&str] = &[
     "--storms=1",
     "--back-within=10",
 ];
-/// Websockets of a storm that came before it.
+/// Number of websockets before a storm.
 const STORM_SESSIONS: u64 = 12;
 const FINISH: &[&str] = &["finish", "--machines=3", "--sessions=6"];
 const HOT: &[&str] = &["hot", "--customers=10", "--rounds=2"];
 const PURCHASE: &[&str] = &["purchase", "--rate=10", "--even", "--seconds=2", "--durasi=1"];
-/// A run that an answer held up by a busy machine does not outlast: whoever is told late that it is over waits for no final tick.
+/// Length of a run, so that an answer of a busy machine still arrives during it. After the run, a session waits for no final tick.
 const LONG_PURCHASE: &[&str] = &["purchase", "--rate=10", "--even", "--seconds=2", "--durasi=8"];
 const JOURNEY: &[&str] = &["journey", "--rate=4", "--seconds=2"];
 const SOAK: &[&str] = &["soak", "--minutes=0.1", "--rate=5", "--even", "--durasi=2", "--watchers=6", "--per-session=2"];
 
-/// A measurement under way, until somebody takes what it told.
-type Running = Mutex<Option<JoinHandle<Told>>>;
+/// Measurement in progress, until its report is taken.
+type Running = Mutex<Option<JoinHandle<RunReport>>>;
 
 static CASES: LazyLock<Vec<(&str, Running)>> = LazyLock::new(|| {
     let none = Faults::default();
@@ -94,12 +93,12 @@ static CASES: LazyLock<Vec<(&str, Running)>> = LazyLock::new(|| {
     cases.into_iter().chain(memory).collect()
 });
 
-fn start(name: &'static str, run: impl FnOnce() -> Told + Send + 'static) -> (&'static str, Running) {
+fn start(name: &'static str, run: impl FnOnce() -> RunReport + Send + 'static) -> (&'static str, Running) {
     (name, Mutex::new(Some(std::thread::spawn(run))))
 }
 
-/// What the case told; each is asked for once.
-pub fn told(name: &str) -> Told {
+/// Takes the report of a case; each can be taken once.
+pub fn report_of(name: &str) -> RunReport {
     let (_, case) = CASES.iter().find(|(n, _)| *n == name).expect("a case");
     let running = case.lock().expect("no test panics with it").take().expect("asked for once");
     running.join().expect("a report")

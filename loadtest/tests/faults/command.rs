@@ -1,4 +1,4 @@
-//! The command line: what ends it, what it refuses, what it compares.
+//! Tests of the command line: how it ends, refusals and comparisons.
 
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, Read};
@@ -11,9 +11,9 @@ use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::fake::{Fake, Faults};
-use crate::run::{folder, measure, said, tool};
+use crate::run::{folder, measure, output_of, tool};
 
-/// The address of a server that takes connections and says nothing.
+/// Address of a server that accepts connections and sends nothing.
 fn silent() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("its address"));
@@ -24,14 +24,14 @@ fn silent() -> String {
     url
 }
 
-/// It could not be measured, which is one line.
+/// Asserts that the measurement was not possible, with one line of error.
 #[track_caller]
 fn refusal(out: &Output) -> String {
-    assert_eq!((out.status.code(), said(out).lines().count()), (Some(1), 1), "{}", said(out));
-    said(out)
+    assert_eq!((out.status.code(), output_of(out).lines().count()), (Some(1), 1), "{}", output_of(out));
+    output_of(out)
 }
 
-/// A `watch` of three sessions and machines.
+/// Arguments of `watch` with three sessions and machines.
 fn watch(url: &str, args: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_nyala-loadtest"))
         .args(["watch", "--sessions=3", "--machines=3", "--key=root", "--url", url])
@@ -42,7 +42,7 @@ fn watch(url: &str, args: &[&str]) -> Child {
         .expect("the program")
 }
 
-/// Interrupts it as soon as it has said `when`, `times` times; its exit code, and what it said then.
+/// Interrupts the program `times` times, once it has printed `when`. Returns its exit code and the output after that.
 fn interrupted(mut tool: Child, when: &str, times: usize) -> (Option<i32>, String) {
     let mut lines = BufReader::new(tool.stderr.take().expect("its lines"));
     for _ in 0..times {
@@ -61,9 +61,9 @@ fn interrupted(mut tool: Child, when: &str, times: usize) -> (Option<i32>, Strin
 #[test]
 fn a_threshold_that_is_crossed_ends_with_2_and_one_that_was_not_measured_too() {
     let small = ["watch", "--sessions=2", "--machines=2", "--seconds=2", "--warmup=2"];
-    let told = measure(Faults::default(), &[&small[..], &["--fail-if=deliveries >= 4", "--fail-if=storm_all_s > 9"]].concat());
-    told.failed("deliveries >= 4: it is 4");
-    assert!(told.said.contains("storm_all_s was not measured"), "{}", told.said);
+    let result = measure(Faults::default(), &[&small[..], &["--fail-if=deliveries >= 4", "--fail-if=storm_all_s > 9"]].concat());
+    result.failed("deliveries >= 4: it is 4");
+    assert!(result.output.contains("storm_all_s was not measured"), "{}", result.output);
 }
 
 #[test]
@@ -94,35 +94,39 @@ fn a_report_is_compared_with_an_older_one() {
     let run = |more: &[&str]| tool(&[&small[..], more].concat());
     assert_eq!(run(&["--report", folder]).status.code(), Some(0));
     let compared = run(&["--compare", folder]);
-    let told = String::from_utf8_lossy(&compared.stdout);
-    assert!(told.contains("Compared") && told.contains("before") && told.contains("subscriptions"), "{told}");
+    let result = String::from_utf8_lossy(&compared.stdout);
+    assert!(result.contains("Compared") && result.contains("before") && result.contains("subscriptions"), "{result}");
     let _ = std::fs::remove_dir_all(folder);
 }
 
 #[test]
 fn a_report_of_nothing_is_no_success() {
-    // Nothing runs: no machine was prepared.
+    // No machine runs, because none was prepared.
     let fake = Fake::start(Faults::default());
     let args = ["watch", "--bare", "--sessions=3", "--machines=3", "--seconds=1", "--warmup=1", "--url", &fake.url];
-    let told = tool(&args);
-    assert!(told.status.code() == Some(1) && said(&told).contains("nyala-loadtest: nothing was measured"), "{}", said(&told));
-    let told = tool(&[&args[..], &["--fail-if=missed > 0"]].concat());
-    assert!(told.status.code() == Some(2) && said(&told).contains("missed was not measured"), "{}", said(&told));
+    let result = tool(&args);
+    assert!(
+        result.status.code() == Some(1) && output_of(&result).contains("nyala-loadtest: nothing was measured"),
+        "{}",
+        output_of(&result)
+    );
+    let result = tool(&[&args[..], &["--fail-if=missed > 0"]].concat());
+    assert!(result.status.code() == Some(2) && output_of(&result).contains("missed was not measured"), "{}", output_of(&result));
 }
 
 #[test]
 fn a_broken_ledger_ends_with_2() {
     let (fake, program) = (Fake::start(Faults::default()), folder());
-    // In place of `nyala audit verify`.
+    // Program in place of `nyala audit verify`.
     std::fs::write(&program, "#!/bin/sh\necho \"$@: 1 row breaks a rule\"\nexit 1\n").expect("a file");
     std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
     let nyala = program.to_str().expect("a path");
     let args = ["hot", "--customers=3", "--rounds=1", "--key=root", "--data-dir=x", "--url", &fake.url, "--nyala", nyala];
-    let told = tool(&args);
+    let result = tool(&args);
     let _ = std::fs::remove_file(program);
-    assert_eq!(told.status.code(), Some(2), "{}", said(&told));
-    assert!(said(&told).contains("Failed: audit_broken > 0"), "{}", said(&told));
-    assert!(said(&told).contains("audit verify --config-dir config: 1 row breaks a rule"), "{}", said(&told));
+    assert_eq!(result.status.code(), Some(2), "{}", output_of(&result));
+    assert!(output_of(&result).contains("Failed: audit_broken > 0"), "{}", output_of(&result));
+    assert!(output_of(&result).contains("audit verify --config-dir config: 1 row breaks a rule"), "{}", output_of(&result));
 }
 
 #[test]
@@ -132,10 +136,10 @@ fn a_ledger_that_cannot_be_verified_ends_with_2() {
     std::fs::set_permissions(&program, Permissions::from_mode(0o755)).expect("a program");
     let nyala = program.to_str().expect("a path");
     let args = ["hot", "--customers=3", "--rounds=1", "--key=root", "--data-dir=x", "--url", &fake.url, "--nyala", nyala];
-    let told = tool(&args);
+    let result = tool(&args);
     let _ = std::fs::remove_file(program);
-    assert_eq!(told.status.code(), Some(2), "{}", said(&told));
-    assert!(said(&told).contains("Failed: audit_unknown > 0"), "{}", said(&told));
+    assert_eq!(result.status.code(), Some(2), "{}", output_of(&result));
+    assert!(output_of(&result).contains("Failed: audit_unknown > 0"), "{}", output_of(&result));
 }
 
 #[test]
@@ -143,23 +147,23 @@ fn reports_of_two_scenarios_are_not_compared() {
     let (fake, folder) = (Fake::start(Faults::default()), folder());
     let folder = folder.to_str().expect("a path");
     let hot = tool(&["hot", "--customers=3", "--rounds=1", "--url", &fake.url, "--key=root", "--report", folder]);
-    assert_eq!(hot.status.code(), Some(0), "{}", said(&hot));
+    assert_eq!(hot.status.code(), Some(0), "{}", output_of(&hot));
     let args = ["watch", "--bare", "--sessions=2", "--machines=2", "--seconds=1", "--warmup=1", "--compare", folder];
-    let told = said(&tool(&[&args[..], &["--url", &fake.url]].concat()));
-    assert!(told.contains("Not compared: the older report is of `hot`, and this one of `watch`."), "{told}");
+    let result = output_of(&tool(&[&args[..], &["--url", &fake.url]].concat()));
+    assert!(result.contains("Not compared: the older report is of `hot`, and this one of `watch`."), "{result}");
     let _ = std::fs::remove_dir_all(folder);
 }
 
 #[test]
 fn a_server_that_never_answers_cannot_be_measured() {
     let args = ["watch", "--bare", "--sessions=3", "--machines=3", "--seconds=1", "--join-within=2", "--quiet", "--url"];
-    let told = refusal(&tool(&[&args[..], &[&silent()]].concat()));
-    assert!(told.contains("no session could join: nothing was answered within 2 s"), "{told}");
+    let result = refusal(&tool(&[&args[..], &[&silent()]].concat()));
+    assert!(result.contains("no session could join: nothing was answered within 2 s"), "{result}");
 }
 
 #[test]
 fn what_cannot_end_well_is_refused_before_it_begins() {
-    // Nobody listens there, and nobody is asked.
+    // No server listens there, and no request is sent.
     let refused = |args: &[&str]| refusal(&tool(&[args, &["--url", "http://127.0.0.1:1", "--key", "root"]].concat()));
     let file = folder();
     std::fs::write(&file, "").expect("a file");
@@ -179,13 +183,13 @@ fn what_cannot_end_well_is_refused_before_it_begins() {
 }
 
 #[test]
-fn ctrl_c_is_heard_while_everything_is_prepared() {
+fn ctrl_c_ends_the_preparation() {
     let nothing = "ended by Ctrl-C before anything was measured";
-    let (code, told) = interrupted(watch(&silent(), &[]), "preparing", 1);
-    assert!(code == Some(1) && told.contains(nothing), "{told}");
+    let (code, result) = interrupted(watch(&silent(), &[]), "preparing", 1);
+    assert!(code == Some(1) && result.contains(nothing), "{result}");
     let fake = Fake::start(Faults { pay_ms: 60_000, ..Faults::default() });
-    let (code, told) = interrupted(watch(&fake.url, &[]), "starting", 1);
-    assert!(code == Some(1) && told.contains(nothing), "{told}");
+    let (code, result) = interrupted(watch(&fake.url, &[]), "starting", 1);
+    assert!(code == Some(1) && result.contains(nothing), "{result}");
 }
 
 #[test]
@@ -193,9 +197,9 @@ fn ctrl_c_ends_with_what_was_measured() {
     let (fake, folder) = (Fake::start(Faults::default()), folder());
     let report = folder.to_str().expect("a path");
     let tool = watch(&fake.url, &["--seconds=30", "--warmup=2", "--report", report]);
-    // Two lines of progress: something was measured.
-    let (code, told) = interrupted(tool, "ticks/s", 2);
-    assert_eq!(code, Some(0), "{told}");
+    // After two lines of progress something was measured.
+    let (code, result) = interrupted(tool, "ticks/s", 2);
+    assert_eq!(code, Some(0), "{result}");
     let json = std::fs::read_to_string(folder.join("report.json")).expect("a report");
     let report: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(report["interrupted"], true);

@@ -1,4 +1,4 @@
-//! An hour of a soak in seconds: the fake makes the ticks, the tool's own rules judge them, and both are told what time it is.
+//! An hour of a soak in a few seconds: the fake server makes the ticks, the tool's rules check them, and the test sets the time of both.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,30 +11,30 @@ use nyala_loadtest::engine::subscriptions::{Subscriptions, Ticked};
 use nyala_loadtest::engine::{Plan, ServerMessage, TickKind, Topic, heartbeat, message};
 use serde_json::json;
 
-use crate::fake::room::Line;
+use crate::fake::room::Receiver;
 use crate::fake::{Faults, State, socket};
 
 const OUTLETS: usize = 4;
 const MACHINES: usize = 5;
-/// Seconds that a run lasts, and rupiah that it costs.
+/// Duration of a run in seconds, and its price in rupiah.
 const DURATION_S: i64 = 7;
 const PRICE: i64 = 1_000;
-/// The simulated hour begins at this epoch millisecond.
+/// Beginning of the simulated hour, in epoch milliseconds.
 const BEGIN: i64 = 1_795_000_000_123;
 const HOUR_MS: i64 = 3_600_000;
-/// A purchase somewhere this often; nothing of it is a whole second, so that runs begin at every moment of one.
+/// Interval between purchases. It is no whole second, so that runs begin at all moments of a second.
 const PURCHASE_EVERY_MS: i64 = 457;
-/// From a payment until its customer's subscription is at the server.
+/// Time from a payment until the server has its customer's subscribe.
 const SUBSCRIBED_AFTER_MS: i64 = 3;
-/// From the server to a session.
+/// Delay from the server to a session.
 const UNDER_WAY_MS: i64 = 1;
 
-/// Keeps what is said, in order: session and text.
+/// Keeps the sent messages in order: session and text.
 #[derive(Clone)]
-struct Ear(u64, Arc<Mutex<Vec<(u64, String)>>>);
+struct Inbox(u64, Arc<Mutex<Vec<(u64, String)>>>);
 
-impl Line for Ear {
-    fn say(&mut self, text: &str) -> Option<()> {
+impl Receiver for Inbox {
+    fn send(&mut self, text: &str) -> Option<()> {
         self.1.lock().unwrap().push((self.0, text.to_owned()));
         Some(())
     }
@@ -42,21 +42,21 @@ impl Line for Ear {
     fn hang_up(&self) {}
 }
 
-/// What customers do, at an epoch millisecond.
+/// Acts of customers, with their time in epoch milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Deed {
     Pay { machine: usize },
     Subscribe { machine: usize },
 }
 
-/// One customer a machine, who pays and watches it, and one more session that watches all of an outlet all the time.
+/// A customer for each machine, who pays and watches it, and a session for each outlet that watches all its machines.
 struct Hour {
     fake: State,
     faults: Faults,
     ids: Vec<i64>,
     services: Vec<i64>,
     outlets: Vec<i64>,
-    said: Arc<Mutex<Vec<(u64, String)>>>,
+    sent: Arc<Mutex<Vec<(u64, String)>>>,
     watched: Subscriptions,
     clock: ServerClock,
     second: Second,
@@ -101,7 +101,7 @@ impl Hour {
             ids,
             services,
             outlets,
-            said: Arc::default(),
+            sent: Arc::default(),
             watched,
             clock: ServerClock::new(Instant::now()),
             second: Second::new().unwrap(),
@@ -112,15 +112,15 @@ impl Hour {
 
     fn play(mut self) -> (Second, u64) {
         for session in 0..self.ids.len() + OUTLETS {
-            let ear = Ear(session as u64, self.said.clone());
-            self.fake.room.enter(session as u64, Box::new(ear));
+            let inbox = Inbox(session as u64, self.sent.clone());
+            self.fake.room.enter(session as u64, Box::new(inbox));
             let asked: Vec<(usize, i64)> = self.watched.of(session).collect();
             asked.into_iter().for_each(|(slot, idmesin)| self.subscribe(session, slot, idmesin, BEGIN));
         }
         self.watched.all_joined();
         self.watched.count_runs();
         let machines = self.ids.len();
-        // Of each outlet a machine rests between two runs.
+        // At each outlet, machines pause between two runs.
         let pay = |n: i64| (BEGIN + n * PURCHASE_EVERY_MS, Deed::Pay { machine: usize::try_from(n).unwrap() * 7 % machines });
         self.plan.extend((1..=HOUR_MS / PURCHASE_EVERY_MS).map(pay).map(Reverse));
         let (mut due, end) = (BEGIN, BEGIN + HOUR_MS + (DURATION_S + 1) * 1_000);
@@ -135,8 +135,8 @@ impl Hour {
                 self.plan.pop();
                 self.act(deed, now);
             }
-            due = self.fake.room.say_what_is_due(&self.fake.shop.machines, &self.faults, now);
-            self.hear(now);
+            due = self.fake.room.send_due_ticks(&self.fake.shop.machines, &self.faults, now);
+            self.deliver(now);
         }
         self.watched.check(end, &self.clock, &mut self.second);
         (self.second, self.paid)
@@ -159,7 +159,7 @@ impl Hour {
             "id": format!("SLF{:015}", self.paid), "idmesin": self.ids[machine], "idsnap_layanan": self.services[machine],
             "idoutlet": self.outlets[machine], "grandtotal": PRICE,
         });
-        // The customers' ids come after those of everything else.
+        // The customers' ids follow all other ids.
         let customer = self.ids.last().unwrap() + 1 + i64::try_from(machine).unwrap();
         self.fake.shop.pay(customer, &order, &self.faults, now).expect("an answer").expect("the machine is free");
         self.plan.push(Reverse((now + SUBSCRIBED_AFTER_MS, Deed::Subscribe { machine })));
@@ -167,42 +167,42 @@ impl Hour {
 
     fn subscribe(&mut self, session: usize, slot: usize, idmesin: i64, now: i64) {
         let text = format!(r#"42{slot}["subscribe","heartbeat/{idmesin}"]"#);
-        socket::heard(&mut self.fake, &self.faults, session as u64, &text, now).expect("an answer");
-        self.hear(now);
+        socket::on_message(&mut self.fake, &self.faults, session as u64, &text, now).expect("an answer");
+        self.deliver(now);
     }
 
-    /// What was said arrives.
-    fn hear(&mut self, now: i64) {
+    /// Delivers the sent messages.
+    fn deliver(&mut self, now: i64) {
         let us = |ms: i64| (ms - BEGIN) * 1_000;
         let at = us(now + UNDER_WAY_MS);
-        let said = std::mem::take(&mut *self.said.lock().unwrap());
-        for (session, text) in said {
+        let sent = std::mem::take(&mut *self.sent.lock().unwrap());
+        for (session, text) in sent {
             let session = usize::try_from(session).unwrap();
             if heartbeat::is(text.as_bytes()) {
                 match self.watched.tick(session, text.as_bytes(), at, &mut self.clock, &mut self.second) {
-                    Ticked::Of { idmesin, what: TickKind::Final, is_told: true, .. } => {
+                    Ticked::Of { idmesin, what: TickKind::Final, is_reported: true, .. } => {
                         self.watched.remove(session, idmesin);
                         let text = format!(r#"429["unsubscribe","heartbeat/{idmesin}"]"#);
-                        socket::heard(&mut self.fake, &self.faults, session as u64, &text, now).expect("an answer");
+                        socket::on_message(&mut self.fake, &self.faults, session as u64, &text, now).expect("an answer");
                     }
                     Ticked::Of { .. } => {}
                     odd => panic!("{odd:?}: {text}"),
                 }
-            } else if let ServerMessage::Answer { id, told } = message(text.as_bytes())
+            } else if let ServerMessage::Answer { id, snapshot } = message(text.as_bytes())
                 && id < MACHINES
             {
                 let times = (us(now - UNDER_WAY_MS), at);
-                self.watched.answer(session, id, &told, times, &mut self.clock, &mut self.second).expect("it was asked");
+                self.watched.answer(session, id, &snapshot, times, &mut self.clock, &mut self.second).expect("it was asked");
             }
         }
     }
 }
 
-/// The server's own lateness stays within a millisecond, and ticks come apart by a period to `jitter_ms`.
+/// Asserts that the measured lateness of the server stays within a millisecond, and the jitter within `jitter_ms`.
 fn clean(faults: Faults, jitter_ms: f64) {
-    let (told, paid) = Hour::new(faults).play();
-    let counters = told.counters;
-    // Each run is seen by who paid and by who watches the outlet.
+    let (snapshot, paid) = Hour::new(faults).play();
+    let counters = snapshot.counters;
+    // Two sessions see each run: the customer's and the outlet's.
     assert_eq!((counters.finals, counters.starts >= paid), (2 * paid, true), "{counters:?}");
     assert!(counters.deliveries > 10 * paid, "{counters:?}");
     assert_eq!(counters.deliveries, counters.expected, "{counters:?}");
@@ -214,11 +214,11 @@ fn clean(faults: Faults, jitter_ms: f64) {
         ("tl_not_falling", counters.tl_not_falling),
         ("finals_missing", counters.finals_missing),
         ("finals_early", counters.finals_early),
-        ("errors", told.errors.total()),
+        ("errors", snapshot.errors.total()),
     ] {
         assert_eq!(n, 0, "{name}: {counters:?}");
     }
-    let (late, jitter) = (told.spans.late.max_ms(), told.spans.jitter.max_ms());
+    let (late, jitter) = (snapshot.spans.late.max_ms(), snapshot.spans.jitter.max_ms());
     assert!(late <= 1.0 && jitter <= jitter_ms, "no tick is made after its moment: {late} ms late, {jitter} ms of jitter");
 }
 
@@ -227,13 +227,13 @@ fn an_hour_without_fault_is_clean() {
     clean(Faults::default(), 1.0);
 }
 
-/// The server makes ticks on another thread than the one that answers: nobody may take the tick of a start for one of the phase.
+/// The server makes ticks on another thread than answers: the tick of a start must not count as a phase tick.
 #[test]
 fn an_hour_in_which_answers_overtake_ticks_of_starts_is_clean() {
     clean(Faults { starts_late_ms: 10, ..Faults::default() }, 1.0);
 }
 
-/// An odd tick in a minute, 3 to 45 ms early: whoever moved the moment of all ticks with it would call all others late.
+/// One tick a minute is 3 to 45 ms early. If it moved the phase, all other ticks would count as late.
 #[test]
 fn an_hour_in_which_a_tick_a_minute_is_early_by_a_little_is_clean() {
     clean(Faults { early_step_ms: 3, ..Faults::default() }, 46.0);

@@ -1,4 +1,4 @@
-//! A tool that cannot see a fault is worthless: it is run against a server with faults, and its report must tell each of them.
+//! Tests that the tool finds faults: it runs against a fake server with faults, and its report must have each of them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

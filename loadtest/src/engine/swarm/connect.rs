@@ -1,4 +1,4 @@
-//! Connections: begun a few at a time, lost, and tried again.
+//! Connections of sessions: a few are opened at once, and lost ones are opened again.
 
 use std::io;
 
@@ -6,15 +6,15 @@ use mio::net::TcpStream;
 use mio::{Interest, Token};
 
 use super::super::session::{ClientSession, Stage};
-use super::{MAX_TRIES, REST, Swarm};
+use super::{MAX_TRIES, RETRY_STEP, Swarm};
 
-/// Why a connection ended, and whether it is worth another try.
-pub(super) struct Lost {
+/// Reason why a connection ended, and whether another attempt makes sense.
+pub(super) struct LostConnection {
     pub kind: String,
     pub again: bool,
 }
 
-impl Lost {
+impl LostConnection {
     pub fn again(kind: impl Into<String>) -> Self {
         Self { kind: kind.into(), again: true }
     }
@@ -30,7 +30,7 @@ impl Lost {
 
 impl Swarm {
     pub(super) fn connect_some(&mut self) {
-        while self.on_their_way < self.plan.in_flight {
+        while self.connecting < self.plan.in_flight {
             let Some(i) = self.queue.pop_front() else { return };
             if self.sessions[i].stage != Stage::Queued {
                 continue;
@@ -42,26 +42,26 @@ impl Swarm {
                 Ok(stream)
             });
             let session = &mut self.sessions[i];
-            (session.since, session.heard) = (now, now);
+            (session.since, session.received_at) = (now, now);
             match opened {
                 Ok(stream) => {
                     session.stream = Some(stream);
                     session.stage = Stage::Connecting;
-                    self.on_their_way += 1;
+                    self.connecting += 1;
                 }
-                Err(e) => self.lose(i, &Lost::again(format!("cannot connect: {e}"))),
+                Err(e) => self.lose(i, &LostConnection::again(format!("cannot connect: {e}"))),
             }
         }
     }
 
     pub(super) fn stage(&mut self, i: usize, stage: Stage) {
         let before = std::mem::replace(&mut self.sessions[i].stage, stage);
-        self.on_their_way -= usize::from(before.is_on_its_way() && !stage.is_on_its_way());
+        self.connecting -= usize::from(before.is_connecting() && !stage.is_connecting());
         self.live = self.live + usize::from(stage == Stage::Live) - usize::from(before == Stage::Live);
         self.given_up = self.given_up + usize::from(stage == Stage::GivenUp) - usize::from(before == Stage::GivenUp);
     }
 
-    pub(super) fn lose(&mut self, i: usize, why: &Lost) {
+    pub(super) fn lose(&mut self, i: usize, why: &LostConnection) {
         let now = self.clock.now();
         self.second.errors.add(&why.kind, 1);
         self.second.counters.lost += u64::from(self.sessions[i].stage == Stage::Live);
@@ -69,8 +69,8 @@ impl Swarm {
         session.hang_up();
         session.tries = session.tries.saturating_add(1);
         let stage = if why.again && session.tries <= MAX_TRIES {
-            session.since = now + REST * i64::from(session.tries);
-            Stage::Resting
+            session.since = now + RETRY_STEP * i64::from(session.tries);
+            Stage::Pausing
         } else {
             self.second.counters.given_up += 1;
             Stage::GivenUp
@@ -79,7 +79,7 @@ impl Swarm {
         self.watched.lost(i);
     }
 
-    /// The system has news of a session; `ended`: the server has closed it, perhaps after its last words.
+    /// Processes a socket event of a session. `ended`: the server has closed the connection, and its last messages may still be unread.
     pub(super) fn ready(&mut self, i: usize, readable: bool, ended: bool, writable: bool) {
         let Some(session) = self.sessions.get_mut(i).filter(|s| s.stream.is_some()) else { return };
         let mut done = Ok(());
@@ -96,21 +96,21 @@ impl Swarm {
         }
     }
 
-    pub(super) fn connected(&mut self, i: usize) -> Result<(), Lost> {
+    pub(super) fn connected(&mut self, i: usize) -> Result<(), LostConnection> {
         let session = &mut self.sessions[i];
         let Some(stream) = &session.stream else { return Ok(()) };
         match stream.take_error() {
             Ok(None) => {}
-            Ok(Some(e)) | Err(e) => return Err(Lost::again(format!("cannot connect: {}", e.kind()))),
+            Ok(Some(e)) | Err(e) => return Err(LostConnection::again(format!("cannot connect: {}", e.kind()))),
         }
         if stream.peer_addr().is_err() {
             return Ok(()); // not yet
         }
         session.stage = Stage::Upgrading;
-        session.send(self.request.as_bytes()).map_err(|e| Lost::broken(&e))
+        session.send(self.request.as_bytes()).map_err(|e| LostConnection::broken(&e))
     }
 }
 
-fn flushed(session: &mut ClientSession) -> Result<(), Lost> {
-    session.flush().map_err(|e| Lost::broken(&e))
+fn flushed(session: &mut ClientSession) -> Result<(), LostConnection> {
+    session.flush().map_err(|e| LostConnection::broken(&e))
 }

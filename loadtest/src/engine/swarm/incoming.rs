@@ -1,39 +1,39 @@
-//! What comes in: bytes, frames, ticks and other messages.
+//! Received data: bytes, frames, ticks and other messages.
 
 use std::io::{self, Read};
 
-use super::super::Told;
+use super::super::EngineReport;
 use super::super::clock::Us;
 use super::super::frame::{self, Opcode};
 use super::super::heartbeat;
 use super::super::session::{self, ServerMessage, Stage};
 use super::super::subscriptions::Ticked;
 use super::super::watch::TickKind;
-use super::connect::Lost;
+use super::connect::LostConnection;
 use super::{SILENCE_MARGIN, Swarm};
 
 impl Swarm {
-    /// Reads what has come. When the session has ended, to its end: the system tells of that only once.
-    pub(super) fn read(&mut self, i: usize, buffer: &mut [u8], ended: bool) -> Result<(), Lost> {
+    /// Reads what has arrived. A connection that has ended is read to its end: the system reports that only once.
+    pub(super) fn read(&mut self, i: usize, buffer: &mut [u8], ended: bool) -> Result<(), LostConnection> {
         loop {
             let session = &mut self.sessions[i];
             let Some(stream) = &mut session.stream else { return Ok(()) };
             let kept = session.tail.len();
             let Some((before, rest)) = buffer.split_at_mut_checked(kept).filter(|(_, rest)| !rest.is_empty()) else {
-                return Err(Lost::again("frame of more than 256 KiB"));
+                return Err(LostConnection::again("frame of more than 256 KiB"));
             };
             let n = match stream.read(rest) {
-                Ok(0) => return Err(Lost::again("closed by the server")),
+                Ok(0) => return Err(LostConnection::again("closed by the server")),
                 Ok(n) => n,
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(e) => return Err(Lost::broken(&e)),
+                Err(e) => return Err(LostConnection::broken(&e)),
             };
             let at = self.clock.now();
             let drained = n < rest.len() && !ended;
             before.copy_from_slice(&session.tail);
             session.tail.clear();
-            session.heard = at;
+            session.received_at = at;
             self.take(i, &buffer[..kept + n], at)?;
             if drained {
                 return Ok(());
@@ -41,10 +41,10 @@ impl Swarm {
         }
     }
 
-    /// Everything whole in `bytes`; the rest is kept for the next time.
-    fn take(&mut self, i: usize, mut bytes: &[u8], at: Us) -> Result<(), Lost> {
+    /// Processes the complete frames in `bytes`, and keeps the rest for the next call.
+    fn take(&mut self, i: usize, mut bytes: &[u8], at: Us) -> Result<(), LostConnection> {
         if self.sessions[i].stage == Stage::Upgrading {
-            match session::upgrade_answer(bytes).map_err(Lost::for_good)? {
+            match session::upgrade_answer(bytes).map_err(LostConnection::for_good)? {
                 None => {
                     self.sessions[i].tail.extend_from_slice(bytes);
                     return Ok(());
@@ -53,10 +53,10 @@ impl Swarm {
                     bytes = &bytes[used..];
                     self.stage(i, Stage::Joining);
                 }
-                Some((_, status)) => return Err(Lost::again(format!("websocket refused: HTTP {status}"))),
+                Some((_, status)) => return Err(LostConnection::again(format!("websocket refused: HTTP {status}"))),
             }
         }
-        while let Some(frame) = frame::next(bytes).map_err(|broken| Lost::again(broken.0))? {
+        while let Some(frame) = frame::next(bytes).map_err(|broken| LostConnection::again(broken.0))? {
             bytes = &bytes[frame.bytes..];
             match frame.opcode {
                 Opcode::Text if heartbeat::is(frame.payload) => self.tick(i, frame.payload, at),
@@ -64,9 +64,9 @@ impl Swarm {
                 Opcode::Ping => {
                     let mut out = Vec::new();
                     frame::pong(&mut out, frame.payload);
-                    self.sessions[i].send(&out).map_err(|e| Lost::broken(&e))?;
+                    self.sessions[i].send(&out).map_err(|e| LostConnection::broken(&e))?;
                 }
-                Opcode::Close => return Err(Lost::again("closed by the server")),
+                Opcode::Close => return Err(LostConnection::again("closed by the server")),
                 Opcode::Binary | Opcode::Pong => {}
             }
         }
@@ -81,18 +81,18 @@ impl Swarm {
             Ticked::Unreadable => self.second.errors.add("unreadable tick", 1),
             Ticked::NotAsked { idmesin } if self.sessions[i].leaving == idmesin => {}
             Ticked::NotAsked { .. } => self.second.errors.add("tick of a machine that was not asked for", 1),
-            Ticked::Of { idmesin, what, is_answer, is_told } => {
+            Ticked::Of { idmesin, what, is_answer, is_reported } => {
                 if is_answer {
                     self.answered(i);
                 }
-                if is_told && what != TickKind::Tick {
-                    self.tell(Told::Heard { session: i, idmesin, what });
+                if is_reported && what != TickKind::Tick {
+                    self.report(EngineReport::Tick { session: i, idmesin, what });
                 }
             }
         }
     }
 
-    fn message(&mut self, i: usize, message: ServerMessage, at: Us) -> Result<(), Lost> {
+    fn message(&mut self, i: usize, message: ServerMessage, at: Us) -> Result<(), LostConnection> {
         let mut out = Vec::new();
         match message {
             ServerMessage::Open { ping_interval_ms, ping_timeout_ms } => {
@@ -104,13 +104,13 @@ impl Swarm {
                 self.subscribe_all(i, &mut out);
             }
             ServerMessage::Ping => frame::text(&mut out, "3"),
-            ServerMessage::Refused(why) => return Err(Lost::for_good(format!("join refused: {why}"))),
-            ServerMessage::Answer { id, told } => self.subscribed(i, id, told, at),
-            ServerMessage::Bye => return Err(Lost::again("ended by the server")),
+            ServerMessage::Refused(why) => return Err(LostConnection::for_good(format!("join refused: {why}"))),
+            ServerMessage::Answer { id, snapshot } => self.subscribed(i, id, snapshot, at),
+            ServerMessage::Bye => return Err(LostConnection::again("ended by the server")),
             ServerMessage::Joined | ServerMessage::Noop => {}
             ServerMessage::Unreadable => self.second.errors.add("unreadable message", 1),
         }
-        if out.is_empty() { Ok(()) } else { self.sessions[i].send(&out).map_err(|e| Lost::broken(&e)) }
+        if out.is_empty() { Ok(()) } else { self.sessions[i].send(&out).map_err(|e| LostConnection::broken(&e)) }
     }
 
     fn subscribe_all(&mut self, i: usize, out: &mut Vec<u8>) {
@@ -127,26 +127,26 @@ impl Swarm {
         }
     }
 
-    /// The answer to a subscribe, to one that was repeated to compare the clocks, or to an unsubscribe.
-    fn subscribed(&mut self, i: usize, slot: usize, told: heartbeat::Snapshot, at: Us) {
+    /// Processes the answer to a subscribe, to a repeated one that compares the clocks, or to an unsubscribe.
+    fn subscribed(&mut self, i: usize, slot: usize, snapshot: heartbeat::Snapshot, at: Us) {
         if slot == self.watched.width() {
             self.sessions[i].leaving = 0;
             return;
         }
         let times = (self.sessions[i].asked, at);
-        let Some(answer) = self.watched.answer(i, slot, &told, times, &mut self.clock, &mut self.second) else {
+        let Some(answer) = self.watched.answer(i, slot, &snapshot, times, &mut self.clock, &mut self.second) else {
             return self.second.errors.add("answer to nothing that was asked", 1);
         };
-        if answer.is_told {
-            let runs = told.ends_at.is_some();
-            self.tell(Told::Subscribed { session: i, idmesin: answer.idmesin, status: told.status, runs });
+        if answer.is_reported {
+            let runs = snapshot.ends_at.is_some();
+            self.report(EngineReport::Subscribed { session: i, idmesin: answer.idmesin, status: snapshot.status, runs });
         }
         if answer.is_first {
             self.answered(i);
         }
     }
 
-    /// One of the answers that a session waits for is here.
+    /// Counts one of the answers for which a session waits.
     fn answered(&mut self, i: usize) {
         let session = &mut self.sessions[i];
         session.waiting = session.waiting.saturating_sub(1);

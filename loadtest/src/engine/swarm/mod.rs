@@ -1,8 +1,8 @@
-//! The engine's thread: it waits for sockets, reads each that has something, and lets no session keep a buffer.
+//! Thread of the engine: it waits for sockets and reads those that have data. No session has a buffer.
 
+mod commands;
 mod connect;
 mod incoming;
-mod orders;
 
 use std::collections::VecDeque;
 use std::io;
@@ -17,30 +17,30 @@ use super::clock::{ServerClock, Us};
 use super::session::{self, ClientSession};
 use super::stats::Second;
 use super::subscriptions::Subscriptions;
-use super::{EngineCommand, Plan, Told};
+use super::{EngineCommand, EngineReport, Plan};
 use crate::process::{thread_cpu_us, thread_wait_us};
 
 const WAKE: Token = Token(usize::MAX);
 const EVENTS: usize = 4096;
-/// One buffer for all sessions: more than a turn of the server writes to one.
+/// Size of the one buffer for all sessions: more than the server writes to one session at once.
 const BUFFER_BYTES: usize = 256 * 1024;
 const SECOND: Us = 1_000_000;
-/// How long a session may take to join and subscribe.
+/// Time in which a session must join and subscribe.
 const JOIN_WITHIN: Us = 20 * SECOND;
-/// A lost session tries again after this, each time later by as much.
-const REST: Us = SECOND;
+/// Pause before the first new attempt of a lost session; each further pause is longer by this.
+const RETRY_STEP: Us = SECOND;
 const MAX_TRIES: u8 = 5;
-/// Waking up costs more than reading a tick. So when more ticks a second come than this …
+/// A wake-up costs more than reading a tick. So when more ticks than this arrive in a second …
 const BUSY_FRAMES: u64 = 1_000;
-/// … and fewer sessions than this had something, others are waited for …
-const FEW: usize = 64;
-/// … so long. Lateness that is measured has up to this in it.
-const GATHER: Duration = Duration::from_micros(200);
-/// Sessions that ask for their machine once more in each second, to compare the clocks.
+/// … and fewer sessions than this had data, the thread waits for others …
+const FEW_SESSIONS: usize = 64;
+/// … for this time. Measured lateness includes up to this.
+const GATHER_FOR: Duration = Duration::from_micros(200);
+/// Sessions that repeat a subscribe in each second, to compare the clocks.
 const PROBES: usize = 4;
-/// Until the first server has told: Engine.IO's own defaults, interval and timeout together.
+/// Silence of the server after which it counts as gone: Engine.IO's default interval and timeout, until the server sends its own.
 const SILENT_AFTER: Us = 45 * SECOND;
-/// What a server may be late with its ping.
+/// Greatest delay of a server's ping.
 const SILENCE_MARGIN: Us = 5 * SECOND;
 
 pub struct Swarm {
@@ -49,17 +49,17 @@ pub struct Swarm {
     poll: Poll,
     waker: Arc<Waker>,
     inbox: std_mpsc::Receiver<EngineCommand>,
-    outbox: mpsc::Sender<Told>,
+    outbox: mpsc::Sender<EngineReport>,
     sessions: Vec<ClientSession>,
     watched: Subscriptions,
     clock: ServerClock,
     second: Second,
     buffer: Box<[u8]>,
     queue: VecDeque<usize>,
-    on_their_way: usize,
+    connecting: usize,
     live: usize,
     given_up: usize,
-    /// When the sessions were last told to connect, all of them; none when all have.
+    /// When all sessions last began to connect; `None` when all have settled.
     gathering: Option<Us>,
     silent_after: Us,
     probe: usize,
@@ -68,7 +68,7 @@ pub struct Swarm {
 }
 
 impl Swarm {
-    pub fn new(plan: Plan, inbox: std_mpsc::Receiver<EngineCommand>, outbox: mpsc::Sender<Told>) -> Result<Self, String> {
+    pub fn new(plan: Plan, inbox: std_mpsc::Receiver<EngineCommand>, outbox: mpsc::Sender<EngineReport>) -> Result<Self, String> {
         let poll = Poll::new().map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let waker = Waker::new(poll.registry(), WAKE).map_err(|e| format!("cannot wait for sockets: {e}"))?;
         let sessions = plan.tokens.len();
@@ -84,7 +84,7 @@ impl Swarm {
             second: Second::new()?,
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             queue: (0..sessions).collect(),
-            on_their_way: 0,
+            connecting: 0,
             live: 0,
             given_up: 0,
             gathering: Some(0),
@@ -100,7 +100,7 @@ impl Swarm {
         self.waker.clone()
     }
 
-    /// Until it is told to stop, or nobody listens any more.
+    /// Runs until a command stops it, or the receiver of the reports is gone.
     pub fn run(mut self) {
         let mut events = Events::with_capacity(EVENTS);
         let (mut second_began, mut busy) = (self.clock.now(), false);
@@ -123,16 +123,16 @@ impl Swarm {
                 let ended = event.is_read_closed();
                 self.ready(event.token().0, event.is_readable() || ended || event.is_error(), ended, event.is_writable());
             }
-            if busy && events.iter().take(FEW).count() < FEW {
-                std::thread::sleep(GATHER);
+            if busy && events.iter().take(FEW_SESSIONS).count() < FEW_SESSIONS {
+                std::thread::sleep(GATHER_FOR);
             }
             while let Ok(command) = self.inbox.try_recv() {
                 if matches!(command, EngineCommand::Stop) {
                     return;
                 }
-                self.obey(command);
+                self.carry_out(command);
             }
-            self.see_whether_settled();
+            self.report_when_settled();
             let now = self.clock.now();
             if now >= second_began + SECOND {
                 self.sweep(now);
@@ -145,24 +145,24 @@ impl Swarm {
         }
     }
 
-    fn see_whether_settled(&mut self) {
+    fn report_when_settled(&mut self) {
         if let Some(since) = self.gathering
             && self.live + self.given_up == self.sessions.len()
         {
             self.gathering = None;
             self.watched.all_joined();
             let after_us = self.clock.now() - since;
-            self.tell(Told::Settled { after_us, live: self.live });
+            self.report(EngineReport::Settled { after_us, live: self.live });
         }
     }
 
-    fn tell(&mut self, report: Told) {
+    fn report(&mut self, report: EngineReport) {
         if let Err(mpsc::error::TrySendError::Full(_)) = self.outbox.try_send(report) {
             self.second.errors.add("the tool's own queue of reports was full", 1);
         }
     }
 
-    /// `false` when nobody listens any more.
+    /// Reports the last second. Returns `false` when the receiver is gone.
     fn report_second(&mut self, length: Us) -> bool {
         let (cpu, wait) = (thread_cpu_us(), thread_wait_us());
         self.second.seconds = length as f64 / SECOND as f64;
@@ -172,7 +172,7 @@ impl Swarm {
         self.second.joining = self.sessions.len() - self.live - self.given_up;
         self.second.clock_error_us = self.clock.error_us();
         (self.last_cpu_us, self.last_wait_us) = (cpu, wait);
-        let listening = self.outbox.try_send(Told::Second(Box::new(self.second.clone())));
+        let listening = self.outbox.try_send(EngineReport::Second(Box::new(self.second.clone())));
         self.second.clear();
         !matches!(listening, Err(mpsc::error::TrySendError::Closed(_)))
     }

@@ -1,4 +1,4 @@
-//! The rules, tick by tick.
+//! Tests of the rules, tick by tick.
 
 use std::time::Instant;
 
@@ -20,34 +20,34 @@ impl Desk {
         Self { counters: Counters::default(), spans, clock, phase: Phase::new(1000), watch: WatchedTopic::new(7, 0) }
     }
 
-    fn run(&mut self, counting: Counting, act: impl FnOnce(&mut WatchedTopic, &mut Phase, &mut Books<'_>)) -> &Counters {
-        let mut books = Books { counters: &mut self.counters, spans: &mut self.spans, clock: &self.clock, counting };
-        act(&mut self.watch, &mut self.phase, &mut books);
+    fn run(&mut self, counting: Counting, act: impl FnOnce(&mut WatchedTopic, &mut Phase, &mut Findings<'_>)) -> &Counters {
+        let mut findings = Findings { counters: &mut self.counters, spans: &mut self.spans, clock: &self.clock, counting };
+        act(&mut self.watch, &mut self.phase, &mut findings);
         &self.counters
     }
 
-    /// A tick made at `server_time` that took 1 ms.
+    /// Passes a tick with this `server_time`, which took 1 ms.
     fn tick(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
-        self.said(counting, ends_at, server_time, ends_at - server_time);
+        self.tick_with(counting, ends_at, server_time, ends_at - server_time);
     }
 
-    fn said(&mut self, counting: Counting, ends_at: i64, server_time: i64, tl: i64) {
+    fn tick_with(&mut self, counting: Counting, ends_at: i64, server_time: i64, tl: i64) {
         let tick = Heartbeat { idmesin: 7, tl, ends_at: Some(ends_at), server_time };
-        self.run(counting, |watch, phase, books| {
-            watch.heard(&tick, (server_time + 1) * 1000, phase, books);
+        self.run(counting, |watch, phase, findings| {
+            watch.on_tick(&tick, (server_time + 1) * 1000, phase, findings);
         });
     }
 
     fn joined(&mut self, counting: Counting, ends_at: i64, server_time: i64) {
-        let told =
+        let snapshot =
             Snapshot { status: 200, tl: Some(ends_at - server_time), ends_at: Some(ends_at), server_time: Some(server_time) };
-        self.run(counting, |watch, phase, books| watch.acknowledged(&told, phase, books));
+        self.run(counting, |watch, phase, findings| watch.acknowledged(&snapshot, phase, findings));
     }
 }
 
 const END: i64 = 100_900;
 
-/// Joined, its phase (400) found, and a window of five seconds open.
+/// Desk that has joined and measured its phase (400), with an open window of five seconds.
 fn in_window() -> Desk {
     let mut desk = Desk::new();
     desk.joined(Counting::Not, END, 1_000);
@@ -64,7 +64,7 @@ fn in_window() -> Desk {
 const WINDOW: Counting = Counting::Window { ms: 5_000 };
 
 fn close(desk: &mut Desk) -> Counters {
-    desk.run(WINDOW, |watch, phase, books| watch.close_window(20_000, phase, books));
+    desk.run(WINDOW, |watch, phase, findings| watch.close_window(20_000, phase, findings));
     desk.counters
 }
 
@@ -84,7 +84,7 @@ fn a_clean_window_expects_what_came() {
 fn lost_ticks_are_missed_wherever_they_are() {
     for lost in 4..9 {
         let mut desk = in_window();
-        // Ticks go on after the window, which ends with the one at 8,402.
+        // Ticks continue after the window, which ends with the one at 8,402.
         (4..12).filter(|n| *n != lost).for_each(|n| desk.tick(WINDOW, END, n * 1000 + 402));
         let counters = close(&mut desk);
         assert_eq!((counters.expected, counters.deliveries, counters.missed), (5, 4, 1), "tick {lost}");
@@ -94,12 +94,12 @@ fn lost_ticks_are_missed_wherever_they_are() {
 }
 
 #[test]
-fn doubled_ticks_and_false_ones_are_told() {
+fn duplicate_and_forbidden_ticks_are_counted() {
     let mut desk = in_window();
     desk.tick(WINDOW, END, 4_402);
     desk.tick(WINDOW, END, 4_402);
     desk.tick(WINDOW, END, 4_500);
-    desk.said(WINDOW, END, 5_402, END - 5_403);
+    desk.tick_with(WINDOW, END, 5_402, END - 5_403);
     let counters = close(&mut desk);
     assert_eq!((counters.duplicates, counters.tl_wrong, counters.deliveries), (2, 1, 2));
 }
@@ -115,19 +115,19 @@ fn a_tick_of_the_past_is_not_falling() {
 #[test]
 fn a_whole_run_has_its_ticks_and_one_final() {
     let mut desk = Desk::new();
-    let told = Snapshot { status: 200, tl: None, ends_at: None, server_time: Some(900) };
-    desk.run(Counting::Runs, |watch, phase, books| watch.acknowledged(&told, phase, books));
+    let snapshot = Snapshot { status: 200, tl: None, ends_at: None, server_time: Some(900) };
+    desk.run(Counting::Runs, |watch, phase, findings| watch.acknowledged(&snapshot, phase, findings));
     desk.phase.learn(400);
     // From 1,000 to 5,500: the tick at 5,400 is within 200 ms of the end.
     for at in [1_000, 1_400, 2_400, 3_400, 4_400] {
         desk.tick(Counting::Runs, 5_500, at);
     }
-    desk.said(Counting::Runs, 5_500, 5_503, 0);
+    desk.tick_with(Counting::Runs, 5_500, 5_503, 0);
     let counters = desk.counters;
     assert_eq!((counters.starts, counters.finals, counters.missed, counters.unexpected), (1, 1, 0, 0));
     assert_eq!((counters.expected, counters.deliveries), (4, 4));
     assert!((4.4..4.7).contains(&desk.spans.last.max_ms()));
-    desk.said(Counting::Runs, 5_500, 5_503, 0);
+    desk.tick_with(Counting::Runs, 5_500, 5_503, 0);
     desk.tick(Counting::Runs, 5_500, 5_400);
     assert_eq!((desk.counters.finals_duplicate, desk.counters.unexpected), (1, 1));
 }
@@ -136,11 +136,11 @@ fn a_whole_run_has_its_ticks_and_one_final() {
 fn a_final_tick_that_does_not_come_is_missing() {
     let mut desk = Desk::new();
     desk.joined(Counting::Runs, 5_500, 1_000);
-    desk.run(Counting::Runs, |watch, phase, books| watch.check(8_000, phase, books));
+    desk.run(Counting::Runs, |watch, phase, findings| watch.check(8_000, phase, findings));
     assert_eq!(desk.counters.finals_missing, 0);
-    desk.run(Counting::Runs, |watch, phase, books| watch.check(9_000, phase, books));
+    desk.run(Counting::Runs, |watch, phase, findings| watch.check(9_000, phase, findings));
     assert_eq!(desk.counters.finals_missing, 1);
-    // No tick was ever seen: the phase is not known, and still something is missing.
+    // Without any tick the phase is unknown, and ticks still count as missing.
     assert!(desk.counters.missed >= 4, "{}", desk.counters.missed);
 }
 
@@ -158,10 +158,10 @@ fn an_end_that_is_moved_is_no_fault_before_it_has_come_and_after_it() {
     }
     desk.tick(Counting::Runs, 6_500, 4_600);
     desk.tick(Counting::Runs, 6_500, 5_400);
-    desk.said(Counting::Runs, 6_500, 6_500, 0);
+    desk.tick_with(Counting::Runs, 6_500, 6_500, 0);
     desk.tick(Counting::Runs, 8_500, 6_900);
     desk.tick(Counting::Runs, 8_500, 7_400);
-    desk.said(Counting::Runs, 8_500, 8_500, 0);
+    desk.tick_with(Counting::Runs, 8_500, 8_500, 0);
     let c = &desk.counters;
     assert_eq!((c.finals, c.finals_missing, c.missed, c.unexpected, c.tl_not_falling), (2, 0, 0, 0, 0));
 }
@@ -177,7 +177,7 @@ fn a_tick_beside_the_end_is_unexpected() {
 }
 
 #[test]
-fn a_start_that_is_told_late_is_no_fault() {
+fn a_late_tick_of_a_start_is_no_fault() {
     let mut desk = Desk::new();
     desk.phase.learn(400);
     // The run is from 1,150 to 4,150; its first tick was made at 1,330, and the phase tick at 1,400 is 250 ms after the start.
@@ -185,7 +185,7 @@ fn a_start_that_is_told_late_is_no_fault() {
         desk.tick(Counting::Runs, 4_150, at);
     }
     assert_eq!((desk.counters.unexpected, desk.counters.starts), (0, 1));
-    // One that began at 5,330 has no tick at 5,400.
+    // A run that began at 5,330 has no tick at 5,400.
     for at in [5_330, 5_400] {
         desk.tick(Counting::Runs, 9_330, at);
     }
@@ -204,7 +204,7 @@ fn the_tick_of_a_start_that_comes_after_the_answer_says_nothing_about_the_phase(
         (1..4).map(|s| n * 4_000 + s * 1000 + 400).filter(|at| *at <= began + 2_800).for_each(|at| {
             desk.tick(Counting::Runs, began + 3_000, at);
         });
-        desk.said(Counting::Runs, began + 3_000, began + 3_000, 0);
+        desk.tick_with(Counting::Runs, began + 3_000, began + 3_000, 0);
         desk.watch.subscribed = false;
     }
     assert_eq!(desk.phase.due(desk.phase.index(200_400)), 200_400);
@@ -220,7 +220,7 @@ fn a_tick_that_is_nearly_a_period_late_makes_no_duplicate() {
     for at in [4_402, 6_380, 6_402, 7_402, 8_402] {
         desk.tick(WINDOW, END, at);
     }
-    // The one due at 5,400 was made at 6,380, beside the next.
+    // The tick that was due at 5,400 was made at 6,380, next to the following one.
     let counters = close(&mut desk);
     assert_eq!((counters.duplicates, counters.missed, counters.expected), (0, 1, 5));
 }
@@ -229,7 +229,7 @@ fn a_tick_that_is_nearly_a_period_late_makes_no_duplicate() {
 fn a_phase_that_was_found_from_late_ticks_makes_no_fault() {
     let mut desk = Desk::new();
     desk.joined(Counting::Not, END, 1_000);
-    // In truth it is 400.
+    // The true phase is 400.
     for at in [1_520, 2_520, 3_521] {
         desk.tick(Counting::Not, END, at);
     }

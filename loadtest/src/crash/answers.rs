@@ -1,4 +1,4 @@
-//! What was heard of a receipt until it was decided, sending by sending.
+//! Answers about a receipt until it is decided, in the order of its requests.
 
 use std::fmt;
 use std::io;
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 
 use crate::http::ServerAnswer;
 
-/// Lines that are kept; what comes after them is counted.
-const LINES: usize = 24;
+/// Rows that are kept; later answers are only counted.
+const MAX_ROWS: usize = 24;
 
-/// Alike answers in a row are one line, so that a purchase that is asked for again every few milliseconds can be read.
+/// Equal answers that follow each other are one row, so that a purchase that is repeated every few milliseconds stays readable.
 #[derive(Debug, Clone, Default)]
-pub struct Heard {
+pub struct ReceiptAnswers {
     first: Option<Instant>,
-    lines: Vec<Line>,
+    rows: Vec<AnswerRow>,
     more: u32,
 }
 
 #[derive(Debug, Clone)]
-struct Line {
-    /// Since the first was sent, of the first and of the last answer.
+struct AnswerRow {
+    /// Times of the first and of the last answer, since the first request was sent.
     first: Duration,
     last: Duration,
-    /// The longest that one of them took.
+    /// Longest time that one of them took.
     took: Duration,
     times: u32,
     what: String,
 }
 
-impl Heard {
-    /// The answer to what was sent at `sent`, now.
+impl ReceiptAnswers {
+    /// Adds the answer, received now, to the request that was sent at `sent`.
     pub fn add(&mut self, sent: Instant, answer: &io::Result<ServerAnswer>) {
         let what = match answer {
             Ok(answer) => {
@@ -39,19 +39,19 @@ impl Heard {
             Err(why) => format!("no answer: {why}"),
         };
         let (at, took) = (self.first.get_or_insert(sent).elapsed(), sent.elapsed());
-        if let Some(line) = self.lines.last_mut().filter(|line| line.what == what) {
-            (line.last, line.took, line.times) = (at, line.took.max(took), line.times + 1);
-        } else if self.lines.len() < LINES {
-            self.lines.push(Line { first: at, last: at, took, times: 1, what });
+        if let Some(row) = self.rows.last_mut().filter(|row| row.what == what) {
+            (row.last, row.took, row.times) = (at, row.took.max(took), row.times + 1);
+        } else if self.rows.len() < MAX_ROWS {
+            self.rows.push(AnswerRow { first: at, last: at, took, times: 1, what });
         } else {
             self.more += 1;
         }
     }
 }
 
-impl fmt::Display for Heard {
+impl fmt::Display for ReceiptAnswers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, Line { first, last, took, times, what }) in self.lines.iter().enumerate() {
+        for (place, AnswerRow { first, last, took, times, what }) in self.rows.iter().enumerate() {
             f.write_str(if place == 0 { "" } else { "; " })?;
             write!(f, "{:.3} s: {what}", first.as_secs_f64())?;
             match times {
@@ -68,22 +68,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alike_answers_are_one_line() {
+    fn equal_answers_are_one_row() {
         let answer = |status, server: &str| {
             let (message, server) = ("sibuk".to_owned(), Some(server.to_owned()));
             Ok(ServerAnswer { status, message, data: serde_json::Value::Null, cookie: None, server })
         };
-        let (mut heard, now) = (Heard::default(), Instant::now());
-        heard.add(now, &Err(io::ErrorKind::ConnectionReset.into()));
+        let (mut answers, now) = (ReceiptAnswers::default(), Instant::now());
+        answers.add(now, &Err(io::ErrorKind::ConnectionReset.into()));
         for _ in 0..3 {
-            heard.add(now, &answer(503, "n1"));
+            answers.add(now, &answer(503, "n1"));
         }
-        heard.add(now, &answer(200, "n2"));
-        let told = heard.to_string();
-        assert!(told.contains("s: no answer: connection reset, which took 0."), "{told}");
+        answers.add(now, &answer(200, "n2"));
+        let report = answers.to_string();
+        assert!(report.contains("s: no answer: connection reset, which took 0."), "{report}");
         assert!(
-            told.contains("s: 503 \"sibuk\" by n1, 3 times until 0.") && told.contains("s: 200 \"sibuk\" by n2, which"),
-            "{told}"
+            report.contains("s: 503 \"sibuk\" by n1, 3 times until 0.") && report.contains("s: 200 \"sibuk\" by n2, which"),
+            "{report}"
         );
     }
 }

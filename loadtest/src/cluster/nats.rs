@@ -10,7 +10,7 @@ use embedded_postgres::die_with_parent;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::wire::Wire;
+use super::cut_proxy::CutProxy;
 use crate::local::{free_port, installed};
 
 const SERVERS: usize = 3;
@@ -23,53 +23,53 @@ pub fn program() -> Option<PathBuf> {
     installed("nats-server")
 }
 
-struct One {
+struct NatsServer {
     name: String,
     port: u16,
     process: Option<Child>,
 }
 
-impl Drop for One {
+impl Drop for NatsServer {
     fn drop(&mut self) {
         let _ = self.kill();
     }
 }
 
-impl One {
+impl NatsServer {
     fn kill(&mut self) -> Result<(), String> {
         let Some(mut server) = self.process.take() else { return Ok(()) };
         server.kill().and_then(|()| server.wait()).map(drop).map_err(|e| e.to_string())
     }
 }
 
-pub struct News {
+pub struct Nats {
     program: PathBuf,
     dir: PathBuf,
     password: String,
-    servers: Vec<One>,
-    lines: Vec<Wire>,
+    servers: Vec<NatsServer>,
+    proxies: Vec<CutProxy>,
 }
 
-impl News {
+impl Nats {
     /// Starts them with their files in `dir`, which must not exist, and with connections for this many Nyala servers.
     ///
     /// # Errors
     /// One line: why it was not possible.
-    pub async fn start(program: PathBuf, dir: PathBuf, lines: usize) -> Result<Self, String> {
+    pub async fn start(program: PathBuf, dir: PathBuf, proxies: usize) -> Result<Self, String> {
         fs::create_dir_all(&dir).map_err(|e| format!("{}: {e}", dir.display()))?;
         let password = format!("{:032x}", rand::random::<u128>());
         let ports = || (0..SERVERS).map(|_| free_port()).collect::<Result<Vec<_>, _>>().map_err(|e| e.to_string());
         let (ports, routes) = (ports()?, ports()?);
-        let mut all = Self { program, dir, password, servers: Vec::new(), lines: Vec::new() };
+        let mut all = Self { program, dir, password, servers: Vec::new(), proxies: Vec::new() };
         for (place, port) in ports.iter().enumerate() {
             let name = format!("nats{}", place + 1);
             let file = all.dir.join(format!("{name}.conf"));
             fs::write(&file, configuration(&name, *port, place, &routes, &all.password))
                 .map_err(|e| format!("{}: {e}", file.display()))?;
-            all.servers.push(One { name, port: *port, process: None });
+            all.servers.push(NatsServer { name, port: *port, process: None });
         }
-        for _ in 0..lines {
-            all.lines.push(Wire::start(&ports).await?);
+        for _ in 0..proxies {
+            all.proxies.push(CutProxy::start(&ports).await?);
         }
         all.start_again().await?;
         Ok(all)
@@ -77,13 +77,13 @@ impl News {
 
     /// Value of `NYALA__CLUSTER__NATS_URL` for the server with this index.
     pub fn url(&self, node: usize) -> String {
-        let doors = self.lines[node].doors().iter();
-        doors.map(|door| format!("nats://{USER}:{}@127.0.0.1:{door}", self.password)).collect::<Vec<_>>().join(",")
+        let ports = self.proxies[node].ports().iter();
+        ports.map(|port| format!("nats://{USER}:{}@127.0.0.1:{port}", self.password)).collect::<Vec<_>>().join(",")
     }
 
     /// The connection of the server with this index.
-    pub fn line(&self, node: usize) -> &Wire {
-        &self.lines[node]
+    pub fn proxy(&self, node: usize) -> &CutProxy {
+        &self.proxies[node]
     }
 
     /// # Errors
@@ -95,7 +95,7 @@ impl News {
     /// # Errors
     /// When one of them cannot be.
     pub fn kill_all(&mut self) -> Result<(), String> {
-        self.servers.iter_mut().try_for_each(One::kill)
+        self.servers.iter_mut().try_for_each(NatsServer::kill)
     }
 
     /// Sends the signal to all of them.
@@ -114,13 +114,13 @@ impl News {
     pub async fn start_again(&mut self) -> Result<(), String> {
         for server in self.servers.iter_mut().filter(|s| s.process.is_none()) {
             let log = self.dir.join(format!("{}.log", server.name));
-            let told = |e: std::io::Error| format!("{}: {e}", log.display());
-            let file = File::options().create(true).append(true).open(&log).map_err(told)?;
+            let failed = |e: std::io::Error| format!("{}: {e}", log.display());
+            let file = File::options().create(true).append(true).open(&log).map_err(failed)?;
             let mut command = Command::new(&self.program);
             command.arg("-c").arg(self.dir.join(format!("{}.conf", server.name)));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
             die_with_parent(&mut command, Signal::SIGKILL);
-            server.process = Some(command.spawn().map_err(told)?);
+            server.process = Some(command.spawn().map_err(failed)?);
             let since = Instant::now();
             while TcpStream::connect((Ipv4Addr::LOCALHOST, server.port)).is_err() {
                 if since.elapsed() > LISTENS_WITHIN {
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_knows_the_others_and_not_itself() {
+    fn a_server_has_routes_to_the_others_only() {
         let text = configuration("nats2", 4222, 1, &[1, 2, 3], "word");
         assert!(text.contains("routes: [nats://nyala:word@127.0.0.1:1, nats://nyala:word@127.0.0.1:3]"), "{text}");
     }

@@ -35,37 +35,37 @@ impl fmt::Display for Cut {
 
 /// Forwards to each of some ports of this machine. Clones share one state.
 #[derive(Clone)]
-pub struct Wire {
-    doors: Vec<u16>,
+pub struct CutProxy {
+    ports: Vec<u16>,
     cut: watch::Sender<Option<Cut>>,
 }
 
-impl Wire {
+impl CutProxy {
     /// # Errors
     /// When no port is free.
     pub async fn start(to: &[u16]) -> Result<Self, String> {
-        let told = |e: std::io::Error| format!("no port for a line: {e}");
-        let mut wire = Self { doors: Vec::new(), cut: watch::Sender::default() };
-        for port in to {
+        let failed = |e: std::io::Error| format!("no port for a line: {e}");
+        let mut proxy = Self { ports: Vec::new(), cut: watch::Sender::default() };
+        for target in to {
             // A port that the system gives to no other program while nothing listens on it.
-            let door = free_port().map_err(told)?;
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, door)).await.map_err(told)?;
-            wire.doors.push(door);
-            tokio::spawn(stand(listener, door, SocketAddr::from((Ipv4Addr::LOCALHOST, *port)), wire.cut.subscribe()));
+            let port = free_port().map_err(failed)?;
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(failed)?;
+            proxy.ports.push(port);
+            tokio::spawn(listen(listener, port, SocketAddr::from((Ipv4Addr::LOCALHOST, *target)), proxy.cut.subscribe()));
         }
-        Ok(wire)
+        Ok(proxy)
     }
 
     /// Ports to connect to, in the order of the forwarded ones.
-    pub fn doors(&self) -> &[u16] {
-        &self.doors
+    pub fn ports(&self) -> &[u16] {
+        &self.ports
     }
 
     pub fn cut(&self, how: Cut) {
         self.cut.send_replace(Some(how));
     }
 
-    pub fn mend(&self) {
+    pub fn restore(&self) {
         self.cut.send_replace(None);
     }
 }
@@ -73,12 +73,12 @@ impl Wire {
 type State = watch::Receiver<Option<Cut>>;
 
 /// Listens, except while the connection is cut or its far end is dead, until the forwarder is dropped.
-async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
+async fn listen(first: TcpListener, port: u16, to: SocketAddr, mut cut: State) {
     let (mut first, ended) = (Some(first), Arc::new(Notify::new()));
     while cut.wait_for(|cut| *cut != Some(Cut::Broken)).await.is_ok() {
         let listener = match first.take() {
             Some(listener) => Ok(listener),
-            None => TcpListener::bind((Ipv4Addr::LOCALHOST, door)).await,
+            None => TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await,
         };
         let Ok(listener) = listener else {
             tokio::time::sleep(LISTEN_EVERY).await;
@@ -87,10 +87,10 @@ async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
         let state = cut.clone();
         let is_dead = tokio::select! {
             () = accept(listener, to, state, &ended) => false,
-            () = died(to, cut.clone(), &ended) => true,
+            () = wait_until_dead(to, cut.clone(), &ended) => true,
             _ = cut.wait_for(|cut| *cut == Some(Cut::Broken)) => false,
         };
-        while is_dead && cut.has_changed().is_ok() && !is_there(to).await {
+        while is_dead && cut.has_changed().is_ok() && !is_listening(to).await {
             tokio::time::sleep(LISTEN_EVERY).await;
         }
     }
@@ -98,31 +98,31 @@ async fn stand(first: TcpListener, door: u16, to: SocketAddr, mut cut: State) {
 
 /// Waits until the far end has closed a connection and accepts no new one. New connections must be refused then, as without a forwarder: a load balancer
 /// chooses another server only when it could not connect.
-async fn died(to: SocketAddr, cut: State, ended: &Notify) {
+async fn wait_until_dead(to: SocketAddr, cut: State, ended: &Notify) {
     loop {
         ended.notified().await;
         let is_whole = cut.borrow().is_none();
-        if is_whole && !is_there(to).await {
+        if is_whole && !is_listening(to).await {
             return;
         }
     }
 }
 
-async fn is_there(to: SocketAddr) -> bool {
+async fn is_listening(to: SocketAddr) -> bool {
     TcpStream::connect(to).await.is_ok()
 }
 
 async fn accept(listener: TcpListener, to: SocketAddr, cut: State, ended: &Arc<Notify>) {
     loop {
         match listener.accept().await {
-            Ok((near, _)) => drop(tokio::spawn(carry(near, to, cut.clone(), ended.clone()))),
+            Ok((near, _)) => drop(tokio::spawn(forward(near, to, cut.clone(), ended.clone()))),
             Err(_) => tokio::time::sleep(LISTEN_EVERY).await,
         }
     }
 }
 
-async fn carry(near: TcpStream, to: SocketAddr, mut cut: State, ended: Arc<Notify>) {
-    if !passes(&mut cut.clone()).await {
+async fn forward(near: TcpStream, to: SocketAddr, mut cut: State, ended: Arc<Notify>) {
+    if !may_pass(&mut cut.clone()).await {
         return;
     }
     let Ok(far) = TcpStream::connect(to).await else {
@@ -143,14 +143,14 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut cut: State) {
     let mut buf = vec![0; AT_ONCE];
     loop {
         let read = from.read(&mut buf).await.unwrap_or(0);
-        if !passes(&mut cut).await || read == 0 || to.write_all(&buf[..read]).await.is_err() {
+        if !may_pass(&mut cut).await || read == 0 || to.write_all(&buf[..read]).await.is_err() {
             return;
         }
     }
 }
 
 /// Waits while the connection is muted. Returns whether bytes may pass then.
-async fn passes(cut: &mut State) -> bool {
+async fn may_pass(cut: &mut State) -> bool {
     cut.wait_for(|cut| *cut != Some(Cut::Mute)).await.is_ok_and(|cut| cut.is_none())
 }
 
@@ -160,72 +160,72 @@ mod tests {
 
     const WITHIN: Duration = Duration::from_secs(10);
 
-    async fn said(stream: &mut TcpStream) -> Option<u8> {
+    async fn next_byte(stream: &mut TcpStream) -> Option<u8> {
         stream.read_u8().await.ok()
     }
 
     #[tokio::test]
-    async fn who_connects_to_the_dead_is_refused_until_they_are_back() {
+    async fn connections_to_a_dead_server_are_refused_until_it_runs() {
         let peer = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let at = peer.local_addr().unwrap();
-        let wire = Wire::start(&[at.port()]).await.unwrap();
-        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0]));
+        let proxy = CutProxy::start(&[at.port()]).await.unwrap();
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0]));
         let mut near = connect().await.unwrap();
         near.write_all(&[1]).await.unwrap();
         let (mut far, _) = peer.accept().await.unwrap();
-        assert_eq!(said(&mut far).await, Some(1));
+        assert_eq!(next_byte(&mut far).await, Some(1));
 
         drop((far, peer));
-        assert_eq!(said(&mut near).await, None);
+        assert_eq!(next_byte(&mut near).await, None);
         tokio::time::timeout(WITHIN, async { while connect().await.is_ok() {} }).await.unwrap();
         let _peer = TcpListener::bind(at).await.unwrap();
         tokio::time::timeout(WITHIN, async { while connect().await.is_err() {} }).await.unwrap();
     }
 
     #[tokio::test]
-    async fn who_dies_behind_a_mute_line_is_noticed_when_it_is_mended() {
+    async fn a_server_that_dies_behind_a_muted_proxy_is_noticed_after_the_repair() {
         let peer = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let wire = Wire::start(&[peer.local_addr().unwrap().port()]).await.unwrap();
-        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0]));
+        let proxy = CutProxy::start(&[peer.local_addr().unwrap().port()]).await.unwrap();
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0]));
         let (mut idle, mut busy) = (connect().await.unwrap(), connect().await.unwrap());
         let (far, other) = (peer.accept().await.unwrap(), peer.accept().await.unwrap());
-        wire.cut(Cut::Mute);
+        proxy.cut(Cut::Mute);
         busy.write_all(&[1]).await.unwrap();
         let mut late = connect().await.unwrap();
         drop((far, other, peer));
-        wire.mend();
+        proxy.restore();
         for near in [&mut idle, &mut busy, &mut late] {
-            assert_eq!(tokio::time::timeout(WITHIN, said(near)).await.unwrap(), None);
+            assert_eq!(tokio::time::timeout(WITHIN, next_byte(near)).await.unwrap(), None);
         }
         tokio::time::timeout(WITHIN, async { while connect().await.is_ok() {} }).await.unwrap();
     }
 
     #[tokio::test]
-    async fn a_mute_line_keeps_words_back_and_a_broken_one_ends() {
+    async fn a_muted_proxy_delays_bytes_and_a_broken_one_closes_connections() {
         let peer = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let wire = Wire::start(&[peer.local_addr().unwrap().port()]).await.unwrap();
-        let mut near = TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.unwrap();
+        let proxy = CutProxy::start(&[peer.local_addr().unwrap().port()]).await.unwrap();
+        let mut near = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0])).await.unwrap();
         let (mut far, _) = peer.accept().await.unwrap();
         near.write_all(&[1]).await.unwrap();
-        assert_eq!(said(&mut far).await, Some(1));
+        assert_eq!(next_byte(&mut far).await, Some(1));
 
-        wire.cut(Cut::Mute);
+        proxy.cut(Cut::Mute);
         near.write_all(&[2]).await.unwrap();
         drop(near);
-        let mut late = TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.unwrap();
+        let mut late = TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0])).await.unwrap();
         late.write_all(&[3]).await.unwrap();
         assert!(far.try_read(&mut [0]).is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock));
-        wire.mend();
-        assert_eq!((said(&mut far).await, said(&mut far).await), (Some(2), None));
+        proxy.restore();
+        assert_eq!((next_byte(&mut far).await, next_byte(&mut far).await), (Some(2), None));
         let (mut other, _) = peer.accept().await.unwrap();
-        assert_eq!(said(&mut other).await, Some(3));
+        assert_eq!(next_byte(&mut other).await, Some(3));
 
-        wire.cut(Cut::Broken);
-        assert_eq!(said(&mut other).await, None);
-        let refused = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.is_ok() {} };
+        proxy.cut(Cut::Broken);
+        assert_eq!(next_byte(&mut other).await, None);
+        let refused = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0])).await.is_ok() {} };
         tokio::time::timeout(WITHIN, refused).await.unwrap();
-        wire.mend();
-        let again = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, wire.doors()[0])).await.is_err() {} };
+        proxy.restore();
+        let again = async { while TcpStream::connect((Ipv4Addr::LOCALHOST, proxy.ports()[0])).await.is_err() {} };
         tokio::time::timeout(WITHIN, again).await.unwrap();
     }
 }

@@ -1,13 +1,13 @@
-//! What the scenario asks for, and what is looked after once a second.
+//! Commands of the scenario, and the checks of every second.
 
 use super::super::clock::Us;
 use super::super::session::{self, Stage};
-use super::super::{EngineCommand, Told, Topic};
-use super::connect::Lost;
+use super::super::{EngineCommand, EngineReport, Topic};
+use super::connect::LostConnection;
 use super::{JOIN_WITHIN, PROBES, SECOND, Swarm};
 
 impl Swarm {
-    pub(super) fn obey(&mut self, command: EngineCommand) {
+    pub(super) fn carry_out(&mut self, command: EngineCommand) {
         match command {
             EngineCommand::OpenWindow { ms } => self.watched.open_window(self.server_ms(), ms),
             EngineCommand::CloseWindow => self.watched.close_window(self.server_ms(), &self.clock, &mut self.second),
@@ -19,7 +19,7 @@ impl Swarm {
         }
     }
 
-    /// Epoch milliseconds of the server; 0 while nothing was heard of it.
+    /// Server's time in epoch milliseconds; 0 before its first message.
     fn server_ms(&self) -> i64 {
         self.clock.server_us(self.clock.now()).unwrap_or(0) / 1000
     }
@@ -42,7 +42,7 @@ impl Swarm {
         let slot = if is_live { self.watched.add(i, topic) } else { None };
         match slot {
             Some(slot) => self.ask_again(i, slot, topic.idmesin),
-            None => self.tell(Told::Subscribed { session: i, idmesin: topic.idmesin, status: 0, runs: false }),
+            None => self.report(EngineReport::Subscribed { session: i, idmesin: topic.idmesin, status: 0, runs: false }),
         }
     }
 
@@ -51,13 +51,13 @@ impl Swarm {
             return;
         }
         let mut out = Vec::new();
-        // An id that no subscription has.
+        // The id is one that no subscription has.
         session::unsubscribe(&mut out, self.watched.width(), idmesin);
         self.sessions[i].leaving = idmesin;
         self.send(i, &out);
     }
 
-    /// Subscribes, again perhaps: a second time is answered like the first.
+    /// Sends a subscribe. The server answers a repeated one like the first.
     fn ask_again(&mut self, i: usize, slot: usize, idmesin: i64) {
         let mut out = Vec::new();
         session::subscribe(&mut out, slot, idmesin);
@@ -67,25 +67,25 @@ impl Swarm {
 
     fn send(&mut self, i: usize, bytes: &[u8]) {
         if let Err(e) = self.sessions[i].send(bytes) {
-            self.lose(i, &Lost::broken(&e));
+            self.lose(i, &LostConnection::broken(&e));
         }
     }
 
-    /// Once a second: who waits too long, who may try again, which final ticks are overdue.
+    /// Checks once a second for sessions that wait too long or may reconnect, and for final ticks that are overdue.
     pub(super) fn sweep(&mut self, now: Us) {
         self.clock.age(1);
         for i in 0..self.sessions.len() {
             let session = &mut self.sessions[i];
             match session.stage {
-                Stage::Resting if session.since <= now => {
+                Stage::Pausing if session.since <= now => {
                     self.stage(i, Stage::Queued);
                     self.queue.push_back(i);
                 }
-                Stage::Live if now - session.heard > self.silent_after => {
-                    self.lose(i, &Lost::again("the server's pings stay away"));
+                Stage::Live if now - session.received_at > self.silent_after => {
+                    self.lose(i, &LostConnection::again("the server's pings stay away"));
                 }
-                stage if stage.is_on_its_way() && now - session.since > JOIN_WITHIN => {
-                    self.lose(i, &Lost::again(format!("not joined within {} s ({stage:?})", JOIN_WITHIN / SECOND)));
+                stage if stage.is_connecting() && now - session.since > JOIN_WITHIN => {
+                    self.lose(i, &LostConnection::again(format!("not joined within {} s ({stage:?})", JOIN_WITHIN / SECOND)));
                 }
                 _ => {}
             }

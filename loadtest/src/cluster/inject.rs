@@ -6,18 +6,18 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::NAMES;
-use super::fault::{Fault, Happened};
-use super::news::News;
+use super::cut_proxy::Cut;
+use super::fault::{Fault, InjectedFault};
+use super::nats::Nats;
 use super::shards::Shards;
-use super::site::{Lines, Site};
-use super::wire::Cut;
+use super::site::{NodeProxies, Site};
 
 /// A killed server's name becomes free when its lease has expired.
 const RESTARTED_AFTER: Duration = Duration::from_secs(2);
 const PAUSED_FOR: Duration = Duration::from_secs(5);
 /// How long PostgreSQL, a server's connection to it, or a connection of the load balancer is cut.
 const AWAY_FOR: Duration = Duration::from_secs(4);
-const NEWS_CUT_FOR: Duration = Duration::from_secs(10);
+const NATS_CUT_FOR: Duration = Duration::from_secs(10);
 const PROMOTED_AFTER: Duration = Duration::from_millis(300);
 /// How long the primary is without standbys before one is promoted, and how long it runs beside that one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
@@ -27,12 +27,12 @@ const CALM: Duration = Duration::from_secs(5);
 
 impl Site {
     /// Carries out one fault and repairs it. An error: it was not possible. The second value: a consequence that must not happen.
-    pub async fn suffer(
+    pub async fn inject(
         &mut self,
         fault: Fault,
         at: Duration,
         shards: &mut Shards,
-    ) -> Result<(Happened, Option<String>), String> {
+    ) -> Result<(InjectedFault, Option<String>), String> {
         let before = shards.epochs().await?;
         let since = Instant::now();
         let (mut taken, mut whole_after) = (None, None);
@@ -68,10 +68,10 @@ impl Site {
             Fault::CutDatabase(node, how) => {
                 let id = shards.node(NAMES[node]).await?;
                 let since = Instant::now();
-                self.lines[node].database.cut(how);
+                self.proxies[node].database.cut(how);
                 taken = Some(shards.taken(id, since).await);
                 tokio::time::sleep(AWAY_FOR.saturating_sub(since.elapsed())).await;
-                self.lines[node].database.mend();
+                self.proxies[node].database.restore();
                 self.nodes[node].come_back().await?;
             }
             Fault::FreezeDatabase => {
@@ -106,7 +106,7 @@ impl Site {
             Some(Ok(after)) => (Some(after), None),
             None => (None, None),
         };
-        Ok((Happened { at, fault, whole_after, taken_after, moved: Some(moved) }, broken))
+        Ok((InjectedFault { at, fault, whole_after, taken_after, moved: Some(moved) }, broken))
     }
 
     fn signal(&self, node: usize, signal: Signal) -> Result<(), String> {
@@ -115,49 +115,49 @@ impl Site {
     }
 }
 
-impl Lines {
+impl NodeProxies {
     /// Carries out one fault of the load balancer's connections to a server, and repairs it.
-    pub async fn suffer(all: &[Self], fault: Fault, at: Duration) -> Result<Happened, String> {
+    pub async fn inject(all: &[Self], fault: Fault, at: Duration) -> Result<InjectedFault, String> {
         let since = Instant::now();
-        let (line, how) = match fault {
+        let (proxy, how) = match fault {
             Fault::CutPhones(node, how) => (&all[node].phones, how),
             Fault::CutDevices(node, how) => (&all[node].devices, how),
             other => return Err(format!("{other} is nothing that the load balancer's lines can suffer")),
         };
-        line.cut(how);
+        proxy.cut(how);
         tokio::time::sleep(AWAY_FOR).await;
-        line.mend();
-        Ok(Happened { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
+        proxy.restore();
+        Ok(InjectedFault { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
     }
 }
 
-impl News {
+impl Nats {
     /// Carries out one fault and repairs it.
-    pub async fn suffer(&mut self, fault: Fault, at: Duration) -> Result<Happened, String> {
+    pub async fn inject(&mut self, fault: Fault, at: Duration) -> Result<InjectedFault, String> {
         let since = Instant::now();
         match fault {
-            Fault::KillNews(place) => {
+            Fault::KillNats(place) => {
                 self.kill(place)?;
                 tokio::time::sleep(RESTARTED_AFTER).await;
                 self.start_again().await?;
             }
-            Fault::AllNews(away, Cut::Broken) => {
+            Fault::AllNats(away, Cut::Broken) => {
                 self.kill_all()?;
                 tokio::time::sleep(away).await;
                 self.start_again().await?;
             }
-            Fault::AllNews(away, Cut::Mute) => {
+            Fault::AllNats(away, Cut::Mute) => {
                 self.signal_all(Signal::SIGSTOP)?;
                 tokio::time::sleep(away).await;
                 self.signal_all(Signal::SIGCONT)?;
             }
-            Fault::CutNews(node, how) => {
-                self.line(node).cut(how);
-                tokio::time::sleep(NEWS_CUT_FOR).await;
-                self.line(node).mend();
+            Fault::CutNats(node, how) => {
+                self.proxy(node).cut(how);
+                tokio::time::sleep(NATS_CUT_FOR).await;
+                self.proxy(node).restore();
             }
             other => return Err(format!("{other} is nothing that NATS can suffer")),
         }
-        Ok(Happened { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
+        Ok(InjectedFault { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
     }
 }

@@ -19,16 +19,16 @@ const PATH: &str = "/socket.io/?EIO=4&transport=polling";
 /// Separator of the packets in one polling response.
 const BETWEEN: char = '\u{1e}';
 
-pub enum Line {
+pub enum PhoneConnection {
     Web { stream: TcpStream, read: Vec<u8> },
-    Polling { path: String, asks: KeptConnection, tells: KeptConnection },
+    Polling { path: String, requests: KeptConnection, sends: KeptConnection },
 }
 
 fn broken(why: impl Into<String>) -> io::Error {
     io::Error::other(why.into())
 }
 
-impl Line {
+impl PhoneConnection {
     /// Opens a new session. On a websocket the first packets are still to be received.
     pub async fn open(to: SocketAddr, polls: bool) -> io::Result<Self> {
         if polls { Self::poll(to).await } else { Self::web(to).await }
@@ -54,11 +54,11 @@ impl Line {
     }
 
     async fn poll(to: SocketAddr) -> io::Result<Self> {
-        let (mut asks, tells) = (KeptConnection::open(to).await?, KeptConnection::open(to).await?);
-        let first = good(asks.ask_for_long("GET", PATH, "", SEND_WITHIN).await?)?;
+        let (mut requests, sends) = (KeptConnection::open(to).await?, KeptConnection::open(to).await?);
+        let first = good(requests.ask_for_long("GET", PATH, "", SEND_WITHIN).await?)?;
         let open: Value = first.strip_prefix('0').and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
         let sid = open["sid"].as_str().ok_or_else(|| broken(format!("no session: {first}")))?;
-        Ok(Self::Polling { path: format!("{PATH}&sid={sid}"), asks, tells })
+        Ok(Self::Polling { path: format!("{PATH}&sid={sid}"), requests, sends })
     }
 
     pub async fn send(&mut self, packet: &str) -> io::Result<()> {
@@ -70,7 +70,7 @@ impl Line {
                     .await
                     .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
             }
-            Self::Polling { path, tells, .. } => good(tells.ask_for_long("POST", path, packet, SEND_WITHIN).await?).map(drop),
+            Self::Polling { path, sends, .. } => good(sends.ask_for_long("POST", path, packet, SEND_WITHIN).await?).map(drop),
         }
     }
 
@@ -101,8 +101,8 @@ impl Line {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
             },
-            Self::Polling { path, asks, .. } => {
-                let told = good(asks.ask_for_long("GET", path, "", SILENT_FOR).await?)?;
+            Self::Polling { path, requests, .. } => {
+                let told = good(requests.ask_for_long("GET", path, "", SILENT_FOR).await?)?;
                 Ok(told.split(BETWEEN).map(str::to_owned).collect())
             }
         }
