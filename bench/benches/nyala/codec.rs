@@ -6,6 +6,7 @@ use actix_socketio::host::codec::{Decoder, Packet};
 use bytes::BytesMut;
 use bytestring::ByteString;
 use criterion::Criterion;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 use nyala_machines::tick::Tick;
@@ -25,7 +26,9 @@ pub fn bench(criterion: &mut Criterion) {
 
     let (ends_at, now) = (Timestamp::from_ms(1_795_000_000_000), Timestamp::from_ms(1_794_999_000_000));
     let cycle = Cycle::until(ends_at, 3_600_000);
-    group.bench_function("encode a tick", |b| b.iter(|| Tick::running(black_box(cycle), black_box(now)).frame(1234)));
+    group.bench_function("encode a tick", |b| {
+        b.iter(|| Tick::running(black_box(cycle), black_box(now)).frame(MachineId::new(1234)))
+    });
     group.finish();
 }
 

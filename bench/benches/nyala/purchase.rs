@@ -7,6 +7,7 @@ use embedded_postgres::Postgres;
 use nyala_bench::db;
 use nyala_bench::server::Scratch;
 use nyala_bench::shop::{self, DURATION_S, global};
+use nyala_core::domain::id::{CustomerId, MachineId, OutletId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::{Timestamp, wall_clock};
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
@@ -86,7 +87,7 @@ async fn buy(
     service: &ServiceFacts,
     now: Timestamp,
     ends_at: Timestamp,
-) -> i64 {
+) -> PurchaseId {
     let Held::Won { purchase_id, .. } = hold(client, order, machine, service, now).await.unwrap() else {
         panic!("the machine is not free")
     };
@@ -97,12 +98,12 @@ async fn buy(
 fn order(shop: &Shop, n: usize) -> Order {
     let (customer, machine) = (&shop.customers[n % CUSTOMERS], &shop.machines[0]);
     Order {
-        id_customer_global: global(customer).unwrap(),
+        id_customer_global: CustomerId::new(global(customer).unwrap()),
         receipt_number: ReceiptNumber::parse(&format!("SLF{n:015}")).unwrap(),
-        idcustomer: customer.idcustomer,
-        idmesin: machine.idmesin,
-        idoutlet: machine.idoutlet,
-        idlayanan: machine.idlayanan,
+        idcustomer: WalletId::new(customer.idcustomer),
+        idmesin: MachineId::new(machine.idmesin),
+        idoutlet: OutletId::new(machine.idoutlet),
+        idlayanan: ServiceId::new(machine.idlayanan),
         total: PRICE.cast_signed(),
         grandtotal: PRICE.cast_signed(),
     }
