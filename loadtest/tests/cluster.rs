@@ -25,7 +25,11 @@ fn a_cluster_loses_nothing_through_a_fault_of_each_kind() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let tool = Path::new(env!("CARGO_BIN_EXE_nyala-loadtest"));
     let nyala = std::env::var_os("NYALA_BIN").map_or_else(|| tool.with_file_name("nyala"), Into::into);
-    assert!(nyala.is_file(), "{} is not there; `cargo build -p nyala` makes it, or NYALA_BIN names it", nyala.display());
+    assert!(
+        nyala.is_file(),
+        "{} is not there; `cargo build -p nyala -p nyala-device-sim` makes it, or NYALA_BIN names it",
+        nyala.display()
+    );
     let out = Command::new(tool)
         .args([
             "cluster",

@@ -8,7 +8,11 @@ fn lose_nothing(name: &str, args: &[&str]) {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crash = Path::new(env!("CARGO_BIN_EXE_nyala-loadtest"));
     let nyala = std::env::var_os("NYALA_BIN").map_or_else(|| crash.with_file_name("nyala"), Into::into);
-    assert!(nyala.is_file(), "{} is not there; `cargo build -p nyala` makes it, or NYALA_BIN names it", nyala.display());
+    assert!(
+        nyala.is_file(),
+        "{} is not there; `cargo build -p nyala -p nyala-device-sim` makes it, or NYALA_BIN names it",
+        nyala.display()
+    );
     let data_dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("crash-{name}-{}", std::process::id()));
     let out = Command::new(crash)
         .args(["crash", "--config-dir"])

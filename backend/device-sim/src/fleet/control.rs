@@ -31,7 +31,7 @@ struct Client {
     waiting: Vec<u8>,
 }
 
-/// ControlOrder of a client.
+/// An order of a client of the control port.
 #[derive(Debug, PartialEq, Eq)]
 enum ControlOrder {
     Fault(Selection, Fault),
