@@ -9,8 +9,7 @@ mod tests;
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
-use nyala_core::purchase::step::AckResult;
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun};
 use uuid::Uuid;
 
 use nyala_machines::device::memory::{DeviceMemory, Mode};

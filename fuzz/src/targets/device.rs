@@ -3,8 +3,8 @@
 
 use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent};
-use nyala_core::purchase::step::{self, AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
+use nyala_core::purchase::step;
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Effect, Grounds, ProbeStep};
 use nyala_machines::device::mqtt::message::{

@@ -4,8 +4,8 @@ use uuid::Uuid;
 
 use super::{Effect, Machine, Outcome, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
-use crate::purchase::step::{Op, PurchaseEvent};
+use crate::purchase::device::{Command, DeviceEvent, Op, ReportedRun};
+use crate::purchase::step::PurchaseEvent;
 use crate::purchase::times::{MAX_WAITERS, PROMPT_MS};
 
 /// A device's last state report: whether it is online, and what it runs.

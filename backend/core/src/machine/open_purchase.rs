@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use super::{CycleChange, Effect, Machine, Outcome, RELOAD_AFTER_MS, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::Command;
+use crate::purchase::device::{Command, Op};
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Op, Purchase, PurchaseEvent};
+use crate::purchase::step::{self, Purchase, PurchaseEvent};
 
 /// Events of the device that may wait behind a commit.
 const MAX_EVENTS: usize = 32;

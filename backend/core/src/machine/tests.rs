@@ -7,11 +7,11 @@ use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent, DeviceRun};
+use crate::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{AckResult, Change, Held, Op, Purchase, first};
+use crate::purchase::step::{Change, Held, Purchase, first};
 
 const T0: Timestamp = Timestamp::from_ms(1_000_000);
 

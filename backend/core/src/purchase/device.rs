@@ -3,9 +3,25 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::step::{AckResult, Op};
 use crate::domain::id::MachineId;
 use crate::domain::timestamp::Timestamp;
+
+/// Command to the device, sent after the commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Op {
+    Start,
+    Query,
+    Stop,
+}
+
+/// What a device answers to a command (docs/contract.md §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AckResult {
+    Started,
+    Refused,
+    Expired,
+    Done,
+}
 
 /// A command to a device.
 #[derive(Debug, Clone, PartialEq, Eq)]

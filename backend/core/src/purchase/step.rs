@@ -2,10 +2,9 @@
 //! docs/decisions/0008-recovery-at-each-edge.md). No clock, no database, no device: `step` returns the next state, the change to
 //! commit for it, and the command to send once that is done.
 
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::device::DeviceRun;
+use super::device::{AckResult, DeviceRun, Op};
 use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
@@ -112,15 +111,6 @@ impl Purchase {
     }
 }
 
-/// What a device answers to a command (docs/contract.md §6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum AckResult {
-    Started,
-    Refused,
-    Expired,
-    Done,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PurchaseEvent {
     /// `wake_at` has come, or the purchase was just made or reloaded.
@@ -144,14 +134,6 @@ impl PurchaseEvent {
             same => same,
         }
     }
-}
-
-/// Command to the device, sent after the commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Op {
-    Start,
-    Query,
-    Stop,
 }
 
 /// A compare-and-set on the stored state, with the movement of money that belongs to it.

@@ -1,6 +1,6 @@
 //! Counters of what happened to all devices.
 
-use nyala_core::purchase::step::{AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Op};
 use serde_json::{Value, json};
 
 use crate::model::{Act, Outgoing};

@@ -3,7 +3,7 @@
 use mio::Token;
 use mio::net::TcpStream;
 use nyala_core::domain::id::MachineId;
-use nyala_core::purchase::step::Op;
+use nyala_core::purchase::device::Op;
 use nyala_mqtt::client::{Connection, Event, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
 use rand::Rng;

@@ -1,6 +1,6 @@
 //! Tests of every statement in docs/contract.md §6 that is about a device's behaviour.
 
-use nyala_core::purchase::step::Op;
+use nyala_core::purchase::device::Op;
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! A pool whose room is shared by holders who do not trust each other: whoever needs room in a full pool takes it from the holder that has
-//! most. So a holder that takes much loses its own, and the others notice nothing.
+//! A pool of limited size for clients that do not trust each other. When it is full, a new item takes its place from the client that holds
+//! most. So a client that opens much loses its own items, and the others lose nothing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};

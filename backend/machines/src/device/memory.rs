@@ -7,8 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
-use nyala_core::purchase::step::{AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
 
 /// Commands that a device remembers, so that a repeated one is answered and not run again.
 const MAX_KNOWN: usize = 16;

@@ -286,7 +286,7 @@ pub fn deliver(machines: &Machines, ReceivedEvent { from, event, at }: ReceivedE
 pub(crate) mod tests {
     use uuid::Uuid;
 
-    use nyala_core::purchase::step::AckResult;
+    use nyala_core::purchase::device::AckResult;
 
     use nyala_core::domain::id::OutletId;
 

@@ -136,8 +136,7 @@ mod tests {
     use std::io::Write;
     use std::path::PathBuf;
 
-    use nyala_core::purchase::device::DeviceRun;
-    use nyala_core::purchase::step::{AckResult, Op};
+    use nyala_core::purchase::device::{AckResult, DeviceRun, Op};
     use uuid::Uuid;
 
     use super::super::memory::LATE_MS;

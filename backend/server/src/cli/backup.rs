@@ -12,7 +12,7 @@ use super::{CommonArgs, Failure, output};
 
 #[derive(Debug, Subcommand)]
 pub enum BackupCommand {
-    /// How far the backup is behind; succeeds when nobody has to look at it
+    /// Show the state of the backup; fails when it is behind, has a gap, or is incomplete
     Status,
     /// Take a base backup now and print its name
     Base,
@@ -27,11 +27,7 @@ impl BackupCommand {
                     Ok((status.text(), status.is_good(Duration::from_secs(k.config.backup.alarm_s))))
                 })?;
                 output::print(&text, output::NOTHING)?;
-                if is_good {
-                    Ok(())
-                } else {
-                    Err(Failure::new("the backup needs somebody to look at it (docs/operations.md, \"Backup\")"))
-                }
+                if is_good { Ok(()) } else { Err(Failure::new("the backup is not in order (docs/operations.md, \"Backup\")")) }
             }
             Self::Base => {
                 let name = context::run(common, async |k| Ok(service(k).await?.base().await?))?;

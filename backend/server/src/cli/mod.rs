@@ -72,7 +72,7 @@ impl CommonArgs {
 /// What the commands take that may make a database.
 #[derive(Debug, Args)]
 pub struct NewDatabase {
-    /// Make a new database although the keys of one are there: begin anew with them
+    /// Create a new, empty database for the keys in secrets.toml, although their own database is missing
     #[arg(long)]
     new_database: bool,
 }

@@ -11,6 +11,8 @@ use super::error::BackupError;
 const RECEIVE_WAL: &str = "pg_receivewal";
 const BASE_BACKUP: &str = "pg_basebackup";
 const VERIFY_BACKUP: &str = "pg_verifybackup";
+/// Replication slot: PostgreSQL keeps the log until the receiver has it.
+pub const SLOT: &str = "nyala_backup";
 /// A base backup of a large shop on a slow disk.
 const LIMIT: Duration = Duration::from_secs(4 * 3600);
 /// Lines of a program's output that an error shows.
@@ -51,9 +53,9 @@ impl Programs {
 
     /// Receives the log into `wal` from the slot until PostgreSQL ends. `--synchronous`: what was received is on disk at once; without it a
     /// killed receiver loses what gzip has not written. `--status-interval`: it reports a finished segment only then.
-    pub fn receiver(&self, wal: &Path, slot: &str) -> Command {
+    pub fn receiver(&self, wal: &Path) -> Command {
         let mut command = self.command(RECEIVE_WAL);
-        command.arg("-D").arg(wal).arg(format!("--slot={slot}"));
+        command.arg("-D").arg(wal).arg(format!("--slot={SLOT}"));
         command.args([
             "--synchronous",
             "--status-interval=1",

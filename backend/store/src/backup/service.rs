@@ -13,18 +13,17 @@ use super::base;
 use super::error::BackupError;
 use super::folder::{BackupFolder, Claim};
 use super::metrics::BackupMetrics;
-use super::programs::Programs;
+use super::programs::{Programs, SLOT};
 use super::status::Status;
 use crate::config::BackupSettings;
 use crate::db::{Store, history};
 use crate::secrets::Secrets;
 
-/// Replication slot: PostgreSQL keeps the log until the receiver has it.
-pub const SLOT: &str = "nyala_backup";
 /// How often a server renews its claim on the folder, and after which time without renewal another server may take it.
 const CLAIM_EVERY: Duration = Duration::from_secs(15);
 const CLAIM_STALE_S: u64 = 45;
-/// Pauses between starts of the receiver: the first, and the longest. One that ran for longer than that begins anew.
+/// Pauses between starts of the receiver: each is twice the one before. After a receiver that ran for longer than the longest pause, the first
+/// pause follows again.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often it is looked whether a base backup is due, and how long a failed one is not tried again.
@@ -139,12 +138,13 @@ impl BackupService {
         }
     }
 
-    /// Receives until the receiver ends, and returns what it said last. It is not told to end: it has to get what PostgreSQL writes at its own end.
+    /// Runs the receiver until it ends, and returns its last line of output. It is not stopped with the server: it must receive what PostgreSQL
+    /// writes while it shuts down, and then ends by itself.
     async fn receive_once(&self) -> Result<String, BackupError> {
         const PROGRAM: &str = "pg_receivewal";
         self.open_slot().await?;
         let failed = |e: std::io::Error| BackupError::Failed { program: PROGRAM, why: e.to_string() };
-        let mut child = self.programs.receiver(&self.folder.wal(), SLOT).spawn().map_err(failed)?;
+        let mut child = self.programs.receiver(&self.folder.wal()).spawn().map_err(failed)?;
         let mut last = "it ended".to_owned();
         if let Some(stderr) = child.stderr.take() {
             let mut lines = BufReader::new(stderr).lines();
@@ -157,7 +157,8 @@ impl BackupService {
         Ok(last)
     }
 
-    /// Makes the slot if it is missing, and anew if PostgreSQL had to drop the log that it held: then only a new base backup closes the gap.
+    /// Creates the slot when it is missing. When PostgreSQL had to delete log that was not received yet, the slot is replaced, and a base backup is
+    /// taken: the moments in the gap cannot be restored to.
     async fn open_slot(&self) -> Result<(), BackupError> {
         const STATE: &str =
             "SELECT coalesce(wal_status, 'lost') = 'lost' AND restart_lsn IS NULL FROM pg_replication_slots WHERE slot_name = $1";

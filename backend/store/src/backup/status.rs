@@ -7,7 +7,7 @@ use tokio_postgres::Client;
 
 use super::error::BackupError;
 use super::folder::{BackupFolder, Base};
-use super::service::SLOT;
+use super::programs::SLOT;
 use crate::secrets::Secrets;
 
 /// How long the receiver may take for what was just written before the backup counts as behind.
@@ -61,7 +61,7 @@ impl Status {
         Ok(Self { received, unreceived_bytes, age, base: bases.last().cloned(), base_age, slot, has_secrets })
     }
 
-    /// Whether nobody has to look at it.
+    /// Whether the backup is complete and not further behind than `alarm`.
     pub fn is_good(&self, alarm: Duration) -> bool {
         self.age <= alarm && self.slot == Slot::Ok && self.has_secrets && self.base_age.is_some_and(|age| age < BASE_OLD)
     }

@@ -94,7 +94,7 @@ impl Hosts {
         if is_settled {
             return Ok((client, line));
         }
-        // A task of its own: who waits may give up before the jump has ended, and nobody would ever finish it.
+        // In a separate task, because the caller's timeout would otherwise cancel the jump each time before it is complete.
         let jump = tokio::spawn(async {
             let mut client = ClientWrapper::new(client, tokio::spawn(async { drop(line.await) }));
             history::settle(&mut client).await

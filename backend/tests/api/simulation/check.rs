@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::AckResult;
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{AckResult, Change, Purchase, PurchaseEvent};
+use nyala_core::purchase::step::{Change, Purchase, PurchaseEvent};
 use nyala_core::purchase::times::GIVE_UP_MS;
 use uuid::Uuid;
 

@@ -3,8 +3,8 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent};
-use nyala_core::purchase::step::{Op, Purchase};
+use nyala_core::purchase::device::{Command, DeviceEvent, Op};
+use nyala_core::purchase::step::Purchase;
 use nyala_machines::device::memory::{DeviceMemory, Mode};
 use rand::Rng;
 use rand::rngs::StdRng;

@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{CycleChange, Effect, Input, Machine, RequestId, Start};
-use nyala_core::purchase::device::{DeviceEvent, DeviceRun};
+use nyala_core::purchase::device::{DeviceEvent, DeviceRun, Op};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{Cycle, Op, Purchase, PurchaseEvent};
+use nyala_core::purchase::step::{Cycle, Purchase, PurchaseEvent};
 use rand::Rng;
 use uuid::Uuid;
 

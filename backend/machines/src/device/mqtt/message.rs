@@ -7,8 +7,7 @@ use uuid::Uuid;
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
-use nyala_core::purchase::device::Command;
-use nyala_core::purchase::step::{AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Command, Op};
 
 /// Greatest size of a message in bytes, and of the packet that contains it.
 pub const MAX_MESSAGE_BYTES: usize = 512;

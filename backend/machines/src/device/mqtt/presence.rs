@@ -33,18 +33,18 @@ const BACK_WITHIN_MS: i64 = 5_000;
 /// null, $5 how far such an epoch may be ahead. A machine whose row is locked is written later. Only the server that a device was last connected
 /// to records that it is gone.
 const RECORD: &str = "
-WITH told AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[], $4::BIGINT[]) AS t (idmesin, online, epoch)),
+WITH reported AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[], $4::BIGINT[]) AS t (idmesin, online, epoch)),
 free AS (
     SELECT m.idmesin, m.idoutlet, m.driver, m.epoch FROM mesin m WHERE m.idmesin = ANY($1) ORDER BY m.idmesin FOR NO KEY UPDATE SKIP LOCKED
 ), changed AS (
-    UPDATE mesin m SET online = told.online, link_node = CASE WHEN told.online THEN $3 ELSE m.link_node END,
-        epoch = CASE WHEN told.epoch - m.epoch BETWEEN 1 AND $5 THEN told.epoch ELSE m.epoch END
-    FROM told JOIN free USING (idmesin)
-    WHERE m.idmesin = told.idmesin AND m.driver = 'mqtt' AND (told.epoch - m.epoch BETWEEN 1 AND $5 OR CASE WHEN told.online
+    UPDATE mesin m SET online = reported.online, link_node = CASE WHEN reported.online THEN $3 ELSE m.link_node END,
+        epoch = CASE WHEN reported.epoch - m.epoch BETWEEN 1 AND $5 THEN reported.epoch ELSE m.epoch END
+    FROM reported JOIN free USING (idmesin)
+    WHERE m.idmesin = reported.idmesin AND m.driver = 'mqtt' AND (reported.epoch - m.epoch BETWEEN 1 AND $5 OR CASE WHEN reported.online
         THEN NOT m.online OR m.link_node <> $3 OR m.link_node IS NULL AND $3 IS NOT NULL
         ELSE m.online AND ($3 IS NULL OR m.link_node = $3) END)
 )
-SELECT free.idmesin, free.idoutlet, free.epoch, told.epoch FROM free JOIN told USING (idmesin)";
+SELECT free.idmesin, free.idoutlet, free.epoch, reported.epoch FROM free JOIN reported USING (idmesin)";
 
 /// How far a device may be ahead of a restored database: as many sales were lost at its machine.
 const MAX_AHEAD: i64 = 1_000_000;
@@ -164,7 +164,7 @@ impl Presence {
         loop {
             every.tick().await;
             let now = store.now();
-            let told = async {
+            let recorded = async {
                 if !self.ownership.is_alone() && Instant::now() >= look_at {
                     self.look_again(&store).await?;
                     look_at = Instant::now() + LOOK_EVERY;
@@ -176,7 +176,7 @@ impl Presence {
                 while self.record(&store, &troubles, now).await? == BATCH {}
                 Ok::<_, DbError>(())
             };
-            if let Err(e) = told.await {
+            if let Err(e) = recorded.await {
                 tracing::warn!(error = %e, "which devices can be reached is not on record; it will be tried again");
             }
         }

@@ -2,8 +2,7 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceRun};
-use nyala_core::purchase::step::{AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceRun, Op};
 use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::conversation::ConnectionId;

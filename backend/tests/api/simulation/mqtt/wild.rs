@@ -1,7 +1,7 @@
 //! Inputs that no server or network would produce: any input, at any time. They compare the core in C with the model in states that no
 //! history reaches.
 
-use nyala_core::purchase::step::Op;
+use nyala_core::purchase::device::Op;
 use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};

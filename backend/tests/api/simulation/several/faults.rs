@@ -1,6 +1,6 @@
 //! Faults among several servers.
 
-use nyala_core::purchase::step::Op;
+use nyala_core::purchase::device::Op;
 use rand::Rng;
 
 use super::super::devices::Devices;

@@ -7,8 +7,9 @@ use nyala_cluster::shard_of;
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
+use nyala_core::purchase::device::Op;
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{Held, Op};
+use nyala_core::purchase::step::Held;
 use nyala_machines::recovery::RESEND_REMOTE_AFTER_MS;
 use rand::Rng;
 

@@ -3,9 +3,9 @@
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
-use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::device::{Command, DeviceEvent, Op};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{Op, Purchase};
+use nyala_core::purchase::step::Purchase;
 use nyala_ledger::facts::OpenPurchase;
 use nyala_machines::device::forward::{EVERY, MESSAGE_TTL_MS};
 

@@ -11,9 +11,9 @@ mod tests;
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{AckResult, Op, Purchase};
+use nyala_core::purchase::step::Purchase;
 use uuid::Uuid;
 
 use self::receive::OpenPurchaseState;
@@ -51,7 +51,7 @@ pub enum Effect {
     Notify(DeviceEvent, Grounds),
     /// The device's presence has changed: `true` when it can be reached.
     Presence(bool),
-    /// The device knows this epoch, which no command of this process has told it: the database may be older than the device.
+    /// The device has reported an epoch above that of every command of this process. After a restore the database may be behind the device.
     Epoch(i64),
     /// Publish this as the device's `cmd`, on this connection.
     Write(ConnectionId, Cmd),

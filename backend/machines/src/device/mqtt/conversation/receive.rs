@@ -2,9 +2,9 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
 use nyala_core::purchase::state::PurchaseState;
-use nyala_core::purchase::step::{AckResult, Op, Purchase};
+use nyala_core::purchase::step::Purchase;
 use uuid::Uuid;
 
 use super::stamps::{DelayFilter, MessagePosition};

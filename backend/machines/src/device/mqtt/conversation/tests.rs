@@ -1,8 +1,8 @@
 //! Histories: inputs at given milliseconds, and the effects that they must have.
 
 use nyala_core::domain::id::{MachineId, PurchaseId};
-use nyala_core::purchase::device::Command;
-use nyala_core::purchase::step::{self, AckResult, Op};
+use nyala_core::purchase::device::{AckResult, Command, Op};
+use nyala_core::purchase::step;
 use uuid::Uuid;
 
 use super::*;
