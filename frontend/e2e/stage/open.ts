@@ -95,6 +95,8 @@ export async function open(page: Page, screen: Screen): Promise<void> {
   await expect(page.locator('main')).toBeAttached()
   await act?.(page, socket, replies)
   await expect(page.getByText(shows).filter({ visible: true }).first()).toBeVisible()
+  // While a screen's file is still loading, its place shows the same "Memuat…" as a screen that waits for its data, but no heading.
+  await expect(page.locator('h1')).toBeAttached()
   await atRest(page)
 }
 
