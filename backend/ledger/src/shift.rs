@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use super::cash::{self, CashKind};
 use super::error::LedgerError;
 
-/// A shift as everybody at its till may see it: not what should be in the drawer.
+/// A shift as every role at its till may see it: without the amount that should be in the drawer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Shift {
     #[schema(value_type = i64)]
@@ -21,7 +21,7 @@ pub struct Shift {
     pub dibuka_at: Timestamp,
     /// Who opened it.
     pub petugas: String,
-    /// Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
+    /// Rupiah in the drawer when the shift was opened. Null for a `kasir`, except in the answer to the person who has just counted them.
     #[schema(required)]
     pub modal: Option<i64>,
     /// RFC 3339; null while it is open.

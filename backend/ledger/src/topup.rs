@@ -148,7 +148,7 @@ const TWIN_WITHIN_MS: i64 = 60 * 1000;
 /// Sales of a kasir without a supervisor's yes count together for this long.
 const ALONE_WITHIN_MS: i64 = 60 * 60 * 1000;
 
-/// How somebody paid.
+/// Means of payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Means {

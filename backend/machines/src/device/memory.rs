@@ -14,7 +14,7 @@ const MAX_KNOWN: usize = 16;
 /// How long every answer about a start is delayed after it, in mode `late`.
 pub const LATE_MS: i64 = 9_000;
 
-/// What is wrong with a device (docs/contract.md §5).
+/// A simulated device's fault (docs/contract.md §5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {

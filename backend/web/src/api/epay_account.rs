@@ -54,7 +54,7 @@ pub struct OutletEpay {
 pub struct QuotaEmoney {
     /// Whole rupiah that can be spent now.
     pub saldo: i64,
-    /// 2 never expires, 1 at `masa_aktif`.
+    /// 2 never expires, 1 expires at `masa_aktif`.
     #[schema(minimum = 1, maximum = 2)]
     pub jenis_emoney: i16,
     /// Epoch milliseconds.

@@ -38,7 +38,7 @@ pub struct SnapTransaksi {
     /// The receipt number.
     #[schema(example = "SLF261120180530123", pattern = "^SLF[0-9]{15}$")]
     pub id: String,
-    /// Whole rupiah, the full price also after refunds.
+    /// Whole rupiah: the full price, also after refunds.
     pub grandtotal: i64,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -71,13 +71,13 @@ pub struct SnapDetail {
     pub snap_layanan: SnapLayanan,
 }
 
-/// The machine as it was when it was bought.
+/// The machine at the time of the purchase.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SnapMesin {
     pub nama: String,
 }
 
-/// The service as it was when it was bought.
+/// The service at the time of the purchase.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SnapLayanan {
     pub nama: String,

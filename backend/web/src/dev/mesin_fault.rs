@@ -20,7 +20,7 @@ pub struct Fault {
     mode: Mode,
 }
 
-/// How a simulated machine behaves from now on.
+/// Sets how a simulated machine behaves.
 #[utoipa::path(
     post, path = "/dev/mesin/{id}/fault", tag = "development", request_body = Fault, params(("id" = inline(MachineId), Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 403, description = "Sent by a page of another site, through a proxy or by a name", body = Empty), (status = 404, body = Empty),

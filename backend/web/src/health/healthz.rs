@@ -8,7 +8,8 @@ use super::access;
 use super::reasons::Reasons;
 use crate::http::answer::Empty;
 
-/// 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database.
+/// 200 while every worker thread responds; 503 when one has not responded for ten seconds: restart the server then. The database does not
+/// matter here.
 #[utoipa::path(
     get, path = "/healthz", tag = "health",
     responses((status = 200, body = Empty), (status = 503, body = Empty, description = "A worker thread hangs: restart the server"))

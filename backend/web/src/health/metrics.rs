@@ -21,8 +21,8 @@ const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 
 const OPEN: &str = concat!("SELECT state, count(*) FROM snap_transaksi WHERE state IN ", open_states!(), " GROUP BY state");
 
-/// Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0). Only this machine
-/// and `http.metrics_from` may read it, and nobody through a proxy; `http.metrics_port` serves it to whoever reaches that port.
+/// All metrics in the OpenMetrics text format, in base units. Works without a database too (`nyala_database_up` 0). Only this machine and
+/// `http.metrics_from` may read it, and no client through a proxy; `http.metrics_port` serves it to every client that reaches that port.
 #[utoipa::path(
     get, path = "/metrics", tag = "health",
     responses(

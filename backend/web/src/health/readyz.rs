@@ -19,8 +19,8 @@ const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 /// Lease TTL among several servers: when the database has not responded for this long, other servers own this server's machines.
 const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 
-/// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
-/// Why not is logged, and told to whoever may read `/metrics`.
+/// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. The
+/// reason is logged, and shown to clients that may read `/metrics`.
 #[utoipa::path(
     get, path = "/readyz", tag = "health",
     responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, no database, or one that cannot write"))

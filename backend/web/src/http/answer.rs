@@ -14,7 +14,7 @@ pub struct Answer<T> {
     pub data: T,
 }
 
-/// An envelope whose `data` is always null: refusals, and answers that only say that it is done.
+/// An envelope whose `data` is always null: refusals, and confirmations without data.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Empty {
     /// The HTTP status again.

@@ -104,7 +104,7 @@ fn readable(max_chars: usize) -> String {
     format!("[{VISIBLE}]([{VISIBLE} ]{{0,{}}}[{VISIBLE}])?", max_chars - 2)
 }
 
-/// `domain::name::Name::parse`: it checks for two words first, then counts the letters.
+/// The pattern of `domain::name::Name::parse`: it requires two words first, then counts the letters.
 fn full_name() -> String {
     format!("^(?={}){}$", two_words(), letters())
 }

@@ -41,7 +41,7 @@ pub struct OutletPage {
     /// `lanjut` of the page before.
     #[param(value_type = Id, required = false, inline)]
     sebelum: Option<Id>,
-    /// Which outlet's; needed from who sees several and stands at no outlet's till.
+    /// The outlet; needed when the caller sees several outlets and is not at an outlet's till.
     #[param(value_type = OutletId, required = false, inline)]
     idoutlet: Option<OutletId>,
 }
@@ -64,7 +64,7 @@ pub enum Sight {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Rows<T> {
     pub baris: Vec<T>,
-    /// Goes on as `sebelum`; null at the end.
+    /// `sebelum` of the next page; null on the last one.
     #[schema(required)]
     pub lanjut: Option<i64>,
 }

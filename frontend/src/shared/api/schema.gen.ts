@@ -13,7 +13,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** How a simulated machine behaves from now on. */
+        /** Sets how a simulated machine behaves. */
         post: operations["mesin_fault"];
         delete?: never;
         options?: never;
@@ -45,7 +45,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** 200 as long as every worker thread turns; 503 when one has not for ten seconds: then restart it. Says nothing of the database. */
+        /**
+         * 200 while every worker thread responds; 503 when one has not responded for ten seconds: restart the server then. The database does not
+         *     matter here.
+         */
         get: operations["healthz"];
         put?: never;
         post?: never;
@@ -63,8 +66,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Everything counted, in the OpenMetrics text format, base units. Answers without a database too (`nyala_database_up` 0). Only this machine
-         *     and `http.metrics_from` may read it, and nobody through a proxy; `http.metrics_port` serves it to whoever reaches that port.
+         * All metrics in the OpenMetrics text format, in base units. Works without a database too (`nyala_database_up` 0). Only this machine and
+         *     `http.metrics_from` may read it, and no client through a proxy; `http.metrics_port` serves it to every client that reaches that port.
          */
         get: operations["metrics"];
         put?: never;
@@ -84,7 +87,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes a use and gives back what refunds have left of its price. */
+        /** Deletes a purchase and refunds what earlier refunds have left of its price. */
         post: operations["hapus"];
         delete?: never;
         options?: never;
@@ -152,7 +155,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A PIN for a session. */
+        /** Exchanges a PIN for a session. */
         post: operations["masuk"];
         delete?: never;
         options?: never;
@@ -220,7 +223,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless. */
+        /** Creates a key for a machine's device. An existing key stays valid until the new one is used for the first time. */
         post: operations["mesin_perangkat"];
         delete?: never;
         options?: never;
@@ -237,7 +240,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Stops a machine; moves no money. */
+        /** Stops a machine without moving money. */
         post: operations["mesin_stop"];
         delete?: never;
         options?: never;
@@ -286,7 +289,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The packages within sight, the newest first. */
+        /** The packages within the caller's scope, newest first. */
         get: operations["list_paket"];
         put?: never;
         /** Adds a package to an outlet. */
@@ -306,7 +309,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Changes a package from now on; what was sold keeps its own price. */
+        /** Changes a package for future sales. Past sales keep their price. */
         post: operations["change_paket"];
         delete?: never;
         options?: never;
@@ -357,7 +360,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The customer of a number or a code. */
+        /** Finds the customer of a number or a QR code. */
         post: operations["pelanggan_cari"];
         delete?: never;
         options?: never;
@@ -372,7 +375,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page of what was bought. */
+        /** A page of purchases. */
         get: operations["pemakaian"];
         put?: never;
         post?: never;
@@ -389,10 +392,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Browsers within sight, the newest first. */
+        /** The browsers within the caller's scope, newest first. */
         get: operations["perangkat_list"];
         put?: never;
-        /** A code for a browser of an outlet, or of one person (owners only). */
+        /** Creates a code for a browser of an outlet, or of one person (owners only). */
         post: operations["perangkat_invite"];
         delete?: never;
         options?: never;
@@ -426,7 +429,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends a browser, a lost one say: its cookie and every session in it. */
+        /** Revokes a browser, for example a lost one: its cookie and all its sessions end. */
         post: operations["perangkat_end"];
         delete?: never;
         options?: never;
@@ -443,7 +446,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A code for a browser that takes this one's place, ended or not: the till with its open shift goes on in it. */
+        /** Creates a code for a browser that replaces this one, revoked or not: the till continues there with its open shift. */
         post: operations["perangkat_invite_again"];
         delete?: never;
         options?: never;
@@ -458,10 +461,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The people within sight, below one's own role, the newest first. */
+        /** The staff within the caller's scope and below the caller's role, newest first. */
         get: operations["petugas_list"];
         put?: never;
-        /** Hires somebody; the answer has the first PIN, once. */
+        /** Hires a person. The answer shows the first PIN, once. */
         post: operations["petugas_hire"];
         delete?: never;
         options?: never;
@@ -478,7 +481,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lets somebody try again whose PIN was wrong ten times in a day. */
+        /** Unlocks a person whose PIN was wrong ten times in a day. */
         post: operations["petugas_open_lock"];
         delete?: never;
         options?: never;
@@ -495,7 +498,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sends somebody away: PIN, sessions and sockets are over. */
+        /** Dismisses a person: the PIN, all sessions and sockets end. */
         post: operations["petugas_dismiss"];
         delete?: never;
         options?: never;
@@ -512,7 +515,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session. */
+        /** Creates a new first PIN for a person who forgot the own one, and shows it once. Unlocks the person and ends all sessions. */
         post: operations["petugas_reset_pin"];
         delete?: never;
         options?: never;
@@ -529,7 +532,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Gives back part or all of a use's price. */
+        /** Refunds part or all of a purchase's price. */
         post: operations["refund"];
         delete?: never;
         options?: never;
@@ -565,8 +568,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Without one three calls
-         *     in a shift hear first when the drawer does not hold as much.
+         * Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Three calls per
+         *     shift without one are first told when the drawer holds too little.
          */
         post: operations["shift_kas"];
         delete?: never;
@@ -584,7 +587,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Counts the drawer and closes the shift; with `lanjut` the next person's begins with that cash. */
+        /** Counts the drawer and closes the shift. With `lanjut` the next person's shift begins with that cash. */
         post: operations["shift_tutup"];
         delete?: never;
         options?: never;
@@ -601,7 +604,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A note to the count of a shift that one has closed at this till. */
+        /** Adds a note to the count of a shift that the caller has closed at this till. */
         post: operations["shift_catatan"];
         delete?: never;
         options?: never;
@@ -618,7 +621,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A ticket for a socket. */
+        /** Creates a ticket for a socket. */
         post: operations["soket"];
         delete?: never;
         options?: never;
@@ -633,7 +636,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page of what was sold. */
+        /** A page of top-ups. */
         get: operations["list_topup"];
         put?: never;
         /** Tops up a customer's account at an outlet; the first top-up opens it. */
@@ -651,7 +654,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One of them, whole. Of the open shift for a kasir, for whom an older one than the ten newest is counted and audited. */
+        /** One top-up with its amounts. A kasir sees those of the open shift; each view of one older than the ten newest is counted and audited. */
         get: operations["one_topup"];
         put?: never;
         post?: never;
@@ -670,7 +673,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Takes a top-up back: within half an hour, or any time for an owner. */
+        /** Reverses a top-up: within half an hour, or at any time by an owner. */
         post: operations["topup_batal"];
         delete?: never;
         options?: never;
@@ -686,8 +689,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database.
-         *     Why not is logged, and told to whoever may read `/metrics`.
+         * 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. The
+         *     reason is logged, and shown to clients that may read `/metrics`.
          */
         get: operations["readyz"];
         put?: never;
@@ -775,7 +778,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Number and password for a token. */
+        /** Exchanges number and password for a token. */
         post: operations["login"];
         delete?: never;
         options?: never;
@@ -792,7 +795,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the token that comes with the request, on every door; other phones stay logged in. */
+        /** Ends the token of the request on all connections; other phones stay logged in. */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -909,7 +912,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The void of a top-up by the top-up's number. 404 when it is not the customer's or stands. */
+        /** The reversal of a top-up by the top-up's number. 404 when it is not the customer's or was not reversed. */
         get: operations["get_detail_batal"];
         put?: never;
         post?: never;
@@ -926,7 +929,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A refund by the receipt number of its use. 404 when the use is not the customer's or nothing came back. */
+        /** A refund by the receipt number of its purchase. 404 when the purchase is not the customer's or nothing was refunded. */
         get: operations["get_detail_refund"];
         put?: never;
         post?: never;
@@ -962,7 +965,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the customer's subscription of a browser. One that is none is 200 as well. */
+        /** Ends the customer's subscription of a browser. 200 also when there is none. */
         post: operations["berhenti"];
         delete?: never;
         options?: never;
@@ -996,7 +999,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Subscribes the browser for as long as this login lasts; one that somebody else had subscribed moves. */
+        /** Subscribes the browser until this login ends. A subscription of another customer moves to this one. */
         post: operations["langganan"];
         delete?: never;
         options?: never;
@@ -1013,7 +1016,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the reminder: the machine is empty. 404 when the use is not the customer's or never started, 409 while it is not over. */
+        /** Ends the reminder: the machine is empty. 404 when the purchase is not the customer's or never started, 409 while it has not ended. */
         post: operations["ambil"];
         delete?: never;
         options?: never;
@@ -1030,7 +1033,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pays and starts the machine; answers when the device has, or after 8 s. */
+        /** Pays and starts the machine. Answers when the device has answered, or after 8 s. */
         post: operations["create_snap_transaksi"];
         delete?: never;
         options?: never;
@@ -1045,7 +1048,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The deleted use with `isDelete: true` and its full price. 404 when it is not the customer's or was not deleted. */
+        /** The deleted purchase with `isDelete: true` and its full price. 404 when it is not the customer's or was not deleted. */
         get: operations["get_detail_snap_hapus"];
         put?: never;
         post?: never;
@@ -1062,7 +1065,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A use by its receipt number. 404 when it is not the customer's or never started (docs/contract.md §2). */
+        /** A purchase by its receipt number. 404 when it is not the customer's or never started (docs/contract.md §2). */
         get: operations["get_detail_snap_transaksi"];
         put?: never;
         post?: never;
@@ -1079,7 +1082,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The usable accounts at one owner, oldest first; none is an empty list. */
+        /** The usable accounts at one owner, oldest first; an empty list without one. */
         get: operations["transaksi_get_epayment"];
         put?: never;
         post?: never;
@@ -1113,7 +1116,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The code as a PNG in base64, without a `data:` prefix; good for five minutes at least. */
+        /** The QR code as a PNG in base64, without a `data:` prefix; valid for at least five minutes. */
         get: operations["get_qrcode"];
         put?: never;
         post?: never;
@@ -1147,7 +1150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The last use's service at its present price; null when there was none or the service is sold no more. */
+        /** The service of the last purchase at its present price; null without a purchase or when the service is no longer sold. */
         get: operations["terakhir"];
         put?: never;
         post?: never;
@@ -1205,7 +1208,7 @@ export interface components {
         Answer_Counted: {
             data: {
                 baru?: null | components["schemas"]["Shift"];
-                /** @description Rupiah of the shift's sales that stand, by how they were paid. */
+                /** @description Rupiah of the shift's sales without reversed ones, by means of payment. */
                 cara_bayar: components["schemas"]["SoldByMeans"];
                 /**
                  * Format: int64
@@ -1218,17 +1221,17 @@ export interface components {
                 id: number;
                 /**
                  * Format: int32
-                 * @description How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
+                 * @description How often in this shift a kasir learned whether the drawer holds an amount or has room for it.
                  */
                 laci_ditanya: number;
                 petugas?: null | components["schemas"]["WhoIs"];
                 sampai?: null | components["schemas"]["Timestamp"];
                 /**
                  * Format: int64
-                 * @description Rupiah too many, or too few when it is negative.
+                 * @description Rupiah counted minus rupiah expected.
                  */
                 selisih: number;
-                /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
+                /** @description Token of the next person's session, which begins when this one ends. Shown once, so a repeat of the call has none. */
                 token?: string | null;
                 /**
                  * Format: int32
@@ -1279,7 +1282,7 @@ export interface components {
                 customer_global: components["schemas"]["CustomerSummary"];
                 /** @description The purchases whose status is not 4, newest first. */
                 list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
-                /** @description Laundry that waits in its machine: of runs that ended in the last 30 minutes, the last one first. */
+                /** @description Laundry that waits in its machine: of purchases that ended in the last 30 minutes, latest first. */
                 menunggu: components["schemas"]["Menunggu"][];
             };
             message: string;
@@ -1292,7 +1295,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_DetailBatal: {
             data: {
-                /** @description Why, in the words of whoever did it. */
+                /** @description The reason, as the person who reversed it wrote it. */
                 alasan: string;
                 /**
                  * @description A decimal number as text, as it is in the history's `ref_id`.
@@ -1408,7 +1411,7 @@ export interface components {
                 history_data: components["schemas"]["HistoryEntry"][] | null;
                 /** @description How many rows the page has. */
                 returned: number;
-                /** @description Opaque; sent back with the next `skip`, the pages go on as of this one. */
+                /** @description Opaque. Sent back with the next `skip`, so that the next page continues from the state of this one. */
                 sampai: string;
             };
             message: string;
@@ -1423,7 +1426,7 @@ export interface components {
             data: {
                 /** Format: int64 */
                 id: number;
-                /** @description To be typed at `/kasir/pasang`, once. */
+                /** @description Typed once at `/kasir/pasang`. */
                 kode: string;
                 /** @description RFC 3339. */
                 sampai: components["schemas"]["Timestamp"];
@@ -1478,10 +1481,10 @@ export interface components {
         Answer_LoggedIn: {
             data: {
                 petugas: components["schemas"]["WhoIs"];
-                /** @description When it ends at the latest; unused for 30 minutes it ends before. */
+                /** @description The latest end of the session. It ends earlier after 30 minutes without use. */
                 sampai: components["schemas"]["Timestamp"];
                 shift?: null | components["schemas"]["Shift"];
-                /** @description `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie. */
+                /** @description `nys_…`, for `Authorization: Bearer`. Valid only together with this browser's cookie. */
                 token: string;
             };
             message: string;
@@ -1538,15 +1541,15 @@ export interface components {
             data: {
                 /** Format: int64 */
                 id: number;
-                /** @description The receipt number of the purchase that has it. */
+                /** @description The receipt number of the purchase that uses the machine. */
                 idtransaksi: string | null;
                 nama: string;
-                /** @description It takes no purchase until its device reports that nothing runs. */
+                /** @description The machine takes no purchase until its device reports that nothing runs. */
                 perlu_petugas: boolean;
                 status: components["schemas"]["StatusMesin"];
                 /**
                  * Format: int64
-                 * @description Milliseconds left; null unless it runs.
+                 * @description Milliseconds left; null unless the machine runs.
                  */
                 tl: number | null;
             };
@@ -1563,7 +1566,7 @@ export interface components {
                 berlaku_sampai: null | components["schemas"]["Timestamp"];
                 /**
                  * Format: int64
-                 * @description The movement's id, `entri` of the history row.
+                 * @description Id of the movement: `entri` of the history row.
                  */
                 entri: number;
                 /** Format: int64 */
@@ -1572,10 +1575,10 @@ export interface components {
                 idtransaksi: string;
                 /**
                  * Format: int64
-                 * @description Rupiah given back.
+                 * @description Rupiah refunded.
                  */
                 jumlah: number;
-                /** @description This one included. */
+                /** @description Including this one. */
                 ke: components["schemas"]["GivenBackOften"];
                 /** Format: int64 */
                 saldo_akhir: number;
@@ -1597,7 +1600,7 @@ export interface components {
                 durasi: number;
                 /**
                  * Format: int64
-                 * @description Whole rupiah, at present.
+                 * @description Whole rupiah, the present price.
                  */
                 harga: number;
                 /** Format: int64 */
@@ -1670,7 +1673,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_PelangganFound: {
             data: {
-                /** @description What cannot be sold into it, and why. */
+                /** @description Packages that cannot be sold into the account, and why. */
                 ditolak: components["schemas"]["NotSold"][];
                 /** Format: int64 */
                 id_customer_global: number;
@@ -1686,7 +1689,7 @@ export interface components {
                  */
                 saldo: number | null;
                 /**
-                 * @description Without its middle.
+                 * @description The middle digits are hidden.
                  * @example 0812••••7890
                  */
                 telp: string;
@@ -1704,7 +1707,7 @@ export interface components {
             data: {
                 /** Format: int64 */
                 id: number;
-                /** @description Good for a day, to make one's own with; told once. */
+                /** @description Valid for a day, to choose an own PIN with. Shown once. */
                 pin_awal: string;
             };
             message: string;
@@ -1722,7 +1725,7 @@ export interface components {
                     aktif: boolean;
                     /**
                      * Format: int32
-                     * @description Days that it makes an account good for; null: for ever.
+                     * @description Days for which the package extends an account; null: it never expires.
                      */
                     berlaku_hari: number | null;
                     /**
@@ -1743,7 +1746,7 @@ export interface components {
                 }[];
                 /**
                  * Format: int64
-                 * @description Goes on as `sebelum`; null at the end.
+                 * @description `sebelum` of the next page; null on the last one.
                  */
                 lanjut: number | null;
             };
@@ -1771,7 +1774,7 @@ export interface components {
                 }[];
                 /**
                  * Format: int64
-                 * @description Goes on as `sebelum`; null at the end.
+                 * @description `sebelum` of the next page; null on the last one.
                  */
                 lanjut: number | null;
             };
@@ -1796,13 +1799,13 @@ export interface components {
                     /** Format: int64 */
                     idowner?: number | null;
                     nama: string;
-                    /** @description A first PIN that was not changed yet. */
+                    /** @description The first PIN has not been changed yet. */
                     pin_awal: boolean;
                     role: string;
                 }[];
                 /**
                  * Format: int64
-                 * @description Goes on as `sebelum`; null at the end.
+                 * @description `sebelum` of the next page; null on the last one.
                  */
                 lanjut: number | null;
             };
@@ -1819,11 +1822,11 @@ export interface components {
             data: {
                 baris: {
                     batal_at: null | components["schemas"]["Timestamp"];
-                    /** @description Who took it back; null while it stands, and for the command line. */
+                    /** @description Who reversed it; null unless it was reversed, and for the command line. */
                     batal_oleh: string | null;
                     /** @description RFC 3339. */
                     batal_sampai: components["schemas"]["Timestamp"];
-                    /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+                    /** @description `tunai`, `qris` or `transfer`; null when it was not recorded. */
                     cara_bayar: string | null;
                     /** @description RFC 3339. */
                     created_at: components["schemas"]["Timestamp"];
@@ -1831,24 +1834,24 @@ export interface components {
                     idpembelian_emoney: string;
                     /** @description The customer; a kasir sees the first name and an initial. */
                     nama: string;
-                    /** @description Null where `nominal` is. */
+                    /** @description Null when `nominal` is null. */
                     nama_paket: string | null;
                     /**
                      * Format: int64
-                     * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
+                     * @description Rupiah paid; for a kasir null except for the ten newest sales of the shift.
                      */
                     nominal: number | null;
                     /** @description Who sold it; null for the command line. */
                     petugas: string | null;
                     /**
                      * Format: int64
-                     * @description Rupiah added; null where `nominal` is.
+                     * @description Rupiah added; null when `nominal` is null.
                      */
                     quota: number | null;
                 }[];
                 /**
                  * Format: int64
-                 * @description Goes on as `sebelum`; null at the end.
+                 * @description `sebelum` of the next page; null on the last one.
                  */
                 lanjut: number | null;
             };
@@ -1869,7 +1872,7 @@ export interface components {
                     dihapus_at: null | components["schemas"]["Timestamp"];
                     /**
                      * Format: int64
-                     * @description Rupiah that staff gave back.
+                     * @description Rupiah that staff refunded.
                      */
                     dikembalikan: number;
                     /**
@@ -1881,19 +1884,19 @@ export interface components {
                     idcustomer: number;
                     /** @description The receipt number. */
                     idtransaksi: string;
-                    /** @description As it was called then. */
+                    /** @description The name at the time of the purchase. */
                     layanan: string;
-                    /** @description As it was called then. */
+                    /** @description The name at the time of the purchase. */
                     mesin: string;
                     /** @description The customer; a kasir sees the first name and an initial. */
                     nama: string;
                     status: components["schemas"]["UseStatus"];
-                    /** @description Before whoever looks at it gives anything back. */
+                    /** @description Without a refund of this purchase that is about to be issued. */
                     sudah: components["schemas"]["GivenBackOften"];
                 }[];
                 /**
                  * Format: int64
-                 * @description Goes on as `sebelum`; null at the end.
+                 * @description `sebelum` of the next page; null on the last one.
                  */
                 lanjut: number | null;
             };
@@ -1906,7 +1909,7 @@ export interface components {
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Shift: {
-            /** @description A shift as everybody at its till may see it: not what should be in the drawer. */
+            /** @description A shift as every role at its till may see it: without the amount that should be in the drawer. */
             data: {
                 /** @description RFC 3339. */
                 dibuka_at: components["schemas"]["Timestamp"];
@@ -1915,7 +1918,7 @@ export interface components {
                 id: number;
                 /**
                  * Format: int64
-                 * @description Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
+                 * @description Rupiah in the drawer when the shift was opened. Null for a `kasir`, except in the answer to the person who has just counted them.
                  */
                 modal: number | null;
                 /** @description Who opened it. */
@@ -1934,7 +1937,7 @@ export interface components {
                 cara_bayar?: null | components["schemas"]["SoldByMeans"];
                 /**
                  * Format: int64
-                 * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
+                 * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without seeing it.
                  */
                 diharapkan?: number | null;
                 /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts. */
@@ -1942,7 +1945,7 @@ export interface components {
                 shift?: null | components["schemas"]["Shift"];
                 /**
                  * Format: int32
-                 * @description How many older sales kasirs have opened in this shift; not there for a `kasir`.
+                 * @description How many older sales kasirs have opened in this shift; left out for a `kasir`.
                  */
                 topup_dilihat?: number | null;
             };
@@ -1968,7 +1971,7 @@ export interface components {
                 finished_at: string | null;
                 /**
                  * Format: int64
-                 * @description Whole rupiah, the full price also after refunds.
+                 * @description Whole rupiah: the full price, also after refunds.
                  */
                 grandtotal: number;
                 /**
@@ -2062,7 +2065,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TopUpMade: {
             data: {
-                /** @description RFC 3339: until then anybody who may take it back can; later an owner. */
+                /** @description RFC 3339: until then each permitted role can reverse it, later only an owner. */
                 batal_sampai: components["schemas"]["Timestamp"];
                 /** @description RFC 3339. */
                 created_at: components["schemas"]["Timestamp"];
@@ -2089,11 +2092,11 @@ export interface components {
         Answer_TopUpRow: {
             data: {
                 batal_at: null | components["schemas"]["Timestamp"];
-                /** @description Who took it back; null while it stands, and for the command line. */
+                /** @description Who reversed it; null unless it was reversed, and for the command line. */
                 batal_oleh: string | null;
                 /** @description RFC 3339. */
                 batal_sampai: components["schemas"]["Timestamp"];
-                /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+                /** @description `tunai`, `qris` or `transfer`; null when it was not recorded. */
                 cara_bayar: string | null;
                 /** @description RFC 3339. */
                 created_at: components["schemas"]["Timestamp"];
@@ -2101,18 +2104,18 @@ export interface components {
                 idpembelian_emoney: string;
                 /** @description The customer; a kasir sees the first name and an initial. */
                 nama: string;
-                /** @description Null where `nominal` is. */
+                /** @description Null when `nominal` is null. */
                 nama_paket: string | null;
                 /**
                  * Format: int64
-                 * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
+                 * @description Rupiah paid; for a kasir null except for the ten newest sales of the shift.
                  */
                 nominal: number | null;
                 /** @description Who sold it; null for the command line. */
                 petugas: string | null;
                 /**
                  * Format: int64
-                 * @description Rupiah added; null where `nominal` is.
+                 * @description Rupiah added; null when `nominal` is null.
                  */
                 quota: number | null;
             };
@@ -2201,20 +2204,20 @@ export interface components {
         Count: {
             /**
              * Format: int64
-             * @description Rupiah that were counted in the drawer. The first count stands.
+             * @description Rupiah counted in the drawer. The first count is final.
              */
             dihitung: number;
             lanjut?: null | components["schemas"]["Next"];
             pecahan?: null | components["schemas"]["Notes"];
             /**
-             * @description False: whoever counted has not looked twice. A count of nothing, or one that is off by half, is 409 `hitung sekali lagi` then, once
-             *     in a shift.
+             * @description False: the cash was counted once. A count of zero, or one that is off by half, is then refused with 409 `hitung sekali lagi`, once
+             *     per shift.
              */
             yakin?: boolean | null;
         };
         Counted: {
             baru?: null | components["schemas"]["Shift"];
-            /** @description Rupiah of the shift's sales that stand, by how they were paid. */
+            /** @description Rupiah of the shift's sales without reversed ones, by means of payment. */
             cara_bayar: components["schemas"]["SoldByMeans"];
             /**
              * Format: int64
@@ -2227,17 +2230,17 @@ export interface components {
             id: number;
             /**
              * Format: int32
-             * @description How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
+             * @description How often in this shift a kasir learned whether the drawer holds an amount or has room for it.
              */
             laci_ditanya: number;
             petugas?: null | components["schemas"]["WhoIs"];
             sampai?: null | components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description Rupiah too many, or too few when it is negative.
+             * @description Rupiah counted minus rupiah expected.
              */
             selisih: number;
-            /** @description Of the next person's session, which begins when this one ends; told once, so a repeat has none. */
+            /** @description Token of the next person's session, which begins when this one ends. Shown once, so a repeat of the call has none. */
             token?: string | null;
             /**
              * Format: int32
@@ -2250,11 +2253,11 @@ export interface components {
         CreateSnapTransaksi: {
             /**
              * Format: int64
-             * @description The same again.
+             * @description Equal to `total`.
              * @example 2000
              */
             grandtotal: number;
-            /** @description Made by the app. */
+            /** @description The receipt number, created by the app. */
             id: components["schemas"]["ReceiptNumber"];
             idcustomer: components["schemas"]["Id"];
             idmesin: components["schemas"]["Id"];
@@ -2305,7 +2308,7 @@ export interface components {
             customer_global: components["schemas"]["CustomerSummary"];
             /** @description The purchases whose status is not 4, newest first. */
             list_snap_transaksi: components["schemas"]["SnapTransaksi"][];
-            /** @description Laundry that waits in its machine: of runs that ended in the last 30 minutes, the last one first. */
+            /** @description Laundry that waits in its machine: of purchases that ended in the last 30 minutes, latest first. */
             menunggu: components["schemas"]["Menunggu"][];
         };
         DataLayanan: {
@@ -2345,7 +2348,7 @@ export interface components {
             tl: number | null;
         };
         DetailBatal: {
-            /** @description Why, in the words of whoever did it. */
+            /** @description The reason, as the person who reversed it wrote it. */
             alasan: string;
             /**
              * @description A decimal number as text, as it is in the history's `ref_id`.
@@ -2427,7 +2430,7 @@ export interface components {
          * @enum {string}
          */
         Driver: "sim" | "mqtt";
-        /** @description An envelope whose `data` is always null: refusals, and answers that only say that it is done. */
+        /** @description An envelope whose `data` is always null: refusals, and confirmations without data. */
         Empty: {
             data: Record<string, never> | null;
             message: string;
@@ -2480,7 +2483,7 @@ export interface components {
         GivenBackOften: {
             /**
              * Format: int64
-             * @description For uses of this machine.
+             * @description For purchases at this machine.
              */
             mesin: number;
             /**
@@ -2500,7 +2503,7 @@ export interface components {
             history_data: components["schemas"]["HistoryEntry"][] | null;
             /** @description How many rows the page has. */
             returned: number;
-            /** @description Opaque; sent back with the next `skip`, the pages go on as of this one. */
+            /** @description Opaque. Sent back with the next `skip`, so that the next page continues from the state of this one. */
             sampai: string;
         };
         HistoryEntry: {
@@ -2508,7 +2511,7 @@ export interface components {
             date: string;
             /**
              * Format: int64
-             * @description Tells the refunds of one use apart: `get_detail_refund/{ref_id}?entri=…`.
+             * @description Distinguishes several refunds of one purchase: `get_detail_refund/{ref_id}?entri=…`.
              */
             entri: number;
             /** @description The outlet's name. */
@@ -2530,7 +2533,7 @@ export interface components {
         Invitation: {
             /** Format: int64 */
             id: number;
-            /** @description To be typed at `/kasir/pasang`, once. */
+            /** @description Typed once at `/kasir/pasang`. */
             kode: string;
             /** @description RFC 3339. */
             sampai: components["schemas"]["Timestamp"];
@@ -2550,7 +2553,7 @@ export interface components {
             /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
             kunci: string;
         };
-        /** @description What a browser's `PushSubscription` says of itself. */
+        /** @description The fields of a browser's `PushSubscription`. */
         Langganan: {
             auth: components["schemas"]["PushAuth"];
             endpoint: components["schemas"]["PushEndpoint"];
@@ -2579,7 +2582,7 @@ export interface components {
             id: number;
         };
         ListHistory: {
-            /** @description `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups and their voids. */
+            /** @description `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for top-ups and their reversals. */
             jenis?: string | null;
             /** Format: int64 */
             limit: number;
@@ -2591,10 +2594,10 @@ export interface components {
         };
         LoggedIn: {
             petugas: components["schemas"]["WhoIs"];
-            /** @description When it ends at the latest; unused for 30 minutes it ends before. */
+            /** @description The latest end of the session. It ends earlier after 30 minutes without use. */
             sampai: components["schemas"]["Timestamp"];
             shift?: null | components["schemas"]["Shift"];
-            /** @description `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie. */
+            /** @description `nys_…`, for `Authorization: Bearer`. Valid only together with this browser's cookie. */
             token: string;
         };
         LoginRequest: {
@@ -2616,7 +2619,7 @@ export interface components {
             mesin: components["schemas"]["MesinMade"][];
         };
         ManyPelanggan: {
-            /** @description What each number begins with. A repeated call goes on after the highest number that is taken. */
+            /** @description Prefix of the numbers. A repeated call continues after the highest number that is taken. */
             awalan_telp: components["schemas"]["NumberPrefix"];
             idoutlet?: null | components["schemas"]["Id"];
             /** Format: int32 */
@@ -2640,11 +2643,11 @@ export interface components {
             pin_baru?: null | components["schemas"]["SixDigits"];
         };
         /**
-         * @description How somebody paid.
+         * @description Means of payment.
          * @enum {string}
          */
         Means: "tunai" | "qris" | "transfer";
-        /** @description A run that is over and whose laundry nobody has fetched, as far as is known. */
+        /** @description A finished purchase whose laundry the customer has not reported as fetched. */
         Menunggu: {
             /** Format: date-time */
             finished_at: string;
@@ -2654,7 +2657,7 @@ export interface components {
              */
             id: string;
             layanan: string;
-            /** @description Names, of the machine and the service as they were when it was bought. */
+            /** @description Names of the machine and the service at the time of the purchase. */
             mesin: string;
             outlet: string;
         };
@@ -2670,20 +2673,20 @@ export interface components {
         MesinNow: {
             /** Format: int64 */
             id: number;
-            /** @description The receipt number of the purchase that has it. */
+            /** @description The receipt number of the purchase that uses the machine. */
             idtransaksi: string | null;
             nama: string;
-            /** @description It takes no purchase until its device reports that nothing runs. */
+            /** @description The machine takes no purchase until its device reports that nothing runs. */
             perlu_petugas: boolean;
             status: components["schemas"]["StatusMesin"];
             /**
              * Format: int64
-             * @description Milliseconds left; null unless it runs.
+             * @description Milliseconds left; null unless the machine runs.
              */
             tl: number | null;
         };
         /**
-         * @description What is wrong with a device (docs/contract.md §5).
+         * @description A simulated device's fault (docs/contract.md §5).
          * @enum {string}
          */
         Mode: "ok" | "refuse" | "silent" | "late" | "offline";
@@ -2691,7 +2694,7 @@ export interface components {
             berlaku_sampai: null | components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description The movement's id, `entri` of the history row.
+             * @description Id of the movement: `entri` of the history row.
              */
             entri: number;
             /** Format: int64 */
@@ -2700,10 +2703,10 @@ export interface components {
             idtransaksi: string;
             /**
              * Format: int64
-             * @description Rupiah given back.
+             * @description Rupiah refunded.
              */
             jumlah: number;
-            /** @description This one included. */
+            /** @description Including this one. */
             ke: components["schemas"]["GivenBackOften"];
             /** Format: int64 */
             saldo_akhir: number;
@@ -2757,13 +2760,13 @@ export interface components {
         NewOutlet: {
             /**
              * Format: int64
-             * @description Days that a top-up without a package makes an account good for; null: for ever.
+             * @description Days for which a top-up without a package extends an account; null: it never expires.
              */
             berlaku_hari?: number | null;
             idowner: components["schemas"]["Id"];
             /**
              * Format: int64
-             * @description Days for which money that comes back makes an expired account good; 7 when left out.
+             * @description Days for which a refund extends an expired account; 7 when left out.
              */
             kembali_hari?: number | null;
             kota: components["schemas"]["ShortText"];
@@ -2785,7 +2788,7 @@ export interface components {
         NewPaket: {
             /**
              * Format: int64
-             * @description Days that it makes an account good for; null: for ever.
+             * @description Days for which the package extends an account; null: it never expires.
              */
             berlaku_hari?: number | null;
             /**
@@ -2811,7 +2814,7 @@ export interface components {
              * @description The package; null: any amount without one.
              */
             idpaket: number | null;
-            /** @description What the sale would be refused with. */
+            /** @description The message with which the sale would be refused. */
             sebab: string;
         };
         Note: {
@@ -2895,13 +2898,13 @@ export interface components {
             outlet?: null | components["schemas"]["OutletOf"];
             perangkat: components["schemas"]["NamedBrowser"];
         };
-        /** @description What changes; the rest stays. */
+        /** @description Fields to change. Omitted ones keep their values. */
         PaketChange: {
-            /** @description False: sold no more. */
+            /** @description False: no longer sold. */
             aktif?: boolean | null;
             /**
              * Format: int64
-             * @description Days that it makes an account good for; null: for ever.
+             * @description Days for which the package extends an account; null: it never expires.
              */
             berlaku_hari?: number | null;
             /**
@@ -2924,7 +2927,7 @@ export interface components {
             aktif: boolean;
             /**
              * Format: int32
-             * @description Days that it makes an account good for; null: for ever.
+             * @description Days for which the package extends an account; null: it never expires.
              */
             berlaku_hari: number | null;
             /**
@@ -2948,7 +2951,7 @@ export interface components {
             kode: string;
         };
         PelangganFound: {
-            /** @description What cannot be sold into it, and why. */
+            /** @description Packages that cannot be sold into the account, and why. */
             ditolak: components["schemas"]["NotSold"][];
             /** Format: int64 */
             id_customer_global: number;
@@ -2964,7 +2967,7 @@ export interface components {
              */
             saldo: number | null;
             /**
-             * @description Without its middle.
+             * @description The middle digits are hidden.
              * @example 0812••••7890
              */
             telp: string;
@@ -3000,9 +3003,9 @@ export interface components {
             idpetugas?: number | null;
             nama: string;
         };
-        /** @description Somebody who may log in here. */
+        /** @description A person who may log in here. */
         Person: {
-            /** @description Until a supervisor opens it. */
+            /** @description Locked until a supervisor unlocks it. */
             dikunci: boolean;
             /** Format: int64 */
             id: number;
@@ -3018,7 +3021,7 @@ export interface components {
             idoutlet?: null | components["schemas"]["Id"];
             idowner?: null | components["schemas"]["Id"];
             nama: components["schemas"]["ShortText"];
-            /** @description Below one's own. */
+            /** @description A role below the caller's own. */
             role: string;
         } & ({
             idoutlet: number | string;
@@ -3034,7 +3037,7 @@ export interface components {
         PetugasHired: {
             /** Format: int64 */
             id: number;
-            /** @description Good for a day, to make one's own with; told once. */
+            /** @description Valid for a day, to choose an own PIN with. Shown once. */
             pin_awal: string;
         };
         PetugasRow: {
@@ -3047,7 +3050,7 @@ export interface components {
             /** Format: int64 */
             idowner?: number | null;
             nama: string;
-            /** @description A first PIN that was not changed yet. */
+            /** @description The first PIN has not been changed yet. */
             pin_awal: boolean;
             role: string;
         };
@@ -3060,7 +3063,7 @@ export interface components {
         QuotaEmoney: {
             /**
              * Format: int32
-             * @description 2 never expires, 1 at `masa_aktif`.
+             * @description 2 never expires, 1 expires at `masa_aktif`.
              */
             jenis_emoney: number;
             /**
@@ -3095,7 +3098,7 @@ export interface components {
             idtransaksi: components["schemas"]["ReceiptNumber"];
             /**
              * Format: int64
-             * @description Rupiah to give back, at least 1, at most what is left of the price.
+             * @description Rupiah to refund: at least 1, at most what is left of the price.
              */
             nominal: number;
         };
@@ -3111,7 +3114,7 @@ export interface components {
             telp: components["schemas"]["Telp"];
         };
         SearchText: string;
-        /** @description A shift as everybody at its till may see it: not what should be in the drawer. */
+        /** @description A shift as every role at its till may see it: without the amount that should be in the drawer. */
         Shift: {
             /** @description RFC 3339. */
             dibuka_at: components["schemas"]["Timestamp"];
@@ -3120,7 +3123,7 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description Rupiah in the drawer when it was opened. Null for a `kasir`, but in the answer to whoever has just counted them.
+             * @description Rupiah in the drawer when the shift was opened. Null for a `kasir`, except in the answer to the person who has just counted them.
              */
             modal: number | null;
             /** @description Who opened it. */
@@ -3130,7 +3133,7 @@ export interface components {
             cara_bayar?: null | components["schemas"]["SoldByMeans"];
             /**
              * Format: int64
-             * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
+             * @description Rupiah that should be in the drawer; null for a `kasir`, who counts without seeing it.
              */
             diharapkan?: number | null;
             /** @description The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts. */
@@ -3138,7 +3141,7 @@ export interface components {
             shift?: null | components["schemas"]["Shift"];
             /**
              * Format: int32
-             * @description How many older sales kasirs have opened in this shift; not there for a `kasir`.
+             * @description How many older sales kasirs have opened in this shift; left out for a `kasir`.
              */
             topup_dilihat?: number | null;
         };
@@ -3168,7 +3171,7 @@ export interface components {
              */
             status: number;
         };
-        /** @description The service as it was when it was bought. */
+        /** @description The service at the time of the purchase. */
         SnapLayanan: {
             /**
              * Format: int32
@@ -3177,7 +3180,7 @@ export interface components {
             durasi: number;
             nama: string;
         };
-        /** @description The machine as it was when it was bought. */
+        /** @description The machine at the time of the purchase. */
         SnapMesin: {
             nama: string;
         };
@@ -3194,7 +3197,7 @@ export interface components {
             finished_at: string | null;
             /**
              * Format: int64
-             * @description Whole rupiah, the full price also after refunds.
+             * @description Whole rupiah: the full price, also after refunds.
              */
             grandtotal: number;
             /**
@@ -3227,7 +3230,7 @@ export interface components {
             idcustomer: number;
             /**
              * Format: int32
-             * @description 2 never expires, 1 at `masa_aktif`.
+             * @description 2 never expires, 1 expires at `masa_aktif`.
              */
             jenis_emoney: number;
             /**
@@ -3260,7 +3263,7 @@ export interface components {
             durasi: number;
             /**
              * Format: int64
-             * @description Whole rupiah, at present.
+             * @description Whole rupiah, the present price.
              */
             harga: number;
             /** Format: int64 */
@@ -3302,7 +3305,7 @@ export interface components {
             jenis_emoney?: number | null;
             /**
              * Format: int64
-             * @description Epoch milliseconds, in the future; not of a kasir.
+             * @description Epoch milliseconds in the future; not allowed for a kasir.
              */
             masa_aktif?: number | null;
             nama_paket?: null | components["schemas"]["ShortText"];
@@ -3315,12 +3318,11 @@ export interface components {
             qr?: string | null;
             /**
              * Format: int64
-             * @description Rupiah added; `nominal` when left out, the package's with `idpaket`. A kasir without a package adds what was paid, no more and
-             *     no less.
+             * @description Rupiah added; `nominal` when left out, the package's with `idpaket`. Without a package, a kasir may add only what was paid.
              */
             quota?: number | null;
             telp?: null | components["schemas"]["Telp"];
-            /** @description True: although the same was sold within a minute. */
+            /** @description True: sell although the same top-up was sold within the last minute. */
             ulang?: boolean | null;
         } & ({
             id_customer_global?: null;
@@ -3344,7 +3346,7 @@ export interface components {
             masa_aktif?: null;
         });
         TopUpMade: {
-            /** @description RFC 3339: until then anybody who may take it back can; later an owner. */
+            /** @description RFC 3339: until then each permitted role can reverse it, later only an owner. */
             batal_sampai: components["schemas"]["Timestamp"];
             /** @description RFC 3339. */
             created_at: components["schemas"]["Timestamp"];
@@ -3362,11 +3364,11 @@ export interface components {
         };
         TopUpRow: {
             batal_at: null | components["schemas"]["Timestamp"];
-            /** @description Who took it back; null while it stands, and for the command line. */
+            /** @description Who reversed it; null unless it was reversed, and for the command line. */
             batal_oleh: string | null;
             /** @description RFC 3339. */
             batal_sampai: components["schemas"]["Timestamp"];
-            /** @description `tunai`, `qris` or `transfer`; null where nobody said. */
+            /** @description `tunai`, `qris` or `transfer`; null when it was not recorded. */
             cara_bayar: string | null;
             /** @description RFC 3339. */
             created_at: components["schemas"]["Timestamp"];
@@ -3374,18 +3376,18 @@ export interface components {
             idpembelian_emoney: string;
             /** @description The customer; a kasir sees the first name and an initial. */
             nama: string;
-            /** @description Null where `nominal` is. */
+            /** @description Null when `nominal` is null. */
             nama_paket: string | null;
             /**
              * Format: int64
-             * @description Rupiah paid; null in a kasir's list but for the shift's ten newest.
+             * @description Rupiah paid; for a kasir null except for the ten newest sales of the shift.
              */
             nominal: number | null;
             /** @description Who sold it; null for the command line. */
             petugas: string | null;
             /**
              * Format: int64
-             * @description Rupiah added; null where `nominal` is.
+             * @description Rupiah added; null when `nominal` is null.
              */
             quota: number | null;
         };
@@ -3416,7 +3418,7 @@ export interface components {
             dihapus_at: null | components["schemas"]["Timestamp"];
             /**
              * Format: int64
-             * @description Rupiah that staff gave back.
+             * @description Rupiah that staff refunded.
              */
             dikembalikan: number;
             /**
@@ -3428,14 +3430,14 @@ export interface components {
             idcustomer: number;
             /** @description The receipt number. */
             idtransaksi: string;
-            /** @description As it was called then. */
+            /** @description The name at the time of the purchase. */
             layanan: string;
-            /** @description As it was called then. */
+            /** @description The name at the time of the purchase. */
             mesin: string;
             /** @description The customer; a kasir sees the first name and an initial. */
             nama: string;
             status: components["schemas"]["UseStatus"];
-            /** @description Before whoever looks at it gives anything back. */
+            /** @description Without a refund of this purchase that is about to be issued. */
             sudah: components["schemas"]["GivenBackOften"];
         };
         /** @enum {string} */
@@ -5096,7 +5098,7 @@ export interface operations {
                 limit?: number;
                 /** @description `lanjut` of the page before. */
                 sebelum?: number | string;
-                /** @description Which outlet's; needed from who sees several and stands at no outlet's till. */
+                /** @description The outlet; needed when the caller sees several outlets and is not at an outlet's till. */
                 idoutlet?: number | string;
             };
             header?: never;
@@ -6437,7 +6439,7 @@ export interface operations {
                 limit?: number;
                 /** @description `lanjut` of the page before. */
                 sebelum?: number | string;
-                /** @description Which outlet's; needed from who sees several and stands at no outlet's till. */
+                /** @description The outlet; needed when the caller sees several outlets and is not at an outlet's till. */
                 idoutlet?: number | string;
             };
             header?: never;
@@ -7742,7 +7744,7 @@ export interface operations {
     get_detail_refund: {
         parameters: {
             query?: {
-                /** @description The history row's `entri`; without it, the newest refund of the use. */
+                /** @description The history row's `entri`; without it, the newest refund of the purchase. */
                 entri?: number | string;
             };
             header?: never;

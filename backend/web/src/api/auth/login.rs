@@ -28,7 +28,7 @@ pub struct LoginRequest {
     password: Secret,
 }
 
-/// Number and password for a token.
+/// Exchanges number and password for a token.
 #[utoipa::path(
     post, path = "/scan/v1/auth/login", tag = "auth", request_body = LoginRequest,
     responses(

@@ -14,7 +14,7 @@ use crate::http::error::AppError;
 /// ends all tokens of the customer, instead of extending the list without limit.
 const MAX_ENDED: i64 = 1_000;
 
-/// Ends the token that comes with the request, on every door; other phones stay logged in.
+/// Ends the token of the request on all connections; other phones stay logged in.
 #[utoipa::path(
     post, path = "/scan/v1/auth/logout", tag = "auth", security(("pelanggan" = [])),
     responses((status = 200, body = Empty))

@@ -21,11 +21,11 @@ pub struct Dashboard {
     pub customer_global: CustomerSummary,
     /// The purchases whose status is not 4, newest first.
     pub list_snap_transaksi: Vec<SnapTransaksi>,
-    /// Laundry that waits in its machine: of runs that ended in the last 30 minutes, the last one first.
+    /// Laundry that waits in its machine: of purchases that ended in the last 30 minutes, latest first.
     pub menunggu: Vec<Menunggu>,
 }
 
-/// A run that is over and whose laundry nobody has fetched, as far as is known.
+/// A finished purchase whose laundry the customer has not reported as fetched.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Menunggu {
     /// The receipt number.
@@ -33,7 +33,7 @@ pub struct Menunggu {
     id: String,
     #[schema(value_type = String, format = DateTime)]
     finished_at: Timestamp,
-    /// Names, of the machine and the service as they were when it was bought.
+    /// Names of the machine and the service at the time of the purchase.
     mesin: String,
     layanan: String,
     outlet: String,

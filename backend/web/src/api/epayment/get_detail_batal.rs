@@ -21,7 +21,7 @@ pub struct DetailBatal {
     waktu_batal: Timestamp,
     /// Whole rupiah taken from the balance.
     nominal_batal: i64,
-    /// Why, in the words of whoever did it.
+    /// The reason, as the person who reversed it wrote it.
     alasan: String,
     outlet: OutletSummary,
 }
@@ -29,7 +29,7 @@ pub struct DetailBatal {
 const ONE: &str = "SELECT l.created_at, l.jumlah, l.alasan, o.nama, o.kota FROM ledger_transfer l JOIN outlet o USING (idoutlet) \
                    WHERE l.idpembelian_emoney = $1 AND l.kind = 'batal' AND l.id_customer_global = $2";
 
-/// The void of a top-up by the top-up's number. 404 when it is not the customer's or stands.
+/// The reversal of a top-up by the top-up's number. 404 when it is not the customer's or was not reversed.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_detail_batal/{id}", tag = "epayment", security(("pelanggan" = [])),
     params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney")),

@@ -14,7 +14,7 @@ use crate::http::error::AppError;
 
 #[derive(Debug, Deserialize, IntoParams)]
 pub struct Which {
-    /// The history row's `entri`; without it, the newest refund of the use.
+    /// The history row's `entri`; without it, the newest refund of the purchase.
     #[param(value_type = Id, required = false, inline)]
     entri: Option<Id>,
 }
@@ -37,7 +37,7 @@ const ONE: &str = "SELECT t.no_nota, l.created_at, l.jumlah FROM snap_transaksi 
                    ) l ON TRUE WHERE t.id_customer_global = $1 AND t.no_nota = $2 AND ($3::BIGINT IS NULL OR l.id = $3) \
                    ORDER BY l.id DESC LIMIT 1";
 
-/// A refund by the receipt number of its use. 404 when the use is not the customer's or nothing came back.
+/// A refund by the receipt number of its purchase. 404 when the purchase is not the customer's or nothing was refunded.
 #[utoipa::path(
     get, path = "/scan/v1/epayment/get_detail_refund/{id}", tag = "epayment", security(("pelanggan" = [])),
     params(("id" = inline(ReceiptNumber), Path, description = "Receipt number"), Which),

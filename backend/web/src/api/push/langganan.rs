@@ -13,7 +13,7 @@ use crate::http::json::Json;
 use crate::http::schema::{PushAuth, PushEndpoint, PushKey};
 use crate::push::Push;
 
-/// What a browser's `PushSubscription` says of itself.
+/// The fields of a browser's `PushSubscription`.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Langganan {
     #[schema(value_type = PushEndpoint)]
@@ -24,7 +24,7 @@ pub struct Langganan {
     auth: String,
 }
 
-/// Subscribes the browser for as long as this login lasts; one that somebody else had subscribed moves.
+/// Subscribes the browser until this login ends. A subscription of another customer moves to this one.
 #[utoipa::path(
     post, path = "/scan/v1/push/langganan", tag = "push", security(("pelanggan" = [])), request_body = Langganan,
     responses(

@@ -26,7 +26,7 @@ WITH t AS (
 )
 SELECT over FROM t";
 
-/// Ends the reminder: the machine is empty. 404 when the use is not the customer's or never started, 409 while it is not over.
+/// Ends the reminder: the machine is empty. 404 when the purchase is not the customer's or never started, 409 while it has not ended.
 #[utoipa::path(
     post, path = "/scan/v1/transaksi/ambil", tag = "transaksi", security(("pelanggan" = [])), request_body = Ambil,
     responses(

@@ -33,7 +33,7 @@ const MAX_ATTEMPTS: usize = 4;
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = CreateSnapTransaksi)]
 pub struct Request {
-    /// Made by the app.
+    /// The receipt number, created by the app.
     id: ReceiptNumber,
     idcustomer: WalletId,
     idmesin: MachineId,
@@ -42,7 +42,7 @@ pub struct Request {
     /// Whole rupiah.
     #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
     total: Rupiah,
-    /// The same again.
+    /// Equal to `total`.
     #[schema(example = 2000, value_type = i64, minimum = 0, maximum = 20000000)]
     grandtotal: Rupiah,
 }
@@ -54,7 +54,7 @@ pub struct Started {
     message: &'static str,
 }
 
-/// Pays and starts the machine; answers when the device has, or after 8 s.
+/// Pays and starts the machine. Answers when the device has answered, or after 8 s.
 #[utoipa::path(
     post, path = "/scan/v1/transaksi/create_snap_transaksi", tag = "transaksi", security(("pelanggan" = [])),
     request_body = Request,

@@ -11,7 +11,7 @@ use crate::http::error::AppError;
 
 const DELETED: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2 AND t.dihapus_at IS NOT NULL");
 
-/// The deleted use with `isDelete: true` and its full price. 404 when it is not the customer's or was not deleted.
+/// The deleted purchase with `isDelete: true` and its full price. 404 when it is not the customer's or was not deleted.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_detail_snap_hapus/{id}", tag = "transaksi", security(("pelanggan" = [])),
     params(("id" = inline(ReceiptNumber), Path, description = "Receipt number")),

@@ -11,7 +11,7 @@ use crate::http::error::AppError;
 
 const ONE: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2");
 
-/// A use by its receipt number. 404 when it is not the customer's or never started (docs/contract.md §2).
+/// A purchase by its receipt number. 404 when it is not the customer's or never started (docs/contract.md §2).
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_detail_snap_transaksi/{id}", tag = "transaksi", security(("pelanggan" = [])),
     params(("id" = inline(ReceiptNumber), Path, description = "Receipt number")),

@@ -15,7 +15,7 @@ const USABLE: &str = epay_sql!(
      AND (q.jenis_emoney = 2 OR q.masa_aktif >= $3) ORDER BY c.idcustomer"
 );
 
-/// The usable accounts at one owner, oldest first; none is an empty list.
+/// The usable accounts at one owner, oldest first; an empty list without one.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_epayment/{id}", operation_id = "transaksi_get_epayment", tag = "transaksi", security(("pelanggan" = [])),
     params(("id" = inline(OwnerId), Path, description = "data_mesin.idowner")),

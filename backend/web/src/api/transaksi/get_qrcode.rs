@@ -9,7 +9,7 @@ use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
-/// The code as a PNG in base64, without a `data:` prefix; good for five minutes at least.
+/// The QR code as a PNG in base64, without a `data:` prefix; valid for at least five minutes.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_qrcode", tag = "transaksi", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<String>))

@@ -23,14 +23,14 @@ pub struct ListHistory {
     #[schema(minimum = 1, maximum = 100)]
     #[serde(deserialize_with = "whole::deserialize")]
     limit: i64,
-    /// `""` for all, `snap_transaksi` for uses, deletions and refunds, `pembelian_emoney` for top-ups and their voids.
+    /// `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for top-ups and their reversals.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
     jenis: Option<Kind>,
     /// An outlet's id, or `""` for all.
     #[serde(default)]
     outlet: Filter,
-    /// From the first page's answer: this page goes on as of that one. Without it, rows added meanwhile shift the pages.
+    /// `sampai` of the first page's answer, so that later pages show the same list. Without it, new rows shift the pages.
     #[serde(default)]
     #[schema(value_type = Option<Cursor>)]
     sampai: Option<String>,
@@ -65,7 +65,7 @@ pub struct History {
     history_data: Option<Vec<HistoryEntry>>,
     /// How many rows the page has.
     returned: usize,
-    /// Opaque; sent back with the next `skip`, the pages go on as of this one.
+    /// Opaque. Sent back with the next `skip`, so that the next page continues from the state of this one.
     sampai: String,
 }
 
@@ -74,7 +74,7 @@ pub struct HistoryEntry {
     /// The receipt number, or `idpembelian_emoney` of a top-up.
     ref_id: String,
     ref_type: RefType,
-    /// Tells the refunds of one use apart: `get_detail_refund/{ref_id}?entri=…`.
+    /// Distinguishes several refunds of one purchase: `get_detail_refund/{ref_id}?entri=…`.
     entri: i64,
     #[schema(value_type = String, format = DateTime)]
     date: Timestamp,

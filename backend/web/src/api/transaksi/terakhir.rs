@@ -19,7 +19,7 @@ pub struct Terakhir {
     nama: String,
     /// Seconds.
     durasi: i32,
-    /// Whole rupiah, at present.
+    /// Whole rupiah, the present price.
     harga: i64,
     #[schema(value_type = i64)]
     idoutlet: OutletId,
@@ -35,7 +35,7 @@ const LAST: &str = concat!(
      JOIN layanan l ON l.idlayanan = t.idlayanan AND l.aktif"
 );
 
-/// The last use's service at its present price; null when there was none or the service is sold no more.
+/// The service of the last purchase at its present price; null without a purchase or when the service is no longer sold.
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/terakhir", tag = "transaksi", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<Option<Terakhir>>))

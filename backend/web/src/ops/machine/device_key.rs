@@ -11,7 +11,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::ops::people::key::{Minimal, SUPERVISOR};
 
-/// A key for a machine's device. When it has one, both count until the new one was used; then the old one is worthless.
+/// Creates a key for a machine's device. An existing key stays valid until the new one is used for the first time.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
     params(("id" = inline(MachineId), Path)),

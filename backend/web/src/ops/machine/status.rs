@@ -19,13 +19,13 @@ pub struct MesinNow {
     id: MachineId,
     nama: String,
     status: StatusMesin,
-    /// Milliseconds left; null unless it runs.
+    /// Milliseconds left; null unless the machine runs.
     #[schema(required)]
     tl: Option<i64>,
-    /// The receipt number of the purchase that has it.
+    /// The receipt number of the purchase that uses the machine.
     #[schema(required)]
     idtransaksi: Option<String>,
-    /// It takes no purchase until its device reports that nothing runs.
+    /// The machine takes no purchase until its device reports that nothing runs.
     perlu_petugas: bool,
 }
 

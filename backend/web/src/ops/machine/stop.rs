@@ -46,7 +46,7 @@ WITH m AS (
 )
 SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEFT JOIN u ON TRUE";
 
-/// Stops a machine; moves no money.
+/// Stops a machine without moving money.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = inline(MachineId), Path)),
     responses(

@@ -35,19 +35,19 @@ pub struct PelangganFound {
     /// The first name and an initial.
     #[schema(example = "Siti R.")]
     nama: String,
-    /// Without its middle.
+    /// The middle digits are hidden.
     #[schema(example = "0812••••7890")]
     telp: String,
     /// Rupiah in the account at this outlet; null without one.
     #[schema(required)]
     saldo: Option<i64>,
-    /// The last top-up at this outlet that stands.
+    /// The last top-up at this outlet that was not reversed.
     #[schema(required)]
     terakhir: Option<LastTopUp>,
-    /// The account at this outlet that keeps its kind; null: the next top-up opens one or gives it its kind.
+    /// The account at this outlet whose kind is fixed; null: the next top-up opens an account or sets its kind.
     #[schema(required)]
     rekening: Option<SoldInto>,
-    /// What cannot be sold into it, and why.
+    /// Packages that cannot be sold into the account, and why.
     ditolak: Vec<NotSold>,
 }
 
@@ -55,7 +55,7 @@ pub struct PelangganFound {
 pub struct SoldInto {
     #[schema(value_type = i64)]
     idcustomer: WalletId,
-    /// 2 never expires, 1 at `masa_aktif`.
+    /// 2 never expires, 1 expires at `masa_aktif`.
     #[schema(minimum = 1, maximum = 2)]
     jenis_emoney: i16,
     /// Epoch milliseconds.
@@ -68,7 +68,7 @@ pub struct NotSold {
     /// The package; null: any amount without one.
     #[schema(value_type = Option<i64>, required)]
     idpaket: Option<PackageId>,
-    /// What the sale would be refused with.
+    /// The message with which the sale would be refused.
     sebab: &'static str,
 }
 
@@ -89,7 +89,7 @@ pub fn together() -> [OneOf; 1] {
     [OneOf::builder().item(either("telp", "qr")).item(either("qr", "telp")).build()]
 }
 
-/// The customer of a number or a code.
+/// Finds the customer of a number or a QR code.
 #[utoipa::path(
     post, path = "/ops/v1/pelanggan/cari", tag = "kasir", security(("session" = [])), request_body = FindPelanggan,
     responses(

@@ -47,10 +47,10 @@ pub struct ManyPelanggan {
     #[schema(minimum = 1, maximum = 20000)]
     #[serde(deserialize_with = "whole::deserialize")]
     jumlah: u32,
-    /// What each number begins with. A repeated call goes on after the highest number that is taken.
+    /// Prefix of the numbers. A repeated call continues after the highest number that is taken.
     #[schema(value_type = NumberPrefix)]
     awalan_telp: String,
-    /// Where each gets an account.
+    /// The outlet at which each customer gets an account.
     idoutlet: Option<OutletId>,
     /// Rupiah in each account, 0 when left out; needs `idoutlet`.
     #[schema(value_type = Option<i64>, minimum = 0, maximum = 20000000)]

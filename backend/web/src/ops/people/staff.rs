@@ -33,7 +33,7 @@ use crate::ops::scope;
 pub struct Petugas {
     #[schema(value_type = ShortText)]
     nama: String,
-    /// Below one's own.
+    /// A role below the caller's own.
     #[schema(value_type = String, pattern = "^(kasir|supervisor|owner)$")]
     role: String,
     /// Where a kasir or a supervisor works.
@@ -46,7 +46,7 @@ pub struct Petugas {
 pub struct PetugasHired {
     #[schema(value_type = i64)]
     id: StaffId,
-    /// Good for a day, to make one's own with; told once.
+    /// Valid for a day, to choose an own PIN with. Shown once.
     pin_awal: String,
 }
 
@@ -66,7 +66,7 @@ pub struct PetugasRow {
     idoutlet: Option<OutletId>,
     #[schema(value_type = Option<i64>)]
     idowner: Option<OwnerId>,
-    /// A first PIN that was not changed yet.
+    /// The first PIN has not been changed yet.
     pin_awal: bool,
     dikunci: bool,
     /// RFC 3339.
@@ -85,7 +85,7 @@ pub fn together() -> [OneOf; 1] {
         .build()]
 }
 
-/// The people within sight, below one's own role, the newest first.
+/// The staff within the caller's scope and below the caller's role, newest first.
 #[utoipa::path(
     operation_id = "petugas_list",
     get, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])),
@@ -122,7 +122,7 @@ fn below(role: Role) -> Vec<&'static str> {
     [Role::Kasir, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
 }
 
-/// Hires somebody; the answer has the first PIN, once.
+/// Hires a person. The answer shows the first PIN, once.
 #[utoipa::path(
     operation_id = "petugas_hire",
     post, path = "/ops/v1/petugas", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Petugas,
@@ -198,7 +198,7 @@ async fn find(client: &impl GenericClient, operator: &Operator, id: StaffId) -> 
     row.map(|row| row.get(0)).ok_or(AppError::NotFound("petugas tidak ditemukan"))
 }
 
-/// Sends somebody away: PIN, sessions and sockets are over.
+/// Dismisses a person: the PIN, all sessions and sockets end.
 #[utoipa::path(
     operation_id = "petugas_dismiss",
     post, path = "/ops/v1/petugas/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
@@ -224,7 +224,7 @@ pub async fn dismiss(
     Ok(answer::ok(None::<()>))
 }
 
-/// A first PIN anew, for somebody who forgot it; told once. Opens the lock, ends every session.
+/// Creates a new first PIN for a person who forgot the own one, and shows it once. Unlocks the person and ends all sessions.
 #[utoipa::path(
     operation_id = "petugas_reset_pin",
     post, path = "/ops/v1/petugas/{id}/reset_pin", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
@@ -257,7 +257,7 @@ pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, 
     Ok(people::record(tx, principal, "petugas.reset_pin", pin.person, json!({}), now).await?)
 }
 
-/// Lets somebody try again whose PIN was wrong ten times in a day.
+/// Unlocks a person whose PIN was wrong ten times in a day.
 #[utoipa::path(
     operation_id = "petugas_open_lock",
     post, path = "/ops/v1/petugas/{id}/buka_kunci", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),

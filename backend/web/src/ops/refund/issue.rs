@@ -31,13 +31,13 @@ use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 pub struct Refund {
     /// The receipt number.
     idtransaksi: ReceiptNumber,
-    /// Rupiah to give back, at least 1, at most what is left of the price.
+    /// Rupiah to refund: at least 1, at most what is left of the price.
     #[schema(minimum = 1, maximum = 9223372036854775807_i64)]
     #[serde(deserialize_with = "whole::deserialize")]
     nominal: i64,
     #[schema(value_type = Reason)]
     alasan: String,
-    /// Whose use: when two customers share the receipt number, and always from a kasir.
+    /// The purchase's customer: needed when two customers share the receipt number, and always from a kasir.
     idcustomer: Option<WalletId>,
 }
 
@@ -47,7 +47,7 @@ pub struct Hapus {
     idtransaksi: ReceiptNumber,
     #[schema(value_type = Reason)]
     alasan: String,
-    /// Whose use: when two customers share the receipt number, and always from a kasir.
+    /// The purchase's customer: needed when two customers share the receipt number, and always from a kasir.
     idcustomer: Option<WalletId>,
 }
 
@@ -57,15 +57,15 @@ pub struct MoneyBack {
     idtransaksi: String,
     #[schema(value_type = i64)]
     idcustomer: WalletId,
-    /// The movement's id, `entri` of the history row.
+    /// Id of the movement: `entri` of the history row.
     entri: i64,
-    /// Rupiah given back.
+    /// Rupiah refunded.
     jumlah: i64,
     saldo_akhir: i64,
-    /// RFC 3339: the account had expired, and is good until then; null: it is as it was.
+    /// RFC 3339: the account had expired and is now valid until then; null: its expiry did not change.
     #[schema(required)]
     berlaku_sampai: Option<Timestamp>,
-    /// This one included.
+    /// Including this one.
     ke: GivenBackOften,
 }
 
@@ -74,11 +74,11 @@ pub struct MoneyBack {
 pub struct GivenBackOften {
     /// To this account.
     pub pelanggan: i64,
-    /// For uses of this machine.
+    /// For purchases at this machine.
     pub mesin: i64,
 }
 
-/// Gives back part or all of a use's price.
+/// Refunds part or all of a purchase's price.
 #[utoipa::path(
     post, path = "/ops/v1/refund", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Refund,
     params(IdempotencyKey, Approval),
@@ -100,7 +100,7 @@ pub async fn refund(
     refund.run((by, key), (&store, &balances), &*body).await
 }
 
-/// Deletes a use and gives back what refunds have left of its price.
+/// Deletes a purchase and refunds what earlier refunds have left of its price.
 #[utoipa::path(
     post, path = "/ops/v1/hapus", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Hapus,
     params(IdempotencyKey, Approval),

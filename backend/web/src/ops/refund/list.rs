@@ -28,34 +28,34 @@ pub struct UseRow {
     created_at: Timestamp,
     /// The customer; a kasir sees the first name and an initial.
     nama: String,
-    /// As it was called then.
+    /// The name at the time of the purchase.
     mesin: String,
-    /// As it was called then.
+    /// The name at the time of the purchase.
     layanan: String,
     /// Rupiah.
     grandtotal: i64,
-    /// Rupiah that staff gave back.
+    /// Rupiah that staff refunded.
     dikembalikan: i64,
     status: UseStatus,
     /// RFC 3339; null unless it was deleted.
     #[schema(required)]
     dihapus_at: Option<Timestamp>,
-    /// Before whoever looks at it gives anything back.
+    /// Without a refund of this purchase that is about to be issued.
     sudah: GivenBackOften,
 }
 
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UseStatus {
-    /// Paid, and the machine has not answered yet.
+    /// Paid; the machine has not answered yet.
     Menunggu,
-    /// It has not answered for long.
+    /// The machine has not answered for a long time.
     BelumPasti,
     Jalan,
     Selesai,
-    /// By an operator.
+    /// Stopped by an operator.
     Dihentikan,
-    /// It never ran, the money is back.
+    /// The machine never ran; the money was returned.
     Gagal,
 }
 
@@ -85,7 +85,7 @@ const LIST: &str = "
             ORDER BY o.id DESC LIMIT 1), 0)
     ORDER BY t.id DESC LIMIT $4";
 
-/// A page of what was bought.
+/// A page of purchases.
 #[utoipa::path(
     get, path = "/ops/v1/pemakaian", tag = "kasir", security(("operator" = []), ("session" = [])), params(OutletPage),
     responses(

@@ -59,8 +59,8 @@ pub struct CashMoved {
     id: i64,
 }
 
-/// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Without one three calls
-/// in a shift hear first when the drawer does not hold as much.
+/// Puts cash into the drawer or takes it out. For a `kasir` taking it out needs an approval of `kas`, `<jenis>:<nominal>`. Three calls per
+/// shift without one are first told when the drawer holds too little.
 #[utoipa::path(
     operation_id = "shift_kas",
     post, path = "/ops/v1/shift/kas", tag = "kasir", security(("session" = [])), request_body = Cash,

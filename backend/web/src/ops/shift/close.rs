@@ -31,16 +31,16 @@ use crate::ops::till::log_in::WhoIs;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Count {
-    /// Rupiah that were counted in the drawer. The first count stands.
+    /// Rupiah counted in the drawer. The first count is final.
     #[schema(minimum = 0, maximum = 1000000000)]
     #[serde(deserialize_with = "whole::deserialize")]
     dihitung: i64,
-    /// What was counted, when it was counted note by note.
+    /// The count by denomination, when it was made note by note.
     pecahan: Option<Notes>,
-    /// Who goes on with that cash.
+    /// Who opens the next shift with that cash.
     lanjut: Option<Next>,
-    /// False: whoever counted has not looked twice. A count of nothing, or one that is off by half, is 409 `hitung sekali lagi` then, once
-    /// in a shift.
+    /// False: the cash was counted once. A count of zero, or one that is off by half, is then refused with 409 `hitung sekali lagi`, once
+    /// per shift.
     yakin: Option<bool>,
 }
 
@@ -103,24 +103,24 @@ pub struct Counted {
     /// Rupiah that should have been in the drawer.
     diharapkan: i64,
     dihitung: i64,
-    /// Rupiah too many, or too few when it is negative.
+    /// Rupiah counted minus rupiah expected.
     selisih: i64,
     /// The next person's shift.
     baru: Option<Shift>,
-    /// How often a kasir was told in this shift whether the drawer holds an amount or has room for it.
+    /// How often in this shift a kasir learned whether the drawer holds an amount or has room for it.
     laci_ditanya: i16,
     /// How many older sales a kasir has opened in this shift.
     topup_dilihat: i32,
-    /// Rupiah of the shift's sales that stand, by how they were paid.
+    /// Rupiah of the shift's sales without reversed ones, by means of payment.
     cara_bayar: SoldByMeans,
-    /// Of the next person's session, which begins when this one ends; told once, so a repeat has none.
+    /// Token of the next person's session, which begins when this one ends. Shown once, so a repeat of the call has none.
     token: Option<String>,
     /// RFC 3339.
     sampai: Option<Timestamp>,
     petugas: Option<WhoIs>,
 }
 
-/// Counts the drawer and closes the shift; with `lanjut` the next person's begins with that cash.
+/// Counts the drawer and closes the shift. With `lanjut` the next person's shift begins with that cash.
 #[utoipa::path(
     operation_id = "shift_tutup",
     post, path = "/ops/v1/shift/tutup", tag = "kasir", security(("session" = [])), request_body = Count, params(IdempotencyKey),

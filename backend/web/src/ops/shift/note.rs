@@ -22,7 +22,7 @@ pub struct Note {
     catatan: String,
 }
 
-/// A note to the count of a shift that one has closed at this till.
+/// Adds a note to the count of a shift that the caller has closed at this till.
 #[utoipa::path(
     operation_id = "shift_catatan",
     post, path = "/ops/v1/shift/{id}/catatan", tag = "kasir", security(("session" = [])), request_body = Note, params(("id" = ShiftId, Path)),

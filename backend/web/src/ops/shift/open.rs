@@ -32,14 +32,14 @@ pub struct OpenShift {
 pub struct ShiftNow {
     /// The till's open shift.
     shift: Option<Shift>,
-    /// Rupiah that should be in the drawer; null for a `kasir`, who counts without knowing it.
+    /// Rupiah that should be in the drawer; null for a `kasir`, who counts without seeing it.
     diharapkan: Option<i64>,
     /// The newest 500 movements of cash, newest first. For a `kasir` only `masuk`, `keluar` and `setor`, without amounts.
     gerak: Vec<Movement>,
-    /// Rupiah of the shift's sales that stand, by how they were paid; not there for a `kasir`.
+    /// Rupiah of the shift's sales without reversed ones, by means of payment; left out for a `kasir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     cara_bayar: Option<SoldByMeans>,
-    /// How many older sales kasirs have opened in this shift; not there for a `kasir`.
+    /// How many older sales kasirs have opened in this shift; left out for a `kasir`.
     #[serde(skip_serializing_if = "Option::is_none")]
     topup_dilihat: Option<i32>,
 }

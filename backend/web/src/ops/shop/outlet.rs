@@ -32,10 +32,10 @@ pub struct NewOutlet {
     /// Degrees.
     #[schema(minimum = -180, maximum = 180)]
     longitude: f64,
-    /// Days that a top-up without a package makes an account good for; null: for ever.
+    /// Days for which a top-up without a package extends an account; null: it never expires.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     berlaku_hari: Option<Whole>,
-    /// Days for which money that comes back makes an expired account good; 7 when left out.
+    /// Days for which a refund extends an expired account; 7 when left out.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     kembali_hari: Option<Whole>,
 }

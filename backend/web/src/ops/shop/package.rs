@@ -37,13 +37,13 @@ pub struct PaketRow {
     harga: i64,
     /// Rupiah added.
     quota: i64,
-    /// Days that it makes an account good for; null: for ever.
+    /// Days for which the package extends an account; null: it never expires.
     #[schema(required)]
     berlaku_hari: Option<i32>,
     aktif: bool,
 }
 
-/// The packages within sight, the newest first.
+/// The packages within the caller's scope, newest first.
 #[utoipa::path(
     get, path = "/ops/v1/paket", operation_id = "list_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
     params(Page), responses((status = 200, body = Answer<Rows<PaketRow>>), (status = 400, body = Empty), (status = 401, body = Empty))
@@ -78,7 +78,7 @@ pub struct NewPaket {
     /// Rupiah added.
     #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     quota: Rupiah,
-    /// Days that it makes an account good for; null: for ever.
+    /// Days for which the package extends an account; null: it never expires.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     berlaku_hari: Option<Whole>,
 }
@@ -115,7 +115,7 @@ pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<Ne
     Ok(answer::ok(PaketMade { idpaket }))
 }
 
-/// What changes; the rest stays.
+/// Fields to change. Omitted ones keep their values.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PaketChange {
     #[schema(value_type = Option<ShortText>)]
@@ -126,15 +126,15 @@ pub struct PaketChange {
     /// Rupiah added.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
     quota: Option<Rupiah>,
-    /// Days that it makes an account good for; null: for ever.
+    /// Days for which the package extends an account; null: it never expires.
     #[serde(default, deserialize_with = "even_null")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     berlaku_hari: Option<Option<Whole>>,
-    /// False: sold no more.
+    /// False: no longer sold.
     aktif: Option<bool>,
 }
 
-/// Changes a package from now on; what was sold keeps its own price.
+/// Changes a package for future sales. Past sales keep their price.
 #[utoipa::path(
     post, path = "/ops/v1/paket/{id}", operation_id = "change_paket", tag = "kasir", security(("operator" = []), ("session" = [])),
     params(("id" = inline(PackageId), Path)), request_body = PaketChange,

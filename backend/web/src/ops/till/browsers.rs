@@ -29,9 +29,9 @@ use crate::ops::scope;
 pub struct Perangkat {
     #[schema(value_type = ShortText)]
     nama: String,
-    /// Whose tablet it will be; this or `idpetugas`.
+    /// The outlet that the browser belongs to; this or `idpetugas`.
     idoutlet: Option<OutletId>,
-    /// Whose own it will be; this or `idoutlet`.
+    /// The person that the browser belongs to; this or `idoutlet`.
     idpetugas: Option<StaffId>,
 }
 
@@ -39,7 +39,7 @@ pub struct Perangkat {
 pub struct Invitation {
     #[schema(value_type = i64)]
     id: TillId,
-    /// To be typed at `/kasir/pasang`, once.
+    /// Typed once at `/kasir/pasang`.
     kode: String,
     /// RFC 3339.
     sampai: Timestamp,
@@ -60,7 +60,7 @@ pub struct PerangkatRow {
     idoutlet: Option<OutletId>,
     #[schema(value_type = Option<i64>)]
     idpetugas: Option<StaffId>,
-    /// RFC 3339; null until its code was used.
+    /// RFC 3339; null until the pairing code is used.
     dipasang_at: Option<Timestamp>,
     /// RFC 3339.
     dicabut_at: Option<Timestamp>,
@@ -72,7 +72,7 @@ pub fn together() -> [OneOf; 1] {
     [OneOf::builder().item(of("idoutlet", "idpetugas")).item(of("idpetugas", "idoutlet")).build()]
 }
 
-/// Browsers within sight, the newest first.
+/// The browsers within the caller's scope, newest first.
 #[utoipa::path(
     operation_id = "perangkat_list",
     get, path = "/ops/v1/perangkat", tag = "operator", security(("operator" = []), ("session" = [])),
@@ -106,7 +106,7 @@ const SIGHT: &str = "
     WHERE ($1::BIGINT IS NULL OR COALESCE(o.idowner, k.idowner) = $1) AND ($2::BIGINT IS NULL OR o.idoutlet = $2)
         AND ($3 OR p.id_kunci IS NULL)";
 
-/// A code for a browser of an outlet, or of one person (owners only).
+/// Creates a code for a browser of an outlet, or of one person (owners only).
 #[utoipa::path(
     operation_id = "perangkat_invite",
     post, path = "/ops/v1/perangkat", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Perangkat,
@@ -161,7 +161,7 @@ async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Staf
     row.map(|row| row.get(0)).ok_or(AppError::NotFound("petugas tidak ditemukan"))
 }
 
-/// Ends a browser, a lost one say: its cookie and every session in it.
+/// Revokes a browser, for example a lost one: its cookie and all its sessions end.
 #[utoipa::path(
     operation_id = "perangkat_end",
     post, path = "/ops/v1/perangkat/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = TillId, Path)),
@@ -196,7 +196,7 @@ async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: TillId) -> Resu
     row.map(|row| row.get(0)).ok_or(UNKNOWN)
 }
 
-/// A code for a browser that takes this one's place, ended or not: the till with its open shift goes on in it.
+/// Creates a code for a browser that replaces this one, revoked or not: the till continues there with its open shift.
 #[utoipa::path(
     operation_id = "perangkat_invite_again",
     post, path = "/ops/v1/perangkat/{id}/pasang", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = TillId, Path)),

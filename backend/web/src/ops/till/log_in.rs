@@ -26,16 +26,16 @@ pub struct Masuk {
     idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
-    /// Theirs from now on; a first PIN needs it.
+    /// The new PIN. Needed with a first PIN.
     #[schema(value_type = Option<SixDigits>)]
     pin_baru: Option<Pin>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LoggedIn {
-    /// `nys_…`, for `Authorization: Bearer`, good only beside this browser's cookie.
+    /// `nys_…`, for `Authorization: Bearer`. Valid only together with this browser's cookie.
     token: String,
-    /// When it ends at the latest; unused for 30 minutes it ends before.
+    /// The latest end of the session. It ends earlier after 30 minutes without use.
     sampai: Timestamp,
     petugas: WhoIs,
     /// The till's open shift.
@@ -56,7 +56,7 @@ impl From<Listed> for WhoIs {
     }
 }
 
-/// A PIN for a session.
+/// Exchanges a PIN for a session.
 #[utoipa::path(
     post, path = "/ops/v1/masuk", tag = "kasir", security(("browser" = [])), request_body = Masuk,
     responses(

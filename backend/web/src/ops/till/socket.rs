@@ -16,7 +16,7 @@ pub struct Ticket {
     tiket: String,
 }
 
-/// A ticket for a socket.
+/// Creates a ticket for a socket.
 #[utoipa::path(
     post, path = "/ops/v1/soket", tag = "kasir", security(("session" = [])),
     responses((status = 200, body = Answer<Ticket>), (status = 401, body = Empty), (status = 403, body = Empty))

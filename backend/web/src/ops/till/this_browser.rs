@@ -38,7 +38,7 @@ pub struct OutletOf {
     kota: String,
 }
 
-/// Somebody who may log in here.
+/// A person who may log in here.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Person {
     #[schema(value_type = i64)]
@@ -47,7 +47,7 @@ pub struct Person {
     role: &'static str,
     /// Seconds until the next PIN, 0 for at once.
     tunggu_s: u32,
-    /// Until a supervisor opens it.
+    /// Locked until a supervisor unlocks it.
     dikunci: bool,
 }
 

@@ -31,25 +31,25 @@ pub struct TopUpRow {
     created_at: Timestamp,
     /// The customer; a kasir sees the first name and an initial.
     nama: String,
-    /// Rupiah paid; null in a kasir's list but for the shift's ten newest.
+    /// Rupiah paid; for a kasir null except for the ten newest sales of the shift.
     #[schema(required)]
     nominal: Option<i64>,
-    /// Rupiah added; null where `nominal` is.
+    /// Rupiah added; null when `nominal` is null.
     #[schema(required)]
     quota: Option<i64>,
-    /// Null where `nominal` is.
+    /// Null when `nominal` is null.
     #[schema(required)]
     nama_paket: Option<String>,
-    /// `tunai`, `qris` or `transfer`; null where nobody said.
+    /// `tunai`, `qris` or `transfer`; null when it was not recorded.
     #[schema(required)]
     cara_bayar: Option<String>,
     /// Who sold it; null for the command line.
     #[schema(required)]
     petugas: Option<String>,
-    /// RFC 3339; null while it stands.
+    /// RFC 3339; null unless it was reversed.
     #[schema(required)]
     batal_at: Option<Timestamp>,
-    /// Who took it back; null while it stands, and for the command line.
+    /// Who reversed it; null unless it was reversed, and for the command line.
     #[schema(required)]
     batal_oleh: Option<String>,
     /// RFC 3339.
@@ -65,7 +65,7 @@ const LIST: &str = "
     LEFT JOIN kunci_operator v ON v.id = CASE WHEN b.aktor LIKE 'operator:%' THEN split_part(b.aktor, ':', 2)::BIGINT END
     WHERE";
 
-/// A page of what was sold.
+/// A page of top-ups.
 #[utoipa::path(
     get, path = "/ops/v1/topup", operation_id = "list_topup", tag = "kasir", security(("operator" = []), ("session" = [])),
     params(OutletPage),
@@ -99,7 +99,7 @@ pub async fn topup_list(
     Ok(answer::ok(Rows::of(rows.iter().map(read), limit)))
 }
 
-/// One of them, whole. Of the open shift for a kasir, for whom an older one than the ten newest is counted and audited.
+/// One top-up with its amounts. A kasir sees those of the open shift; each view of one older than the ten newest is counted and audited.
 #[utoipa::path(
     get, path = "/ops/v1/topup/{id}", operation_id = "one_topup", tag = "kasir", security(("operator" = []), ("session" = [])),
     params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney")),

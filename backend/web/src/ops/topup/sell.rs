@@ -50,8 +50,7 @@ pub struct TopUp {
     /// Rupiah paid.
     #[schema(value_type = i64, minimum = 1, maximum = 20000000)]
     nominal: Rupiah,
-    /// Rupiah added; `nominal` when left out, the package's with `idpaket`. A kasir without a package adds what was paid, no more and
-    /// no less.
+    /// Rupiah added; `nominal` when left out, the package's with `idpaket`. Without a package, a kasir may add only what was paid.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20000000)]
     quota: Option<Rupiah>,
     /// `Top-Up` when left out, the package's with `idpaket`.
@@ -60,7 +59,7 @@ pub struct TopUp {
     /// What the package or the outlet gives when left out; 2 never expires; 1 needs `masa_aktif`.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 2)]
     jenis_emoney: Option<Whole>,
-    /// Epoch milliseconds, in the future; not of a kasir.
+    /// Epoch milliseconds in the future; not allowed for a kasir.
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 253402300799999_i64)]
     masa_aktif: Option<Whole>,
     /// A package of the outlet, whose price `nominal` is.
@@ -69,7 +68,7 @@ pub struct TopUp {
     /// How it was paid; `tunai` when a session leaves it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cara_bayar: Option<Means>,
-    /// True: although the same was sold within a minute.
+    /// True: sell although the same top-up was sold within the last minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     ulang: Option<bool>,
 }
@@ -84,7 +83,7 @@ pub struct TopUpMade {
     /// The customer's first name and an initial.
     #[schema(example = "Siti R.")]
     nama: String,
-    /// RFC 3339: until then anybody who may take it back can; later an owner.
+    /// RFC 3339: until then each permitted role can reverse it, later only an owner.
     batal_sampai: Timestamp,
     /// RFC 3339.
     created_at: Timestamp,

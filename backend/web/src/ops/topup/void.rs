@@ -38,7 +38,7 @@ pub struct TopUpVoided {
     saldo_akhir: i64,
 }
 
-/// Takes a top-up back: within half an hour, or any time for an owner.
+/// Reverses a top-up: within half an hour, or at any time by an owner.
 #[utoipa::path(
     post, path = "/ops/v1/topup/{id}/batal", tag = "kasir", security(("operator" = []), ("session" = [])),
     params(("id" = inline(TopUpId), Path, description = "idpembelian_emoney"), IdempotencyKey, Approval), request_body = Batal,
