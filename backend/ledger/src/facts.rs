@@ -16,7 +16,7 @@ use nyala_store::db::pool::DbClient;
 const FACTS: &str = concat!(
     "
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
-       c.owner_idowner, q.saldo, q.jenis_emoney, q.masa_aktif,
+       c.owner_idowner, q.saldo, CASE WHEN q.jenis_emoney = 1 THEN q.masa_aktif END AS expires_at,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
        m.online AND NOT m.perlu_petugas AS online, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
        l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.harga
@@ -55,9 +55,7 @@ fn epay(row: &Row) -> Result<Option<Epay>, DbError> {
     let Some(idowner) = row.try_get("owner_idowner")? else { return Ok(None) };
     let balance: Option<i64> = row.try_get("saldo")?;
     let wallet = match balance {
-        Some(balance) => {
-            Some(Wallet { balance, jenis_emoney: row.try_get("jenis_emoney")?, masa_aktif: row.try_get("masa_aktif")? })
-        }
+        Some(balance) => Some(Wallet { balance, expires_at: row.try_get("expires_at")? }),
         None => None,
     };
     Ok(Some(Epay { idowner, wallet }))

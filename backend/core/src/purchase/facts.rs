@@ -51,8 +51,8 @@ pub struct Epay {
 #[derive(Debug, Clone)]
 pub struct Wallet {
     pub balance: i64,
-    pub jenis_emoney: i16,
-    pub masa_aktif: Option<Timestamp>,
+    /// The last moment at which it pays; `None` for an account that never expires.
+    pub expires_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

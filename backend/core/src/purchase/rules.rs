@@ -98,9 +98,7 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     if machine.busy {
         return Decision::Refused(Refusal::MachineBusy);
     }
-    let enough = epay.wallet.is_some_and(|d| {
-        let valid = d.jenis_emoney == 2 || d.masa_aktif.is_some_and(|m| m >= now);
-        valid && d.balance >= service.price
-    });
+    let enough =
+        epay.wallet.is_some_and(|wallet| wallet.expires_at.is_none_or(|at| at >= now) && wallet.balance >= service.price);
     if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
 }

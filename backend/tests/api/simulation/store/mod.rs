@@ -97,7 +97,7 @@ impl Store {
             }),
             epay: Some(Epay {
                 idowner: OWNER,
-                wallet: Some(Wallet { balance: self.wallets[order.customer].balance(), jenis_emoney: 2, masa_aktif: None }),
+                wallet: Some(Wallet { balance: self.wallets[order.customer].balance(), expires_at: None }),
             }),
             machine: Some(MachineFacts {
                 idoutlet: OUTLET,
