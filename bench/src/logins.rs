@@ -139,12 +139,12 @@ impl Logins {
                     WITHIN.as_secs(),
                     seen.times.ms(0.5),
                     seen.times.ms(0.99),
-                    told(&seen.logins)
+                    status_counts(&seen.logins)
                 ),
                 format!(
                     "Guesses: {:.0} a second were answered (half of them of unknown numbers): {}",
                     guesses as f64 / f64::from(self.seconds),
-                    told(&seen.guesses)
+                    status_counts(&seen.guesses)
                 ),
             ],
         )
@@ -179,7 +179,7 @@ async fn ask(
 }
 
 /// `200: 12, 429: 3`.
-fn told(statuses: &BTreeMap<u16, usize>) -> String {
+fn status_counts(statuses: &BTreeMap<u16, usize>) -> String {
     let name = |status: u16| if status == 0 { "none".to_owned() } else { status.to_string() };
     statuses.iter().map(|(status, n)| format!("{} {n}×", name(*status))).collect::<Vec<_>>().join(", ")
 }

@@ -84,8 +84,8 @@ pub fn circumstances() -> Result<String, BenchError> {
     Ok(format!(
         "{now}, {cores} × {model}, Linux {}, load average at the end {load} (this program and all others); {}; nyala {} at {}; \
          `nyala-bench {}`.",
-        said("uname", &["-r"]),
-        said("pgbench", &["--version"]),
+        output_of("uname", &["-r"]),
+        output_of("pgbench", &["--version"]),
         env!("CARGO_PKG_VERSION"),
         commit(),
         words.join(" ")
@@ -94,8 +94,9 @@ pub fn circumstances() -> Result<String, BenchError> {
 
 /// What is measured; the files that keep figures make it no other.
 fn commit() -> String {
-    let changed = said("git", &["status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/criterion.json"]);
-    said("git", &["describe", "--always"]) + if changed.is_empty() { "" } else { "-dirty" }
+    let changed =
+        output_of("git", &["status", "--porcelain", "--untracked-files=no", ":!bench/RESULTS.md", ":!bench/criterion.json"]);
+    output_of("git", &["describe", "--always"]) + if changed.is_empty() { "" } else { "-dirty" }
 }
 
 /// An argument without the path of the checkout, because the files with the figures are committed.
@@ -106,7 +107,7 @@ fn in_any_checkout(word: &str) -> String {
 }
 
 /// What a program says of itself, one line.
-fn said(program: &str, arguments: &[&str]) -> String {
+fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     output.map_or_else(|_| format!("{program} unknown"), |o| String::from_utf8_lossy(&o.stdout).trim().to_owned())
 }

@@ -61,8 +61,8 @@ test('older sales have no amounts before the count, and sums and looks stand bes
   await expectFineScreen(page)
   await button(page, 'Ya, simpan Rp 10.000').click()
   await expect(page.getByRole('heading', { name: 'Shift ditutup' })).toBeVisible()
-  for (const told of ['Isi saldo QRIS', 'Rp 11.010', '1 kali']) {
-    await expect(page.getByText(told, { exact: true })).toBeVisible()
+  for (const text of ['Isi saldo QRIS', 'Rp 11.010', '1 kali']) {
+    await expect(page.getByText(text, { exact: true })).toBeVisible()
   }
   await expectFineScreen(page)
   await tablet.close()

@@ -228,26 +228,26 @@ test.describe('what is wrong stands at its field', () => {
 
 test('password managers are told whose password it is, and which ones are new', async ({ page }) => {
   const customer = await newCustomer()
-  const told = (form = page.locator('form')) =>
+  const fields = (form = page.locator('form')) =>
     form.evaluate((node) =>
       [...node.querySelectorAll('input')].map(({ autocomplete, value }) => [autocomplete, value]),
     )
   await page.goto('/login')
-  expect(await told()).toEqual([
+  expect(await fields()).toEqual([
     ['username', ''],
     ['current-password', ''],
   ])
   await page.goto('/register')
-  expect((await told()).map(([kind]) => kind)).toEqual(['username', 'new-password', 'new-password', 'name'])
+  expect((await fields()).map(([kind]) => kind)).toEqual(['username', 'new-password', 'new-password', 'name'])
   await toReset(page, customer.telp)
-  expect(await told()).toEqual([
+  expect(await fields()).toEqual([
     ['username', customer.telp],
     ['new-password', ''],
     ['new-password', ''],
   ])
   await openAs(page, customer, '/akun')
   await openChange(page)
-  expect(await told()).toEqual([
+  expect(await fields()).toEqual([
     ['username', customer.telp],
     ['current-password', ''],
     ['new-password', ''],

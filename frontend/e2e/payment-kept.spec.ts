@@ -8,7 +8,7 @@ test('a session that ends while a payment is unsure: after the login it is asked
 }) => {
   const { world, customer } = await shop()
   await toReceipt(page, world, customer)
-  const saidSafe = await watchForSafe(page)
+  const shownSafe = await watchForSafe(page)
   const numbers: string[] = []
   await page.route('**/create_snap_transaksi', async (route) => {
     numbers.push(route.request().postDataJSON().id)
@@ -33,7 +33,7 @@ test('a session that ends while a payment is unsure: after the login it is asked
   await expect(page.getByRole('timer')).toBeVisible()
   expect(new Set(numbers).size).toBe(1)
   expect(numbers).toHaveLength(3)
-  expect(await saidSafe()).toBe(false)
+  expect(await shownSafe()).toBe(false)
   expect(await balance(customer)).toBe(BALANCE - PRICE)
 })
 

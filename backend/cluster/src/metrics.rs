@@ -18,7 +18,7 @@ pub struct ClusterMetrics {
     pub beats_failed: Counter,
     /// Changes that found a fence that does not match, or another state.
     pub doubts: Counter,
-    pub news: NotifierMetrics,
+    pub notifications: NotifierMetrics,
 }
 
 /// Metrics of change notifications.
@@ -48,7 +48,7 @@ impl Default for ClusterMetrics {
             beat_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 14)),
             beats_failed: Counter::default(),
             doubts: Counter::default(),
-            news: NotifierMetrics {
+            notifications: NotifierMetrics {
                 connected: Gauge::default(),
                 told: Counter::default(),
                 not_told: Counter::default(),
@@ -76,7 +76,7 @@ impl ClusterMetrics {
             "Changes that met a fence that did not stand, or a state that was another",
             self.doubts.clone(),
         );
-        self.news.register(all);
+        self.notifications.register(all);
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Node {
     name: String,
     config: Config,
     ownership: Ownership,
-    news: Notifier,
+    notifier: Notifier,
     /// Distance of its clock from the database's, for `nyala cluster status`.
     clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
@@ -56,7 +56,7 @@ impl Node {
         store: &Store,
         name: &str,
         ownership: Ownership,
-        news: Notifier,
+        notifier: Notifier,
         clock_ahead_s: Ahead,
         metrics: ClusterMetrics,
     ) -> Result<Self, ClusterError> {
@@ -68,7 +68,7 @@ impl Node {
             name: name.to_owned(),
             config,
             ownership,
-            news,
+            notifier,
             clock_ahead_s,
             metrics,
             last: LastHeartbeat::default(),
@@ -130,7 +130,7 @@ impl Node {
         self.last = LastHeartbeat {
             took_ms: took.as_secs_f64() * 1_000.0,
             ahead_ms: self.clock_ahead_s.get() * 1_000.0,
-            news_ms: self.news.way_ms(),
+            news_ms: self.notifier.way_ms(),
         };
         self.metrics.beat_seconds.observe(took.as_secs_f64());
         let (gained, lost) = self.ownership.learn(self.id, &beat.owned);

@@ -77,11 +77,11 @@ pub async fn resume_loop(machines: Machines) {
 pub async fn mirror_loop(machines: Machines) {
     let mut every = tokio::time::interval(MIRROR_EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut news = machines.parts().notifier.listen();
+    let mut notifications = machines.parts().notifier.listen();
     loop {
         let done = tokio::select! {
             _ = every.tick() => mirror(&machines, &machines.remote()).await,
-            heard = news.next() => on_notifications(&machines, heard, &mut news).await,
+            heard = notifications.next() => on_notifications(&machines, heard, &mut notifications).await,
         };
         if let Err(e) = done {
             tracing::warn!(error = %e, "machines of other servers cannot be read; it will be tried again");
@@ -104,9 +104,9 @@ async fn mirror(machines: &Machines, remote: &[MachineId]) -> Result<(), Machine
 
 /// Processes change notifications of other servers, all that are waiting. An owned machine loads its purchase again, a remote one is
 /// read.
-async fn on_notifications(machines: &Machines, first: Received, news: &mut Listener) -> Result<(), MachineError> {
+async fn on_notifications(machines: &Machines, first: Received, notifications: &mut Listener) -> Result<(), MachineError> {
     let mut remote = BTreeSet::new();
-    for heard in std::iter::once(first).chain(news.rest(MIRRORED_AT_ONCE)) {
+    for heard in std::iter::once(first).chain(notifications.rest(MIRRORED_AT_ONCE)) {
         match heard {
             Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
                 let told = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));

@@ -42,17 +42,17 @@ impl Runs {
                 let kib = grown_by(least.median, most.median, load.sessions.checked_sub(few.sessions)?)?;
                 Some(format!("{kib:.1}"))
             });
-            let told = |spread: Option<Spread>, digits| spread.map_or_else(|| "–".to_owned(), |spread| spread.tell(digits));
+            let cell = |spread: Option<Spread>, digits| spread.map_or_else(|| "–".to_owned(), |spread| spread.text(digits));
             let missed: u64 = self.of(peer).map(|(_, run)| run.missed).sum();
             // writing to a string does not fail
             let _ = writeln!(
                 text,
                 "| {} | {} | {} | {} | {} | {missed} | {} |",
                 peer.name(),
-                told(self.spread(peer, |r| r.cpu_us), 2),
-                told(self.times_floor(peer), 3),
+                cell(self.spread(peer, |r| r.cpu_us), 2),
+                cell(self.times_floor(peer), 3),
                 kib.unwrap_or_else(|| "–".to_owned()),
-                told(self.spread(peer, |r| r.jitter_p99_ms), 2),
+                cell(self.spread(peer, |r| r.jitter_p99_ms), 2),
                 self.of(peer).count(),
             );
         }
@@ -68,7 +68,7 @@ pub fn growth(by_rate: &[(u32, &Runs)]) -> String {
     for peer in peers {
         let cells: Vec<String> = by_rate
             .iter()
-            .map(|(_, runs)| runs.spread(peer, |r| r.cpu_us).map_or_else(|| "–".to_owned(), |spread| spread.tell(2)))
+            .map(|(_, runs)| runs.spread(peer, |r| r.cpu_us).map_or_else(|| "–".to_owned(), |spread| spread.text(2)))
             .collect();
         let _ = writeln!(text, "| {} | {} |", peer.name(), cells.join(" | "));
     }
@@ -92,7 +92,7 @@ impl Spread {
         Some(Self { median: f64::midpoint(low, high), least, most })
     }
 
-    fn tell(self, digits: usize) -> String {
+    fn text(self, digits: usize) -> String {
         format!("**{:.digits$}** ({:.digits$}–{:.digits$})", self.median, self.least, self.most)
     }
 }

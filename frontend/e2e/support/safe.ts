@@ -6,8 +6,8 @@ export const SAFE = 'Saldo Anda tidak terpotong.'
 /** Watches this page for the sentence until it is reloaded; the returned function says whether it ever appeared. */
 export async function watchForSafe(page: Page): Promise<() => Promise<boolean>> {
   await page.evaluate((safe) => {
-    const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { saidSafe: true })
+    const look = () => document.body.textContent?.includes(safe) && Object.assign(window, { shownSafe: true })
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
   }, SAFE)
-  return () => page.evaluate(() => 'saidSafe' in window)
+  return () => page.evaluate(() => 'shownSafe' in window)
 }

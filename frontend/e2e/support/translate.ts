@@ -13,9 +13,9 @@ export async function translate(page: Page): Promise<void> {
       if (parent.closest('[translate="no"], script, style, svg, textarea, noscript')) return
       const font = document.createElement('font')
       const inner = document.createElement('font')
-      const words = document.createTextNode(text.data)
-      done.add(words)
-      inner.append(words)
+      const copy = document.createTextNode(text.data)
+      done.add(copy)
+      inner.append(copy)
       font.append(inner)
       text.replaceWith(font)
     }

@@ -13,8 +13,8 @@ import { makeQueryClient } from '@/shared/api/query'
 import { paths } from '@/shared/lib/page/paths'
 import { customerId, useAuth } from '@/shared/lib/session/auth-store'
 import { forgetPush } from '@/shared/push/push'
-import { forgetBeats } from '@/shared/realtime/beats'
 import { openRealtime, watchBalances } from '@/shared/realtime/socket'
+import { forgetTicks } from '@/shared/realtime/ticks'
 
 /**
  * The parts that only a logged-in customer needs: the query cache and the realtime connection. It exists as long as the session, so that
@@ -40,7 +40,7 @@ function Session() {
     })
     return () => {
       close()
-      forgetBeats()
+      forgetTicks()
       forgetPush()
     }
   }, [])

@@ -27,7 +27,7 @@ const keys = {
   qrcode: qrcodeQuery().queryKey,
 }
 
-const news = { idcustomer: 7, saldo: 85_000, sebab: 'topup' } as const
+const change = { idcustomer: 7, saldo: 85_000, sebab: 'topup' } as const
 
 it('stands in every list of accounts at once, which is as old as it was', () => {
   const client = new QueryClient()
@@ -35,7 +35,7 @@ it('stands in every list of accounts at once, which is as old as it was', () => 
   for (const key of lists) {
     client.setQueryData(key, [account(6, 1_000), account(7, 35_000)], { updatedAt: 5_000 })
   }
-  takeBalance(client, news)
+  takeBalance(client, change)
   for (const key of lists) {
     expect(balances(client, key)).toEqual([1_000, 85_000])
     expect(client.getQueryState(key)).toMatchObject({ dataUpdatedAt: 5_000, isInvalidated: true })
@@ -46,7 +46,7 @@ it('makes dashboard and history old, and nothing of what was never asked for', (
   const client = new QueryClient()
   for (const key of [keys.dashboard, keys.history, keys.topUps, keys.qrcode])
     client.setQueryData<unknown>(key, {})
-  takeBalance(client, news)
+  takeBalance(client, change)
   const old = client.getQueryCache().findAll({ predicate: ({ state }) => state.isInvalidated })
   expect(old.map(({ queryKey }) => queryKey)).toEqual([keys.dashboard, keys.history, keys.topUps])
   expect(client.getQueryData(keys.epay)).toBeUndefined()
@@ -59,7 +59,7 @@ it.each([['the first one'], ['a later one']])('an older answer under way is not 
   const queryFn = () => new Promise<AkunEpay[]>((answer) => answers.push(answer))
   const leave = new QueryObserver(client, { queryKey: keys.epay, queryFn }).subscribe(() => undefined)
   expect(answers).toHaveLength(1)
-  takeBalance(client, news)
+  takeBalance(client, change)
   await vi.waitFor(() => expect(answers).toHaveLength(2))
   answers[0]?.([account(7, 35_000)])
   answers[1]?.([account(7, 85_000)])

@@ -3,7 +3,7 @@ import { historyQueries } from '@/features/history/calls'
 import { ownerEpayQueries } from '@/features/purchase/calls'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import type { AkunEpay } from '@/shared/api/model'
-import type { BalanceNews } from '@/shared/realtime/balance-news'
+import type { BalanceChange } from '@/shared/realtime/balance-change'
 
 /** Lists of wallets: all of them, and those at one owner's outlets. */
 const ACCOUNTS = [epayQuery().queryKey, ownerEpayQueries.queryKey]
@@ -12,7 +12,7 @@ const ACCOUNTS = [epayQuery().queryKey, ownerEpayQueries.queryKey]
 const CHANGED = [...ACCOUNTS, dashboardQuery().queryKey, historyQueries.queryKey]
 
 /** Shows a balance that staff changed at once, and refetches what changed with it. */
-export function takeBalance(client: QueryClient, { idcustomer, saldo }: BalanceNews): void {
+export function takeBalance(client: QueryClient, { idcustomer, saldo }: BalanceChange): void {
   // An answer in flight may be older than this change.
   for (const queryKey of CHANGED) void client.cancelQueries({ queryKey })
   for (const queryKey of ACCOUNTS) {

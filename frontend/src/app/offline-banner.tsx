@@ -3,7 +3,7 @@ import { useDataAge } from '@/app/data-age'
 import { useStuckHeight } from '@/app/use-stuck-height'
 import { copy } from '@/shared/copy/copy'
 import { useOnline } from '@/shared/lib/net/use-online'
-import { useAgeTold } from '@/shared/lib/page/age-told'
+import { useAgeShown } from '@/shared/lib/page/age-shown'
 import { moment } from '@/shared/lib/text/format'
 import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import styles from './offline-banner.module.css'
@@ -29,7 +29,7 @@ export function OfflineBanner() {
 
 function Age() {
   const at = useDataAge((state) => state.at)
-  const told = useAgeTold((state) => state.told)
-  if (at === null || told) return null
+  const shown = useAgeShown((state) => state.shown)
+  if (at === null || shown) return null
   return <span className={`digits ${styles.age}`}>{copy.dashboard.dataAsOf(moment(at))}</span>
 }

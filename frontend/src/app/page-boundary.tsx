@@ -62,13 +62,13 @@ class Catch extends Component<Props, State> {
 
 /** Reloads the page once without a tap; shows a message where that takes longer or did not help. */
 function NotFetched({ pathname }: { pathname: string }) {
-  const [told, setTold] = useState(false)
+  const [delayed, setDelayed] = useState(false)
   useEffect(() => {
     const left = new AbortController()
-    void reloadOnce({ pathname, left: left.signal, onTold: () => setTold(true) })
+    void reloadOnce({ pathname, left: left.signal, onDelay: () => setDelayed(true) })
     return () => left.abort()
   }, [pathname])
-  return told ? <NotShown /> : <Waiting />
+  return delayed ? <NotShown /> : <Waiting />
 }
 
 function NotShown() {

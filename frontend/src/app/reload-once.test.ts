@@ -13,12 +13,12 @@ function screen(answers: boolean[], { leaveAfter = Number.POSITIVE_INFINITY } = 
   let asked = 0
   const left = new AbortController()
   const reload = vi.fn()
-  const onTold = vi.fn()
+  const onDelay = vi.fn()
   const wait = vi.fn(async () => undefined)
   const done = reloadOnce({
     pathname: '/pembayaran',
     left: left.signal,
-    onTold,
+    onDelay,
     there: async () => {
       const answer = answers[Math.min(asked++, answers.length - 1)] ?? false
       if (asked >= leaveAfter) left.abort()
@@ -27,7 +27,7 @@ function screen(answers: boolean[], { leaveAfter = Number.POSITIVE_INFINITY } = 
     reload,
     wait,
   })
-  return { done, reload, onTold, wait }
+  return { done, reload, onDelay, wait }
 }
 
 it('a page reloads by itself once a minute', () => {
@@ -47,25 +47,25 @@ it('and never where the browser would not remember that it did', () => {
 })
 
 it('reloads at once when the server answers, and tells nothing', async () => {
-  const { done, reload, onTold } = screen([true])
+  const { done, reload, onDelay } = screen([true])
   await done
   expect(reload).toHaveBeenCalledOnce()
-  expect(onTold).not.toHaveBeenCalled()
+  expect(onDelay).not.toHaveBeenCalled()
 })
 
 it('tells the customer when that did not help', async () => {
   await screen([true]).done
-  const { done, reload, onTold, wait } = screen([true])
+  const { done, reload, onDelay, wait } = screen([true])
   await done
   expect(reload).not.toHaveBeenCalled()
-  expect(onTold).toHaveBeenCalled()
+  expect(onDelay).toHaveBeenCalled()
   expect(wait).not.toHaveBeenCalled()
 })
 
 it('waits for the network, and not for ever', async () => {
   const back = screen([false, false, true])
   await back.done
-  expect(back.onTold).toHaveBeenCalled()
+  expect(back.onDelay).toHaveBeenCalled()
   expect(back.reload).toHaveBeenCalledOnce()
   sessionStorage.clear()
   const never = screen([false])

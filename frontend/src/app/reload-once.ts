@@ -30,7 +30,7 @@ interface ReloadOnce {
   /** Aborted when the screen is gone: then nothing is reloaded any more. */
   left: AbortSignal
   /** Called when the reload takes longer than a moment or does not happen: the customer must be informed. */
-  onTold: () => void
+  onDelay: () => void
   there?: () => Promise<boolean>
   reload?: () => void
   wait?: (pause_ms: number) => Promise<void>
@@ -43,7 +43,7 @@ interface ReloadOnce {
 export async function reloadOnce({
   pathname,
   left,
-  onTold,
+  onDelay,
   there = serverAnswers,
   reload = () => window.location.reload(),
   wait = onlineOrPause,
@@ -52,7 +52,7 @@ export async function reloadOnce({
     const answers = await there()
     if (left.aborted) return
     if (answers && noteReload(pathname)) return reload()
-    onTold()
+    onDelay()
     if (answers) return
     await wait(pause_ms)
     if (left.aborted) return

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readNews, SERVERS_OWN } from './rules'
+import { readPush, SERVERS_OWN } from './rules'
 
 describe('whose address it is', () => {
   it('screens are the app’s, also deep ones and those named like a prefix', () => {
@@ -24,10 +24,15 @@ describe('whose address it is', () => {
   })
 })
 
-describe('the news of a push', () => {
-  const news = { judul: 'Cucian selesai', isi: 'Cuci 03 di Laundry Melati', tuju: '/dashboard', tanda: 'a' }
+describe('the message of a push', () => {
+  const message = {
+    judul: 'Cucian selesai',
+    isi: 'Cuci 03 di Laundry Melati',
+    tuju: '/dashboard',
+    tanda: 'a',
+  }
 
-  it('is read whole', () => expect(readNews(JSON.stringify(news))).toEqual(news))
+  it('is read whole', () => expect(readPush(JSON.stringify(message))).toEqual(message))
 
   it('leads nowhere but to a screen of ours', () => {
     for (const tuju of [
@@ -37,12 +42,12 @@ describe('the news of a push', () => {
       'dashboard',
       '',
     ])
-      expect(readNews(JSON.stringify({ ...news, tuju })), tuju).toBeNull()
+      expect(readPush(JSON.stringify({ ...message, tuju })), tuju).toBeNull()
   })
 
   it('is none when something is missing, or it is no JSON', () => {
-    const { isi: _, ...rest } = news
+    const { isi: _, ...rest } = message
     for (const text of [undefined, '', 'halo', '[]', 'null', JSON.stringify(rest)])
-      expect(readNews(text), text).toBeNull()
+      expect(readPush(text), text).toBeNull()
   })
 })

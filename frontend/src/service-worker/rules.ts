@@ -3,7 +3,7 @@ export const SERVERS_OWN =
   /^\/(scan|socket\.io|ops|kasir|dev|docs|openapi\.json|healthz|readyz|metrics)(\/|\?|$)/
 
 /** The content of a push message (docs/contract.md). */
-export interface PushNews {
+export interface PushMessage {
   /** What happened, and where. */
   judul: string
   isi: string
@@ -14,10 +14,10 @@ export interface PushNews {
 }
 
 /** Parses a push message; null for an invalid one. */
-export function readNews(text: string | undefined): PushNews | null {
+export function readPush(text: string | undefined): PushMessage | null {
   try {
-    const news: unknown = JSON.parse(text ?? '')
-    return isNews(news) ? news : null
+    const message: unknown = JSON.parse(text ?? '')
+    return isPushMessage(message) ? message : null
   } catch {
     return null
   }
@@ -25,9 +25,9 @@ export function readNews(text: string | undefined): PushNews | null {
 
 const FIELDS = ['judul', 'isi', 'tuju', 'tanda'] as const
 
-const isNews = (value: unknown): value is PushNews =>
+const isPushMessage = (value: unknown): value is PushMessage =>
   typeof value === 'object' &&
   value !== null &&
   FIELDS.every((field) => typeof (value as Record<string, unknown>)[field] === 'string') &&
   // The target must be a screen of ours.
-  /^\/(?![\\/])/.test((value as PushNews).tuju)
+  /^\/(?![\\/])/.test((value as PushMessage).tuju)

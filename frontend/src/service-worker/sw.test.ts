@@ -59,8 +59,13 @@ async function happen(type: string, event: object): Promise<void> {
   await Promise.all(work)
 }
 
-const NEWS = { judul: 'Cucian selesai', isi: 'Cuci 03 di Laundry Melati', tuju: '/riwayatPage', tanda: 'n1' }
-const push = (news: unknown) => happen('push', { data: { text: () => JSON.stringify(news) } })
+const MESSAGE = {
+  judul: 'Cucian selesai',
+  isi: 'Cuci 03 di Laundry Melati',
+  tuju: '/riwayatPage',
+  tanda: 'n1',
+}
+const push = (message: unknown) => happen('push', { data: { text: () => JSON.stringify(message) } })
 const click = (close = vi.fn()) =>
   happen('notificationclick', { notification: { close, data: '/riwayatPage' } })
 
@@ -77,7 +82,7 @@ beforeEach(() => {
 
 it('a push is a notification of the phone while no page is in sight', async () => {
   open = [page('/dashboard', 'hidden')]
-  await push(NEWS)
+  await push(MESSAGE)
   expect(worker.registration.showNotification).toHaveBeenCalledWith('Cucian selesai', {
     body: 'Cuci 03 di Laundry Melati',
     tag: 'n1',
@@ -91,18 +96,18 @@ it('a push is a notification of the phone while no page is in sight', async () =
 it('and a message of the pages in sight otherwise, of which a till is none', async () => {
   const [seen, hidden, till] = [page('/akun'), page('/dashboard', 'hidden'), page('/kasir')]
   open = [seen, hidden, till]
-  await push(NEWS)
-  expect(seen.postMessage.mock.calls).toEqual([[{ push: { judul: NEWS.judul, isi: NEWS.isi } }]])
+  await push(MESSAGE)
+  expect(seen.postMessage.mock.calls).toEqual([[{ push: { judul: MESSAGE.judul, isi: MESSAGE.isi } }]])
   expect(hidden.postMessage).not.toHaveBeenCalled()
   expect(till.postMessage).not.toHaveBeenCalled()
   expect(worker.registration.showNotification).not.toHaveBeenCalled()
   open = [till]
-  await push(NEWS)
+  await push(MESSAGE)
   expect(worker.registration.showNotification).toHaveBeenCalledOnce()
 })
 
-it('what is no news of ours is not shown', async () => {
-  await push({ ...NEWS, tuju: 'https://elsewhere.example' })
+it('what is no message of ours is not shown', async () => {
+  await push({ ...MESSAGE, tuju: 'https://elsewhere.example' })
   await happen('push', { data: null })
   expect(worker.registration.showNotification).not.toHaveBeenCalled()
 })

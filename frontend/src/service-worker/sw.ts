@@ -9,7 +9,7 @@ import {
 } from 'workbox-precaching'
 import { NavigationRoute, registerRoute } from 'workbox-routing'
 import { NetworkFirst } from 'workbox-strategies'
-import { type PushNews, readNews, SERVERS_OWN } from './rules'
+import { type PushMessage, readPush, SERVERS_OWN } from './rules'
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: PrecacheEntry[] }
 
@@ -58,8 +58,8 @@ self.addEventListener('message', ({ data }) => {
 })
 
 self.addEventListener('push', (event) => {
-  const news = readNews(event.data?.text())
-  if (news) event.waitUntil(notify(news))
+  const message = readPush(event.data?.text())
+  if (message) event.waitUntil(notify(message))
 })
 
 self.addEventListener('notificationclick', (event) => {
@@ -68,7 +68,7 @@ self.addEventListener('notificationclick', (event) => {
 })
 
 /** A visible page shows the message itself; otherwise the phone shows a notification. */
-async function notify({ judul, isi, tuju, tanda }: PushNews): Promise<void> {
+async function notify({ judul, isi, tuju, tanda }: PushMessage): Promise<void> {
   const inSight = (await appPages()).filter((page) => page.visibilityState === 'visible')
   for (const page of inSight) page.postMessage({ push: { judul, isi } })
   if (inSight.length > 0) return

@@ -127,8 +127,8 @@ impl Notified {
                 self.talk.on_message(ConnectionId(from.into()), &word, self.now)
             }
             8..=11 => {
-                let (from, word) = (bytes.byte(), word(bytes));
-                self.talk.on_message(ConnectionId(from.into()), &word, self.now)
+                let (from, message) = (bytes.byte(), message(bytes));
+                self.talk.on_message(ConnectionId(from.into()), &message, self.now)
             }
             12 => self.wakes(),
             13 => self.probes(),
@@ -246,7 +246,7 @@ impl Notified {
     }
 }
 
-fn word(bytes: &mut Bytes<'_>) -> DeviceMessage {
+fn message(bytes: &mut Bytes<'_>) -> DeviceMessage {
     let stamp = Stamp {
         boot_id: bytes.some(|bytes| BootId::Number(bytes.byte().min(4).into())),
         conn: bytes.some(|bytes| bytes.number().unsigned_abs()),

@@ -52,13 +52,13 @@ fn read(token: &str) -> Option<Claims> {
 fn text(bytes: &[u8]) {
     let Ok(token) = std::str::from_utf8(bytes) else { return };
     if read(token).is_some() {
-        let said = token.rsplit_once('.').map(|(said, _)| signed(said, &SECRETS.token, SIGNATURE_BYTES));
-        assert_eq!(said.as_deref(), Some(token));
+        let signed_again = token.rsplit_once('.').map(|(input, _)| signed(input, &SECRETS.token, SIGNATURE_BYTES));
+        assert_eq!(signed_again.as_deref(), Some(token));
     }
 }
 
 /// Header and claims, a line each, before they are signed.
-fn said(bytes: &[u8]) -> (&[u8], &[u8], String) {
+fn signing_input(bytes: &[u8]) -> (&[u8], &[u8], String) {
     let at = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
     let (header, claims) = (&bytes[..at], bytes.get(at + 1..).unwrap_or_default());
     (header, claims, format!("{}.{}", B64.encode(header), B64.encode(claims)))
@@ -73,8 +73,8 @@ struct Header {
 
 /// Even with our signature only a token of our kind passes, and says what is written in it.
 fn signed_by_us(bytes: &[u8]) {
-    let (header, claims, said) = said(bytes);
-    let told = read(&signed(&said, &SECRETS.token, SIGNATURE_BYTES));
+    let (header, claims, input) = signing_input(bytes);
+    let told = read(&signed(&input, &SECRETS.token, SIGNATURE_BYTES));
     if let Some(told) = told {
         let header = serde_json::from_slice::<Header>(header).ok();
         assert!(header.is_some_and(|header| header.alg == "HS256" && header.kid == "1"));
@@ -86,12 +86,12 @@ fn signed_by_us(bytes: &[u8]) {
 
 /// With another key's signature, or none, no content is accepted.
 fn forged(bytes: &[u8], key: Option<&Key>) {
-    let (_, _, said) = said(bytes);
+    let (_, _, input) = signing_input(bytes);
     match key {
-        Some(key) => assert_eq!(read(&signed(&said, key, SIGNATURE_BYTES)), None),
+        Some(key) => assert_eq!(read(&signed(&input, key, SIGNATURE_BYTES)), None),
         None => {
-            let short = signed(&said, &SECRETS.token, SIGNATURE_BYTES - 1);
-            [format!("{said}."), said, short].iter().for_each(|token| assert_eq!(read(token), None, "{token}"));
+            let short = signed(&input, &SECRETS.token, SIGNATURE_BYTES - 1);
+            [format!("{input}."), input, short].iter().for_each(|token| assert_eq!(read(token), None, "{token}"));
         }
     }
 }
@@ -128,15 +128,15 @@ fn cookies(line: &[u8]) {
 /// Our own signature under any bytes: only those of the right form are a phone, and exactly the one that they name. With another
 /// signature they are refused.
 fn phone(body: &[u8]) {
-    let said = <[u8; PHONE_BYTES]>::try_from(body).ok().filter(|body| body[0] == 1).and_then(|body| {
+    let expected = <[u8; PHONE_BYTES]>::try_from(body).ok().filter(|body| body[0] == 1).and_then(|body| {
         let (customer, version) = (body[1..9].try_into().ok()?, body[9..13].try_into().ok()?);
         let (until_s, device) = (i64::from_be_bytes(body[13..21].try_into().ok()?), body[21..].try_into().ok()?);
         let (customer, version) = (CustomerId::from_be_bytes(customer), i32::from_be_bytes(version));
         (until_s > NOW_S).then_some(KnownPhone { customer, version, device })
     });
     let cookie = cookie(body);
-    assert_eq!(known(cookie.as_bytes()), said);
-    assert_eq!(known(format!("a=b; nyala_phone=x;{cookie} ; c").as_bytes()), said);
+    assert_eq!(known(cookie.as_bytes()), expected);
+    assert_eq!(known(format!("a=b; nyala_phone=x;{cookie} ; c").as_bytes()), expected);
     let other = SECRETS.token.mac(body);
     let forged = format!("nyala_phone={}", B64.encode([body, &other[..PHONE_TAG_BYTES]].concat()));
     assert_eq!(known(forged.as_bytes()), None);
@@ -179,8 +179,8 @@ mod tests {
     fn the_seeds_pass() {
         let seeds = seeds();
         assert!(read(std::str::from_utf8(&seeds[0][1..]).unwrap()).is_some());
-        let (_, _, said) = said(&seeds[1][1..]);
-        assert!(read(&signed(&said, &SECRETS.token, SIGNATURE_BYTES)).is_some());
+        let (_, _, input) = signing_input(&seeds[1][1..]);
+        assert!(read(&signed(&input, &SECRETS.token, SIGNATURE_BYTES)).is_some());
         // One that the server makes has what the target asks of every token that passes.
         let minted = Tokens::new(&SECRETS, DAYS).mint(CustomerId::new(7), 3, NOW).unwrap();
         assert!(read(&minted).is_some());

@@ -58,8 +58,8 @@ impl Notification {
 }
 
 /// Sends and receives notifications until the process ends. It keeps trying to connect, and no caller waits for it.
-pub async fn run(news: Notifier, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
-    let Some(wire) = &news.0 else { return };
+pub async fn run(notifier: Notifier, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
+    let Some(wire) = &notifier.0 else { return };
     let Some(mut told) = wire.to_tell.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     let began = Instant::now();
     let mut number = 0;

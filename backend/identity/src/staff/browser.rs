@@ -20,7 +20,7 @@ use super::{Staff, WRONG_CODES, admit, key, may_try, wrong_pins};
 /// First part of the cookie's name; the installation's name follows (`Staff::cookie`).
 pub const COOKIE_NAME: &str = "nyala_till";
 /// Browsers keep no cookie longer (RFC 6265bis §5.5); each login renews it.
-pub(super) const COOKIE_LIFE_S: i64 = 400 * 24 * 60 * 60;
+pub(super) const COOKIE_MAX_AGE_S: i64 = 400 * 24 * 60 * 60;
 
 /// Validity of a pairing code.
 pub const CODE_TTL_MS: i64 = 10 * 60 * 1000;
@@ -128,7 +128,7 @@ impl Staff {
         let (secret, hash) = key::generate();
         may_try(&mut self.wrong_codes.lock().unwrap_or_else(PoisonError::into_inner), &address, WRONG_CODES, now)?;
         if let Some(code) = MachineCode::parse(typed) {
-            let until = now.plus_ms(COOKIE_LIFE_S * 1000);
+            let until = now.plus_ms(COOKIE_MAX_AGE_S * 1000);
             if let Some(row) = tx.query_opt(PAIR, &[&key::hash(code.as_str()), &hash, &until, &now]).await? {
                 return Ok((row.get(0), secret));
             }
@@ -142,7 +142,7 @@ impl Staff {
     /// # Errors
     /// Never in practice: a secret is plain text.
     pub fn cookie(&self, secret: &str, over_tls: bool) -> Result<HeaderValue, StaffError> {
-        self.set_cookie(&cookie::name_of(COOKIE_NAME, &self.installation), secret, COOKIE_LIFE_S, over_tls)
+        self.set_cookie(&cookie::name_of(COOKIE_NAME, &self.installation), secret, COOKIE_MAX_AGE_S, over_tls)
     }
 
     /// The renewed cookie of the browser, when `headers` contain one; a cookie with an old name is replaced.

@@ -159,7 +159,7 @@ impl Staff {
         people::end_sessions(&tx, person, now).await?;
         people::record(&tx, &principal(person), "petugas.ganti_pin", person, json!({}), now).await?;
         tx.commit().await?;
-        self.tell(SessionEnded::Person(person));
+        self.notify(SessionEnded::Person(person));
         Ok(())
     }
 

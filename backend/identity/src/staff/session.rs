@@ -104,12 +104,12 @@ impl Staff {
     pub async fn leave(&self, session: TillSessionId) -> Result<(), StaffError> {
         const LEAVE: &str = "UPDATE sesi_petugas SET keluar_at = $2 WHERE id = $1 AND keluar_at IS NULL";
         self.store.get().await?.execute(LEAVE, &[&session, &self.store.now()]).await?;
-        self.tell(SessionEnded::One(session));
+        self.notify(SessionEnded::One(session));
         Ok(())
     }
 
     /// Notifies the code that holds sockets open.
-    pub fn tell(&self, ended: SessionEnded) {
+    pub fn notify(&self, ended: SessionEnded) {
         // Having no subscriber is not an error.
         let _ = self.ended.send(ended);
     }
@@ -129,7 +129,7 @@ pub async fn begin(client: &impl GenericClient, known: &CheckedPerson, now: Time
         INSERT INTO sesi_petugas (id_kunci, id_perangkat, hash, created_at, dipakai_at, sampai)
         SELECT id_kunci, $2, $3::BYTEA, $4::TIMESTAMPTZ, $4, $5::TIMESTAMPTZ FROM person RETURNING id";
     let (secret, hash) = key::generate();
-    let (until, cookie_until) = (now.plus_ms(TTL_MS), now.plus_ms(browser::COOKIE_LIFE_S * 1000));
+    let (until, cookie_until) = (now.plus_ms(TTL_MS), now.plus_ms(browser::COOKIE_MAX_AGE_S * 1000));
     let stmt = client.prepare_cached(BEGIN).await?;
     let of = (&known.person.id, &known.browser.id, &known.pin_hash);
     let row = client.query_opt(&stmt, &[of.0, of.1, &hash, &now, &until, &cookie_until, of.2]).await?;
@@ -137,7 +137,7 @@ pub async fn begin(client: &impl GenericClient, known: &CheckedPerson, now: Time
     Ok(Begun { token: KeyKind::Session.text(row.get::<_, TillSessionId>(0), &secret), until })
 }
 
-/// Ends every session in a browser. After its commit, the caller must notify the sockets (`Staff::tell`).
+/// Ends every session in a browser. After its commit, the caller must notify the sockets (`Staff::notify`).
 ///
 /// # Errors
 /// When the database does not answer.

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_many_turns_away_fires_in_its_turn() {
+    fn a_deadline_many_turns_ahead_fires_in_its_turn() {
         let mut wheel = Wheel::new(STEP_MS, 0);
         wheel.insert(3_600_000, 1);
         let mut now = 0;

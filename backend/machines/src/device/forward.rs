@@ -108,11 +108,11 @@ async fn forward(machines: &Machines, messages: &[ReceivedEvent]) -> Result<(), 
 async fn take_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut news = machines.parts().notifier.listen();
+    let mut notifications = machines.parts().notifier.listen();
     loop {
         tokio::select! {
             _ = every.tick() => {}
-            () = messages_for(&machines, &mut news) => {}
+            () = messages_for(&machines, &mut notifications) => {}
         }
         if let Err(e) = take(&machines).await {
             tracing::warn!(error = %e, "cannot read device messages of other servers, retrying");
@@ -121,9 +121,9 @@ async fn take_loop(machines: Machines) {
 }
 
 /// Returns when another server has stored messages for machines of this one.
-async fn messages_for(machines: &Machines, news: &mut Listener) {
+async fn messages_for(machines: &Machines, notifications: &mut Listener) {
     loop {
-        match news.next().await {
+        match notifications.next().await {
             Received::Missed => return,
             Received::Notification { hint: Notification::Words { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
@@ -192,11 +192,11 @@ impl Arrivals {
 async fn send_loop(machines: Machines, arrivals: Arrivals) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut sent, mut news) = (SentCommands::default(), machines.parts().notifier.listen());
+    let (mut sent, mut notifications) = (SentCommands::default(), machines.parts().notifier.listen());
     loop {
         let done = tokio::select! {
             _ = every.tick() => send_due(&machines, &arrivals, &mut sent).await,
-            received = news.next() => on_notifications(&machines, &arrivals, received, &mut news, &mut sent).await,
+            received = notifications.next() => on_notifications(&machines, &arrivals, received, &mut notifications, &mut sent).await,
         };
         if let Err(e) = done {
             tracing::warn!(error = %e, "what is to be sent to devices cannot be read; it will be tried again");

@@ -55,7 +55,7 @@ pub async fn ask(machines: &Machines, of: Location) -> Option<bool> {
 async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, ClusterError> {
     let parts = machines.parts();
     let Some(me) = machines.ownership().node() else { return Ok(None) };
-    let mut news = parts.notifier.listen();
+    let mut notifications = parts.notifier.listen();
     let client = parts.store.get().await?;
     if !is_connected_to_another(&client, of.idmesin, me).await? {
         // A server that is dead would not answer.
@@ -69,7 +69,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     let mut answers = None;
     while answers.is_none() && Instant::now() < until {
         // A timeout only means that the answer is read again.
-        let _ = timeout_at(until.min(Instant::now() + LOOK_EVERY), answer_to(id, &mut news)).await;
+        let _ = timeout_at(until.min(Instant::now() + LOOK_EVERY), answer_to(id, &mut notifications)).await;
         let client = parts.store.get().await?;
         let statement = client.prepare_cached(READ).await?;
         match client.query_opt(&statement, &[&id]).await? {
@@ -83,9 +83,9 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     Ok(answers)
 }
 
-async fn answer_to(id: i64, news: &mut Listener) {
+async fn answer_to(id: i64, notifications: &mut Listener) {
     loop {
-        match news.next().await {
+        match notifications.next().await {
             Received::Missed => return,
             Received::Notification { hint: Notification::Answer { question }, .. } if question == id => return,
             Received::Notification { .. } | Received::Own(_) => {}
@@ -97,11 +97,11 @@ async fn answer_to(id: i64, news: &mut Listener) {
 pub async fn answer_loop(machines: Machines) {
     let mut every = interval(EVERY);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut news, mut asked, mut under_way) = (machines.parts().notifier.listen(), JoinSet::new(), HashSet::new());
+    let (mut notifications, mut asked, mut under_way) = (machines.parts().notifier.listen(), JoinSet::new(), HashSet::new());
     loop {
         tokio::select! {
             _ = every.tick() => {}
-            () = question(&mut news) => {}
+            () = question(&mut notifications) => {}
             Some(answered) = asked.join_next() => {
                 if let Ok(id) = answered {
                     under_way.remove(&id);
@@ -121,8 +121,8 @@ pub async fn answer_loop(machines: Machines) {
     }
 }
 
-async fn question(news: &mut Listener) {
-    while !matches!(news.next().await, Received::Missed | Received::Notification { hint: Notification::Question, .. }) {}
+async fn question(notifications: &mut Listener) {
+    while !matches!(notifications.next().await, Received::Missed | Received::Notification { hint: Notification::Question, .. }) {}
 }
 
 async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {

@@ -41,7 +41,7 @@ use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
 use nyala_web::live::hub::Hubs;
-use nyala_web::live::seats::SocketSessions;
+use nyala_web::live::sessions::SocketSessions;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
@@ -65,10 +65,10 @@ pub struct AppState {
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     /// Change notifications between servers.
-    pub news: Notifier,
+    pub notifier: Notifier,
     pub purchase_rate: Arc<PurchaseRate>,
     pub hubs: Hubs,
-    pub seats: Arc<SocketSessions>,
+    pub sessions: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
     /// The simulated devices (driver `sim`), and those over MQTT.
     pub sim: Arc<Sim>,
@@ -138,14 +138,15 @@ impl AppState {
         let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
         let devices = metrics.machines.devices.clone();
         let tls = (authority, config.device_host());
-        let news = config.cluster.nats()?.map_or_else(Notifier::default, |_| Notifier::new(metrics.cluster.news.clone()));
+        let notifier =
+            config.cluster.nats()?.map_or_else(Notifier::default, |_| Notifier::new(metrics.cluster.notifications.clone()));
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt)?);
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
-            notifier: news.clone(),
+            notifier: notifier.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),
@@ -168,10 +169,10 @@ impl AppState {
             push,
             metrics: Arc::new(metrics),
             machines,
-            news,
+            notifier,
             purchase_rate,
             hubs,
-            seats: Arc::default(),
+            sessions: Arc::default(),
             staff_sockets: Arc::default(),
             sim,
             mqtt,

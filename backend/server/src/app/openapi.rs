@@ -27,7 +27,7 @@ use nyala_web::api::{akun, auth, dashboard, epayment, push, transaksi};
 use nyala_web::dev;
 use nyala_web::health;
 use nyala_web::http::answer::Empty;
-use nyala_web::http::dev_door;
+use nyala_web::http::dev_guard;
 use nyala_web::http::error::AppError;
 use nyala_web::ops;
 use nyala_web::ops::people::customer_search as pelanggan_cari;
@@ -155,7 +155,8 @@ pub fn routes(cfg: &mut ServiceConfig) {
 /// A page to try the calls on, below `/docs` (development only).
 pub fn docs(cfg: &mut ServiceConfig) {
     let pages = SwaggerUi::new("/{_:.*}").config(Config::from("/openapi.json"));
-    cfg.service(web::redirect("/docs", "/docs/")).service(web::scope("/docs").wrap(from_fn(dev_door::middleware)).service(pages));
+    cfg.service(web::redirect("/docs", "/docs/"))
+        .service(web::scope("/docs").wrap(from_fn(dev_guard::middleware)).service(pages));
 }
 
 /// The document, compressed once, and its tag, which is of its content: all servers of one version agree.

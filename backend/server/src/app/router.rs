@@ -6,7 +6,7 @@ use nyala_store::config::ServerSettings;
 use nyala_web::api;
 use nyala_web::dev;
 use nyala_web::health;
-use nyala_web::http::{dev_door, input};
+use nyala_web::http::{dev_guard, input};
 use nyala_web::ops;
 
 use super::{openapi, unrouted};
@@ -20,7 +20,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
             .configure(|cfg| ops::routes(cfg, web::to(unrouted::unrouted))),
     );
     if config.dev.routes {
-        cfg.service(web::scope("/dev").wrap(from_fn(dev_door::middleware)).configure(dev::routes)).configure(openapi::docs);
+        cfg.service(web::scope("/dev").wrap(from_fn(dev_guard::middleware)).configure(dev::routes)).configure(openapi::docs);
     }
     cfg.configure(health::routes).configure(openapi::routes).default_service(web::to(unrouted::unrouted));
 }

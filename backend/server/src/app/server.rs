@@ -105,7 +105,7 @@ pub fn start(
         machines: state.machines.clone(),
         hubs: state.hubs.clone(),
         clock: state.store.clock.clone(),
-        seats: state.seats.clone(),
+        sessions: state.sessions.clone(),
         staff: state.staff.clone(),
         staff_sockets: state.staff_sockets.clone(),
         metrics: state.metrics.realtime.clone(),
@@ -114,7 +114,7 @@ pub fn start(
     let sockets = socket_io(socket_config(state), Sockets(live));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
-    let balances = Balances::new(sockets.clone(), state.seats.clone(), state.news.clone());
+    let balances = Balances::new(sockets.clone(), state.sessions.clone(), state.notifier.clone());
     let (shared, polling, told) = (state.clone(), sockets.clone(), balances.clone());
     let limit = connection_limit(&state.config)?;
     let (of_sockets, trusted) = (sockets.metrics().clone(), state.config.http.trusted_proxies.clone());
@@ -301,7 +301,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
         Some(name) => {
             let own = state.machines.ownership();
             let (clock, cluster) = (state.metrics.clock_distance.clone(), state.metrics.cluster.clone());
-            let node = Node::join(&state.store, name, own.clone(), state.news.clone(), clock, cluster)
+            let node = Node::join(&state.store, name, own.clone(), state.notifier.clone(), clock, cluster)
                 .await
                 .map_err(AppError::internal)?;
             vital::spawn("node", node.live());
@@ -312,34 +312,36 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
             vital::spawn("failover", async move { failover::watch(of.store.db.config(), of.machines.ownership()).await });
             let cut = state.clone();
             vital::spawn("cut-off", async move {
-                cut_off::watch(&cut.machines, &cut.seats, &cut.staff_sockets).await;
+                cut_off::watch(&cut.machines, &cut.sessions, &cut.staff_sockets).await;
             });
-            tell_news(state, running)?;
+            spawn_notifications(state, running)?;
         }
     }
     state.writes.watch();
     vital::spawn("reaper", recovery::reap_loop(state.machines.clone()));
-    vital::spawn("pruning", prune::forever(state.store.clone()));
+    vital::spawn("pruning", prune::prune_loop(state.store.clone()));
     vital::spawn("push", sender::send_loop(state.push.clone()));
-    vital::spawn("log", telemetry::tell_loop());
+    vital::spawn("log", telemetry::log_repeats_loop());
     vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
-    let seats = state.clone();
-    vital::spawn("seats", async move { seats.seats.clone().watch(&seats.auth, seats.config.cluster.enabled, &seats.news).await });
+    let sessions = state.clone();
+    vital::spawn("seats", async move {
+        sessions.sessions.clone().watch(&sessions.auth, sessions.config.cluster.enabled, &sessions.notifier).await
+    });
     let tills = state.clone();
-    vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.news).await });
+    vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     state.machines.set_open(true);
     Ok(())
 }
 
 /// Puts up the wire to the other servers, where there is NATS.
-fn tell_news(state: &Arc<AppState>, running: &RunningServer) -> Result<(), AppError> {
+fn spawn_notifications(state: &Arc<AppState>, running: &RunningServer) -> Result<(), AppError> {
     let settings = &state.config.cluster;
     let Some(addresses) = settings.nats().map_err(AppError::internal)? else { return Ok(()) };
     let ca = (!settings.nats_ca.as_os_str().is_empty()).then(|| settings.nats_ca.clone());
-    vital::spawn("news", notifications::run(state.news.clone(), addresses, ca, state.machines.ownership().clone()));
+    vital::spawn("news", notifications::run(state.notifier.clone(), addresses, ca, state.machines.ownership().clone()));
     let (balances, of) = (running.balances.clone(), state.clone());
     vital::spawn("balances", async move { balances.follow(&of.store).await });
     let of = state.clone();
-    vital::spawn("sockets", async move { other_servers::follow(&of.seats, &of.news).await });
+    vital::spawn("sockets", async move { other_servers::follow(&of.sessions, &of.notifier).await });
     Ok(())
 }

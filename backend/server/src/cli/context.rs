@@ -122,7 +122,7 @@ async fn open(config: ServerSettings, from: &Source, purpose: Purpose, new_datab
             if config.database.url.is_empty() { config.data.dir.display().to_string() } else { "DATABASE_URL".to_owned() };
         return Err(no_database(&format!("the database of {which} is empty: there is no Nyala in it")));
     }
-    source::refuse_lost_elsewhere(&client, &config, new_database).await?;
+    source::refuse_lost_external(&client, &config, new_database).await?;
     migrate::run(&mut client).await?;
     let now = database_now(&client).await?;
     Ok(CommandContext { config, db, url: from.url().to_owned(), programs_dir: from.programs_dir(), now })

@@ -70,26 +70,26 @@ const fn by(k: &CommandContext) -> By<'static> {
     By { principal: PRINCIPAL, now: k.now }
 }
 
-async fn door(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
+async fn configured_endpoint(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
     let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets().await?)?) } else { None };
     Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
 }
 
 async fn make(k: &CommandContext, id: MachineId, turn: RequestedKey) -> Result<(), Failure> {
-    let door = door(k).await?;
+    let endpoint = configured_endpoint(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let login = keys::make(&tx, (id, Scope::default()), turn, &door, by(k)).await?;
+    let login = keys::make(&tx, (id, Scope::default()), turn, &endpoint, by(k)).await?;
     tx.commit().await?;
     let done = format!("a key of machine {id} was made, but nobody has seen it: make another with `nyala device rotate {id}`");
     output::print(&serde_json::to_string(&login)?, &done)
 }
 
 async fn make_missing(k: &CommandContext, outlet: OutletId, out: &Path) -> Result<(), Failure> {
-    let door = door(k).await?;
+    let endpoint = configured_endpoint(k).await?;
     let mut client = k.client().await?;
     let tx = client.transaction().await?;
-    let logins = keys::make_missing(&tx, outlet, &door, by(k)).await?;
+    let logins = keys::make_missing(&tx, outlet, &endpoint, by(k)).await?;
     if logins.is_empty() {
         return Err(Failure::new(format!("outlet {outlet} has no machine of the driver mqtt without a key")));
     }

@@ -65,7 +65,7 @@ mod tests {
     struct Outer(#[source] std::io::Error);
 
     #[test]
-    fn causes_are_told_once_and_on_one_line() {
+    fn causes_are_printed_once_and_on_one_line() {
         let text = Failure::from(Outer(std::io::Error::other("the key\n is lost"))).to_string();
         assert_eq!(text, "the door is shut: the key is lost");
         assert_eq!(Failure::from(AppError::internal("no such column")).to_string(), "no such column");

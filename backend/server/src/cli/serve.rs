@@ -86,7 +86,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     let part = config.cluster.name().map_or(Part::Alone, |name| Part::Among(name.to_owned()));
     let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
     let (client, _) = lock::connect(&connection).await?;
-    source::refuse_lost_elsewhere(&client, &config, new_database).await?;
+    source::refuse_lost_external(&client, &config, new_database).await?;
     profile::refuse_production_database(&config, &client).await?;
     let declared = match right_clock(&config, &client, &listener, clock_is_right).await? {
         Start::Now(declared) => declared,
@@ -114,7 +114,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     let server = actix_web::rt::spawn(server);
     server::open(&state, &running).await?;
     // Handlers are installed before the server reports that it is open: a reader may stop it at once and expects the drain.
-    let stop = told_to_stop()?;
+    let stop = stop_signal()?;
     if let Some(backup) = backup {
         keep_backup(backup);
     }
@@ -126,7 +126,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
         _ = server => Err(Failure::new("the HTTP server ended by itself")),
     };
     drain(&state, &running).await;
-    telemetry::tell_rest();
+    telemetry::log_remaining_repeats();
     // Last, so that what was drained could still be stored.
     drop(source);
     ended
@@ -180,7 +180,7 @@ async fn right_clock(
     let answering = waiting::serve(listener)?;
     let waited = tokio::select! {
         waited = late_clock::wait(client, behind, at_most) => waited,
-        () = told_to_stop()? => return Ok(Start::Stopped),
+        () = stop_signal()? => return Ok(Start::Stopped),
     };
     answering.stop(true).await;
     let Some(behind) = waited? else { return Ok(Start::Now(None)) };
@@ -226,7 +226,7 @@ fn banner(config: &ServerSettings, address: SocketAddr, till_code: Option<&str>,
 }
 
 /// Returns when SIGTERM or Ctrl-C comes.
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let (mut term, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     Ok(async move {
         tokio::select! {
@@ -258,13 +258,13 @@ async fn drain(state: &AppState, running: &RunningServer) {
 async fn keep_lock(state: &AppState, source: &Source, lock: ServerLock) -> Failure {
     match source.embedded() {
         Some(postgres) => keep_private_database(state, postgres, lock).await,
-        None => keep_lock_elsewhere(state, lock).await,
+        None => keep_external_lock(state, lock).await,
     }
 }
 
 /// With an external database a lost lock is taken again, however long the database is away. The process ends only when another
 /// process has the lock by then (docs/decisions/0011-one-server-process-owns-a-database.md).
-async fn keep_lock_elsewhere(state: &AppState, mut lock: ServerLock) -> Failure {
+async fn keep_external_lock(state: &AppState, mut lock: ServerLock) -> Failure {
     loop {
         lock.lost().await;
         tracing::warn!("the connection that holds the server's lock is lost; taking it again");
@@ -272,7 +272,7 @@ async fn keep_lock_elsewhere(state: &AppState, mut lock: ServerLock) -> Failure 
             Ok(again) => again,
             Err(taken) => return Failure::new(format!("the server's lock was lost, and somebody else has it now: {taken}")),
         };
-        let elsewhere = again.is_elsewhere(&lock);
+        let elsewhere = again.is_on_another_server(&lock);
         if elsewhere {
             state.store.db.leave_old_server();
         }

@@ -34,14 +34,14 @@ impl ClusterSettings {
             return Ok(None);
         }
         // The message does not repeat the value, which may contain a password.
-        let told = |n: usize, why: String| {
+        let invalid = |n: usize, why: String| {
             format!(
                 "cluster.nats_url: its address number {} is none ({why}); write nats://user:password@host:4222 or tls://…, several with \
                  commas between them",
                 n + 1
             )
         };
-        let parse = |(n, one): (usize, &str)| one.trim().parse::<ServerAddr>().map_err(|why| told(n, why.to_string()));
+        let parse = |(n, one): (usize, &str)| one.trim().parse::<ServerAddr>().map_err(|why| invalid(n, why.to_string()));
         self.nats_url.split(',').enumerate().map(parse).collect::<Result<_, _>>().map(Some)
     }
 

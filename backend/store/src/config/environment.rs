@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_underscore_or_a_section_without_key_is_told_and_names_of_our_own_are_not() {
+    fn one_underscore_or_a_section_without_key_is_reported_and_names_of_our_own_are_not() {
         let section = |keys: &[&str]| {
             let keys = keys.iter().map(|key| ((*key).to_owned(), Value::new(None, "")));
             Value::new(None, ValueKind::Table(keys.collect()))

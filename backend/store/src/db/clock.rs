@@ -158,13 +158,13 @@ mod tests {
     }
 
     #[test]
-    fn slow_answers_tell_nothing() {
+    fn slow_answers_measure_nothing() {
         assert_eq!(best([Reading::of(0, 0, SLOW_US + 1), Reading::of(0, 0, 60 * SLOW_US)]), None);
         assert_eq!(best([]), None);
     }
 
     #[test]
-    fn a_distance_is_told_once_while_it_lasts() {
+    fn a_distance_is_logged_once_while_it_lasts() {
         let mut story = Story::default();
         let told: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
         let (far, near) = (Some(Turn::Far), Some(Turn::Near));

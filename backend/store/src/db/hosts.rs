@@ -160,26 +160,26 @@ async fn failed<T>(why: IoError) -> Result<T, Error> {
 struct Failing(ErrorKind, String);
 
 impl Failing {
-    fn told<T>(&self) -> Poll<IoResult<T>> {
+    fn error<T>(&self) -> Poll<IoResult<T>> {
         Poll::Ready(Err(IoError::new(self.0, self.1.clone())))
     }
 }
 
 impl AsyncRead for Failing {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, _: &mut ReadBuf<'_>) -> Poll<IoResult<()>> {
-        self.told()
+        self.error()
     }
 }
 
 impl AsyncWrite for Failing {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, _: &[u8]) -> Poll<IoResult<usize>> {
-        self.told()
+        self.error()
     }
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<IoResult<()>> {
-        self.told()
+        self.error()
     }
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<IoResult<()>> {
-        self.told()
+        self.error()
     }
 }
 

@@ -181,7 +181,7 @@ impl ServerLock {
     }
 
     /// Whether the database server has changed or restarted. Connections to the old one are useless.
-    pub fn is_elsewhere(&self, before: &Self) -> bool {
+    pub fn is_on_another_server(&self, before: &Self) -> bool {
         self.server != before.server
     }
 

@@ -55,7 +55,7 @@ pub const PRUNABLE: [Prunable; 10] = [
 ];
 
 /// Runs until the process ends.
-pub async fn forever(store: Store) {
+pub async fn prune_loop(store: Store) {
     let mut every = tokio::time::interval(EVERY);
     every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

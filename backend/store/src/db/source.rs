@@ -103,7 +103,7 @@ fn refuse_lost(settings: &Settings) -> Result<(), SourceError> {
 ///
 /// # Errors
 /// [`SourceError::Lost`], and the database's.
-pub async fn refuse_lost_elsewhere(client: &Client, config: &ServerSettings, new: bool) -> Result<(), SourceError> {
+pub async fn refuse_lost_external(client: &Client, config: &ServerSettings, new: bool) -> Result<(), SourceError> {
     let secrets = Secrets::file(&config.data.dir);
     let lost = !config.database.url.is_empty() && !new && secrets.exists() && !migrate::has_schema(client).await?;
     if lost { Err(SourceError::Lost { secrets, database: "the database of DATABASE_URL".to_owned() }) } else { Ok(()) }

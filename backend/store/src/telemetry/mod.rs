@@ -15,7 +15,7 @@ use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer};
 
-pub use repeats::{tell_loop, tell_rest};
+pub use repeats::{log_remaining_repeats, log_repeats_loop};
 
 use crate::config::{ConfigError, LogFormat, LogSettings};
 

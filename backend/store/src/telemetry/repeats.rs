@@ -15,7 +15,7 @@ use tracing_subscriber::layer::Context;
 
 /// A line is logged once in this time.
 const ONCE_IN: Duration = Duration::from_secs(60);
-/// How often `tell_loop` looks for lines whose time is over.
+/// How often `log_repeats_loop` looks for lines whose time is over.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Different texts that are distinguished at once; beyond that all texts of one place in the program count as one.
 const MAX_TROUBLES: usize = 256;
@@ -46,20 +46,20 @@ impl<S: Subscriber> Layer<S> for OnceAMinute {
 }
 
 /// Logs every few seconds how often lines were suppressed whose minute is over. Runs until the process ends.
-pub async fn tell_loop() {
+pub async fn log_repeats_loop() {
     let mut every = tokio::time::interval(LOOK_EVERY);
     loop {
         every.tick().await;
-        tell(Instant::now());
+        log_repeats(Instant::now());
     }
 }
 
 /// Logs all suppressed lines when the process ends.
-pub fn tell_rest() {
-    tell(Instant::now() + ONCE_IN);
+pub fn log_remaining_repeats() {
+    log_repeats(Instant::now() + ONCE_IN);
 }
 
-fn tell(now: Instant) {
+fn log_repeats(now: Instant) {
     // Let go of the lock before anything is logged.
     let over = REPEATS.lock().unwrap_or_else(PoisonError::into_inner).over(now);
     for (said, times) in over {

@@ -78,10 +78,10 @@ async fn a_changed_password_ends_older_tokens_and_gives_a_new_one() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let code = app.code_for(&siti).await;
-    let mut news = app.state.auth.versions.subscribe();
+    let mut ended = app.state.auth.versions.subscribe();
     app.advance_s(5);
     let data = app.update_password(&siti, &code, PASSWORD, "SandiBaru1").await.ok();
-    assert_eq!(news.recv().await.unwrap().id, siti.id);
+    assert_eq!(ended.recv().await.unwrap().id, siti.id);
     let newer = Customer { token: data["token"].as_str().unwrap().to_owned(), ..siti.clone() };
     assert_eq!(app.account(&newer).await["updated_at"], app.now().rfc3339());
     app.post("/scan/v1/akun/update_nama", Some(&siti.token), &json!({"nama": "Siti Lama"}))

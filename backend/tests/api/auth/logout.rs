@@ -142,9 +142,9 @@ async fn a_logout_beyond_a_thousand_in_a_month_ends_every_phones_login() {
 async fn a_logout_notifies_the_holders_of_open_sessions() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let mut news = app.state.auth.versions.subscribe();
+    let mut ended = app.state.auth.versions.subscribe();
     let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.post("/scan/v1/auth/logout", Some(&siti.token), &Value::Null).await.ok();
-    let told = news.recv().await.unwrap();
+    let told = ended.recv().await.unwrap();
     assert_eq!((told.id, told.which), (siti.id, nyala_identity::auth::session::Ended::One(session.token)));
 }

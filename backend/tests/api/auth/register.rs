@@ -164,9 +164,9 @@ async fn a_forgotten_password_is_reset_and_ends_every_token() {
     app.advance_s(10);
     app.forgot(&other_code(&code), "SandiBaru1").await.expect(422, "your otp is invalid");
     app.forgot(&code, "pendek").await.expect(422, "kata sandi minimal 8 karakter");
-    let mut news = app.state.auth.versions.subscribe();
+    let mut ended = app.state.auth.versions.subscribe();
     app.forgot(&code, "SandiBaru1").await.expect(200, "Sandi diperbaruhi");
-    assert_eq!(news.recv().await.unwrap().id, siti.id);
+    assert_eq!(ended.recv().await.unwrap().id, siti.id);
     app.forgot(&code, "SandiBaru2").await.expect(422, "your otp is invalid");
 
     let account = format!("/scan/v1/dashboard/customer_global/{}", siti.id);

@@ -21,11 +21,11 @@ async fn a_change_in_this_process_ends_tokens_at_once_and_is_notified() {
     let app = TestApp::spawn().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     authenticate(&app.state.auth, &siti.token).await.unwrap();
-    let mut news = app.state.auth.versions.subscribe();
+    let mut ended = app.state.auth.versions.subscribe();
     app.db.execute("UPDATE customer_global SET token_version = 2 WHERE id = $1", &[&siti.id]).await.unwrap();
     app.state.auth.versions.changed(siti.id, 2, app.now());
     assert!(authenticate(&app.state.auth, &siti.token).await.is_err());
-    assert_eq!(news.recv().await.unwrap(), TokenEnded { id: siti.id, which: Ended::Older(2) });
+    assert_eq!(ended.recv().await.unwrap(), TokenEnded { id: siti.id, which: Ended::Older(2) });
 }
 
 #[actix_web::test]

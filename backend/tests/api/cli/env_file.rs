@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Said, nyala, program_beside};
+use super::{CommandOutput, nyala, program_beside};
 use crate::support::helpers::TestApp;
 
 /// A file that is deleted after the test.
@@ -38,7 +38,7 @@ async fn a_database_url_is_read_verbatim_from_the_file() {
     let data = app.state.config.data.dir.display();
     let file = EnvFile::of(format!("# secrets\nDATABASE_URL={url}\nNYALA__DATA__DIR='{data}'\n"));
     for args in [vec!["--env-file", file.path(), "key", "list"], vec!["key", "list", "--env-file", file.path()]] {
-        let listed = Said::from(nyala().args(args).output().unwrap()).ok();
+        let listed = CommandOutput::from(nyala().args(args).output().unwrap()).ok();
         assert!(listed.starts_with("id\trole\t"), "{listed}");
     }
 }
@@ -49,7 +49,8 @@ async fn the_environment_wins_over_the_file_and_the_flags_win_over_both() {
         "NYALA__HTTP__PORT=8123\nNYALA__HTTP__BACKLOG=66\nNYALA__HTTP__TRUSTED_PROXIES=\"127.0.0.1,10.0.0.0/8\"\nNYALA__PUSH__CONTACT=mailto:a\\\n@b.example\n",
     );
     let flag = format!("--env-file={}", file.path());
-    let said = Said::from(nyala().env("NYALA__HTTP__BACKLOG", "77").args(["config", "check", &flag]).output().unwrap()).ok();
+    let said =
+        CommandOutput::from(nyala().env("NYALA__HTTP__BACKLOG", "77").args(["config", "check", &flag]).output().unwrap()).ok();
     for line in [
         "backlog = 77",
         "port = 8123",
@@ -58,10 +59,10 @@ async fn the_environment_wins_over_the_file_and_the_flags_win_over_both() {
     ] {
         assert!(said.contains(line), "{line}: {said}");
     }
-    let set = Said::from(nyala().args(["config", "check", &flag, "--set", "http.port=8125"]).output().unwrap()).ok();
+    let set = CommandOutput::from(nyala().args(["config", "check", &flag, "--set", "http.port=8125"]).output().unwrap()).ok();
     assert!(set.contains("port = 8125"), "{set}");
     let later = EnvFile::of("NYALA__HTTP__PORT=8126\n");
-    let both = Said::from(nyala().args([&flag, "--env-file", later.path(), "config", "check"]).output().unwrap()).ok();
+    let both = CommandOutput::from(nyala().args([&flag, "--env-file", later.path(), "config", "check"]).output().unwrap()).ok();
     assert!(both.contains("port = 8126"), "{both}");
 }
 
@@ -71,6 +72,6 @@ async fn an_unreadable_file_is_named() {
     for (file, why) in
         [("no/such.env", "no/such.env"), (EnvFile::of([0xff, b'A']).path(), "UTF-8"), (EnvFile::of(*b"A=\0").path(), "UTF-8")]
     {
-        Said::from(program_beside(&app, &["--env-file", file, "key", "list"]).output().unwrap()).refused(why);
+        CommandOutput::from(program_beside(&app, &["--env-file", file, "key", "list"]).output().unwrap()).refused(why);
     }
 }

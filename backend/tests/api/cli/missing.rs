@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{Said, nyala};
+use super::{CommandOutput, nyala};
 use crate::support::database::Database;
 use crate::support::database::pair::client;
 
@@ -38,7 +38,7 @@ impl Drop for Folder {
     }
 }
 
-fn run_in(data_dir: &Path, args: &[&str]) -> Said {
+fn run_in(data_dir: &Path, args: &[&str]) -> CommandOutput {
     nyala().env("NYALA__DATA__DIR", data_dir).args(args).output().unwrap().into()
 }
 
@@ -63,9 +63,9 @@ async fn a_folder_without_a_database_is_named_and_left_as_it_is() {
 }
 
 #[actix_web::test]
-async fn a_database_server_without_the_schema_is_told_and_left_as_it_is() {
+async fn a_database_server_without_the_schema_is_reported_and_left_as_it_is() {
     let (database, folder) = (Database::empty().await, Folder::new());
-    let run = |args: &[&str]| -> Said {
+    let run = |args: &[&str]| -> CommandOutput {
         nyala().env("DATABASE_URL", database.url()).env("NYALA__DATA__DIR", &folder.0).args(args).output().unwrap().into()
     };
     for args in COMMANDS {

@@ -33,20 +33,20 @@ fn nyala() -> Command {
 
 /// A command's exit code and output.
 #[derive(Debug)]
-struct Said {
+struct CommandOutput {
     code: i32,
     out: String,
     err: String,
 }
 
-impl From<Output> for Said {
+impl From<Output> for CommandOutput {
     fn from(o: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
         Self { code: o.status.code().expect("no signal"), out: text(o.stdout), err: text(o.stderr) }
     }
 }
 
-impl Said {
+impl CommandOutput {
     /// Asserts success and an empty standard error, and returns the standard output.
     #[track_caller]
     fn ok(self) -> String {
@@ -66,7 +66,7 @@ impl Said {
 }
 
 /// Runs the program on the database and the keys of a running server.
-fn beside(app: &TestApp, args: &[&str]) -> Said {
+fn beside(app: &TestApp, args: &[&str]) -> CommandOutput {
     program_beside(app, args).output().unwrap().into()
 }
 

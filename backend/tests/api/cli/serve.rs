@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use super::{Said, nyala};
+use super::{CommandOutput, nyala};
 
 /// `nyala serve` on a private database, stopped when the test ends.
 struct Serve {
@@ -33,7 +33,7 @@ impl Serve {
         serve
     }
 
-    fn run(&self, args: &[&str]) -> Said {
+    fn run(&self, args: &[&str]) -> CommandOutput {
         Self::command(&self.dir).args(args).output().unwrap().into()
     }
 

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::process::Command;
 
-use super::{Said, nyala};
+use super::{CommandOutput, nyala};
 
 #[actix_web::test]
-async fn the_settings_are_told_without_secrets() {
-    let set = |args: &[&str]| -> Said { nyala().args(["config", "check"]).args(args).output().unwrap().into() };
+async fn the_settings_are_printed_without_secrets() {
+    let set = |args: &[&str]| -> CommandOutput { nyala().args(["config", "check"]).args(args).output().unwrap().into() };
     let told = set(&["--set", "whatsapp.meta_access_token=sangat-rahasia", "--set", "http.port=8123"]).ok();
     assert!(
         told.contains("meta_access_token = \"***\"") && told.contains("port = 8123") && !told.contains("sangat-rahasia"),
         "{told}"
     );
     let url = nyala().env("DATABASE_URL", "postgres://u:kata-sandi@h/d").args(["config", "check"]).output().unwrap();
-    assert!(!Said::from(url).ok().contains("kata-sandi"));
+    assert!(!CommandOutput::from(url).ok().contains("kata-sandi"));
     let meta = [
         "--set",
         "whatsapp.meta_access_token=a",
@@ -36,26 +36,27 @@ async fn the_settings_are_told_without_secrets() {
     set(&["--set", "http"]).refused("section.key=value");
     let nowhere =
         Command::new(env!("CARGO_BIN_EXE_nyala")).args(["config", "check", "--config-dir", "/dev/null"]).output().unwrap();
-    Said::from(nowhere).refused("--config-dir");
+    CommandOutput::from(nowhere).refused("--config-dir");
 }
 
 #[actix_web::test]
 async fn a_missing_database_is_reported_in_one_line() {
     let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
-    Said::from(said).refused("DATABASE_URL cannot be reached");
+    CommandOutput::from(said).refused("DATABASE_URL cannot be reached");
     let said = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
-    Said::from(said).refused("nyala: DATABASE_URL is no connection string");
+    CommandOutput::from(said).refused("nyala: DATABASE_URL is no connection string");
     let said = nyala()
         .env("DATABASE_URL", "host=/dev/null user=nyala dbname=x")
         .args(["serve", "--port", "0", "--set", "mqtt.port=0", "--set", "log.filter=warn"])
         .output()
         .unwrap();
-    Said::from(said).refused("DATABASE_URL cannot be reached");
+    CommandOutput::from(said).refused("DATABASE_URL cannot be reached");
 }
 
 #[actix_web::test]
 async fn one_underscore_in_the_environment_is_refused_with_the_right_spelling() {
-    let check = |name: &str, value: &str| Said::from(nyala().env(name, value).args(["config", "check"]).output().unwrap());
+    let check =
+        |name: &str, value: &str| CommandOutput::from(nyala().env(name, value).args(["config", "check"]).output().unwrap());
     for (name, right) in [
         ("NYALA_PROFILE", "write NYALA__PROFILE,"),
         ("NYALA_DATA", "write NYALA__DATA__DIR,"),
@@ -75,7 +76,7 @@ async fn one_underscore_in_the_environment_is_refused_with_the_right_spelling() 
 
 #[actix_web::test]
 async fn settings_that_cannot_be_are_refused_by_name() {
-    let check = |set: &str| Said::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
+    let check = |set: &str| CommandOutput::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
     for (set, told) in [
         ("log.filter=[[", "log.filter"),
         ("push.contact=it@laundry.example", "push.contact = \"it@laundry.example\" must begin with mailto: or https://"),
@@ -97,14 +98,15 @@ async fn settings_that_cannot_be_are_refused_by_name() {
     }
     let shared = |connections: &str| {
         let args = ["config", "check", "--set", "http.workers=16", "--set", connections];
-        Said::from(nyala().args(args).output().unwrap())
+        CommandOutput::from(nyala().args(args).output().unwrap())
     };
     shared("database.connections=33").refused("database.connections = 33 is too few for 16 worker threads: at least 34");
     shared("database.connections=34").ok();
     shared("database.connections=0").ok();
     let lists = check("http.trusted_proxies=10.0.0.0/8, 127.0.0.1").ok();
     assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1"), "{lists}");
-    let env = |name: &str, value: &str| Said::from(nyala().env(name, value).args(["config", "check"]).output().unwrap()).ok();
+    let env =
+        |name: &str, value: &str| CommandOutput::from(nyala().env(name, value).args(["config", "check"]).output().unwrap()).ok();
     let lists = env("NYALA__HTTP__TRUSTED_PROXIES", "10.0.0.0/8, 127.0.0.1,");
     assert!(lists.contains("10.0.0.0/8") && lists.contains("127.0.0.1/32"), "{lists}");
     let origins = env("NYALA__HTTP__ALLOWED_ORIGINS", "https://A.example/, http://b.example:80 ,https://c.example:443");
@@ -112,7 +114,7 @@ async fn settings_that_cannot_be_are_refused_by_name() {
         assert!(origins.contains(origin), "{origins}");
     }
     let text = nyala().env("NYALA__WHATSAPP__META_PHONE_NUMBER_ID", "0123").args(["config", "check"]).output().unwrap();
-    assert!(Said::from(text).ok().contains("\"0123\""), "a text stays what it is");
+    assert!(CommandOutput::from(text).ok().contains("\"0123\""), "a text stays what it is");
 }
 
 #[actix_web::test]
@@ -120,7 +122,7 @@ async fn settings_that_several_servers_cannot_share_are_refused_without_printing
     let check = |sets: &[&str]| {
         let shared = ["cluster.enabled=true", "cluster.name=n1", "database.url=postgres://db/nyala"];
         let sets = shared.iter().chain(sets).flat_map(|set| ["--set", *set]);
-        Said::from(nyala().args(["config", "check"]).args(sets).output().unwrap())
+        CommandOutput::from(nyala().args(["config", "check"]).args(sets).output().unwrap())
     };
     check(&["cluster.nats_url="]).ok();
     let told = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
@@ -144,13 +146,13 @@ async fn an_empty_setting_of_the_broker_is_ignored_with_a_line() {
     let before = BROKER.map(|key| format!("{key} = \"\"\n")).concat();
     std::fs::write(folder.join("default.toml"), default.replace("[mqtt]\n", &format!("[mqtt]\n{before}"))).unwrap();
     let mut check = Command::new(env!("CARGO_BIN_EXE_nyala"));
-    let said = Said::from(check.args(["config", "check", "--config-dir"]).arg(&folder).output().unwrap());
+    let said = CommandOutput::from(check.args(["config", "check", "--config-dir"]).arg(&folder).output().unwrap());
     std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!((said.code, said.err), (0, BROKER.map(ignored).concat()));
     assert!(said.out.contains("[mqtt]") && !said.out.contains("broker"), "{}", said.out);
     for key in BROKER {
         let variable = format!("NYALA__MQTT__{}", key.to_ascii_uppercase());
-        let said = Said::from(nyala().env(variable, " ").args(["config", "check"]).output().unwrap());
+        let said = CommandOutput::from(nyala().env(variable, " ").args(["config", "check"]).output().unwrap());
         assert_eq!((said.code, said.err), (0, ignored(key)));
     }
 }
@@ -162,7 +164,7 @@ async fn a_setting_of_the_broker_that_is_set_refuses_the_start_with_the_way_over
         for command in [vec!["serve", "--port", "0"], vec!["config", "check"]] {
             let by_variable = nyala().env(&variable, "mqtt://rahasia:1883").args(&command).output().unwrap();
             let by_flag = nyala().args(&command).args(["--set", &set]).output().unwrap();
-            for said in [by_variable, by_flag].map(Said::from) {
+            for said in [by_variable, by_flag].map(CommandOutput::from) {
                 assert!(
                     said.err.contains("mqtt.public_host, mqtt.port) or the boards new keys (`nyala device rotate`)"),
                     "{said:?}"

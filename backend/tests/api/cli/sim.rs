@@ -14,7 +14,7 @@ use nyala_device_sim::fleet::Stop;
 use nyala_store::config::ServerSettings;
 use serde_json::{Value, json};
 
-use super::Said;
+use super::CommandOutput;
 use crate::purchase::races::PATIENCE;
 use crate::support::helpers::Setup;
 use crate::support::shop::buy;
@@ -134,7 +134,7 @@ impl Drop for Folder {
 #[test]
 fn device_sim_becomes_the_program_beside_this_one_else_the_one_on_path() {
     let (alone, beside, path) = (Folder::new(), Folder::new().with_sim(), Folder::new().with_sim());
-    let run = |programs: &Folder, path: &Folder| -> Said {
+    let run = |programs: &Folder, path: &Folder| -> CommandOutput {
         let nyala = programs.0.join("nyala");
         if !nyala.exists() {
             fs::hard_link(env!("CARGO_BIN_EXE_nyala"), &nyala).unwrap();

@@ -3,23 +3,23 @@
 use std::fs::OpenOptions;
 use std::process::{Command, Stdio};
 
-use super::{Said, beside, program_beside};
+use super::{CommandOutput, beside, program_beside};
 use crate::support::helpers::TestApp;
 
 /// Runs the command with a full disk as its standard output.
-fn on_a_full_disk(mut command: Command) -> Said {
+fn on_a_full_disk(mut command: Command) -> CommandOutput {
     let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
     command.stdout(full).stderr(Stdio::piped()).output().unwrap().into()
 }
 
 /// Runs the command with a closed pipe as its standard output.
-fn into_a_closed_pipe(mut command: Command) -> Said {
+fn into_a_closed_pipe(mut command: Command) -> CommandOutput {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     command.stdout(writer).stderr(Stdio::piped()).output().unwrap().into()
 }
 
-impl Said {
+impl CommandOutput {
     /// Asserts exit code 3 and one line that names the finished work.
     #[track_caller]
     fn done_and_unprinted(self, done: &str) {

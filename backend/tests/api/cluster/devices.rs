@@ -124,12 +124,12 @@ async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_c
             moved.ends("done").await;
         }
         owner.until_stored(shop.idmesin.get(), "perlu_petugas", true).await;
-        let told = owner.told("mesin.berhenti_lebih_awal").await;
+        let told = owner.audit_details("mesin.berhenti_lebih_awal").await;
         let left_s = told.last().unwrap()["sisa_s"].as_i64().unwrap();
         assert!(told.last().unwrap()["cmd_id"] == cmd_id && left_s > 500, "{told:?}");
         assert_eq!(owner.balance(epay).await, 2 * PRICE, "what becomes of the money, staff decide");
         other.asked_until_free(&mut moved).await;
-        assert_eq!(owner.told("mesin.berhenti_lebih_awal").await.len(), told.len());
+        assert_eq!(owner.audit_details("mesin.berhenti_lebih_awal").await.len(), told.len());
     }
     owner.assert_no_violation().await;
 }

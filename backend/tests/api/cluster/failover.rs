@@ -88,7 +88,7 @@ async fn a_failover_drops_no_socket() {
 }
 
 #[actix_web::test]
-async fn a_server_that_alone_does_not_reach_the_primary_sends_its_phones_away() {
+async fn a_server_that_alone_does_not_reach_the_primary_closes_its_sockets() {
     let site = Site::new();
     let second = site.server("n2").start().await;
     // The path of a socket has at most 107 bytes.

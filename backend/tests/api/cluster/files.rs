@@ -23,7 +23,7 @@ fn instructions(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_container_file_builds_what_make_does_and_serves_what_the_settings_say() {
+fn the_container_file_builds_what_make_does_and_serves_what_is_configured() {
     const WORKDIR: &str = "/opt/nyala/";
     let (mut stages, mut last, mut made) = (Vec::new(), HashMap::new(), Vec::new());
     for (name, rest) in instructions(&read("docs/cluster/Containerfile")) {

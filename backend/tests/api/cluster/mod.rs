@@ -4,7 +4,7 @@ mod devices;
 mod failover;
 mod files;
 mod limits;
-mod news;
+mod notifications;
 mod sockets;
 
 use std::collections::HashMap;

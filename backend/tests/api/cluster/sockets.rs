@@ -56,7 +56,7 @@ async fn tokens_that_end_at_one_server_end_at_the_others() {
     let siti = first.register_customer("81234567890", "Siti", "Rahmawati").await;
     let budi = first.register_customer("81234567891", "Budi", "Santoso").await;
     let other_phone = second.login(&siti.telp, PASSWORD).await.ok()["token"].as_str().unwrap().to_owned();
-    let look = || async { second.state.seats.look(&second.state.auth).await.unwrap() };
+    let look = || async { second.state.sessions.look(&second.state.auth).await.unwrap() };
     let [mut left, mut stays, mut bystander] = [
         Phone::join(&second, &siti.token).await,
         Phone::join(&second, &other_phone).await,
@@ -119,7 +119,7 @@ async fn a_customer_has_ten_sockets_at_each_server() {
 }
 
 #[actix_web::test]
-async fn a_server_without_its_database_counts_down_for_a_while_and_then_sends_its_phones_away() {
+async fn a_server_without_its_database_counts_down_for_a_while_and_then_closes_its_sockets() {
     let app = server("n1", &Arc::default()).start().await;
     soon("all shards", async {
         while app.owned() != SHARDS {

@@ -62,7 +62,7 @@ async fn a_run_that_no_purchase_says_keeps_its_machine_in_use_until_nothing_runs
     app.until_described(&given, &siti, app.now().ms() + 60_000).await;
     for _ in 0..3 {
         app.advance_s(21);
-        device.beat().await;
+        device.heartbeat().await;
         device.line.ping().await;
     }
     let asked = device.command().await;
@@ -111,7 +111,7 @@ async fn cut_at() -> (TestApp, Shop, Given, Customer, Order, Device) {
     paid.expect(200, "Mesin Berhasil dinyalakan");
     device.line.ping().await;
     app.advance_s(60);
-    device.beat().await;
+    device.heartbeat().await;
     device.line.ping().await;
     (app, shop, given, siti, order, device)
 }
@@ -170,7 +170,7 @@ async fn a_purchase_that_the_clock_has_finished_runs_again() {
 }
 
 #[actix_web::test]
-async fn who_watches_is_told_at_once_that_a_run_goes_on() {
+async fn watchers_are_notified_at_once_that_a_run_continues() {
     let (app, given, siti, order, device) = cut().await;
     let mut phone = Phone::join(&app, &siti.token).await;
     phone.watch(given.idmesin, Some(app.now().ms() + 540_000)).await;
@@ -217,7 +217,7 @@ async fn a_purchase_after_which_another_one_has_started_stays_finished() {
     // A silent device would lose its connection.
     for _ in 0..18 {
         app.advance_s(30);
-        device.beat().await;
+        device.heartbeat().await;
         device.line.ping().await;
     }
     app.until(&order.receipt, "FINISHED").await;

@@ -20,7 +20,7 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     device.epoch = 0;
     device.state().await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-    device.say("hb", &json!({"boot_id": []})).await;
+    device.send("hb", &json!({"boot_id": []})).await;
     device.line.publish("nyala/v1/1/1/x", b"", nyala_mqtt::Qos::AtMostOnce).await;
     device.line.closed().await;
 

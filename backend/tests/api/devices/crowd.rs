@@ -128,7 +128,7 @@ async fn a_device_that_does_not_read_is_closed_and_no_other_notices() {
     let mut said = 0;
     while app.metric("nyala_device_closed_total{reason=\"slow\"}").await == 0.0 {
         for _ in 0..20 {
-            deaf.say("state", &json!({"online": true, "fw": "x".repeat(350)})).await;
+            deaf.send("state", &json!({"online": true, "fw": "x".repeat(350)})).await;
             said += 1;
         }
         beside.line.publish(&other.topic("hb"), b"{}", Qos::AtLeastOnce).await;

@@ -73,9 +73,9 @@ async fn two_connections_play_one_device_as_two_terminals_do() {
     let app = standing().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let mut ears = Device::subscribe(&app.clock, &given, "mosq-1").await;
-    let mouth = async |last: &str, word: &serde_json::Value| {
+    let mouth = async |last: &str, message: &serde_json::Value| {
         let mut mouth = Device::log_in(&app.clock, &given, "").await;
-        mouth.say(last, word).await;
+        mouth.send(last, message).await;
         mouth.line.ping().await;
     };
     mouth("hb", &json!({})).await;

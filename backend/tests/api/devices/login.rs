@@ -218,7 +218,7 @@ async fn nobody_speaks_for_another_device() {
         assert_eq!(answer_to(&one, &one.connect("b", Some(&topic))).await, b"\x20\x02\x00\x05", "{topic}");
     }
     assert_eq!(refused(&app, "foreign").await, 4.0);
-    other.beat().await;
+    other.heartbeat().await;
     other.line.ping().await;
 }
 
@@ -284,7 +284,7 @@ async fn an_unavailable_database_is_no_wrong_secret() {
     assert_eq!(knock(&given).await, Some(Refusal::Unavailable));
     assert_eq!(refused(&app, "unavailable").await, 1.0);
     // A device that is connected already does not notice.
-    device.beat().await;
+    device.heartbeat().await;
     device.line.ping().await;
     away.batch_execute("COMMIT").await.unwrap();
     let back = async { while knock(&given).await.is_some() {} };

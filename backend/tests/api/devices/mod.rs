@@ -416,37 +416,37 @@ impl Device {
     }
 
     /// The fields of every message, with the stamp of the next one.
-    pub fn word(&mut self) -> Value {
+    pub fn message(&mut self) -> Value {
         self.seq += 1;
         json!({"boot_id": self.boot, "conn": self.conn, "seq": self.seq, "up_ms": self.up_ms()})
     }
 
-    pub async fn say(&mut self, last: &str, word: &Value) {
+    pub async fn send(&mut self, last: &str, message: &Value) {
         let qos = if self.retains { Qos::AtLeastOnce } else { Qos::AtMostOnce };
-        self.line.publish_as(&self.given.topic(last), word.to_string().as_bytes(), qos, self.retains).await;
+        self.line.publish_as(&self.given.topic(last), message.to_string().as_bytes(), qos, self.retains).await;
     }
 
     pub async fn state(&mut self) {
-        let mut word = self.word();
-        word["online"] = json!(true);
-        word["epoch"] = json!(self.epoch);
-        word["run"] = self.run.clone();
-        word["last"] = self.last.clone();
-        word["fw"] = json!("uji");
-        self.say("state", &word).await;
+        let mut message = self.message();
+        message["online"] = json!(true);
+        message["epoch"] = json!(self.epoch);
+        message["run"] = self.run.clone();
+        message["last"] = self.last.clone();
+        message["fw"] = json!("uji");
+        self.send("state", &message).await;
     }
 
-    pub async fn beat(&mut self) {
-        let word = self.word();
-        self.say("hb", &word).await;
+    pub async fn heartbeat(&mut self) {
+        let message = self.message();
+        self.send("hb", &message).await;
     }
 
     pub async fn ack(&mut self, cmd: &Value, result: &str) {
-        let mut word = self.word();
-        word["cmd_id"] = cmd["cmd_id"].clone();
-        word["epoch"] = cmd["epoch"].clone();
-        word["result"] = json!(result);
-        self.say("ack", &word).await;
+        let mut message = self.message();
+        message["cmd_id"] = cmd["cmd_id"].clone();
+        message["epoch"] = cmd["epoch"].clone();
+        message["result"] = json!(result);
+        self.send("ack", &message).await;
     }
 
     /// The next command.

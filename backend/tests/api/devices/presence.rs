@@ -96,10 +96,10 @@ async fn a_foreign_will_changes_nothing_and_a_farewell_does() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    device.say("state", &json!({"online": false, "boot_id": 9, "conn": 1})).await;
+    device.send("state", &json!({"online": false, "boot_id": 9, "conn": 1})).await;
     device.line.ping().await;
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"will\"}").await, 1.0);
-    device.say("state", &json!({"online": false, "boot_id": 1, "conn": 1})).await;
+    device.send("state", &json!({"online": false, "boot_id": 1, "conn": 1})).await;
     app.until_counted("nyala_devices_online", 0.0).await;
     // The connection is still open, so a packet on it shows that the device is present.
     device.line.ping().await;

@@ -10,7 +10,7 @@ use crate::support::helpers::TestApp;
 use crate::support::shop::{PRICE, buy};
 
 impl TestApp {
-    pub async fn told(&self, action: &str) -> Vec<Value> {
+    pub async fn audit_details(&self, action: &str) -> Vec<Value> {
         let sql = "SELECT isi FROM audit_log WHERE aksi = $1 AND aktor = 'perangkat' ORDER BY id";
         self.db.query(sql, &[&action]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
@@ -53,7 +53,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
         device.epoch = 3;
         device.state().await;
         app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-        assert_eq!(app.told("mesin.perangkat_lupa").await, [json!({"epoch_dulu": 7, "epoch": 3})], "once, {n}");
+        assert_eq!(app.audit_details("mesin.perangkat_lupa").await, [json!({"epoch_dulu": 7, "epoch": 3})], "once, {n}");
         assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
         app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin sedang offline");
         app.until_free(&mut device).await;
@@ -65,15 +65,15 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     // The trouble is recorded again after an hour.
     app.advance_s(40);
     for _ in 0..90 {
-        device.beat().await;
+        device.heartbeat().await;
         device.line.ping().await;
         app.advance_s(40);
     }
-    device.beat().await;
+    device.heartbeat().await;
     device.epoch = 3;
     device.state().await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-    assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2);
+    assert_eq!(app.audit_details("mesin.perangkat_lupa").await.len(), 2);
 }
 
 /// After a restore the device is ahead of the database by the sales that were lost.
@@ -99,7 +99,7 @@ async fn an_epoch_ahead_of_what_is_stored_is_taken_over_before_the_next_purchase
         }
     };
     join(bought, starts).await;
-    assert_eq!(app.told("mesin.epoch_naik").await, [json!({"dulu": 0, "sekarang": 9, "selisih": 9})]);
+    assert_eq!(app.audit_details("mesin.epoch_naik").await, [json!({"dulu": 0, "sekarang": 9, "selisih": 9})]);
 }
 
 #[actix_web::test]
@@ -111,8 +111,8 @@ async fn an_epoch_that_no_restore_explains_is_not_taken_over() {
     device.state().await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     let known = json!({"dulu": 0, "sekarang": 1_000_001, "selisih": 1_000_001});
-    assert_eq!(app.told("mesin.epoch_aneh").await, [known]);
-    assert_eq!(app.told("mesin.epoch_naik").await, [Value::Null; 0]);
+    assert_eq!(app.audit_details("mesin.epoch_aneh").await, [known]);
+    assert_eq!(app.audit_details("mesin.epoch_naik").await, [Value::Null; 0]);
     let stored: i64 = app.db.query_one("SELECT epoch FROM mesin WHERE idmesin = $1", &[&given.idmesin]).await.unwrap().get(0);
     assert_eq!(stored, 0);
 }
@@ -144,7 +144,7 @@ async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
     // The last of the reports is not lost.
     app.advance_s(5);
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-    assert_eq!(app.told("mesin.perangkat_lupa").await.len(), 2, "once of each machine");
+    assert_eq!(app.audit_details("mesin.perangkat_lupa").await.len(), 2, "once of each machine");
 }
 
 #[actix_web::test]
@@ -160,7 +160,7 @@ async fn two_devices_with_one_key_wait_for_staff() {
         device.line.ping().await;
     }
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-    assert_eq!(app.told("mesin.perangkat_ganda").await, [json!({})]);
+    assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);
     app.until_counted("nyala_device_troubles_total{kind=\"clone\"}", 2.0).await;
 }
 
@@ -175,7 +175,7 @@ async fn a_run_that_ends_early_moves_no_money_and_waits_for_staff() {
     let cmd_id = device.run["cmd_id"].clone();
     device.ends("done").await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
-    assert_eq!(app.told("mesin.berhenti_lebih_awal").await, [json!({"cmd_id": cmd_id, "sisa_s": 570})]);
+    assert_eq!(app.audit_details("mesin.berhenti_lebih_awal").await, [json!({"cmd_id": cmd_id, "sisa_s": 570})]);
     assert_eq!(app.balance(epay).await, 0, "what becomes of the money, staff decide");
     assert!(app.balance(epay).await < PRICE);
     app.assert_no_violation().await;

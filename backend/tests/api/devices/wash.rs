@@ -45,7 +45,7 @@ async fn washes(retains: bool) {
     // The device sends a heartbeat every half minute.
     for _ in 0..20 {
         app.advance_s(30);
-        device.beat().await;
+        device.heartbeat().await;
         device.line.ping().await;
     }
     device.ends("done").await;

@@ -85,7 +85,7 @@ async fn a_first_state_after_a_crash_says_that_it_runs() {
 }
 
 #[actix_web::test]
-async fn a_start_that_was_held_and_not_said_is_said_after_a_crash() {
+async fn a_start_that_was_held_and_not_sent_is_sent_after_a_crash() {
     killed_between_hold_and_ack("after_hold", false, "RUNNING", 0).await;
 }
 

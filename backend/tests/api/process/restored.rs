@@ -124,7 +124,7 @@ async fn a_copy_of_the_folder_gives_no_number_twice() {
 }
 
 #[actix_web::test]
-async fn an_operators_word_lets_ids_jump_and_ends_logins() {
+async fn the_operators_command_lets_ids_jump_and_ends_logins() {
     let mut private = Private::new().await;
     private.serve().await;
     let shop = private.site.shop(600).await;

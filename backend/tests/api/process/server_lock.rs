@@ -138,7 +138,7 @@ async fn ones_own_old_session_does_not_keep_the_lock() {
         let before = ServerLock::wait(&config, &part).await.unwrap();
         let old = site.lock_sessions().await;
         let after = before.again().await.unwrap();
-        assert!(!after.is_elsewhere(&before));
+        assert!(!after.is_on_another_server(&before));
         assert_ne!(site.is_locked_by_another_than(&old).await, old);
         drop((before, after));
     }

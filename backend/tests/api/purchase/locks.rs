@@ -233,7 +233,7 @@ async fn recovery_has_its_own_connection() {
     let till = Till::open(600).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let taken = till.app.state.store.db.get().await.unwrap();
-    till.app.stop_unheard(&till.order.receipt).await;
+    till.app.stop_without_notification(&till.order.receipt).await;
     till.app.until(&till.order.receipt, "STOPPED").await;
     drop(taken);
 }

@@ -267,7 +267,7 @@ async fn a_machine_whose_actor_is_not_made_yet_takes_a_whole_mailbox() {
 }
 
 #[actix_web::test]
-async fn no_word_is_lost_when_an_actor_leaves_memory() {
+async fn no_message_is_lost_when_an_actor_leaves_memory() {
     let app = quick().with(|c| c.mesin.idle_s = 1).start().await;
     let shop = app.shop(600).await;
     let mut machines = Vec::new();

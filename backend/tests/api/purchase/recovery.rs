@@ -10,7 +10,7 @@ use crate::support::helpers::TestApp;
 
 impl TestApp {
     /// Commits an operator's stop of which the actor is not notified.
-    pub async fn stop_unheard(&self, receipt: &str) {
+    pub async fn stop_without_notification(&self, receipt: &str) {
         let stop = "UPDATE snap_transaksi SET stop_requested_at = $2 WHERE no_nota = $1 AND state = 'RUNNING'";
         assert_eq!(self.db.execute(stop, &[&receipt, &self.now()]).await.unwrap(), 1, "it runs");
     }
@@ -61,7 +61,7 @@ async fn lost_commands_are_found_once_they_are_old_enough() {
         match (n, state) {
             (4 | 5, _) => {
                 app.started(&held).await;
-                app.stop_unheard(&held.receipt).await;
+                app.stop_without_notification(&held.receipt).await;
             }
             (_, "RUNNING") => app.started(&held).await,
             _ => {
@@ -94,7 +94,7 @@ async fn a_start_and_a_stop_that_were_never_sent_are_sent() {
     let held = app.hold(epay, &app.machine(outlet, "Mesin 1").await, &receipt(1)).await;
     // Within the command's validity: after that the money would be refunded.
     app.until(&held.receipt, "RUNNING").await;
-    app.stop_unheard(&held.receipt).await;
+    app.stop_without_notification(&held.receipt).await;
     app.until(&held.receipt, "STOPPED").await;
     app.assert_no_violation().await;
 }

@@ -69,7 +69,7 @@ impl Wash {
     }
 
     /// Waits until no push is due, and returns the titles of the phone's pushes.
-    async fn told(&self) -> Vec<String> {
+    async fn sent_titles(&self) -> Vec<String> {
         self.app.all_pushed().await;
         self.titles()
     }

@@ -18,7 +18,7 @@ use crate::support::shop::{PRICE, buy};
 const MINUTE_MS: i64 = 60_000;
 
 #[actix_web::test]
-async fn an_end_that_many_commit_is_told_once() {
+async fn an_end_that_many_commit_is_pushed_once() {
     let wash = Wash::open().await;
     let app = &wash.app;
     let run = wash.orphan(1).await;
@@ -27,7 +27,7 @@ async fn an_end_that_many_commit_is_told_once() {
     let done = join_all(ends.map(|change| commit(app, run.id, change, later))).await;
     assert_eq!(done.iter().filter(|done| **done).count(), 1);
     app.advance_s(30 * 60);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     assert_eq!(wash.queued("menunggu").await, 1);
 }
 
@@ -36,7 +36,7 @@ async fn what_a_server_took_and_never_sent_another_one_sends() {
     let wash = Wash::open().await;
     let (service, app) = (&wash.service, &wash.app);
     wash.run(1).await;
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     // A server claims the reminder and dies.
     let client = app.state.store.get().await.unwrap();
     let due = app.now().plus_ms(10 * MINUTE_MS);
@@ -44,10 +44,10 @@ async fn what_a_server_took_and_never_sent_another_one_sends() {
     assert!(push_queue::claim(&client, due, 10, due.plus_ms(MINUTE_MS)).await.unwrap().is_empty(), "it is that server's");
     drop(client);
     app.advance_s(10 * 60 + 59);
-    assert_eq!(wash.told().await.len(), 1);
+    assert_eq!(wash.sent_titles().await.len(), 1);
     app.advance_s(1);
     service.until(2).await;
-    assert_eq!(wash.told().await, ["Cucian selesai", "Cucian menunggu"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai", "Cucian menunggu"]);
 }
 
 #[actix_web::test]
@@ -122,7 +122,7 @@ async fn sent_pushes_and_expired_subscriptions_are_deleted() {
     let wash = Wash::open().await;
     wash.run(1).await;
     wash.app.advance_s(600);
-    assert_eq!(wash.told().await, ["Cucian selesai", "Cucian menunggu"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai", "Cucian menunggu"]);
     assert_eq!(wash.app.insert("SELECT count(*) FROM push", &[]).await, 0);
     // The subscription is deleted with the login that made it.
     wash.app.advance_s(30 * 86_400);
@@ -132,7 +132,7 @@ async fn sent_pushes_and_expired_subscriptions_are_deleted() {
 
 /// A device that had lost power reports a cycle as still running after the clock has ended it.
 #[actix_web::test]
-async fn each_end_of_a_run_is_told_once() {
+async fn each_end_of_a_run_is_pushed_once() {
     let wash = Wash::open().await;
     let run = wash.orphan(1).await;
     let cmd_id = wash.app.db.query_one("SELECT cmd_id FROM snap_transaksi WHERE id = $1", &[&run.id]).await.unwrap().get(0);
@@ -147,17 +147,17 @@ async fn each_end_of_a_run_is_told_once() {
     let ends = |at| commit(&wash.app, run.id, Change::Finish, at);
     wash.app.advance_s(3_600);
     assert!(ends(wash.app.now()).await);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     assert_eq!(wash.queued("menunggu").await, 1);
     assert!(says(2, true).await, "it runs again");
     assert!(!says(2, true).await, "once");
     assert_eq!(wash.queued("menunggu").await, 0, "nobody is reminded of what runs");
     wash.app.advance_s(51);
     assert!(ends(wash.app.now()).await);
-    assert_eq!(wash.told().await, ["Cucian selesai", "Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai", "Cucian selesai"]);
     let [first, second] = &wash.service.given()[..] else { panic!("two") };
     assert_eq!(wash.phone.open(first)["tanda"], wash.phone.open(second)["tanda"]);
     wash.app.advance_s(600);
     wash.service.until(3).await;
-    assert_eq!(wash.told().await.last().unwrap(), "Cucian menunggu");
+    assert_eq!(wash.sent_titles().await.last().unwrap(), "Cucian menunggu");
 }

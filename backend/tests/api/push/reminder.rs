@@ -24,17 +24,17 @@ impl Wash {
 async fn ten_minutes_after_the_end_its_customer_is_reminded_once() {
     let wash = Wash::open().await;
     wash.run(1).await;
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.app.advance_s(599);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.app.advance_s(1);
     let given = wash.service.until(2).await;
     let (told, first) = (wash.phone.open(&given), wash.phone.open(&wash.service.given()[0]));
     assert_eq!((&told["judul"], &told["isi"]), (&json!("Cucian menunggu"), &json!("Sudah 10 menit di Mesin 01")));
     assert_eq!(told["tanda"], first["tanda"], "it takes the place of the first one");
-    assert_eq!(wash.told().await, BOTH);
+    assert_eq!(wash.sent_titles().await, BOTH);
     wash.app.advance_s(3_600);
-    assert_eq!(wash.told().await, BOTH);
+    assert_eq!(wash.sent_titles().await, BOTH);
 }
 
 #[actix_web::test]
@@ -51,7 +51,7 @@ async fn a_customer_who_has_fetched_the_laundry_is_not_reminded() {
     }
     assert_eq!(wash.waiting().await, json!([]));
     wash.app.advance_s(600);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
 }
 
 #[actix_web::test]
@@ -64,9 +64,9 @@ async fn a_machine_that_is_paid_for_again_is_empty() {
     wash.app.buy(&budi, &buy(2, wash.shop, epay)).await.ok();
     assert_eq!(wash.waiting().await, json!([]));
     wash.app.advance_s(599);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.app.advance_s(1);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
 }
 
 #[actix_web::test]
@@ -78,10 +78,10 @@ async fn a_payment_that_was_refunded_takes_no_laundry_out() {
     wash.app.fault(wash.shop, Mode::Refuse).await;
     wash.app.buy(&budi, &buy(2, wash.shop, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     assert_eq!(wash.waiting().await.as_array().unwrap().len(), 1);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.app.advance_s(600);
     wash.service.until(2).await;
-    assert_eq!(wash.told().await, BOTH);
+    assert_eq!(wash.sent_titles().await, BOTH);
 }
 
 #[actix_web::test]

@@ -29,7 +29,7 @@ async fn the_end_of_a_wash_is_pushed_signed_encrypted_and_without_a_name() {
     let left_s = claims["exp"].as_i64().unwrap() - app.now().ms() / 1000;
     assert!((1..=24 * 3600).contains(&left_s), "{left_s} s");
     assert_eq!((claims["aud"].as_str(), claims["sub"].as_str()), (Some(service.origin.as_str()), Some(CONTACT)));
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     let page = wash.counted().await;
     assert!(page.contains("nyala_pushes_total{result=\"sent\"} 1") && page.contains("nyala_pushes_waiting 0"), "{page}");
 }
@@ -67,7 +67,7 @@ async fn a_machine_that_did_not_start_and_a_stop_are_pushed() {
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
     app.ops(&key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "pintu terbuka"})).await.ok();
     app.until(&stopped.receipt, "STOPPED").await;
-    assert_eq!(wash.told().await, ["Mesin tidak menyala", "Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Mesin tidak menyala", "Cucian selesai"]);
 }
 
 /// Refunds that come after the customer's call has returned.
@@ -84,7 +84,7 @@ async fn an_expired_purchase_is_pushed_and_one_that_ran_after_all_is_pushed_as_e
     assert!(commit(app, held[0], Change::GiveUp, later).await);
     assert!(commit(app, held[1], Change::RunAndFinish { started_at: now, ends_at: now.plus_ms(60_000) }, later).await);
     app.advance_s(900);
-    assert_eq!(wash.told().await.len(), 2);
+    assert_eq!(wash.sent_titles().await.len(), 2);
     let mut titles = wash.titles();
     titles.sort();
     assert_eq!(titles, ["Cucian selesai", "Mesin tidak menyala"]);

@@ -105,19 +105,19 @@ async fn the_eleventh_takes_the_place_of_the_one_that_was_subscribed_longest_ago
 }
 
 #[actix_web::test]
-async fn a_browser_is_its_last_subscribers_and_told_of_nobody_else() {
+async fn a_browser_is_its_last_subscribers_and_gets_no_push_of_another() {
     let wash = Wash::open().await;
     let Wash { app, siti, phone, .. } = &wash;
     wash.run(1).await;
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     let budi = app.register_customer("81200000002", "Budi", "Santoso").await;
     app.subscribe(&budi, phone).await.ok();
     assert_eq!((app.subscribed(siti).await.len(), app.subscribed(&budi).await.len()), (0, 1));
     // The phone receives neither Siti's queued reminder nor the push of her next purchase.
     app.advance_s(600);
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.run(2).await;
-    assert_eq!(wash.told().await, ["Cucian selesai"]);
+    assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     // Siti cannot end the subscription, which is Budi's now.
     app.post("/scan/v1/push/berhenti", Some(&siti.token), &json!({"endpoint": phone.endpoint})).await.ok();
     assert_eq!(app.subscribed(&budi).await, ["phone"]);

@@ -64,7 +64,7 @@ async fn a_customer_has_ten_sockets_and_a_released_slot_is_free() {
     let auth = json!({"token": siti.token});
     let too_many = json!({"message": "too many sockets"});
     assert_eq!(refused(&app, Some(auth.clone())).await, too_many);
-    assert_eq!(refused(&app, Some(auth.clone())).await, too_many, "a refusal takes no seat and frees none");
+    assert_eq!(refused(&app, Some(auth.clone())).await, too_many, "a refusal takes no slot and frees none");
     Phone::join(&app, &budi.token).await;
     drop(phones.pop());
     app.until_metric("nyala_sessions", 9.0).await;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::phone::{Phone, soon};
-use super::time::Told;
+use super::time::ReceivedTime;
 use crate::process::Site;
 
 /// `http.drain_s`.
@@ -51,7 +51,7 @@ async fn the_countdown_continues_after_a_stop_and_after_a_crash() {
     phone.watch(MachineId::new(shop.idmesin), None).await;
     site.buy(&shop).await.unwrap().ok();
     let ends_at = phone.tick().await.ends_at;
-    let before = Told::now(&mut phone, MachineId::new(shop.idmesin)).await;
+    let before = ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await;
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let stopping = Instant::now();
         site.signal(signal);
@@ -62,7 +62,7 @@ async fn the_countdown_continues_after_a_stop_and_after_a_crash() {
         assert!(stopping.elapsed() < DRAIN, "the stop waited for connections that nobody uses");
         site.start("").await;
         phone = Phone::join_at(site.address(), &shop.token).await;
-        before.assert_goes_on(&Told::now(&mut phone, MachineId::new(shop.idmesin)).await);
+        before.assert_goes_on(&ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await);
         let tick = phone.tick().await;
         assert_eq!((tick.ends_at, tick.tl), (ends_at, ends_at.unwrap() - tick.server_time));
     }

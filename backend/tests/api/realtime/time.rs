@@ -20,7 +20,7 @@ const ERROR_MS: i64 = 1_000;
 
 /// A remaining time, and the two moments of the test's own clock between which it was received. That clock never steps, and it runs while
 /// the server is stopped.
-pub struct Told {
+pub struct ReceivedTime {
     tl: i64,
     from: Instant,
     to: Instant,
@@ -30,7 +30,7 @@ fn ms_between(from: Instant, to: Instant) -> i64 {
     to.saturating_duration_since(from).as_millis() as i64
 }
 
-impl Told {
+impl ReceivedTime {
     /// The server's current answer about a machine that runs.
     pub async fn now(phone: &mut Phone, idmesin: MachineId) -> Self {
         let from = Instant::now();
@@ -73,7 +73,7 @@ async fn ten_seconds_of_standstill_cost_no_second_and_bring_no_burst() {
     let mut other = Phone::join_at(site.address(), &short.token).await;
     run(&site, &long, &mut phone).await;
     run(&site, &short, &mut other).await;
-    let before = Told::now(&mut phone, MachineId::new(long.idmesin)).await;
+    let before = ReceivedTime::now(&mut phone, MachineId::new(long.idmesin)).await;
     let stopped = Instant::now();
     site.signal(Signal::SIGSTOP);
     sleep(STILL).await;
@@ -89,7 +89,7 @@ async fn ten_seconds_of_standstill_cost_no_second_and_bring_no_burst() {
     assert!(ticks.iter().all(|tl| *tl >= stale || *tl <= fresh), "{ticks:?} within {fresh} to {stale}");
     let at_most = 3 + (before.from.elapsed() - STILL).as_secs() as usize;
     assert!(ticks.len() <= at_most, "more than {at_most}: {ticks:?}");
-    before.assert_goes_on(&Told::now(&mut phone, MachineId::new(long.idmesin)).await);
+    before.assert_goes_on(&ReceivedTime::now(&mut phone, MachineId::new(long.idmesin)).await);
     assert_over(&mut other).await;
 }
 
@@ -144,7 +144,7 @@ async fn an_hour_more_or_less_on_the_wall_clock_moves_no_countdown() {
     let shop = site.shop(600).await;
     let mut phone = Phone::join_at(site.address(), &shop.token).await;
     run(&site, &shop, &mut phone).await;
-    let before = Told::now(&mut phone, MachineId::new(shop.idmesin)).await;
+    let before = ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await;
     for hours in [1, -1, 0] {
         clock.step_to(hours * 3_600);
         let since = Instant::now();
@@ -152,7 +152,7 @@ async fn an_hour_more_or_less_on_the_wall_clock_moves_no_countdown() {
             assert!(since.elapsed() < super::PATIENCE, "the server does not see its wall clock step");
             sleep(super::LOOK_EVERY).await;
         }
-        let told = Told::now(&mut phone, MachineId::new(shop.idmesin)).await;
+        let told = ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await;
         before.assert_goes_on(&told);
         before.assert_goes_on(&told.next(&mut phone).await);
     }

@@ -5,7 +5,7 @@ pub mod answers;
 pub mod app_files;
 pub mod connections;
 pub mod cross_site;
-pub mod dev_door;
+pub mod dev_guard;
 pub mod hostile;
 pub mod listener;
 pub mod observability;

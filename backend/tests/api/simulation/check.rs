@@ -31,8 +31,8 @@ pub const WORTH: [&str; 16] = [
     "marked as sent",
     "marked as unsure",
     "started",
-    "started, time left told",
-    "started, time left never told",
+    "started, time left reported",
+    "started, time left never reported",
     "already over",
     "sooner over than thought",
     "finished",
@@ -49,8 +49,8 @@ pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
         (Change::MarkSent, _) => "marked as sent",
         (Change::MarkUnsure, _) => "marked as unsure",
         (Change::Run { .. }, PurchaseEvent::Ack { .. }) => "started",
-        (Change::Run { .. }, PurchaseEvent::Runs(_)) => "started, time left told",
-        (Change::Run { .. }, _) => "started, time left never told",
+        (Change::Run { .. }, PurchaseEvent::Runs(_)) => "started, time left reported",
+        (Change::Run { .. }, _) => "started, time left never reported",
         (Change::RunAndFinish { .. }, _) => "already over",
         (Change::Sooner { .. }, _) => "sooner over than thought",
         (Change::Later { .. }, _) => "later over than thought",
@@ -78,15 +78,15 @@ impl<D: Devices> World<D> {
         }
     }
 
-    /// Checks a change that the server is about to commit against what the device really did. `said_at`: when the device sent the message
+    /// Checks a change that the server is about to commit against what the device really did. `sent_at`: when the device sent the message
     /// behind it.
-    pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, said_at: Timestamp) {
+    pub fn check_change(&mut self, machine: usize, next: &Purchase, change: Change, event: &PurchaseEvent, sent_at: Timestamp) {
         self.note(name(change, event));
         match change {
             Change::Run { ends_at, .. } | Change::Sooner { ends_at, .. } => {
                 // A guess comes from no message, and an ack of a finished cycle carries no start time.
                 let guess = matches!(event, PurchaseEvent::Wake | PurchaseEvent::Ack { result: AckResult::Done, .. });
-                self.check_countdown(machine, next, ends_at, (!guess).then_some(said_at));
+                self.check_countdown(machine, next, ends_at, (!guess).then_some(sent_at));
             }
             Change::RunAndFinish { .. } => {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
@@ -103,14 +103,14 @@ impl<D: Devices> World<D> {
             Change::GiveUp => {
                 let (asked_ms, age_ms) = (self.server.up_since.ms_until(self.now), next.created_at.ms_until(self.clock()));
                 assert!(age_ms >= GIVE_UP_MS && asked_ms >= PATIENCE_MS, "given up after asking for {asked_ms} ms");
-                let silent_ms = self.server.heard.get(&next.cmd_id).map_or(i64::MAX, |at| at.ms_until(self.clock()));
+                let silent_ms = self.server.received.get(&next.cmd_id).map_or(i64::MAX, |at| at.ms_until(self.clock()));
                 assert!(silent_ms >= PATIENCE_MS, "given up though the device spoke {silent_ms} ms ago");
             }
             _ => {}
         }
     }
 
-    fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, said_at: Option<Timestamp>) {
+    fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, sent_at: Option<Timestamp>) {
         let run = self.run_of(machine, p.cmd_id).expect("nobody pays for a run that never began");
         if run.forgotten || run.cut {
             return;
@@ -118,8 +118,8 @@ impl<D: Devices> World<D> {
         let late_ms = run.ends_at.ms_until(ends_at);
         let exact_ms = COUNTDOWN_MS + self.clock_error_ms();
         assert!(late_ms >= -exact_ms, "the machine would be sold {late_ms} ms before it is free");
-        if let Some(said_at) = said_at {
-            let way_ms = D::late_ms(self, machine, said_at);
+        if let Some(sent_at) = sent_at {
+            let way_ms = D::late_ms(self, machine, sent_at);
             assert!(late_ms <= exact_ms + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
         }
     }
@@ -170,8 +170,8 @@ impl<D: Devices> World<D> {
                 store.ledger.iter().filter(|m| m.customer == customer && kinds.contains(&m.kind)).map(|m| m.amount).sum()
             };
             let pending = sum(&[Kind::Pending]) - sum(&[Kind::Post, Kind::Void]);
-            let told = (wallet.credits, wallet.debits, wallet.pending);
-            assert_eq!(told, (sum(&[Kind::Topup, Kind::Refund]), sum(&[Kind::Post]), pending), "the ledger is the balance");
+            let stored = (wallet.credits, wallet.debits, wallet.pending);
+            assert_eq!(stored, (sum(&[Kind::Topup, Kind::Refund]), sum(&[Kind::Post]), pending), "the ledger is the balance");
             assert!(wallet.balance() >= 0 && pending == 0, "nothing is held, nothing is owed: {wallet:?}");
         }
         for (i, p) in store.purchases.iter().enumerate() {
@@ -198,7 +198,7 @@ impl<D: Devices> World<D> {
         assert!(receipts.values().all(|n| *n == 1), "one receipt is one purchase");
         for r in &self.requests {
             let bought = self.store.purchases.iter().find(|p| p.order == r.order);
-            match r.told {
+            match r.answer {
                 None => panic!("a request was never answered: {r:?}"),
                 Some(CustomerAnswer::Runs) => {
                     let kept = bought.is_some_and(|p| matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped));
@@ -218,7 +218,7 @@ impl<D: Devices> World<D> {
                     let mut runs = self.devices.runs(r.order.machine).iter();
                     runs.any(|run| run.cmd_id != p.cmd_id && run.ends_at > p.created_at)
                 });
-                let fine = r.told == Some(CustomerAnswer::Runs) || taken && r.told == Some(CustomerAnswer::DidNotStart);
+                let fine = r.answer == Some(CustomerAnswer::Runs) || taken && r.answer == Some(CustomerAnswer::DidNotStart);
                 assert!(fine, "in the end everybody can buy again: {r:?}");
             }
         }

@@ -30,7 +30,7 @@ pub enum CustomerAnswer {
 #[derive(Debug)]
 pub struct Request {
     pub order: OrderRow,
-    pub told: Option<CustomerAnswer>,
+    pub answer: Option<CustomerAnswer>,
     /// With several servers: the server at which the request waits, and the number of that server's start.
     pub(super) at: Option<(usize, u32)>,
     /// When the request began to wait there.
@@ -68,7 +68,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn order(&mut self, order: OrderRow, after_ms: i64, patience: u32) {
-        self.requests.push(Request { order, told: None, at: None, since: self.now, tries: 0, patience });
+        self.requests.push(Request { order, answer: None, at: None, since: self.now, tries: 0, patience });
         self.after(after_ms, Happening::Press { request: self.requests.len() - 1 });
     }
 
@@ -97,7 +97,7 @@ impl<D: Devices> World<D> {
     }
 
     pub fn decided(&mut self, request: usize, decision: Decision) {
-        if self.requests[request].told.is_some() {
+        if self.requests[request].answer.is_some() {
             return;
         }
         self.requests[request].since = self.now;
@@ -115,7 +115,7 @@ impl<D: Devices> World<D> {
             }
             Decision::Purchased { purchase_id, .. } => {
                 let buyer = RequestId(request as u64);
-                self.tell(order.machine, Input::Await { purchase_id, buyer });
+                self.send_input(order.machine, Input::Await { purchase_id, buyer });
             }
             Decision::Allowed { machine, service } => {
                 let start = Start { order: order.order(), machine, service, buyers: vec![RequestId(request as u64)] };
@@ -126,7 +126,7 @@ impl<D: Devices> World<D> {
 
     /// The actor's answer to a request.
     pub fn answer(&mut self, request: usize, outcome: Outcome) {
-        if self.requests[request].told.is_some() {
+        if self.requests[request].answer.is_some() {
             return;
         }
         self.check_answered_soon(request, outcome);
@@ -147,7 +147,7 @@ impl<D: Devices> World<D> {
     }
 
     pub fn deadline(&mut self, request: usize) {
-        if self.requests[request].told.is_none() {
+        if self.requests[request].answer.is_none() {
             self.receive(request, CustomerAnswer::Unknown);
         }
     }
@@ -156,16 +156,16 @@ impl<D: Devices> World<D> {
     pub fn connections_break(&mut self) {
         for request in 0..self.requests.len() {
             let here = self.is_here(self.requests[request].at);
-            if here && self.requests[request].tries > 0 && self.requests[request].told.is_none() {
+            if here && self.requests[request].tries > 0 && self.requests[request].answer.is_none() {
                 self.receive(request, CustomerAnswer::Unknown);
             }
         }
     }
 
-    fn receive(&mut self, request: usize, told: CustomerAnswer) {
-        self.requests[request].told = Some(told);
+    fn receive(&mut self, request: usize, answer: CustomerAnswer) {
+        self.requests[request].answer = Some(answer);
         let Request { order, patience, .. } = self.requests[request];
-        let again = told == CustomerAnswer::Unknown && patience > 0 || told == CustomerAnswer::Runs && self.chance(0.1);
+        let again = answer == CustomerAnswer::Unknown && patience > 0 || answer == CustomerAnswer::Runs && self.chance(0.1);
         if again {
             let after_ms = self.up_to(20_000);
             self.order(order, after_ms, patience.saturating_sub(1));

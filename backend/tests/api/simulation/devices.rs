@@ -64,14 +64,14 @@ pub trait Devices: Debug + Sized {
 
     /// Passes a start whose facts are still valid to the machine, after its device is known to be present.
     fn buy(world: &mut World<Self>, _request: usize, machine: usize, start: Start) {
-        world.tell(machine, Input::Start(start));
+        world.send_input(machine, Input::Start(start));
     }
 
     /// What the devices of a machine really ran, oldest first.
     fn runs(&self, machine: usize) -> &[Run];
 
     /// Whether the event is a device's state report of a run that is still in transit.
-    fn tells_a_run(_: &Self::Happening) -> bool {
+    fn reports_a_run(_: &Self::Happening) -> bool {
         false
     }
 
@@ -81,6 +81,6 @@ pub trait Devices: Debug + Sized {
     /// A machine that was blocked for staff is released.
     fn freed(_: &mut World<Self>, _machine: usize) {}
 
-    /// How far after the true end of the run the shown end may be, when it comes from a message sent at `said_at`.
-    fn late_ms(world: &World<Self>, machine: usize, said_at: Timestamp) -> i64;
+    /// How far after the true end of the run the shown end may be, when it comes from a message sent at `sent_at`.
+    fn late_ms(world: &World<Self>, machine: usize, sent_at: Timestamp) -> i64;
 }

@@ -74,7 +74,7 @@ pub enum Happens {
     /// A command reaches its device.
     Command { cmd: Command },
     /// A device's message reaches the server.
-    Said { machine: usize, event: DeviceEvent, said_at: Timestamp },
+    Sent { machine: usize, event: DeviceEvent, sent_at: Timestamp },
     /// The fault of that number is over.
     Mend { machine: usize, number: u32 },
     /// The server notices that a device is offline since the fault of that number.
@@ -118,16 +118,16 @@ impl Devices for Plain {
 
     fn happen(world: &mut World, what: Happens) {
         match what {
-            Happens::Command { cmd } => world.device_hears(&cmd),
-            Happens::Said { machine, event, said_at } => world.server_hears(machine, event, said_at),
+            Happens::Command { cmd } => world.device_receives(&cmd),
+            Happens::Sent { machine, event, sent_at } => world.server_receives(machine, event, sent_at),
             Happens::Mend { machine, number } => world.mend(machine, number),
             Happens::LastWill { machine, number } => world.last_will(machine, number),
             Happens::Tells { machine } => world.device_tells(machine),
         }
     }
 
-    fn tells_a_run(what: &Happens) -> bool {
-        matches!(what, Happens::Said { event: DeviceEvent::State { run: Some(_), .. }, .. })
+    fn reports_a_run(what: &Happens) -> bool {
+        matches!(what, Happens::Sent { event: DeviceEvent::State { run: Some(_), .. }, .. })
     }
 
     fn command(world: &mut World, cmd: Command) {
@@ -161,8 +161,8 @@ impl Devices for Plain {
     }
 
     /// The transit time of the message.
-    fn late_ms(world: &World, _: usize, said_at: Timestamp) -> i64 {
-        said_at.ms_until(world.now)
+    fn late_ms(world: &World, _: usize, sent_at: Timestamp) -> i64 {
+        sent_at.ms_until(world.now)
     }
 }
 
@@ -179,7 +179,7 @@ impl Plain {
 }
 
 impl World {
-    fn device_hears(&mut self, cmd: &Command) {
+    fn device_receives(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);
         if let Some(kept) = &mut self.devices.0[machine].away {
             // The network keeps some commands for a device that is offline, and loses the others.
@@ -243,7 +243,7 @@ impl World {
         for delay_ms in self.deliveries(machine) {
             self.after(
                 after_ms + delay_ms,
-                Happening::Device(Happens::Said { machine, event: event.clone(), said_at: self.now }),
+                Happening::Device(Happens::Sent { machine, event: event.clone(), sent_at: self.now }),
             );
         }
     }
@@ -296,7 +296,7 @@ impl World {
     fn last_will(&mut self, machine: usize, number: u32) {
         let device = &self.devices.0[machine];
         if device.away.is_some() && device.trouble == number {
-            self.server_hears(machine, DeviceEvent::State { online: false, run: None }, self.now);
+            self.server_receives(machine, DeviceEvent::State { online: false, run: None }, self.now);
         }
     }
 

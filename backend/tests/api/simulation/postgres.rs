@@ -22,7 +22,7 @@ use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
 use super::plain::Plain;
-use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, outcome, told};
+use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, decision_text, outcome};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 use crate::support::database::Database;
 
@@ -115,7 +115,7 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
         Asked::Facts { order, decision, now } => {
             let order = chain.order(*order);
             let here = decide(&order, facts::read(client, &order).await?, *now);
-            assert_eq!(told(&here), *decision, "{asked:?}");
+            assert_eq!(decision_text(&here), *decision, "{asked:?}");
         }
         Asked::Open { machine, stored } => {
             let here = facts::open_at(client, chain.machines[*machine]).await?;

@@ -42,14 +42,14 @@ impl<D: Devices> World<D> {
     fn ask_where(&mut self, waits: impl Fn(&MachineRow) -> bool) {
         let waits = |m: &usize| waits(&self.store.machines[*m]) && self.server.owns(*m);
         for machine in (0..MACHINES).filter(waits).collect::<Vec<_>>() {
-            self.tell(machine, Input::QueryDevice);
+            self.send_input(machine, Input::QueryDevice);
         }
     }
 
     fn look_again_where(&mut self, due: impl Fn(&PurchaseRow) -> bool) {
         let due = |p: &PurchaseRow| self.server.owns(p.order.machine) && due(p);
         let machines: Vec<usize> = self.store.open().filter(|(_, p)| due(p)).map(|(_, p)| p.order.machine).collect();
-        machines.into_iter().for_each(|machine| self.tell(machine, Input::Reload));
+        machines.into_iter().for_each(|machine| self.send_input(machine, Input::Reload));
     }
 }
 

@@ -18,7 +18,7 @@ use super::store::OrderRow;
 use super::world::{Happening, MACHINES, World};
 
 /// Maximum number of device messages that are kept, to check how exact the server could be.
-const MAX_WORDS: usize = 64;
+const MAX_MESSAGES: usize = 64;
 
 /// The first request of an operator. The ids below are customers' (`World::requests`).
 pub const FIRST_STOP: u64 = 1 << 32;
@@ -31,7 +31,7 @@ pub struct Server {
     /// How far the server's clock is ahead.
     pub skew_ms: i64,
     /// When this process last received a device's message about a command.
-    pub heard: HashMap<Uuid, Timestamp>,
+    pub received: HashMap<Uuid, Timestamp>,
     /// Its membership, when there are several servers.
     pub member: Option<Member>,
     pub(super) actors: Vec<Actor>,
@@ -48,7 +48,7 @@ pub(super) struct Actor {
     /// Whether the watchers were sent a run, and not yet its end.
     told_runs: bool,
     /// The device's messages, and when it sent them.
-    words: Vec<(PurchaseEvent, Timestamp)>,
+    messages: Vec<(PurchaseEvent, Timestamp)>,
     /// With several servers: whether the actor is in memory.
     pub(super) present: bool,
 }
@@ -61,7 +61,7 @@ impl Actor {
             alarm: (0, None),
             shown: None,
             told_runs: false,
-            words: Vec::new(),
+            messages: Vec::new(),
             present: false,
         }
     }
@@ -79,8 +79,8 @@ pub(super) fn idmesin(machine: usize) -> MachineId {
 impl Server {
     pub fn new(machines: usize) -> Self {
         let actors = (0..machines).map(|m| Actor::new(Machine::new(idmesin(m)))).collect();
-        let (up_since, heard) = Default::default();
-        Self { up: false, life: 0, up_since, skew_ms: 0, heard, member: None, actors }
+        let (up_since, received) = Default::default();
+        Self { up: false, life: 0, up_since, skew_ms: 0, received, member: None, actors }
     }
 
     /// Whether this server decides about that machine.
@@ -144,10 +144,10 @@ impl<D: Devices> World<D> {
     }
 
     /// Passes an input to a machine's actor.
-    pub fn tell(&mut self, machine: usize, input: Input) {
+    pub fn send_input(&mut self, machine: usize, input: Input) {
         let now = self.clock();
         let Some(input) = self.unless_halted(machine, input) else { return };
-        self.tells_others(machine, &input);
+        self.notify_others(machine, &input);
         self.forget_gone(machine);
         let caller = match &input {
             Input::Start(Start { buyers, .. }) => buyers.first(),
@@ -185,7 +185,7 @@ impl<D: Devices> World<D> {
     }
 
     fn has_gone(&self, request: RequestId) -> bool {
-        self.requests.get(request.0 as usize).is_some_and(|request| request.told.is_some())
+        self.requests.get(request.0 as usize).is_some_and(|request| request.answer.is_some())
     }
 
     /// Performs all effects, unless the server is stopped in between.
@@ -219,9 +219,10 @@ impl<D: Devices> World<D> {
                 self.sends(machine, "before_hold", after_ms, hold);
             }
             Effect::Apply { next, change, cause, at } => {
-                let words = &self.server.actors[machine].words;
-                let said_at = words.iter().rev().find(|(word, _)| is_same_message(word, &cause)).map_or(self.now, |(_, at)| *at);
-                self.check_change(machine, &next, change, &cause, said_at);
+                let messages = &self.server.actors[machine].messages;
+                let sent_at =
+                    messages.iter().rev().find(|(message, _)| is_same_message(message, &cause)).map_or(self.now, |(_, at)| *at);
+                self.check_change(machine, &next, change, &cause, sent_at);
                 self.decides(machine, change, &cause);
                 self.write(machine, at, Written::Change { purchase: next.id, change });
             }
@@ -255,11 +256,11 @@ impl<D: Devices> World<D> {
     }
 
     /// Sends a change to the watchers, but never a run that is over.
-    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleChange>) {
+    fn show(&mut self, machine: usize, ends_at: Option<Timestamp>, change: Option<CycleChange>) {
         let now = self.clock();
         let actor = &mut self.server.actors[machine];
         actor.shown = ends_at;
-        match news {
+        match change {
             Some(CycleChange::Runs(Cycle { ends_at, .. })) => {
                 assert!(ends_at > now, "told of a run that is over");
                 actor.told_runs = true;
@@ -269,7 +270,7 @@ impl<D: Devices> World<D> {
             // This run was found by reading. It is in the machine status, and the ticks show it.
             None => actor.told_runs = ends_at.is_some(),
         }
-        self.seats_hear(machine, ends_at, news);
+        self.watchers_receive(machine, ends_at, change);
     }
 
     fn arm(&mut self, machine: usize) {
@@ -288,49 +289,49 @@ impl<D: Devices> World<D> {
         let alarm = &mut self.server.actors[machine].alarm;
         if alarm.0 == number {
             alarm.1 = None;
-            self.tell(machine, Input::Alarm);
+            self.send_input(machine, Input::Alarm);
         }
     }
 
-    pub fn server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
+    pub fn server_receives(&mut self, machine: usize, event: DeviceEvent, sent_at: Timestamp) {
         if self.several.is_some() {
-            self.linked_server_hears(machine, event, said_at);
+            self.linked_server_receives(machine, event, sent_at);
         } else if self.server.up {
-            self.decider_hears(machine, event, said_at);
+            self.decider_receives(machine, event, sent_at);
         }
     }
 
     /// A device's message reaches the server that decides.
-    pub(super) fn decider_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
-        let word = match &event {
+    pub(super) fn decider_receives(&mut self, machine: usize, event: DeviceEvent, sent_at: Timestamp) {
+        let message = match &event {
             DeviceEvent::Ack { cmd_id, result } => Some(PurchaseEvent::Ack { cmd_id: *cmd_id, result: *result }),
             DeviceEvent::State { run, .. } => run.map(PurchaseEvent::Runs),
         };
-        if let Some(word) = word {
-            if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs(DeviceRun { cmd_id, .. }) = word {
+        if let Some(message) = message {
+            if let PurchaseEvent::Ack { cmd_id, .. } | PurchaseEvent::Runs(DeviceRun { cmd_id, .. }) = message {
                 let now = self.clock();
                 if self.server.owns(machine) {
-                    self.server.heard.insert(cmd_id, now);
+                    self.server.received.insert(cmd_id, now);
                 }
             }
-            let words = &mut self.server.actors[machine].words;
-            if words.len() == MAX_WORDS {
-                words.remove(0);
+            let messages = &mut self.server.actors[machine].messages;
+            if messages.len() == MAX_MESSAGES {
+                messages.remove(0);
             }
-            words.push((word, said_at));
+            messages.push((message, sent_at));
         }
-        self.tell(machine, Input::Device(event));
+        self.send_input(machine, Input::Device(event));
     }
 
     /// Whether anything can still happen because of earlier events.
     pub fn is_busy(&self) -> bool {
-        let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.told.is_none());
+        let open = self.store.open().next().is_some() || self.requests.iter().any(|r| r.answer.is_none());
         let several = self.several.as_ref().is_some_and(|several| !several.has_ended);
         self.troubled
             || several
             || open
             || self.store.machines.iter().any(|m| m.needs_staff || m.unpaid.is_some())
-            || self.is_a_run_told()
+            || self.is_a_run_report_in_flight()
     }
 
     /// The end of the run as the machine's watchers see it.
@@ -340,9 +341,9 @@ impl<D: Devices> World<D> {
 }
 
 /// Whether `cause` is that message. Its remaining time is counted down while it waits for the decision.
-fn is_same_message(word: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
-    match (word, cause) {
-        (PurchaseEvent::Runs(said), PurchaseEvent::Runs(run)) => said.cmd_id == run.cmd_id && run.left_ms <= said.left_ms,
-        _ => word == cause,
+fn is_same_message(message: &PurchaseEvent, cause: &PurchaseEvent) -> bool {
+    match (message, cause) {
+        (PurchaseEvent::Runs(known), PurchaseEvent::Runs(run)) => known.cmd_id == run.cmd_id && run.left_ms <= known.left_ms,
+        _ => message == cause,
     }
 }

@@ -89,7 +89,7 @@ impl<D: Devices> World<D> {
 
     fn send_later(&mut self, life: u32, machine: usize, input: Input) {
         let after_ms = self.up_to(3);
-        self.after(after_ms, Happening::Tell { life, machine, input: Box::new(input) });
+        self.after(after_ms, Happening::Input { life, machine, input: Box::new(input) });
     }
 
     pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
@@ -156,7 +156,7 @@ impl<D: Devices> World<D> {
                         self.comes_to(machine, edge::around(change).1);
                     }
                 } else {
-                    self.doubt(life);
+                    self.invalidate(life);
                 }
                 Input::Applied(self.answered(done))
             }
@@ -166,7 +166,7 @@ impl<D: Devices> World<D> {
                 if stands {
                     self.has_recorded(machine, fence);
                 } else {
-                    self.note("fence did not stand for a word");
+                    self.note("fence did not match for a message");
                     self.store.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
                 }
                 let is_open = self.store.open().any(|(_, p)| p.order.machine == machine);

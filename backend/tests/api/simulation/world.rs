@@ -60,7 +60,7 @@ pub enum Happening<D> {
         machine: usize,
     },
     /// The result of a statement reaches the machine's actor.
-    Tell {
+    Input {
         life: u32,
         machine: usize,
         input: Box<Input>,
@@ -237,7 +237,7 @@ impl<D: Devices> World<D> {
             Happening::Commit(write) => self.commits(write, true),
             Happening::Load { life, machine } if life == self.server.life => self.load(life, machine),
             Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
-            Happening::Tell { life, machine, input } if life == self.server.life => self.tell(machine, *input),
+            Happening::Input { life, machine, input } if life == self.server.life => self.send_input(machine, *input),
             Happening::Alarm { life, machine, number } if life == self.server.life => self.alarm(machine, number),
             Happening::Reap { life, round } if life == self.server.life => self.reap(round),
             _ => {}
@@ -249,7 +249,7 @@ impl<D: Devices> World<D> {
             && let Some(purchase) = self.store.request_stop(machine, self.clock())
         {
             self.comes_to(machine, "after_stop_request");
-            self.tell(machine, Input::Stop { purchase_id: purchase, operator: Some(RequestId(FIRST_STOP + self.stops)) });
+            self.send_input(machine, Input::Stop { purchase_id: purchase, operator: Some(RequestId(FIRST_STOP + self.stops)) });
             self.stops += 1;
         }
     }
@@ -264,8 +264,8 @@ impl<D: Devices> World<D> {
     }
 
     /// Whether a message in transit may still report a run.
-    pub fn is_a_run_told(&self) -> bool {
-        self.queue.iter().any(|Reverse(due)| matches!(&due.what, Happening::Device(what) if D::tells_a_run(what)))
+    pub fn is_a_run_report_in_flight(&self) -> bool {
+        self.queue.iter().any(|Reverse(due)| matches!(&due.what, Happening::Device(what) if D::reports_a_run(what)))
     }
 
     /// Ends all faults: what is broken is repaired, and a server that is down starts.

@@ -190,7 +190,7 @@ impl Setup {
     /// Starts the server on a fresh database.
     pub async fn start(self) -> TestApp {
         let database = match &self.url {
-            Some(url) => Database::elsewhere(url.clone()),
+            Some(url) => Database::external(url.clone()),
             None => Database::create().await,
         };
         let data_dir = database.scratch_dir();

@@ -149,7 +149,7 @@ async fn cash_above_the_drawer_is_refused_before_a_supervisor_is_asked() {
 }
 
 #[actix_web::test]
-async fn a_kasir_who_tries_amounts_is_told_of_the_drawer_three_times_in_a_shift() {
+async fn a_kasir_who_tries_amounts_learns_of_the_drawer_three_times_in_a_shift() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.selling(outlet.idoutlet, 123_456).await;

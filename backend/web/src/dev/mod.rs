@@ -1,4 +1,4 @@
-//! Development routes. They exist only when `dev.routes` is set, which production refuses. `http::dev_door` admits only requests made directly to
+//! Development routes. They exist only when `dev.routes` is set, which production refuses. `http::dev_guard` admits only requests made directly to
 //! this machine.
 
 pub mod mesin_fault;

@@ -7,7 +7,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use nyala_store::config::HttpSettings;
 
 use crate::http::answer::{done, with_status};
-use crate::http::dev_door::came_by_proxy;
+use crate::http::dev_guard::came_by_proxy;
 use crate::http::error::AppError;
 
 const REFUSED: AppError = AppError::NotAllowed(

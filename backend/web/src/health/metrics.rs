@@ -12,7 +12,7 @@ use nyala_store::db::error::DbError;
 
 use super::access;
 use crate::http::answer::Empty;
-use crate::http::dev_door::came_by_proxy;
+use crate::http::dev_guard::came_by_proxy;
 use crate::http::error::AppError;
 use crate::metrics::ServerMetrics;
 

@@ -6,7 +6,7 @@ pub mod client_ip;
 pub mod connection;
 pub mod cors;
 pub mod cross_site;
-pub mod dev_door;
+pub mod dev_guard;
 pub mod envelope;
 pub mod error;
 pub mod headers;

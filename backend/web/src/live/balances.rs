@@ -11,7 +11,7 @@ use nyala_store::db::error::DbError;
 use serde::Serialize;
 
 use super::handler::Sockets;
-use super::seats::SocketSessions;
+use super::sessions::SocketSessions;
 
 /// The event's name.
 const EVENT: &str = "saldo";
@@ -29,8 +29,8 @@ pub struct Moved {
 #[derive(Clone)]
 pub struct Balances {
     io: SocketIo<Sockets>,
-    seats: Arc<SocketSessions>,
-    news: Notifier,
+    sessions: Arc<SocketSessions>,
+    notifier: Notifier,
 }
 
 #[derive(Serialize)]
@@ -41,15 +41,15 @@ struct BalanceEvent {
 }
 
 impl Balances {
-    pub fn new(io: SocketIo<Sockets>, seats: Arc<SocketSessions>, news: Notifier) -> Self {
-        Self { io, seats, news }
+    pub fn new(io: SocketIo<Sockets>, sessions: Arc<SocketSessions>, notifier: Notifier) -> Self {
+        Self { io, sessions, notifier }
     }
 
     /// Notifies the other servers and the customer's sockets of a movement after its commit, if there was one; never blocks. A client
     /// that is not connected reads the balance when it returns.
-    pub fn tell(&self, moved: Option<Moved>) {
+    pub fn notify(&self, moved: Option<Moved>) {
         let Some(moved) = moved else { return };
-        self.news.notify(Notification::Balance {
+        self.notifier.notify(Notification::Balance {
             customer: moved.id_customer_global,
             account: moved.idcustomer,
             cause: moved.cause,
@@ -59,13 +59,14 @@ impl Balances {
 
     /// Sends movements that other servers have committed, until the server stops.
     pub async fn follow(&self, store: &Store) {
-        let mut news = self.news.listen();
+        let mut notifications = self.notifier.listen();
         loop {
-            let Received::Notification { hint: Notification::Balance { customer, account, cause }, .. } = news.next().await
+            let Received::Notification { hint: Notification::Balance { customer, account, cause }, .. } =
+                notifications.next().await
             else {
                 continue;
             };
-            if self.seats.sockets(customer).is_empty() {
+            if self.sessions.sockets(customer).is_empty() {
                 continue;
             }
             match stored(store, account).await {
@@ -79,7 +80,7 @@ impl Balances {
     }
 
     fn show(&self, Moved { id_customer_global, idcustomer, balance, cause }: Moved) {
-        let mut sockets = self.seats.sockets(id_customer_global).into_iter();
+        let mut sockets = self.sessions.sockets(id_customer_global).into_iter();
         let Some(first) = sockets.next() else { return };
         let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
         if let Err(error) = all.emit(EVENT, &BalanceEvent { idcustomer, saldo: balance, sebab: cause }) {

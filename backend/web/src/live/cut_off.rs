@@ -9,7 +9,7 @@ use nyala_cluster::Ownership;
 use nyala_machines::machines::Machines;
 use tokio::time::MissedTickBehavior;
 
-use super::seats::SocketSessions;
+use super::sessions::SocketSessions;
 use super::staff_sockets::StaffSockets;
 
 /// How long countdowns continue without the database.
@@ -23,7 +23,7 @@ pub fn is_cut_off(ownership: &Ownership) -> bool {
 
 /// Closes all sockets and device connections of a server that is cut off. Runs until the process ends; useful only among several
 /// servers.
-pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &StaffSockets) {
+pub async fn watch(machines: &Machines, sessions: &SocketSessions, staff_sockets: &StaffSockets) {
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut was_cut_off, mut sent_away) = (false, false);
@@ -32,7 +32,7 @@ pub async fn watch(machines: &Machines, seats: &SocketSessions, staff_sockets: &
         let is_cut_off = is_cut_off(machines.ownership());
         // A process that was suspended sees a long silence, which its next heartbeat ends: it must be seen twice.
         if is_cut_off && was_cut_off {
-            seats.close_all();
+            sessions.close_all();
             staff_sockets.close_all();
             if !sent_away {
                 machines.disconnect_devices();

@@ -17,9 +17,9 @@ use serde::Deserialize;
 
 use super::Live;
 use super::cut_off::is_cut_off;
-use super::seats::Seated;
-use super::staff_sockets::StaffSeated;
-use super::watcher::{WatchRequest, Watcher, tell};
+use super::sessions::SocketGuard;
+use super::staff_sockets::StaffSocketGuard;
+use super::watcher::{WatchRequest, Watcher, acknowledge};
 
 /// How often a socket checks whether the server is ready, if it connects while the server starts or is cut off. `connect_timeout` of the
 /// transport ends the wait.
@@ -32,7 +32,7 @@ pub struct Sockets(pub Arc<Live>);
 pub enum Connected {
     Customer(Box<CustomerSocket>),
     /// A till's socket.
-    Staff(StaffSeated),
+    Staff(StaffSocketGuard),
 }
 
 /// One customer's socket.
@@ -40,7 +40,7 @@ pub struct CustomerSocket {
     live: Arc<Live>,
     watcher: Watcher,
     expiry: Option<TimerKey>,
-    _seated: Seated,
+    _guard: SocketGuard,
 }
 
 /// Unsubscribing is done here, so that it happens however the session ends.
@@ -81,28 +81,28 @@ impl Handler for Sockets {
         }
         let socket = connect.socket;
         let session = checked(&live.auth, &token, &socket).await?;
-        let seated = live.seats.take(&session, &socket, live.settings.sockets_per_customer);
-        let seated = seated.ok_or_else(|| Refused::new("too many sockets"))?;
+        let guard = live.sessions.take(&session, &socket, live.settings.sockets_per_customer);
+        let guard = guard.ok_or_else(|| Refused::new("too many sockets"))?;
         // Checked again: from now on, the end of the token closes this socket through its slot.
         checked(&live.auth, &token, &socket).await?;
         let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
         live.metrics.sessions.inc();
         live.metrics.join_seconds.observe(began.elapsed().as_secs_f64());
         let watcher = Watcher::new(live.clone(), socket);
-        Ok(Connected::Customer(Box::new(CustomerSocket { live: live.clone(), watcher, expiry, _seated: seated })))
+        Ok(Connected::Customer(Box::new(CustomerSocket { live: live.clone(), watcher, expiry, _guard: guard })))
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
         let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| machine_of(&text));
         let ack = event.ack;
         let Connected::Customer(session) = session else {
-            return tell(ack, 400, "peristiwa tidak dikenal");
+            return acknowledge(ack, 400, "peristiwa tidak dikenal");
         };
         match (event.name.as_str(), topic) {
             ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
             ("unsubscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: false, ack }),
-            ("subscribe" | "unsubscribe", None) => tell(ack, 404, "topik tidak dikenal, misalnya heartbeat/12"),
-            _ => tell(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
+            ("subscribe" | "unsubscribe", None) => acknowledge(ack, 404, "topik tidak dikenal, misalnya heartbeat/12"),
+            _ => acknowledge(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
         }
     }
 
@@ -114,16 +114,16 @@ impl Handler for Sockets {
 impl Sockets {
     /// Connects a till's socket. Its session is checked after the slot is taken: a later end of the session closes the slot, an earlier
     /// one is found here.
-    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSeated, Refused> {
+    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSocketGuard, Refused> {
         let live = &self.0;
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
-        let seated = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
+        let guard = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
         let good = async {
             let client = live.staff.store.get().await?;
             session::good(&client, &[of.till.session], live.clock.now()).await
         };
         match good.await {
-            Ok(good) if !good.is_empty() => Ok(seated),
+            Ok(good) if !good.is_empty() => Ok(guard),
             Ok(_) => Err(unauthorized()),
             Err(_) => {
                 socket.close();

@@ -6,7 +6,7 @@ pub mod handler;
 pub mod hub;
 pub mod metrics;
 pub mod other_servers;
-pub mod seats;
+pub mod sessions;
 pub mod staff_sockets;
 pub mod watcher;
 
@@ -20,7 +20,7 @@ use nyala_identity::auth::Auth;
 use nyala_identity::staff::Staff;
 use nyala_machines::machines::Machines;
 use nyala_store::config::RealtimeSettings;
-use seats::SocketSessions;
+use sessions::SocketSessions;
 use staff_sockets::StaffSockets;
 
 /// Interval of the check for logins that another program has ended, or that were idle for too long.
@@ -32,7 +32,7 @@ pub struct Live {
     pub machines: Machines,
     pub hubs: Hubs,
     pub clock: Clock,
-    pub seats: Arc<SocketSessions>,
+    pub sessions: Arc<SocketSessions>,
     pub staff: Arc<Staff>,
     pub staff_sockets: Arc<StaffSockets>,
     pub metrics: RealtimeMetrics,

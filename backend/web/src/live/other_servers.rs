@@ -11,7 +11,7 @@ use nyala_cluster::notifications::{Notification, Notifier, Received, SILENT_AFTE
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::LOOK_EVERY;
-use super::seats::SocketSessions;
+use super::sessions::SocketSessions;
 
 /// Interval at which changes are sent together.
 const SEND_EVERY: Duration = Duration::from_millis(100);
@@ -80,8 +80,8 @@ impl OtherServers {
 }
 
 /// Sends and receives counts until the server stops; useful only where there are change notifications.
-pub async fn follow(seats: &SocketSessions, news: &Notifier) {
-    let (mut changes, here) = (news.listen(), &seats.other_servers);
+pub async fn follow(sessions: &SocketSessions, notifier: &Notifier) {
+    let (mut changes, here) = (notifier.listen(), &sessions.other_servers);
     let (mut send, mut send_all) = (interval(SEND_EVERY), interval(LOOK_EVERY));
     send.set_missed_tick_behavior(MissedTickBehavior::Delay);
     send_all.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -90,10 +90,10 @@ pub async fn follow(seats: &SocketSessions, news: &Notifier) {
         let customers: Vec<CustomerId> = tokio::select! {
             _ = send.tick() => here.to_send().as_mut().map(|changed| changed.drain().collect()).unwrap_or_default(),
             // Repairs counts that were lost on the way.
-            _ = send_all.tick() => seats.seated(),
+            _ = send_all.tick() => sessions.customers(),
             received = changes.next() => match received {
-                Received::Notification { from, hint: Notification::Sockets { of } } if here.received(from, &of) => seats.seated(),
-                Received::Notification { from, hint: Notification::Pulse } if here.received(from, &[]) => seats.seated(),
+                Received::Notification { from, hint: Notification::Sockets { of } } if here.received(from, &of) => sessions.customers(),
+                Received::Notification { from, hint: Notification::Pulse } if here.received(from, &[]) => sessions.customers(),
                 // A count may be among the lost messages. Each server sends all of its counts again within 30 s.
                 Received::Missed => {
                     here.counts().clear();
@@ -103,7 +103,9 @@ pub async fn follow(seats: &SocketSessions, news: &Notifier) {
             },
         };
         for some in customers.chunks(MAX_PER_MESSAGE) {
-            news.notify(Notification::Sockets { of: some.iter().map(|customer| (*customer, seats.count(*customer))).collect() });
+            notifier.notify(Notification::Sockets {
+                of: some.iter().map(|customer| (*customer, sessions.count(*customer))).collect(),
+            });
         }
     }
 }

@@ -22,38 +22,38 @@ const PER_SESSION: usize = 4;
 /// All open sockets of tills.
 #[derive(Debug, Default)]
 pub struct StaffSockets {
-    seats: DashMap<u64, (TicketOf, Closer)>,
+    sockets: DashMap<u64, (TicketOf, Closer)>,
     next: AtomicU64,
 }
 
 /// A taken slot; dropping it releases the slot.
 #[derive(Debug)]
-pub struct StaffSeated {
-    seats: Arc<StaffSockets>,
+pub struct StaffSocketGuard {
+    sockets: Arc<StaffSockets>,
     number: u64,
 }
 
 impl StaffSockets {
     /// Takes a slot for one more socket of a session; `None` when it has four.
-    pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSeated> {
-        if self.seats.iter().filter(|seat| seat.value().0.till.session == of.till.session).count() >= PER_SESSION {
+    pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSocketGuard> {
+        if self.sockets.iter().filter(|socket| socket.value().0.till.session == of.till.session).count() >= PER_SESSION {
             return None;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.seats.insert(number, (of, closer));
-        Some(StaffSeated { seats: self.clone(), number })
+        self.sockets.insert(number, (of, closer));
+        Some(StaffSocketGuard { sockets: self.clone(), number })
     }
 
     /// Closes the sockets whose session has ended, until the server stops.
-    pub async fn watch(self: Arc<Self>, staff: &Staff, news: &Notifier) {
-        let (mut ended, mut changes) = (staff.subscribe(), news.listen());
+    pub async fn watch(self: Arc<Self>, staff: &Staff, notifier: &Notifier) {
+        let (mut ended, mut changes) = (staff.subscribe(), notifier.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             let looked = tokio::select! {
                 end = ended.recv() => match end {
                     Ok(end) => {
-                        news.notify(Notification::Tills);
+                        notifier.notify(Notification::Tills);
                         self.close_where(|of| is_over(of, end));
                         Ok(())
                     }
@@ -82,7 +82,7 @@ impl StaffSockets {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
-        let sessions: Vec<TillSessionId> = self.seats.iter().map(|seat| seat.value().0.till.session).collect();
+        let sessions: Vec<TillSessionId> = self.sockets.iter().map(|socket| socket.value().0.till.session).collect();
         if sessions.is_empty() {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl StaffSockets {
     }
 
     fn close_where(&self, which: impl Fn(TicketOf) -> bool) {
-        self.seats.iter().filter(|seat| which(seat.value().0)).for_each(|seat| seat.value().1.close());
+        self.sockets.iter().filter(|socket| which(socket.value().0)).for_each(|socket| socket.value().1.close());
     }
 }
 
@@ -110,8 +110,8 @@ fn is_over(of: TicketOf, end: SessionEnded) -> bool {
     }
 }
 
-impl Drop for StaffSeated {
+impl Drop for StaffSocketGuard {
     fn drop(&mut self) {
-        self.seats.seats.remove(&self.number);
+        self.sockets.sockets.remove(&self.number);
     }
 }

@@ -72,7 +72,7 @@ struct StatusMessage {
 }
 
 /// Acknowledges with a status and a message, if the client requested an acknowledgement.
-pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
+pub fn acknowledge(ack: Option<Ack>, status: u16, message: &str) {
     if let Some(ack) = ack {
         // A struct of a number and a string can always be serialised.
         let _ = ack.send(&StatusMessage { status, message: message.to_owned() });
@@ -81,7 +81,7 @@ pub fn tell(ack: Option<Ack>, status: u16, message: &str) {
 
 /// Acknowledges with the status and the message that an HTTP call would return for the same error.
 fn refuse(ack: Option<Ack>, why: &AppError) {
-    tell(ack, why.status().as_u16(), &why.to_string());
+    acknowledge(ack, why.status().as_u16(), &why.to_string());
 }
 
 impl Watcher {
@@ -95,7 +95,7 @@ impl Watcher {
         let full = watching.waiting() >= MAX_WAITING;
         if let Some((_, before)) = watching.queue.iter_mut().find(|(idmesin, _)| *idmesin == request.idmesin) {
             if full {
-                return tell(request.ack, 429, "terlalu banyak permintaan sekaligus, coba lagi");
+                return acknowledge(request.ack, 429, "terlalu banyak permintaan sekaligus, coba lagi");
             }
             return before.push(request);
         }
@@ -143,7 +143,7 @@ impl Watcher {
             return self.too_many(ack);
         }
         let Some(subscription) = self.live.hubs.enter(location.idmesin, self.socket.clone()) else {
-            return tell(ack, 503, &AppError::Unavailable.to_string());
+            return acknowledge(ack, 503, &AppError::Unavailable.to_string());
         };
         match self.live.machines.watch(location, self.live.hubs.thread()) {
             Ok(status) => {
@@ -173,7 +173,7 @@ impl Watcher {
     }
 
     fn too_many(&self, ack: Option<Ack>) {
-        tell(ack, 429, &format!("paling banyak {} mesin sekaligus", self.max_topics()));
+        acknowledge(ack, 429, &format!("paling banyak {} mesin sekaligus", self.max_topics()));
     }
 }
 
@@ -190,5 +190,5 @@ fn unsubscribe(hubs: &Hubs, watching: &mut Watching, request: WatchRequest) {
     if let Some(at) = watching.find(request.idmesin) {
         watching.leave(at, hubs);
     }
-    tell(request.ack, 200, "OK");
+    acknowledge(request.ack, 200, "OK");
 }

@@ -55,7 +55,7 @@ export function useAskForCode({ telp, toCode }: PasswordChange) {
   return useSend({
     // A code sent within the last minute is still valid: another request would only be refused.
     send: async () => (cooldownLeft('password', telp) > 0 ? null : requestOtpPassword()),
-    words: (error) => {
+    texts: (error) => {
       const { title, body } = explain(error)
       return { title: copy.pay.systemBusy, body: body ?? title }
     },
@@ -74,7 +74,7 @@ export function useCodeStep({ telp, form, toForm, done }: PasswordChange) {
   const entry = useCodeEntry('password', telp)
   const sending = useSend({
     send: (code: string) => updatePassword(code, form.current, form.next),
-    words,
+    texts: failureTexts,
     onDone: ({ token }) => done(token),
     onFailed: (error) => (needsAnother(asApiError(error)) ? entry.refused() : toForm()),
   })
@@ -83,7 +83,7 @@ export function useCodeStep({ telp, form, toForm, done }: PasswordChange) {
 }
 
 /** Explains why the password did not change (docs/product.md §8). */
-function words(error: ApiError) {
+function failureTexts(error: ApiError) {
   if (error.message.includes(OLD_PASSWORD_WRONG)) {
     return { title: copy.account.oldPasswordWrong, body: copy.account.checkOldPassword }
   }

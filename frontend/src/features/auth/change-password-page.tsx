@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { forgetCode } from '@/shared/lib/form/cooldown'
 import { useForm } from '@/shared/lib/form/use-form'
@@ -44,7 +44,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
   }
 
   function failed(error: unknown): void {
-    tellFailure(error, words)
+    showFailure(error, failureTexts)
     // Without an answer the same code may still be valid: the customer may retry from here.
     if (asApiError(error).unanswered) return
     forgotCode.clear()
@@ -87,7 +87,7 @@ function ChangePasswordForm({ telp, otp }: { telp: string; otp: string }) {
 }
 
 /** docs/product.md §8. */
-function words(error: ApiError) {
+function failureTexts(error: ApiError) {
   const text = explain(error)
   return error.unanswered
     ? text

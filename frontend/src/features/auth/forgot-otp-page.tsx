@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from 'react-router'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { useSubmit } from '@/shared/lib/form/use-submit'
 import { paths } from '@/shared/lib/page/paths'
@@ -17,7 +17,7 @@ export default function ForgotOtpPage() {
   const resending = useSubmit(async () => {
     await requestOtpForgot(telp)
     entry.resent()
-  }, tellFailure)
+  }, showFailure)
 
   function keep(otp: string): void {
     forgotCode.write({ telp, otp })

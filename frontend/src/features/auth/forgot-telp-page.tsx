@@ -1,5 +1,5 @@
 import { useNavigate } from 'react-router'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { codeSent, cooldownLeft } from '@/shared/lib/form/cooldown'
 import { useForm } from '@/shared/lib/form/use-form'
@@ -25,7 +25,7 @@ export default function ForgotTelpPage() {
       codeSent('forgot', telp)
     }
     navigate(paths.forgotOtp(telp))
-  }, tellFailure)
+  }, showFailure)
   const { form, field } = useForm(() => validForgotTelp({ telp }), submit)
 
   return (

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { type ApiError, asApiError, explain, explanation } from '@/shared/api/error'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { useForm } from '@/shared/lib/form/use-form'
 import { useSubmit } from '@/shared/lib/form/use-submit'
@@ -31,7 +31,7 @@ export default function LoginPage() {
   const { form, field, refuse } = useForm(() => validLogin({ telp, password }), submit)
 
   function failed(error: unknown): void {
-    tellFailure(error, words)
+    showFailure(error, failureTexts)
     const { message, status } = asApiError(error)
     if (message === copy.login.passwordIncorrect) refuse('password')
     else if (status === 404) refuse('telp')
@@ -65,7 +65,7 @@ export default function LoginPage() {
 }
 
 /** `password is incorrect` as it is, any other answer `Akun tidak ditemukan` (docs/product.md §8). */
-function words(error: ApiError) {
+function failureTexts(error: ApiError) {
   if (error.message === copy.login.passwordIncorrect) {
     return { title: copy.login.passwordIncorrect, body: copy.login.tryOtherPassword }
   }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Navigate, useNavigate, useParams } from 'react-router'
 import { type ApiError, asApiError, explain } from '@/shared/api/error'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { forgetCode } from '@/shared/lib/form/cooldown'
 import { useSubmit } from '@/shared/lib/form/use-submit'
@@ -35,10 +35,10 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
   const resending = useSubmit(async () => {
     await requestOtp(draft.telp)
     entry.resent()
-  }, tellFailure)
+  }, showFailure)
 
   function failed(error: unknown): void {
-    tellFailure(error, words)
+    showFailure(error, failureTexts)
     const failure = asApiError(error)
     if (failure.message === copy.otp.invalid) entry.refused()
     const next = afterFailure(failure)
@@ -67,7 +67,7 @@ function OtpForm({ draft }: { draft: RegisterForm }) {
 /** The registration no longer exists, or never did (docs/product.md §8). */
 const isLost = ({ status, message }: ApiError) => message === copy.otp.recordNotFound || status === 400
 
-function words(error: ApiError) {
+function failureTexts(error: ApiError) {
   if (error.message === copy.otp.invalid) return { title: copy.otp.invalid, body: copy.otp.checkCode }
   return isLost(error) ? { title: copy.otp.systemErrorRetry } : explain(error)
 }

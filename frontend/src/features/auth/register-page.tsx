@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { asApiError } from '@/shared/api/error'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { codeSent, cooldownLeft } from '@/shared/lib/form/cooldown'
 import { useForm } from '@/shared/lib/form/use-form'
@@ -27,7 +27,7 @@ export default function RegisterPage() {
   const set = (part: Partial<typeof fields>) => setFields({ ...fields, ...part })
 
   const { pending, submit } = useSubmit(send, (error) => {
-    tellFailure(error)
+    showFailure(error)
     // Without an answer the outcome is unknown: the filled form stays.
     if (!asApiError(error).unanswered) navigate(paths.login)
   })

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useMemo } from 'react'
 import { type ApiError, explain } from '@/shared/api/error'
 import type { HistoryEntry } from '@/shared/api/model'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Spinner } from '@/shared/ui/spinner'
@@ -21,7 +21,7 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
   const receipt = useMemo(() => data && receiptOf(data), [data])
 
   const failed = useEffectEvent((failure: Error) => {
-    tellFailure(failure, (said) => words(ref_type, said))
+    showFailure(failure, (error) => failureTexts(ref_type, error))
     onClose()
   })
   useEffect(() => {
@@ -44,7 +44,7 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
   )
 }
 
-function words(kind: HistoryEntry['ref_type'], error: ApiError) {
+function failureTexts(kind: HistoryEntry['ref_type'], error: ApiError) {
   if (error.status !== 404) return explain(error)
   return kind === 'snap_transaksi'
     ? { title: copy.history.purchaseFailed, body: copy.history.purchaseFailedBody }

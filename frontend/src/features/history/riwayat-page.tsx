@@ -2,7 +2,7 @@ import { RefreshCw } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import type { HistoryEntry } from '@/shared/api/model'
-import { tellFailure } from '@/shared/api/tell-failure'
+import { showFailure } from '@/shared/api/show-failure'
 import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
 import { toast } from '@/shared/lib/toast/toast'
@@ -27,7 +27,7 @@ export default function RiwayatPage() {
   const history = useHistory(kind, visit)
   const list = useRef<HTMLDivElement>(null)
   usePlace(list, visit, history)
-  useTellFailure(history.error)
+  useShowFailure(history.error)
 
   return (
     <Page
@@ -102,9 +102,9 @@ function Body({ history, onOpen }: BodyProps) {
 }
 
 /** A failed list shows one message at the top, whatever else is on the screen (docs/product.md §8). */
-function useTellFailure(error: Error | null): void {
+function useShowFailure(error: Error | null): void {
   useEffect(() => {
-    if (error) tellFailure(error, undefined, { atTop: true })
+    if (error) showFailure(error, undefined, { atTop: true })
   }, [error])
 }
 

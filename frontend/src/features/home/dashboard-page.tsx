@@ -4,7 +4,7 @@ import type { Failure } from '@/shared/api/asked'
 import { lastUseQuery } from '@/shared/api/last-use'
 import type { AkunEpay } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
-import { useAgeTold } from '@/shared/lib/page/age-told'
+import { useAgeShown } from '@/shared/lib/page/age-shown'
 import { unfinished } from '@/shared/lib/session/purchases'
 import { isOnDashboard } from '@/shared/lib/text/epay'
 import { formatDateTime, rupiah } from '@/shared/lib/text/format'
@@ -88,8 +88,8 @@ function Total({ accounts }: { accounts: AkunEpay[] }) {
 /** Notes that the visible data is old. */
 function Stale({ pending, onRetry, children }: Failure & { children: string }) {
   useEffect(() => {
-    useAgeTold.setState({ told: true })
-    return () => useAgeTold.setState({ told: false })
+    useAgeShown.setState({ shown: true })
+    return () => useAgeShown.setState({ shown: false })
   }, [])
   return (
     <div className={styles.stale} {...KEEP_CLEAR}>

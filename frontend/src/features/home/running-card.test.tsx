@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { dashboardQuery } from '@/shared/api/dashboard'
 import type { Dashboard, SnapTransaksi } from '@/shared/api/model'
 import { usePush } from '@/shared/push/push'
-import { forgetBeats, putBeat, useBeats } from '@/shared/realtime/beats'
+import { forgetTicks, putTick, useTicks } from '@/shared/realtime/ticks'
 import { DoneCard, RunningCard } from './running-card'
 
 vi.mock('@/shared/realtime/socket', () => ({ watchMachine: () => () => undefined }))
@@ -46,7 +46,7 @@ beforeEach(() => {
 afterEach(() => {
   cleanup()
   client.clear()
-  forgetBeats()
+  forgetTicks()
   usePush.setState({ state: 'unknown' })
   vi.unstubAllGlobals()
   vi.useRealTimers()
@@ -54,8 +54,8 @@ afterEach(() => {
 
 /** A cycle whose time is over, without a report that it ended. */
 async function late(connection: 'up' | 'down') {
-  useBeats.setState({ connection })
-  putBeat('3', { ends_at: NOW, over: false })
+  useTicks.setState({ connection })
+  putTick('3', { ends_at: NOW, over: false })
   show(<RunningCard {...about} onDone={vi.fn()} />)
   await pass(LATE_MS)
 }
@@ -70,8 +70,8 @@ it('where the line is down at its end, a run is perhaps over, and is no timer an
 it('the line comes back, and its word counts', async () => {
   await late('down')
   act(() => {
-    useBeats.setState({ connection: 'up' })
-    putBeat('3', { ends_at: NOW + 60_000, over: false })
+    useTicks.setState({ connection: 'up' })
+    putTick('3', { ends_at: NOW + 60_000, over: false })
   })
   expect(screen.queryByText('Mungkin sudah selesai')).toBeNull()
   expect(screen.getByRole('timer')).toBeTruthy()

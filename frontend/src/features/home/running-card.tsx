@@ -3,9 +3,9 @@ import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { heldUntil } from '@/shared/lib/session/purchases'
 import { clockTime } from '@/shared/lib/text/format'
-import { useBeats } from '@/shared/realtime/beats'
 import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
+import { useTicks } from '@/shared/realtime/ticks'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
 import { FetchedButton } from './fetched-button'
@@ -62,13 +62,13 @@ export function DoneCard({ kept, ...props }: Props & { kept: boolean }) {
 export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }) {
   const { detail } = props
   const idmesin = String(detail.idmesin)
-  const beat = useBeats((state) => state.beats[idmesin])
-  const ends_at = beat?.ends_at ?? null
+  const tick = useTicks((state) => state.ticks[idmesin])
+  const ends_at = tick?.ends_at ?? null
   const left_s = useCountdown(ends_at)
   const late = useLate(left_s === 0)
-  const over = beat?.over ?? false
+  const over = tick?.over ?? false
   // No end was reported, and no report can arrive.
-  const unsure = useBeats((state) => state.connection === 'down') && late && !over
+  const unsure = useTicks((state) => state.connection === 'down') && late && !over
 
   useEffect(() => watchMachine(idmesin), [idmesin])
   useReloadWhile(over || late)

@@ -4,7 +4,7 @@ import { copy } from '@/shared/copy/copy'
 import { later } from '@/shared/copy/later'
 import { vibrate } from '@/shared/lib/page/vibrate'
 import { isWaiting } from '@/shared/lib/session/purchases'
-import { keepOnly, useBeats } from '@/shared/realtime/beats'
+import { keepOnly, useTicks } from '@/shared/realtime/ticks'
 import { Button } from '@/shared/ui/button'
 import type { Elements } from '@/shared/ui/elements'
 import styles from './dashboard-page.module.css'
@@ -156,7 +156,7 @@ export function useDone() {
 
 /** The countdown continues from its deadline; this quiet notice shows that the connection is down. */
 function Reconnecting() {
-  const down = useBeats((state) => state.connection === 'down')
+  const down = useTicks((state) => state.connection === 'down')
   const [shown, setShown] = useState(false)
   useEffect(() => {
     if (!down) return setShown(false)

@@ -1,6 +1,6 @@
 import { rupiah } from '@/shared/lib/text/format'
 import type { PaidIn } from './paid-in'
-import { paidIn as words } from './paid-in-copy'
+import { paidIn as texts } from './paid-in-copy'
 import styles from './top-up-page.module.css'
 
 /** Shown in the code's place: a top-up arrived. */
@@ -18,7 +18,7 @@ export function PaidInNote({ amount, balance }: PaidIn) {
         />
       </svg>
       <p className={styles.came}>
-        <span>{words.title}</span>{' '}
+        <span>{texts.title}</span>{' '}
         {amount !== null && (
           <span className={`digits ${styles.amount}`} translate="no">
             {rupiah(amount)}
@@ -26,7 +26,7 @@ export function PaidInNote({ amount, balance }: PaidIn) {
         )}
       </p>
       <p className={styles.balance}>
-        {words.balance}{' '}
+        {texts.balance}{' '}
         <span className={`digits ${styles.present}`} translate="no">
           {rupiah(balance)}
         </span>

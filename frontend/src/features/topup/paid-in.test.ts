@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AkunEpay } from '@/shared/api/model'
-import type { BalanceNews } from '@/shared/realtime/balance-news'
-import { START, step, type Watched, type Word } from './paid-in'
+import type { BalanceChange } from '@/shared/realtime/balance-change'
+import { type PaidInEvent, START, step, type Watched } from './paid-in'
 
-const accounts = (balances: Record<number, number | null>): Word => ({
+const accounts = (balances: Record<number, number | null>): PaidInEvent => ({
   accounts: Object.entries(balances).map(
     ([id, saldo]): AkunEpay => ({
       idcustomer: Number(id),
@@ -18,15 +18,15 @@ const accounts = (balances: Record<number, number | null>): Word => ({
   ),
 })
 
-const news = (idcustomer: number, saldo: number, sebab: BalanceNews['sebab'] = 'topup'): Word => ({
-  news: { idcustomer, saldo, sebab },
+const change = (idcustomer: number, saldo: number, sebab: BalanceChange['sebab'] = 'topup'): PaidInEvent => ({
+  change: { idcustomer, saldo, sebab },
 })
 
-const shownAfter = (...words: Word[]): Watched => words.reduce(step, START)
+const shownAfter = (...events: PaidInEvent[]): Watched => events.reduce(step, START)
 
 describe('money that comes in', () => {
   it('is what the account has more than before', () => {
-    expect(shownAfter(accounts({ 6: 1_000, 7: 35_000 }), news(7, 85_000)).paidIn).toEqual({
+    expect(shownAfter(accounts({ 6: 1_000, 7: 35_000 }), change(7, 85_000)).paidIn).toEqual({
       idcustomer: 7,
       balance: 85_000,
       amount: 50_000,
@@ -34,14 +34,14 @@ describe('money that comes in', () => {
   })
 
   it('may be the first of an account', () => {
-    expect(shownAfter(accounts({}), news(7, 50_000)).paidIn?.amount).toBe(50_000)
+    expect(shownAfter(accounts({}), change(7, 50_000)).paidIn?.amount).toBe(50_000)
     expect(shownAfter(accounts({}), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
     expect(shownAfter(accounts({ 7: null }), accounts({ 7: 50_000 })).paidIn?.amount).toBe(50_000)
   })
 
   it('has no amount when nobody knows what there was before', () => {
-    expect(shownAfter(news(7, 85_000)).paidIn).toEqual({ idcustomer: 7, balance: 85_000, amount: null })
-    expect(shownAfter(accounts({ 7: 85_000 }), news(7, 85_000)).paidIn?.amount).toBeNull()
+    expect(shownAfter(change(7, 85_000)).paidIn).toEqual({ idcustomer: 7, balance: 85_000, amount: null })
+    expect(shownAfter(accounts({ 7: 85_000 }), change(7, 85_000)).paidIn?.amount).toBeNull()
   })
 
   it('is found by looking again, too', () => {
@@ -53,48 +53,48 @@ describe('money that comes in', () => {
   })
 
   it('is not told twice, whichever way was the quicker one', () => {
-    const received = shownAfter(accounts({ 7: 35_000 }), news(7, 85_000))
+    const received = shownAfter(accounts({ 7: 35_000 }), change(7, 85_000))
     // The wallet is missing in the first list and present in the second.
     for (const later of [accounts({}), accounts({ 7: 85_000 })])
       expect(step(received, later).paidIn).toBe(received.paidIn)
     const looked = shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 85_000 }))
-    expect(step(looked, news(7, 85_000)).paidIn).toBe(looked.paidIn)
+    expect(step(looked, change(7, 85_000)).paidIn).toBe(looked.paidIn)
   })
 
   it('is told again when there is more of it, the same amount too', () => {
-    const first = shownAfter(accounts({ 7: 0 }), news(7, 50_000))
-    const second = step(first, news(7, 100_000))
+    const first = shownAfter(accounts({ 7: 0 }), change(7, 50_000))
+    const second = step(first, change(7, 100_000))
     expect(second.paidIn).toEqual({ idcustomer: 7, balance: 100_000, amount: 50_000 })
-    expect(step({ ...first, paidIn: null }, news(7, 100_000)).paidIn?.amount).toBe(50_000)
+    expect(step({ ...first, paidIn: null }, change(7, 100_000)).paidIn?.amount).toBe(50_000)
   })
 })
 
 describe('what is no top-up', () => {
   it('shows nothing, and is no top-up later', () => {
     for (const sebab of ['refund', 'hapus', 'batal'] as const) {
-      const received = shownAfter(accounts({ 7: 35_000 }), news(7, 43_000, sebab))
+      const received = shownAfter(accounts({ 7: 35_000 }), change(7, 43_000, sebab))
       expect(received.paidIn).toBeNull()
       expect(step(received, accounts({ 7: 43_000 })).paidIn).toBeNull()
-      expect(step(received, news(7, 53_000)).paidIn?.amount).toBe(10_000)
+      expect(step(received, change(7, 53_000)).paidIn?.amount).toBe(10_000)
     }
   })
 
   it('what was there when the screen came, and what is spent', () => {
     expect(shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 27_000 })).paidIn).toBeNull()
-    const spent = shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 27_000 }), news(7, 37_000))
+    const spent = shownAfter(accounts({ 7: 35_000 }), accounts({ 7: 27_000 }), change(7, 37_000))
     expect(spent.paidIn?.amount).toBe(10_000)
   })
 
   it('a void takes back what is shown of its account, and of no other', () => {
-    const shown = shownAfter(accounts({ 6: 9_000, 7: 35_000 }), news(7, 85_000))
-    expect(step(shown, news(6, 0, 'batal')).paidIn).toBe(shown.paidIn)
-    const taken = step(shown, news(7, 35_000, 'batal'))
+    const shown = shownAfter(accounts({ 6: 9_000, 7: 35_000 }), change(7, 85_000))
+    expect(step(shown, change(6, 0, 'batal')).paidIn).toBe(shown.paidIn)
+    const taken = step(shown, change(7, 35_000, 'batal'))
     expect(taken.paidIn).toBeNull()
-    expect(step(taken, news(7, 40_000)).paidIn?.amount).toBe(5_000)
+    expect(step(taken, change(7, 40_000)).paidIn?.amount).toBe(5_000)
   })
 
   it('who wants the code again has it until more comes', () => {
-    const again = shownAfter(accounts({ 7: 35_000 }), news(7, 85_000), 'again')
+    const again = shownAfter(accounts({ 7: 35_000 }), change(7, 85_000), 'again')
     expect(again.paidIn).toBeNull()
     expect(step(again, accounts({ 7: 85_000 })).paidIn).toBeNull()
   })

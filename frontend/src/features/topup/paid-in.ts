@@ -1,5 +1,5 @@
 import type { AkunEpay } from '@/shared/api/model'
-import type { BalanceNews } from '@/shared/realtime/balance-news'
+import type { BalanceChange } from '@/shared/realtime/balance-change'
 
 /** A top-up that arrived while the code was shown. */
 export interface PaidIn {
@@ -19,9 +19,9 @@ export interface Watched {
 
 export const START: Watched = { known: null, paidIn: null }
 
-export type Word =
+export type PaidInEvent =
   /** A notification from the socket. */
-  | { news: BalanceNews }
+  | { change: BalanceChange }
   /** The server's answer to a request of this screen. */
   | { accounts: readonly AkunEpay[] }
   /** The customer wants the code again. */
@@ -31,12 +31,15 @@ export type Word =
  * The state machine of the top-up screen. Two sources report a top-up; the first one shows it, and the second one must not count as
  * another top-up.
  */
-export function step(watched: Watched, word: Word): Watched {
-  if (word === 'again') return { ...watched, paidIn: null }
-  return 'news' in word ? onNews(watched, word.news) : onAccounts(watched, word.accounts)
+export function step(watched: Watched, event: PaidInEvent): Watched {
+  if (event === 'again') return { ...watched, paidIn: null }
+  return 'change' in event ? onBalanceChange(watched, event.change) : onAccounts(watched, event.accounts)
 }
 
-function onNews({ known, paidIn }: Watched, { idcustomer, saldo: balance, sebab }: BalanceNews): Watched {
+function onBalanceChange(
+  { known, paidIn }: Watched,
+  { idcustomer, saldo: balance, sebab }: BalanceChange,
+): Watched {
   const before = known && (known.get(idcustomer) ?? 0)
   const next = known && new Map(known).set(idcustomer, balance)
   const same = paidIn?.idcustomer === idcustomer

@@ -9,7 +9,7 @@ import { groupedTelp } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { Guide } from '@/shared/ui/guide'
 import { Page } from '@/shared/ui/page'
-import { paidIn as words } from './paid-in-copy'
+import { paidIn as texts } from './paid-in-copy'
 import { PaidInNote } from './paid-in-note'
 import { QrPanel } from './qr-panel'
 import styles from './top-up-page.module.css'
@@ -29,7 +29,7 @@ export default function TopUpPage() {
       footer={
         paidIn && (
           <>
-            <Button onClick={home}>{words.done}</Button>
+            <Button onClick={home}>{texts.done}</Button>
             <Button
               variant="secondary"
               onClick={() => {
@@ -38,7 +38,7 @@ export default function TopUpPage() {
                 ticket.current?.focus()
               }}
             >
-              {words.again}
+              {texts.again}
             </Button>
           </>
         )

@@ -4,15 +4,15 @@ import type { ReactNode } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { epayQuery } from '@/shared/api/dashboard'
 import type { AkunEpay } from '@/shared/api/model'
-import type { BalanceNews } from '@/shared/realtime/balance-news'
+import type { BalanceChange } from '@/shared/realtime/balance-change'
 import { usePaidIn } from './use-paid-in'
 
 const MINUTE = 60_000
 
-const line = vi.hoisted(() => ({ hear: (_news: BalanceNews): void => undefined }))
+const line = vi.hoisted(() => ({ receive: (_change: BalanceChange): void => undefined }))
 vi.mock('@/shared/realtime/socket', () => ({
-  watchBalances: (hear: (news: BalanceNews) => void) => {
-    line.hear = hear
+  watchBalances: (receive: (change: BalanceChange) => void) => {
+    line.receive = receive
     return () => undefined
   },
 }))
@@ -70,10 +70,10 @@ function see(state: 'hidden' | 'visible') {
 it('turns with the word of the socket, and vibrates once', async () => {
   const page = await open()
   expect(page.current.paidIn).toBeNull()
-  act(() => line.hear({ idcustomer: 7, saldo: 85_000, sebab: 'topup' }))
+  act(() => line.receive({ idcustomer: 7, saldo: 85_000, sebab: 'topup' }))
   expect(page.current.paidIn).toEqual({ idcustomer: 7, balance: 85_000, amount: 50_000 })
   expect(vibrate).toHaveBeenCalledTimes(1)
-  act(() => line.hear({ idcustomer: 7, saldo: 80_000, sebab: 'refund' }))
+  act(() => line.receive({ idcustomer: 7, saldo: 80_000, sebab: 'refund' }))
   expect(page.current.paidIn).toEqual({ idcustomer: 7, balance: 80_000, amount: 50_000 })
   expect(vibrate).toHaveBeenCalledTimes(1)
 })
@@ -81,7 +81,7 @@ it('turns with the word of the socket, and vibrates once', async () => {
 it('who wants less motion feels nothing', async () => {
   lessMotion = true
   const page = await open()
-  act(() => line.hear({ idcustomer: 7, saldo: 85_000, sebab: 'topup' }))
+  act(() => line.receive({ idcustomer: 7, saldo: 85_000, sebab: 'topup' }))
   expect(page.current.paidIn).not.toBeNull()
   expect(vibrate).not.toHaveBeenCalled()
 })

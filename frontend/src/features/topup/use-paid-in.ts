@@ -6,7 +6,7 @@ import { rupiah } from '@/shared/lib/text/format'
 import { toast } from '@/shared/lib/toast/toast'
 import { watchBalances } from '@/shared/realtime/socket'
 import { START, step } from './paid-in'
-import { paidIn as words } from './paid-in-copy'
+import { paidIn as texts } from './paid-in-copy'
 
 /** Interval of requests for the wallets, for the case that the socket's notification is lost. */
 const LOOK_MS = 15_000
@@ -21,9 +21,9 @@ export function usePaidIn() {
 
   useEffect(
     () =>
-      watchBalances((news) => {
-        dispatch({ news })
-        if (news.sebab === 'batal') toast.info(words.voided, `${words.balance} ${rupiah(news.saldo)}`)
+      watchBalances((change) => {
+        dispatch({ change })
+        if (change.sebab === 'batal') toast.info(texts.voided, `${texts.balance} ${rupiah(change.saldo)}`)
       }),
     [],
   )

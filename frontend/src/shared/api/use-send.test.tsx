@@ -23,12 +23,12 @@ beforeEach(() => {
 })
 afterEach(cleanup)
 
-function open(words?: (error: ApiError) => { title: string; body?: string }) {
+function open(texts?: (error: ApiError) => { title: string; body?: string }) {
   const answers: { done: (text: string) => void; fail: (error: Error) => void }[] = []
   const send = vi.fn((_text: string) => new Promise<string>((done, fail) => answers.push({ done, fail })))
   const onDone = vi.fn()
   const onFailed = vi.fn()
-  const options = { send, onDone, onFailed, ...(words && { words }) }
+  const options = { send, onDone, onFailed, ...(texts && { texts }) }
   const { result } = renderHook(() => useSend(options), { wrapper })
   return { answers, send, onDone, onFailed, page: result }
 }

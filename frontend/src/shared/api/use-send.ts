@@ -1,26 +1,26 @@
 import { useMutation } from '@tanstack/react-query'
-import { tellFailure, type Words } from '@/shared/api/tell-failure'
+import { type FailureTexts, showFailure } from '@/shared/api/show-failure'
 import { type Sending, useOneAtATime } from '@/shared/lib/form/use-submit'
 import { toast } from '@/shared/lib/toast/toast'
 
 interface Send<V, T> {
   send: (variables: V) => Promise<T>
   /** Text of a failure, where it is not the server's sentence. */
-  words?: Words
+  texts?: FailureTexts
   onDone?: (answer: T, variables: V) => unknown
   /** Called after the failure was shown. */
   onFailed?: (error: Error) => void
 }
 
 /** Sends a change to the server, once at a time, and shows a failure. A new attempt removes the messages of an earlier one. */
-export function useSend<V = void, T = unknown>({ send, words, onDone, onFailed }: Send<V, T>): Sending<[V]> {
+export function useSend<V = void, T = unknown>({ send, texts, onDone, onFailed }: Send<V, T>): Sending<[V]> {
   const once = useOneAtATime()
   const { isPending, mutateAsync } = useMutation<T, Error, V>({
     mutationFn: send,
     onMutate: toast.newTry,
     onSuccess: onDone,
     onError: (failure) => {
-      tellFailure(failure, words)
+      showFailure(failure, texts)
       onFailed?.(failure)
     },
   })

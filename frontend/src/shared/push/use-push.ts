@@ -27,7 +27,7 @@ export function usePushSwitch() {
   }, [state])
   const { pending, submit } = useSend({
     send: async () => (state === 'on' ? turnPushOff() : turnPushOn()),
-    words: () => ({ title: later.push.failed, body: later.push.failedBody }),
+    texts: () => ({ title: later.push.failed, body: later.push.failedBody }),
     onDone(now) {
       if (now === 'on') toast.success(later.push.on)
       const why = now && WHY_NOT[now]

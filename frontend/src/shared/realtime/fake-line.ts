@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io-client'
 
 /** The content of a tick and an ack. */
-export interface Said {
+export interface ServerMessage {
   status?: number
   tl: number | null
   ends_at: number | null
@@ -12,7 +12,7 @@ interface Sent {
   event: string
   topic: string
   /** Sends the server's ack; undefined for events without one. */
-  answer?: (said: unknown) => void
+  answer?: (message: unknown) => void
 }
 
 interface Options {
@@ -51,11 +51,11 @@ export class FakeLine {
 
   timeout(ms: number) {
     return {
-      emit: (event: string, topic: string, ack: (silent: Error | null, said?: unknown) => void) => {
+      emit: (event: string, topic: string, ack: (silent: Error | null, message?: unknown) => void) => {
         const timer = setTimeout(() => ack(new Error('operation has timed out')), ms)
-        const answer = (said: unknown) => {
+        const answer = (message: unknown) => {
           clearTimeout(timer)
-          ack(null, said)
+          ack(null, message)
         }
         this.sent.push({ event, topic, answer })
       },

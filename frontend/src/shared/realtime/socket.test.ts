@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { lastOf } from '@/shared/lib/text/last-of'
-import { forgetBeats, putBeat, useBeats } from './beats'
 import { serverNow } from './clock'
-import { type FakeLine, fakeLibrary, type Said } from './fake-line'
+import { type FakeLine, fakeLibrary, type ServerMessage } from './fake-line'
 import { openRealtime, watchBalances, watchMachine } from './socket'
+import { forgetTicks, putTick, useTicks } from './ticks'
 
 const NOW = 1_800_000_000_000
 
@@ -50,20 +50,20 @@ async function connected(): Promise<{ line: FakeLine; close: () => void }> {
 }
 
 /** A cycle with this many seconds left, as the server reports it now. */
-const running = (left_s: number): Said => ({
+const running = (left_s: number): ServerMessage => ({
   tl: left_s * 1_000,
   ends_at: Date.now() + left_s * 1_000,
   server_time: Date.now(),
 })
-const acked = (said: Said): Said => ({ ...said, status: 200 })
+const acked = (message: ServerMessage): ServerMessage => ({ ...message, status: 200 })
 
 /** Acknowledges every pending `subscribe`. */
-function ackAll(line: FakeLine, said: Said): void {
-  for (const { event, answer } of line.sent) if (event === 'subscribe') answer?.(acked(said))
+function ackAll(line: FakeLine, message: ServerMessage): void {
+  for (const { event, answer } of line.sent) if (event === 'subscribe') answer?.(acked(message))
 }
 
-const beatOf = (id: number) => useBeats.getState().beats[id]
-const connection = () => useBeats.getState().connection
+const tickOf = (id: number) => useTicks.getState().ticks[id]
+const connection = () => useTicks.getState().connection
 
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW })
@@ -81,7 +81,7 @@ afterEach(async () => {
   open = []
   // Two resyncs are at least a second apart, whatever triggers them.
   await pass(1_000)
-  forgetBeats()
+  forgetTicks()
   localStorage.clear()
   vi.restoreAllMocks()
   vi.useRealTimers()
@@ -198,9 +198,9 @@ describe('watching', () => {
     const { line } = await connected()
     const [seven, eight] = line.sent
     seven?.answer?.(acked(running(90)))
-    expect(beatOf(7)).toEqual({ ends_at: NOW + 90_000, over: false })
+    expect(tickOf(7)).toEqual({ ends_at: NOW + 90_000, over: false })
     eight?.answer?.({ status: 200, tl: null, ends_at: null, server_time: NOW })
-    expect(beatOf(8)).toEqual({ ends_at: null, over: true })
+    expect(tickOf(8)).toEqual({ ends_at: null, over: true })
   })
 
   it('an ack that refuses, or is none, says nothing of the machine', async () => {
@@ -208,17 +208,17 @@ describe('watching', () => {
     const { line } = await connected()
     for (const odd of [undefined, null, 'ok', { ...running(9), status: 404 }, { status: 200, tl: 1 }]) {
       line.sent[0]?.answer?.(odd)
-      expect(beatOf(7)).toBeUndefined()
+      expect(tickOf(7)).toBeUndefined()
     }
   })
 
   it('what is kept of an earlier run says nothing about this one', async () => {
-    putBeat('7', { ends_at: NOW - 1_000, over: true })
-    putBeat('8', { ends_at: NOW + 1_000, over: false })
+    putTick('7', { ends_at: NOW - 1_000, over: true })
+    putTick('8', { ends_at: NOW + 1_000, over: false })
     watch(7)
     watch(8)
-    expect(beatOf(7)).toBeUndefined()
-    expect(beatOf(8)?.ends_at).toBe(NOW + 1_000)
+    expect(tickOf(7)).toBeUndefined()
+    expect(tickOf(8)?.ends_at).toBe(NOW + 1_000)
   })
 })
 
@@ -228,25 +228,25 @@ describe('ticks', () => {
     watch(77)
     const { line } = await connected()
     line.says('heartbeat/77', running(20))
-    expect(beatOf(7)).toBeUndefined()
-    expect(beatOf(77)?.ends_at).toBe(NOW + 20_000)
+    expect(tickOf(7)).toBeUndefined()
+    expect(tickOf(77)?.ends_at).toBe(NOW + 20_000)
     line.says('heartbeat/9', running(20))
-    expect(beatOf(9)).toBeUndefined()
+    expect(tickOf(9)).toBeUndefined()
   })
 
   it('the last one ends the run, whatever topic or shape stands beside it', async () => {
     watch(7)
     const { line } = await connected()
     line.says('heartbeat/7', running(1))
-    expect(beatOf(7)?.over).toBe(false)
+    expect(tickOf(7)?.over).toBe(false)
     for (const odd of [null, 'tick', { tl: 0 }, { tl: 0, ends_at: NOW, server_time: 'now' }]) {
       line.says('heartbeat/7', odd)
     }
     line.says('saldo', running(0))
     line.says('something/7', running(0))
-    expect(beatOf(7)?.over).toBe(false)
+    expect(tickOf(7)?.over).toBe(false)
     line.says('heartbeat/7', { tl: 0, ends_at: NOW + 1_000, server_time: NOW })
-    expect(beatOf(7)).toEqual({ ends_at: NOW + 1_000, over: true })
+    expect(tickOf(7)).toEqual({ ends_at: NOW + 1_000, over: true })
   })
 
   it('one that was long on its way moves no clock: the server is asked, once a second, and its answer counts', async () => {
@@ -261,7 +261,7 @@ describe('ticks', () => {
     line.says('heartbeat/7', late)
     expect(serverNow()).toBe(NOW + 10_000)
     ackAll(line, running(80))
-    expect(beatOf(7)).toEqual({ ends_at: NOW + 90_000, over: false })
+    expect(tickOf(7)).toEqual({ ends_at: NOW + 90_000, over: false })
     expect(line.take('subscribe')).toEqual(['heartbeat/7'])
     await pass(1_000)
     line.says('heartbeat/7', late)
@@ -279,7 +279,7 @@ describe('ticks', () => {
     const next = await connected()
     ackAll(next.line, running(30))
     asked?.answer?.(acked(running(600)))
-    expect(beatOf(7)?.ends_at).toBe(NOW + 30_000)
+    expect(tickOf(7)?.ends_at).toBe(NOW + 30_000)
   })
 })
 
@@ -357,29 +357,29 @@ it('closing ends it: nothing is asked, tried or timed any more, and the next one
 })
 
 it('tells of moved balances until nobody listens, and ignores what is none', async () => {
-  const hear = vi.fn()
-  const leave = watchBalances(hear)
+  const listener = vi.fn()
+  const leave = watchBalances(listener)
   open.push(leave)
   const { line } = await connected()
-  const news = { idcustomer: 7, saldo: 85_000, sebab: 'topup' }
-  const { idcustomer, saldo } = news
+  const change = { idcustomer: 7, saldo: 85_000, sebab: 'topup' }
+  const { idcustomer, saldo } = change
   for (const odd of [
     undefined,
     null,
     'saldo',
-    [news],
+    [change],
     { idcustomer, saldo },
-    { ...news, sebab: 'hadiah' },
-    { ...news, saldo: '85000' },
-    { ...news, saldo: Number.NaN },
-    { ...news, idcustomer: null },
+    { ...change, sebab: 'hadiah' },
+    { ...change, saldo: '85000' },
+    { ...change, saldo: Number.NaN },
+    { ...change, idcustomer: null },
   ])
     line.says('saldo', odd)
-  expect(hear).not.toHaveBeenCalled()
-  line.says('saldo', news)
-  line.says('saldo', { ...news, saldo: 0, sebab: 'batal' })
-  expect(hear.mock.calls).toEqual([[news], [{ ...news, saldo: 0, sebab: 'batal' }]])
+  expect(listener).not.toHaveBeenCalled()
+  line.says('saldo', change)
+  line.says('saldo', { ...change, saldo: 0, sebab: 'batal' })
+  expect(listener.mock.calls).toEqual([[change], [{ ...change, saldo: 0, sebab: 'batal' }]])
   leave()
-  line.says('saldo', news)
-  expect(hear).toHaveBeenCalledTimes(2)
+  line.says('saldo', change)
+  expect(listener).toHaveBeenCalledTimes(2)
 })

@@ -1,10 +1,10 @@
 import type { Socket } from 'socket.io-client'
 import { isRecord } from '@/shared/lib/session/storage'
-import { type BalanceNews, isBalanceNews } from '@/shared/realtime/balance-news'
-import { dropOver, putBeat, useBeats } from '@/shared/realtime/beats'
+import { type BalanceChange, isBalanceChange } from '@/shared/realtime/balance-change'
 import { learn, tickFits } from '@/shared/realtime/clock'
 import { OPEN_TIMEOUT_MS, socketLibrary } from '@/shared/realtime/library'
 import { wakeTicker } from '@/shared/realtime/ticker'
+import { dropOver, putTick, useTicks } from '@/shared/realtime/ticks'
 
 /** A later ack means that the connection is dead, even without a close event. */
 const ACK_TIMEOUT_MS = 4_000
@@ -32,13 +32,13 @@ const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
 
 /** Number of cards that watch each machine. It survives the socket, which may open later or again. */
 const watched = new Map<string, number>()
-const listeners = new Set<(news: BalanceNews) => void>()
+const listeners = new Set<(change: BalanceChange) => void>()
 let socket: Socket | null = null
 let generation = 0
-let lastWord_ms = 0
+let lastMessage_ms = 0
 let asking = false
 
-/** The app's side of the realtime connection. Incoming reports go to `useBeats` and to the listeners for balances. */
+/** The app's side of the realtime connection. Incoming reports go to `useTicks` and to the listeners for balances. */
 export function openRealtime(hooks: Hooks): () => void {
   const mine = ++generation
   const open = () => {
@@ -48,7 +48,7 @@ export function openRealtime(hooks: Hooks): () => void {
       },
       () => {
         // The library could not be fetched: countdowns continue from their deadlines, and the next wake retries.
-        if (mine === generation && !socket) useBeats.setState({ connection: 'down' })
+        if (mine === generation && !socket) useTicks.setState({ connection: 'down' })
       },
     )
   }
@@ -61,9 +61,9 @@ export function openRealtime(hooks: Hooks): () => void {
   }
   for (const event of ['visibilitychange', 'pageshow', 'online']) window.addEventListener(event, onWake)
   const silence = setInterval(() => {
-    const expectsTicks = [...watched.keys()].some((id) => useBeats.getState().beats[id]?.ends_at)
+    const expectsTicks = [...watched.keys()].some((id) => useTicks.getState().ticks[id]?.ends_at)
     if (!expectsTicks || document.visibilityState !== 'visible') return
-    if (socket?.connected && Date.now() - lastWord_ms > SILENCE_MS) resync()
+    if (socket?.connected && Date.now() - lastMessage_ms > SILENCE_MS) resync()
   }, SILENCE_MS)
 
   return () => {
@@ -84,20 +84,20 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
   })
   socket = line
   line.on('connect', () => {
-    useBeats.setState({ connection: 'up' })
-    lastWord_ms = Date.now()
+    useTicks.setState({ connection: 'up' })
+    lastMessage_ms = Date.now()
     for (const idmesin of watched.keys()) subscribe(line, idmesin)
   })
-  line.on('disconnect', () => useBeats.setState({ connection: 'down' }))
+  line.on('disconnect', () => useTicks.setState({ connection: 'down' }))
   line.on('connect_error', (error) => {
-    useBeats.setState({ connection: 'down' })
+    useTicks.setState({ connection: 'down' })
     // After this error the library does not reconnect automatically.
     if (error.message === 'unauthorized') {
       void hooks.onRefused().then(() => setTimeout(() => line === socket && line.connect(), REFUSED_PAUSE_MS))
     }
   })
   line.on('saldo', (message: unknown) => {
-    if (isBalanceNews(message)) for (const hear of listeners) hear(message)
+    if (isBalanceChange(message)) for (const listener of listeners) listener(message)
   })
   line.onAny((topic: string, message: unknown) => {
     if (topic.startsWith('heartbeat/') && isAnswer(message)) onTick(topic.slice('heartbeat/'.length), message)
@@ -105,9 +105,9 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
 }
 
 function onTick(idmesin: string, tick: Answer): void {
-  lastWord_ms = Date.now()
+  lastMessage_ms = Date.now()
   if (!tickFits(tick.server_time)) resync()
-  if (watched.has(idmesin)) putBeat(idmesin, { ends_at: tick.ends_at, over: tick.tl !== null && tick.tl < 1 })
+  if (watched.has(idmesin)) putTick(idmesin, { ends_at: tick.ends_at, over: tick.tl !== null && tick.tl < 1 })
 }
 
 /** The ack is a full snapshot, so that it is correct after any absence. */
@@ -119,9 +119,9 @@ function subscribe(line: Socket, idmesin: string): void {
       if (line !== socket) return
       if (silent) return revive(line)
       if (!isAnswer(answer) || answer.status !== 200) return
-      lastWord_ms = Date.now()
-      learn(sent_ms, answer.server_time, lastWord_ms)
-      putBeat(idmesin, { ends_at: answer.ends_at, over: answer.tl === null })
+      lastMessage_ms = Date.now()
+      learn(sent_ms, answer.server_time, lastMessage_ms)
+      putTick(idmesin, { ends_at: answer.ends_at, over: answer.tl === null })
       wakeTicker()
     })
 }
@@ -166,7 +166,7 @@ export function watchMachine(id: number | string): () => void {
 }
 
 /** Listens to balances that staff moved until the returned function is called. */
-export function watchBalances(hear: (news: BalanceNews) => void): () => void {
-  listeners.add(hear)
-  return () => void listeners.delete(hear)
+export function watchBalances(listener: (change: BalanceChange) => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
 }

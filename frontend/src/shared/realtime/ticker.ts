@@ -4,7 +4,7 @@ interface Watch {
   ends_at: number
   /** Whole seconds left at the last notification. */
   shown: number
-  tell: () => void
+  notify: () => void
 }
 
 const watches = new Set<Watch>()
@@ -31,7 +31,7 @@ function wake(): void {
     const seconds = secondsLeft(watch.ends_at, now)
     if (seconds !== watch.shown) {
       watch.shown = seconds
-      watch.tell()
+      watch.notify()
     }
     const wait = untilNextSecond(watch.ends_at, now)
     if (wait !== null) next = next === null ? wait : Math.min(next, wait)
@@ -44,8 +44,8 @@ function wake(): void {
  * One timer for all countdowns: it fires when the second of any card changes, and only that card is notified. The shown time is always
  * computed from the deadline, so a late timer never shows a wrong time.
  */
-export function watchSeconds(ends_at: number, tell: () => void): () => void {
-  const watch: Watch = { ends_at, shown: secondsLeft(ends_at), tell }
+export function watchSeconds(ends_at: number, notify: () => void): () => void {
+  const watch: Watch = { ends_at, shown: secondsLeft(ends_at), notify }
   if (watches.size === 0) for (const event of WAKERS) window.addEventListener(event, wake)
   watches.add(watch)
   wake()

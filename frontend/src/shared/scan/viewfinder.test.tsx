@@ -13,34 +13,34 @@ function show(state: CameraState, decoder: DecoderState, onReload = vi.fn()) {
   const video = createRef<HTMLVideoElement>()
   const nothing = () => undefined
   const rest = { checking: false, torch: null, onTorch: nothing, onRetry: nothing, onReload }
-  return render(<Viewfinder video={video} state={state} decoder={decoder} words={copy.scan} {...rest} />)
+  return render(<Viewfinder video={video} state={state} decoder={decoder} texts={copy.scan} {...rest} />)
 }
 
-const words = () => screen.getByRole('status').textContent
+const statusText = () => screen.getByRole('status').textContent
 
 it('says that what reads codes is loading, then that it takes long, then that it looks', () => {
   show('live', 'loading')
-  expect(words()).toBe('Menyiapkan pemindai…')
+  expect(statusText()).toBe('Menyiapkan pemindai…')
   cleanup()
   show('live', 'slow')
-  expect(words()).toMatch(/^Koneksi lambat, pemindai masih dimuat/)
+  expect(statusText()).toMatch(/^Koneksi lambat, pemindai masih dimuat/)
   cleanup()
   show('live', 'ready')
-  expect(words()).toBe('Mencari kode QR…')
+  expect(statusText()).toBe('Mencari kode QR…')
 })
 
 it('the camera is asked for first; one that fails is said whatever reads codes', () => {
   show('starting', 'slow')
-  expect(words()).toBe('Menyalakan kamera…')
+  expect(statusText()).toBe('Menyalakan kamera…')
   cleanup()
   show('refused', 'failed')
-  expect(words()).toMatch(/^Kamera tidak diizinkan/)
+  expect(statusText()).toMatch(/^Kamera tidak diizinkan/)
 })
 
 it('what could not be fetched can be asked for again', async () => {
   const onReload = vi.fn()
   show('live', 'failed', onReload)
-  expect(words()).toMatch(/^Pemindai belum bisa dimuat/)
+  expect(statusText()).toMatch(/^Pemindai belum bisa dimuat/)
   await userEvent.click(screen.getByRole('button', { name: 'Coba lagi' }))
   expect(onReload).toHaveBeenCalledOnce()
 })

@@ -19,12 +19,12 @@ interface Props {
   onRetry: () => void
   /** Retries to load the decoder. */
   onReload: () => void
-  words: ViewfinderWords
+  texts: ViewfinderTexts
   className?: string | undefined
 }
 
 /** The texts shown instead of a picture: each screen offers another alternative. */
-export type ViewfinderWords = Record<
+export type ViewfinderTexts = Record<
   | 'checking'
   | 'cameraRefusedBody'
   | 'noCameraBody'
@@ -35,11 +35,11 @@ export type ViewfinderWords = Record<
   string
 >
 
-function whyNot(state: Exclude<CameraState, 'starting' | 'live'>, words: ViewfinderWords): [string, string] {
-  if (state === 'refused') return [camera.cameraRefused, words.cameraRefusedBody]
-  if (state === 'missing') return [camera.noCamera, words.noCameraBody]
-  if (state === 'busy') return [camera.cameraBusy, words.cameraBusyBody]
-  return [camera.insecure, words.insecureBody]
+function whyNot(state: Exclude<CameraState, 'starting' | 'live'>, texts: ViewfinderTexts): [string, string] {
+  if (state === 'refused') return [camera.cameraRefused, texts.cameraRefusedBody]
+  if (state === 'missing') return [camera.noCamera, texts.noCameraBody]
+  if (state === 'busy') return [camera.cameraBusy, texts.cameraBusyBody]
+  return [camera.insecure, texts.insecureBody]
 }
 
 /** The camera's picture with a frame to aim, or the reason why there is no camera and what to do instead. */
@@ -64,18 +64,18 @@ export function Viewfinder(props: Props) {
         </button>
       )}
       <div role="status" className={styles.overlay} data-veil={checking || !live || undefined}>
-        <Words {...props} />
+        <Status {...props} />
       </div>
     </div>
   )
 }
 
 /** What the viewfinder waits for, what is wrong, or that it searches for codes. */
-function Words(props: Props): Elements {
-  const { state, decoder, checking, onRetry, onReload, words } = props
-  if (checking) return <Waiting text={words.checking} />
+function Status(props: Props): Elements {
+  const { state, decoder, checking, onRetry, onReload, texts } = props
+  if (checking) return <Waiting text={texts.checking} />
   if (state !== 'live' && state !== 'starting') {
-    const [title, body] = whyNot(state, words)
+    const [title, body] = whyNot(state, texts)
     const retry = state === 'insecure' ? {} : { onRetry, again: camera.retryCamera }
     return <Problem icon={<CameraOff size={36} aria-hidden />} title={title} body={body} {...retry} />
   }
@@ -84,7 +84,7 @@ function Words(props: Props): Elements {
       <Problem
         icon={<ScanLine size={36} aria-hidden />}
         title={camera.scannerFailed}
-        body={words.scannerFailedBody}
+        body={texts.scannerFailedBody}
         onRetry={onReload}
         again={common.tryAgain}
       />
@@ -95,7 +95,7 @@ function Words(props: Props): Elements {
   return (
     <div className={styles.loading}>
       <Spinner />
-      <span>{decoder === 'slow' ? words.scannerSlow : camera.scannerLoading}</span>
+      <span>{decoder === 'slow' ? texts.scannerSlow : camera.scannerLoading}</span>
     </div>
   )
 }

@@ -59,9 +59,9 @@ function show(message: Queued): void {
   shown.set(title, id)
   open.set(id, message)
   display[kind](
-    <Words id={id} title={title}>
+    <MessageText id={id} title={title}>
       {title}
-    </Words>,
+    </MessageText>,
     {
       id,
       duration: DURATION_MS[kind],
@@ -72,9 +72,9 @@ function show(message: Queued): void {
       ...(body
         ? {
             description: (
-              <Words id={id} title={title}>
+              <MessageText id={id} title={title}>
                 <Lines body={body} />
-              </Words>
+              </MessageText>
             ),
           }
         : {}),
@@ -83,7 +83,7 @@ function show(message: Queued): void {
 }
 
 /** The text of a message. Each text is in the page once: it is removed as soon as the same message appears again. */
-function Words({ id, title, children }: { id: number; title: string; children: ReactNode }) {
+function MessageText({ id, title, children }: { id: number; title: string; children: ReactNode }) {
   const replaced = useReplaced(({ ids }) => ids.includes(id))
   useEffect(() => {
     if ((shown.get(title) ?? 0) < id) shown.set(title, id)

@@ -9,7 +9,7 @@ import {
   type ListedTopUp,
   type LoggedIn,
   type LogIn,
-  MOST_PACKAGES,
+  MAX_PACKAGES,
   type MoneyBack,
   type Package,
   type Paired,
@@ -45,7 +45,7 @@ export const findCustomer = (ref: CustomerRef) =>
   ops<FoundCustomer>('POST', 'pelanggan/cari', { body: ref satisfies Schemas['FindPelanggan'] })
 /** The packages on sale, cheapest first. */
 export async function getPackages(signal?: AbortSignal): Promise<Package[]> {
-  const { baris } = await ops<Rows<Package>>('GET', `paket?limit=${MOST_PACKAGES}`, { signal })
+  const { baris } = await ops<Rows<Package>>('GET', `paket?limit=${MAX_PACKAGES}`, { signal })
   return baris.filter(({ aktif }) => aktif).sort((a, b) => a.harga - b.harga)
 }
 

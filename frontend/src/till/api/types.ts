@@ -46,7 +46,7 @@ export type CustomerRef = { qr: string } | { telp: string }
 export type FoundCustomer = Schemas['PelangganFound']
 export type Package = Schemas['PaketRow']
 /** More packages than a till can show. */
-export const MOST_PACKAGES = 100
+export const MAX_PACKAGES = 100
 export type PayMethod = Schemas['Means']
 
 /** The body as the till sends it: always for a customer who was found. `ulang` repeats the same top-up on purpose. */

@@ -12,7 +12,7 @@ import LogInPage from '@/till/features/masuk/masuk-page'
 import PairPage from '@/till/features/pasang/pasang-page'
 import { draft } from '@/till/features/till/draft'
 import { listenForScans } from '@/till/lib/page/keyboard'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { navigate, paths, usePath } from '@/till/lib/page/router'
 import { NOT_OURS, useScans } from '@/till/lib/scan/scans'
 import { useSession } from '@/till/lib/session/session'
@@ -36,7 +36,7 @@ export function App() {
   )
   useFollowTopUps()
   useFollowSession()
-  useEffect(() => listenForScans(useScans.getState().push, () => tell.failure(NOT_OURS)), [])
+  useEffect(() => listenForScans(useScans.getState().push, () => notify.failure(NOT_OURS)), [])
 
   return (
     <QueryClientProvider client={client}>

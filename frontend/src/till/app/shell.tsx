@@ -7,7 +7,7 @@ import { Spinner } from '@/shared/ui/spinner'
 import { lock, useIdleLock } from '@/till/app/lock'
 import { fetchScreens, type Screen, screenAt, screens, till } from '@/till/app/screens'
 import { useNow } from '@/till/lib/page/clock'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { navigate, paths } from '@/till/lib/page/router'
 import { isCustomerCode, useScans } from '@/till/lib/scan/scans'
 import { useLive } from '@/till/lib/session/live'
@@ -49,8 +49,8 @@ function useScanLeads(sells: boolean): void {
     if (waiting === null) return
     if (sells && isCustomerCode(waiting)) return navigate(paths.till)
     useScans.getState().take()
-    if (!sells) tell.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
-    else tell.info('Itu stiker mesin. Pindai kode pelanggan.')
+    if (!sells) notify.info('Isi saldo hanya lewat tablet yang dipasang di outlet.')
+    else notify.info('Itu stiker mesin. Pindai kode pelanggan.')
   }, [sells, waiting])
 }
 
@@ -142,12 +142,12 @@ function LineState() {
   const connected = useConnected()
   const live = useLive(({ is }) => is !== 'down')
   const now = useNow(60_000)
-  const words = connected ? (live ? 'Terhubung' : 'Menyambung…') : 'Terputus'
+  const text = connected ? (live ? 'Terhubung' : 'Menyambung…') : 'Terputus'
   return (
     <p className={styles.line} data-down={!(connected && live) || undefined}>
       <span className={styles.dot} aria-hidden="true" />
       <span role="status" className={styles.lineWords}>
-        {words}
+        {text}
       </span>
       <span className="digits" translate="no">
         {clockTime(now)}

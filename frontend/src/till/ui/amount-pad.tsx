@@ -4,7 +4,7 @@ import { ExtraKey, Keypad } from '@/till/ui/keypad'
 import styles from './amount-pad.module.css'
 
 /** The maximum of a single movement of money. */
-export const MOST = 20_000_000
+export const MAX_AMOUNT = 20_000_000
 
 interface Props {
   label: string
@@ -18,7 +18,7 @@ interface Props {
 }
 
 /** An amount in rupiah on the till's own keypad. */
-export function AmountPad({ label, value, max = MOST, replace = false, onChange, onEnter }: Props) {
+export function AmountPad({ label, value, max = MAX_AMOUNT, replace = false, onChange, onEnter }: Props) {
   const [fresh, setFresh] = useState(replace)
   function add(digits: string) {
     const longer = Number(`${fresh ? '' : value}${digits}`)

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import { keepOnTop } from '@/shared/lib/toast/toast-layer'
 import { IconButton } from '@/shared/ui/icon-button'
-import { tell, useNotice } from '@/till/lib/page/notices'
+import { notify, useNotice } from '@/till/lib/page/notices'
 import styles from './notices.module.css'
 
 /** Display time, long enough to read while the hands are busy. */
@@ -21,14 +21,14 @@ export function Notices() {
   useEffect(() => keepOnTop(place), [place])
   useEffect(() => {
     if (!notice) return
-    const timer = setTimeout(tell.clear, SHOWN_MS)
+    const timer = setTimeout(notify.clear, SHOWN_MS)
     return () => clearTimeout(timer)
   }, [notice])
   return createPortal(
     notice && (
       <div key={notice.id} className={styles.notice} data-kind={notice.kind}>
         <p>{notice.text}</p>
-        <IconButton label="Tutup" onClick={tell.clear}>
+        <IconButton label="Tutup" onClick={notify.clear}>
           <X size={20} aria-hidden />
         </IconButton>
       </div>

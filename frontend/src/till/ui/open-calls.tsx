@@ -3,7 +3,7 @@ import { keys } from '@/till/api/keys'
 import type { OpenCall } from '@/till/lib/money/money-calls'
 import { useMoney, useMyOpenCalls } from '@/till/lib/money/use-money'
 import { reasonOf } from '@/till/lib/page/explain'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { Unanswered } from '@/till/ui/unanswered'
 
 /** Unanswered calls of the current member of staff from a screen whose dialog is closed. */
@@ -19,11 +19,11 @@ function OpenOne({ call }: { call: OpenCall }) {
   }
   const money = useMoney(call.subject, {
     onDone: () => {
-      tell.info(`Sudah terjadi: ${call.what}`)
+      notify.info(`Sudah terjadi: ${call.what}`)
       look()
     },
     onRefused: (error) => {
-      tell.failure(`Tidak terjadi: ${call.what} ${reasonOf(error)}`)
+      notify.failure(`Tidak terjadi: ${call.what} ${reasonOf(error)}`)
       look()
     },
   })

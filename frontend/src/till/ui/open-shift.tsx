@@ -5,11 +5,11 @@ import { Button } from '@/shared/ui/button'
 import { openingOf } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
 import type { Shift } from '@/till/api/types'
-import { MOST_IN_DRAWER } from '@/till/lib/money/cash-count'
+import { MAX_IN_DRAWER } from '@/till/lib/money/cash-count'
 import { useMoney } from '@/till/lib/money/use-money'
 import { whenSilent } from '@/till/lib/page/keyboard'
 import { useConnected } from '@/till/lib/session/use-connected'
-import { tellShift } from '@/till/lib/shift/shift-news'
+import { sendShiftChange } from '@/till/lib/shift/shift-change'
 import { AmountPad } from '@/till/ui/amount-pad'
 import { Unanswered } from '@/till/ui/unanswered'
 import styles from './open-shift.module.css'
@@ -25,7 +25,7 @@ export function OpenShift() {
   // On a refusal, another tab may have opened the shift first.
   const money = useMoney<Shift>('shift:open', {
     onDone: () => {
-      tellShift(null)
+      sendShiftChange(null)
       look()
     },
     onRefused: look,
@@ -53,7 +53,7 @@ export function OpenShift() {
             <AmountPad
               label="Modal di laci"
               value={float}
-              max={MOST_IN_DRAWER}
+              max={MAX_IN_DRAWER}
               onChange={setFloat}
               onEnter={() => connected && whenSilent(open)}
             />

@@ -135,7 +135,7 @@ fn after_sigkill_of_both_the_next_start_recovers() {
 }
 
 #[test]
-fn it_outlives_the_thread_that_started_it() {
+fn it_survives_the_thread_that_started_it() {
     let temp = Temp::new();
     let settings = temp.settings();
     let postgres = thread::spawn(move || Postgres::start(&settings).unwrap()).join().unwrap();

@@ -21,31 +21,31 @@ pub struct Transcript(Vec<Step>);
 
 #[derive(Debug)]
 struct Step {
-    told: String,
+    input: String,
     does: Does,
 }
 
 #[derive(Debug, Default, PartialEq)]
 struct Does {
-    says: Vec<(&'static str, Value)>,
+    sent: Vec<(&'static str, Value)>,
     relay: bool,
 }
 
 impl Transcript {
-    pub fn told(&mut self, told: String) {
-        let relay = self.0.last().is_some_and(|before| before.does.relay) && told != "off";
-        self.0.push(Step { told, does: Does { says: Vec::new(), relay } });
+    pub fn record_input(&mut self, input: String) {
+        let relay = self.0.last().is_some_and(|before| before.does.relay) && input != "off";
+        self.0.push(Step { input, does: Does { sent: Vec::new(), relay } });
     }
 
-    pub fn says(&mut self, word: &DeviceMessage) {
-        let said = match word {
+    pub fn record_output(&mut self, message: &DeviceMessage) {
+        let kind = match message {
             DeviceMessage::Gone(_) => "gone",
             // Heartbeats follow the core's own clock.
             DeviceMessage::Heartbeat(_) => return,
-            word => word.topic().as_str(),
+            message => message.topic().as_str(),
         };
         if let Some(step) = self.0.last_mut() {
-            step.does.says.push((said, common(serde_json::from_slice(&word.json()).unwrap())));
+            step.does.sent.push((kind, common(serde_json::from_slice(&message.json()).unwrap())));
         }
     }
 
@@ -56,8 +56,8 @@ impl Transcript {
     }
 }
 
-fn common(word: Map<String, Value>) -> Value {
-    word.into_iter().filter(|(field, _)| !ITS_OWN.contains(&field.as_str())).collect()
+fn common(message: Map<String, Value>) -> Value {
+    message.into_iter().filter(|(field, _)| !ITS_OWN.contains(&field.as_str())).collect()
 }
 
 /// Builds the core as a process. `None`, with a note on stderr: no suitable compiler exists here.
@@ -96,37 +96,37 @@ pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     let mut process = Command::new(core).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut steps: Vec<Step> = Vec::new();
     for Transcript(of) in transcripts {
-        let on = of.iter().rev().find(|step| step.told == "off" || step.told.starts_with("boot"));
-        let ends = if on.is_some_and(|step| step.told != "off") { &["off", "blank"][..] } else { &["blank"] };
+        let on = of.iter().rev().find(|step| step.input == "off" || step.input.starts_with("boot"));
+        let ends = if on.is_some_and(|step| step.input != "off") { &["off", "blank"][..] } else { &["blank"] };
         steps.extend(of);
-        steps.extend(ends.iter().map(|end| Step { told: (*end).to_owned(), does: Does::default() }));
+        steps.extend(ends.iter().map(|end| Step { input: (*end).to_owned(), does: Does::default() }));
     }
     let mut input = process.stdin.take().unwrap();
-    let lines: String = steps.iter().map(|step| format!("{}\n", step.told)).collect();
+    let lines: String = steps.iter().map(|step| format!("{}\n", step.input)).collect();
     let telling = thread::spawn(move || input.write_all(lines.as_bytes()));
-    let (mut heard, mut complaint) = (String::new(), String::new());
-    process.stdout.take().unwrap().read_to_string(&mut heard).unwrap();
+    let (mut output, mut complaint) = (String::new(), String::new());
+    process.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     process.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
     // A broken pipe only means that the process ended; its exit status and stderr give the reason.
     let _ = telling.join().unwrap();
-    let answers = answers(&heard);
+    let answers = answers(&output);
     let mut before: VecDeque<String> = VecDeque::new();
     for (n, step) in steps.iter().enumerate() {
         before.truncate(SHOWN);
         let answer =
-            answers.get(n).unwrap_or_else(|| panic!("seed {seed}: no answer to {before:#?}, {}: {complaint}", step.told));
-        let does = does(answer, n.checked_sub(1).is_some_and(|before| steps[before].does.relay) && step.told != "off");
-        assert_eq!(does, step.does, "seed {seed}: the core and the model, told `{}` after {before:#?}", step.told);
-        before.push_front(step.told.clone());
+            answers.get(n).unwrap_or_else(|| panic!("seed {seed}: no answer to {before:#?}, {}: {complaint}", step.input));
+        let does = does(answer, n.checked_sub(1).is_some_and(|before| steps[before].does.relay) && step.input != "off");
+        assert_eq!(does, step.does, "seed {seed}: the core and the model, given `{}` after {before:#?}", step.input);
+        before.push_front(step.input.clone());
     }
     assert!(process.wait().unwrap().success(), "seed {seed}: {complaint}");
     steps.windows(2).filter(|pair| !pair[0].does.relay && pair[1].does.relay).count()
 }
 
 /// The lines of each answer.
-fn answers(heard: &str) -> Vec<Vec<&str>> {
+fn answers(output: &str) -> Vec<Vec<&str>> {
     let mut answers = vec![Vec::new()];
-    for line in heard.lines() {
+    for line in output.lines() {
         match line.strip_prefix(". ") {
             Some(_) => answers.push(Vec::new()),
             None => answers.last_mut().unwrap().push(line),
@@ -139,20 +139,20 @@ fn answers(heard: &str) -> Vec<Vec<&str>> {
 /// The actions of the core, which began with its relay at `relay`. It must save before it switches on, and switch on before it sends
 /// anything.
 fn does(answer: &[&str], mut relay: bool) -> Does {
-    let (mut says, mut saved) = (Vec::new(), false);
+    let (mut sent, mut saved) = (Vec::new(), false);
     for line in answer {
         match line.split_once(' ') {
             Some(("journal", _)) => saved = true,
             Some(("relay", on)) => {
-                assert!(on == "off" || saved && says.is_empty(), "on before it is saved, or after it is told: {answer:?}");
+                assert!(on == "off" || saved && sent.is_empty(), "on before it is saved, or after it is reported: {answer:?}");
                 relay = on == "on";
             }
-            Some((said, word)) if said != Topic::Hb.as_str() => {
-                let said = ["ack", "state", "gone"].into_iter().find(|name| *name == said).unwrap_or_else(|| panic!("{line}"));
-                says.push((said, common(serde_json::from_str(word).unwrap())));
+            Some((kind, message)) if kind != Topic::Hb.as_str() => {
+                let kind = ["ack", "state", "gone"].into_iter().find(|name| *name == kind).unwrap_or_else(|| panic!("{line}"));
+                sent.push((kind, common(serde_json::from_str(message).unwrap())));
             }
             _ => {}
         }
     }
-    Does { says, relay }
+    Does { sent, relay }
 }

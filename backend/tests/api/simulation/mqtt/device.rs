@@ -96,17 +96,17 @@ impl Body {
     /// The device drops its connection; returns the one it had.
     pub fn parted(&mut self, now: Timestamp) -> Option<ConnectionId> {
         let line = self.line.take()?;
-        self.told("unlink", now);
+        self.record_input("unlink", now);
         Some(line)
     }
 
     /// Records an input of the device in the transcript.
-    pub fn told(&mut self, what: &str, now: Timestamp) {
+    pub fn record_input(&mut self, what: &str, now: Timestamp) {
         let up_ms = self.up_ms(now);
         if self.model.is_some()
             && let Some(transcript) = &mut self.transcript
         {
-            transcript.told(match what.split_once(' ') {
+            transcript.record_input(match what.split_once(' ') {
                 Some((verb, rest)) => format!("{verb} {up_ms} {rest}"),
                 None => format!("{what} {up_ms}"),
             });
@@ -114,9 +114,9 @@ impl Body {
     }
 
     /// Records a message of the device in the transcript.
-    pub fn says(&mut self, word: &DeviceMessage) {
+    pub fn record_output(&mut self, message: &DeviceMessage) {
         if let Some(transcript) = &mut self.transcript {
-            transcript.says(word);
+            transcript.record_output(message);
         }
     }
 
@@ -179,7 +179,7 @@ impl World<Mqtt> {
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
         of.model = Some(Device::boot(boot, of.journal.clone()));
-        of.told(&format!("boot {boot} 0"), now);
+        of.record_input(&format!("boot {boot} 0"), now);
         if let Some(rest) = of.runs(now) {
             let off_ms = of.true_ms(rest.left_ms);
             self.note("power is back in a run");
@@ -202,9 +202,9 @@ impl World<Mqtt> {
         let of = &mut self.devices.machines[machine].bodies[body];
         (of.model, of.next_tick) = (None, None);
         if let Some(transcript) = &mut of.transcript {
-            transcript.told("off".to_owned());
+            transcript.record_input("off".to_owned());
             if forgets {
-                transcript.told("blank".to_owned());
+                transcript.record_input("blank".to_owned());
             }
         }
         if forgets {
@@ -224,7 +224,7 @@ impl World<Mqtt> {
         let due = model.tick_at().is_some_and(|at| at <= up_ms);
         let acts = if due { model.tick(up_ms) } else { Vec::new() };
         if due && up_ms > 0 {
-            of.told("tick", now);
+            of.record_input("tick", now);
         }
         self.act(machine, body, &acts);
     }
@@ -241,7 +241,7 @@ impl World<Mqtt> {
     }
 
     /// A device receives a command.
-    pub(super) fn device_hears(&mut self, machine: usize, body: usize, cmd: &Cmd) {
+    pub(super) fn device_receives(&mut self, machine: usize, body: usize, cmd: &Cmd) {
         let now = self.now;
         let Some(of) = self.body(machine, body) else { return };
         let up_ms = of.up_ms(now);
@@ -249,7 +249,7 @@ impl World<Mqtt> {
         let Some(model) = &mut of.model else { return };
         let known = model.journal().result_of(cmd.cmd_id, Timestamp::default()).is_some();
         let acts = model.on_command(cmd, up_ms);
-        of.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()), now);
+        of.record_input(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()), now);
         let after = of.runs(now);
         if cmd.op == Op::Start && !known && now.ms() < cmd.exp * 1000 - IN_TIME_MS {
             let expired = |act: &Act| matches!(act, Act::Send(Outgoing::Ack { result: AckResult::Expired, .. }));
@@ -291,8 +291,8 @@ impl World<Mqtt> {
                 Act::Send(saying) => {
                     let up_ms = of.up_ms(now);
                     if let Some(model) = &mut of.model {
-                        let word = model.message(*saying, up_ms);
-                        self.device_says(machine, body, word);
+                        let message = model.message(*saying, up_ms);
+                        self.device_sends(machine, body, message);
                     }
                 }
             }
@@ -303,18 +303,18 @@ impl World<Mqtt> {
     /// The device sends its state report as the first message of a connection.
     pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
         let now = self.now;
-        self.devices.machines[machine].bodies[body].told("subscribed", now);
+        self.devices.machines[machine].bodies[body].record_input("subscribed", now);
         self.act(machine, body, &[Act::Send(Outgoing::State)]);
     }
 
-    pub(super) fn beat(&mut self, line: ConnectionId) {
+    pub(super) fn send_heartbeat(&mut self, line: ConnectionId) {
         let now = self.now;
         let Some((machine, body)) = self.holder(line) else { return };
         let Some(of) = self.body(machine, body) else { return };
         let up_ms = of.up_ms(now);
         let Some(model) = &mut of.model else { return };
-        let word = model.heartbeat(Some(-61), up_ms);
-        self.device_says(machine, body, word);
+        let message = model.heartbeat(Some(-61), up_ms);
+        self.device_sends(machine, body, message);
         self.later(HEARTBEAT_MS, Happens::Heartbeat { line });
     }
 
@@ -326,7 +326,7 @@ impl World<Mqtt> {
         let of = &mut self.devices.machines[machine].bodies[0];
         if let Some(model) = &mut of.model {
             model.set_faulty(true);
-            of.told("fault 1", now);
+            of.record_input("fault 1", now);
             let after_ms = 1_000 + self.up_to(3 * 60_000);
             self.later(after_ms, Happens::Repaired { machine });
         }
@@ -337,7 +337,7 @@ impl World<Mqtt> {
         let of = &mut self.devices.machines[machine].bodies[0];
         if let Some(model) = &mut of.model {
             model.set_faulty(false);
-            of.told("fault 0", now);
+            of.record_input("fault 0", now);
         }
     }
 

@@ -86,8 +86,8 @@ impl World<Mqtt> {
         model.connect();
         let will = model.will();
         (of.line, of.tries) = (Some(line), 0);
-        of.told("link", now);
-        of.says(&will);
+        of.record_input("link", now);
+        of.record_output(&will);
         self.take_over(machine);
         let made = Line { machine, body, carries: true, held: true, granted: false, free_at: [self.now; 2] };
         self.devices.lines.insert(line, made);
@@ -240,29 +240,29 @@ impl World<Mqtt> {
         }
     }
 
-    pub(super) fn device_says(&mut self, machine: usize, body: usize, word: DeviceMessage) {
+    pub(super) fn device_sends(&mut self, machine: usize, body: usize, message: DeviceMessage) {
         let Some(of) = self.body(machine, body) else { return };
         let (Some(line), apart) = (of.line, of.speaks_apart) else { return };
         let Some(way) = self.devices.lines.get(&line).filter(|way| way.granted) else { return };
         let carries = way.carries;
-        self.devices.machines[machine].bodies[body].says(&word);
+        self.devices.machines[machine].bodies[body].record_output(&message);
         if !carries {
             return;
         }
-        let (said_at, mut after_ms) = (self.now, self.way_ms(machine));
+        let (sent_at, mut after_ms) = (self.now, self.way_ms(machine));
         if !apart {
             after_ms = self.in_order(line, TO_SERVER, after_ms);
         }
-        self.later(after_ms, Happens::ToServer { machine, line, word, said_at });
+        self.later(after_ms, Happens::ToServer { machine, line, message, sent_at });
     }
 
-    pub(super) fn word_arrives(&mut self, machine: usize, line: ConnectionId, word: &DeviceMessage, said_at: Timestamp) {
+    pub(super) fn message_arrives(&mut self, machine: usize, line: ConnectionId, message: &DeviceMessage, sent_at: Timestamp) {
         if !self.devices.lines.get(&line).is_some_and(|of| of.carries && of.held) {
             return;
         }
         let apart = self.body(machine, 0).is_some_and(|of| of.speaks_apart);
         let from = if apart { ConnectionId(line.0 + APART) } else { line };
-        self.server_hears_word(machine, from, word, said_at);
+        self.server_receives_message(machine, from, message, sent_at);
     }
 
     /// The server sends a command.
@@ -279,7 +279,7 @@ impl World<Mqtt> {
         if self.devices.lines.get(&line).is_some_and(carries)
             && let Some((machine, body)) = self.holder(line)
         {
-            self.device_hears(machine, body, cmd);
+            self.device_receives(machine, body, cmd);
         }
     }
 }

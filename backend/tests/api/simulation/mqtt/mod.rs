@@ -87,8 +87,8 @@ pub enum Happens {
     ToServer {
         machine: usize,
         line: ConnectionId,
-        word: DeviceMessage,
-        said_at: Timestamp,
+        message: DeviceMessage,
+        sent_at: Timestamp,
     },
     ToDevice {
         machine: usize,
@@ -127,13 +127,13 @@ pub enum Happens {
         machine: usize,
     },
     /// A device's message reaches the machine's actor.
-    Told {
+    Reported {
         life: u32,
         machine: usize,
         event: DeviceEvent,
     },
     /// A command reaches the conversation.
-    Say {
+    Send {
         life: u32,
         cmd: Command,
     },
@@ -219,20 +219,20 @@ impl Devices for Mqtt {
             Happens::Lost { line } => world.lost(line),
             Happens::Closed { line } => world.closed(line),
             Happens::Ping { line } => world.ping(line),
-            Happens::ToServer { machine, line, word, said_at } => world.word_arrives(machine, line, &word, said_at),
+            Happens::ToServer { machine, line, message, sent_at } => world.message_arrives(machine, line, &message, sent_at),
             Happens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
             Happens::Power { machine, body } => world.power(machine, body),
             Happens::Tick { machine, body, boot } => world.tick(machine, body, boot),
-            Happens::Heartbeat { line } => world.beat(line),
+            Happens::Heartbeat { line } => world.send_heartbeat(line),
             Happens::Silent { machine } => world.falls_silent(machine),
             Happens::CloneLeaves { machine } => world.clone_leaves(machine),
             Happens::Repaired { machine } => world.repaired(machine),
             Happens::Silence { life, machine } if life == world.server.life => world.silence(machine),
-            Happens::Told { life, machine, event } if life == world.server.life => {
+            Happens::Reported { life, machine, event } if life == world.server.life => {
                 let now = world.now;
-                world.server_hears(machine, event, now);
+                world.server_receives(machine, event, now);
             }
-            Happens::Say { life, cmd } if life == world.server.life => world.say(&cmd),
+            Happens::Send { life, cmd } if life == world.server.life => world.send_command(&cmd),
             Happens::Presence { life, machine } if life == world.server.life => world.record_presence(machine),
             Happens::RecordRest { life } if life == world.server.life => world.record_rest(),
             Happens::Flag { machine } => world.flag(machine),

@@ -22,10 +22,10 @@ impl World<Mqtt> {
         let (life, talk) = (self.server.life, &mut self.devices.talks[machine]);
         if talk.presence.known.is_none() && self.server.up_since.ms_until(self.now) < GRACE_MS {
             self.note("probe spared: it is on its way back");
-            return self.tell(machine, Input::Start(start));
+            return self.send_input(machine, Input::Start(start));
         }
         match talk.conversation.probe(self.now) {
-            ProbeStep::Fresh => self.tell(machine, Input::Start(start)),
+            ProbeStep::Fresh => self.send_input(machine, Input::Start(start)),
             ProbeStep::Offline => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
@@ -47,7 +47,7 @@ impl World<Mqtt> {
         for (request, start) in std::mem::take(&mut talk.waiting) {
             if present {
                 self.note("probe answered");
-                self.tell(machine, Input::Start(start));
+                self.send_input(machine, Input::Start(start));
             } else {
                 self.is_offline(request);
             }
@@ -61,7 +61,7 @@ impl World<Mqtt> {
         let was_fresh = talk.conversation.was_fresh(self.now);
         self.note("probe not answered");
         if was_fresh {
-            self.tell(machine, Input::Start(start));
+            self.send_input(machine, Input::Start(start));
         } else {
             self.is_offline(request);
         }

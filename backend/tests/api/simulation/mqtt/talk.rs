@@ -25,7 +25,7 @@ const LOST: f64 = 0.001;
 /// By then the effects of a message are committed and shown.
 const SHOWN_MS: i64 = 8_000;
 
-const STALE: &str = "stale word";
+const STALE: &str = "stale message";
 
 /// The process's state for one device.
 #[derive(Debug, Default)]
@@ -107,9 +107,9 @@ impl World<Mqtt> {
                 self.note_grounds(machine, &event, grounds);
                 if self.troubled && self.chance(LOST) {
                     self.devices.talks[machine].lost_at = Some(self.now);
-                    return self.note("word finds no room");
+                    return self.note("message finds no room");
                 }
-                self.later(0, Happens::Told { life, machine, event });
+                self.later(0, Happens::Reported { life, machine, event });
             }
             Effect::Presence(present) => self.note_presence(machine, present),
             Effect::Write(link, cmd) => self.transmit(machine, link, cmd),
@@ -179,25 +179,32 @@ impl World<Mqtt> {
             return self.note("command finds no room");
         }
         let life = self.server.life;
-        self.later(0, Happens::Say { life, cmd });
+        self.later(0, Happens::Send { life, cmd });
     }
 
-    pub(super) fn say(&mut self, cmd: &Command) {
+    pub(super) fn send_command(&mut self, cmd: &Command) {
         let machine = usize::try_from(cmd.idmesin.get()).unwrap() - 1;
         self.converse(machine, |talk, now| talk.send(cmd, cmd.held_here, now));
     }
 
     /// The server receives a device's message.
-    pub(super) fn server_hears_word(&mut self, machine: usize, from: ConnectionId, word: &DeviceMessage, said_at: Timestamp) {
+    pub(super) fn server_receives_message(
+        &mut self,
+        machine: usize,
+        from: ConnectionId,
+        message: &DeviceMessage,
+        sent_at: Timestamp,
+    ) {
         let stale = self.seen.get(STALE).copied();
-        self.converse(machine, |talk, now| talk.on_message(from, word, now));
+        self.converse(machine, |talk, now| talk.on_message(from, message, now));
         let talk = &mut self.devices.talks[machine];
-        if let DeviceMessage::State(state) = word
+        if let DeviceMessage::State(state) = message
             && self.seen.get(STALE).copied() == stale
         {
             talk.runs = state.run.map(|run| run.cmd_id);
         }
-        let quick = said_at.ms_until(self.now) <= WAY_MS && matches!(word, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
+        let quick =
+            sent_at.ms_until(self.now) <= WAY_MS && matches!(message, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let life = self.server.life;
             self.later(SHOWN_MS, Happens::Countdown { life, machine, cmd_id });

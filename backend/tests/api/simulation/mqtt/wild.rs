@@ -13,7 +13,7 @@ use super::core::Transcript;
 
 const STEPS: u32 = 600;
 /// Number of commands that may be repeated: fewer than a device remembers, because the order in which it forgets is not specified.
-const SAID: usize = 12;
+const MAX_SENT: usize = 12;
 /// The server's clock when a device boots.
 const SERVER_MS: i64 = 1_800_000_000_000;
 
@@ -25,7 +25,7 @@ struct Wild {
     up_ms: i64,
     subscribed: bool,
     epoch: i64,
-    said: Vec<Uuid>,
+    sent: Vec<Uuid>,
     /// When the device sent its state reports.
     states: Vec<i64>,
     transcript: Transcript,
@@ -56,23 +56,23 @@ impl Wild {
             0..3 => self.off(),
             3..8 => {
                 self.subscribed = false;
-                self.told("unlink");
+                self.record_input("unlink");
             }
             8..10 => {
                 let faulty = rng.random_bool(0.3);
                 if let Some(model) = &mut self.model {
                     model.set_faulty(faulty);
                 }
-                self.told(if faulty { "fault 1" } else { "fault 0" });
+                self.record_input(if faulty { "fault 1" } else { "fault 0" });
             }
             _ if !self.subscribed => self.subscribe(),
             10..12 => {
                 let cmd = self.cmd(rng);
-                self.told(&format!("kept {}", String::from_utf8(cmd.json()).unwrap()));
+                self.record_input(&format!("kept {}", String::from_utf8(cmd.json()).unwrap()));
             }
             _ => {
                 let cmd = self.cmd(rng);
-                self.told(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()));
+                self.record_input(&format!("cmd {}", String::from_utf8(cmd.json()).unwrap()));
                 let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.on_command(&cmd, self.up_ms));
                 self.act(&acts);
             }
@@ -83,14 +83,14 @@ impl Wild {
         let server_ms = SERVER_MS + self.up_ms;
         let cmd_id = match rng.random_range(0..20) {
             0 => Uuid::nil(),
-            1..9 if !self.said.is_empty() => self.said[rng.random_range(0..self.said.len())],
+            1..9 if !self.sent.is_empty() => self.sent[rng.random_range(0..self.sent.len())],
             _ => Uuid::from_u128(rng.random()),
         };
-        if !cmd_id.is_nil() && !self.said.contains(&cmd_id) {
-            if self.said.len() == SAID {
-                self.said.remove(0);
+        if !cmd_id.is_nil() && !self.sent.contains(&cmd_id) {
+            if self.sent.len() == MAX_SENT {
+                self.sent.remove(0);
             }
-            self.said.push(cmd_id);
+            self.sent.push(cmd_id);
         }
         self.epoch += i64::from(rng.random_bool(0.3));
         let echo = match rng.random_range(0..10) {
@@ -113,19 +113,19 @@ impl Wild {
     fn boot(&mut self, rng: &mut StdRng) {
         if rng.random_bool(0.1) {
             self.journal = DeviceMemory::default();
-            self.transcript.told("blank".to_owned());
+            self.transcript.record_input("blank".to_owned());
         }
         self.boots += 1;
         (self.up_ms, self.subscribed) = (0, false);
         self.states.clear();
         self.model = Some(Device::boot(self.boots, self.journal.clone()));
-        self.told(&format!("boot {} 0", self.boots));
+        self.record_input(&format!("boot {} 0", self.boots));
         self.tick();
     }
 
     fn off(&mut self) {
         self.model = None;
-        self.transcript.told("off".to_owned());
+        self.transcript.record_input("off".to_owned());
     }
 
     /// Connects and subscribes.
@@ -133,10 +133,10 @@ impl Wild {
         let Some(model) = &mut self.model else { return };
         model.connect();
         let will = model.will();
-        self.told("link");
-        self.transcript.says(&will);
+        self.record_input("link");
+        self.transcript.record_output(&will);
         self.subscribed = true;
-        self.told("subscribed");
+        self.record_input("subscribed");
         self.act(&[Act::Send(Outgoing::State)]);
     }
 
@@ -145,7 +145,7 @@ impl Wild {
         let until = self.up_ms + ms;
         while let Some(at) = self.model.as_ref().and_then(Device::tick_at).filter(|at| *at <= until) {
             self.up_ms = self.up_ms.max(at);
-            self.told("tick");
+            self.record_input("tick");
             self.tick();
         }
         self.up_ms = until;
@@ -163,19 +163,19 @@ impl Wild {
                 Act::Save => self.journal = model.journal(),
                 Act::Relay(on) => self.transcript.switches(*on),
                 Act::Send(saying) if self.subscribed => {
-                    let word = model.message(*saying, self.up_ms);
-                    if matches!(word, DeviceMessage::State(_)) {
+                    let message = model.message(*saying, self.up_ms);
+                    if matches!(message, DeviceMessage::State(_)) {
                         self.states.push(self.up_ms);
                     }
-                    self.transcript.says(&word);
+                    self.transcript.record_output(&message);
                 }
                 Act::Send(_) => {}
             }
         }
     }
 
-    fn told(&mut self, what: &str) {
+    fn record_input(&mut self, what: &str) {
         let (verb, rest) = what.split_once(' ').unwrap_or((what, ""));
-        self.transcript.told(format!("{verb} {} {rest}", self.up_ms).trim_end().to_owned());
+        self.transcript.record_input(format!("{verb} {} {rest}", self.up_ms).trim_end().to_owned());
     }
 }

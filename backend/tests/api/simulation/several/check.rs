@@ -19,35 +19,35 @@ pub const WORTH: [&str; 37] = [
     "paused for about its life",
     "paused for longer than its life",
     "killed",
-    "told to leave",
+    "asked to leave",
     "has left",
     "database frozen",
-    "words of the table lost",
-    "word without a link",
-    "words through the table",
-    "said for another server",
+    "messages of the table lost",
+    "message without a link",
+    "messages through the table",
+    "sent for another server",
     "shards gained",
     "shard handed over",
     "slow commit",
     "claim passed over a commit",
     "hand-over waited for a commit",
     "fence waited for a move",
-    "beat took too long",
+    "heartbeat took too long",
     "taken over",
     "taken over in time",
     "fence did not stand",
-    "fence did not stand for a word",
-    "no news",
-    "news cut",
-    "news lost",
-    "news missed",
-    "news piled up",
-    "news after its purchase was over",
-    "news began a start",
-    "news said a start",
+    "fence did not match for a message",
+    "no notifications",
+    "notifications cut",
+    "notification lost",
+    "notification missed",
+    "notification buffered",
+    "notification after its purchase was over",
+    "notification began a start",
+    "notification sent a start",
     "finished by another server",
-    "decided at its owner, told elsewhere",
-    "last tick heard",
+    "decided at its owner, answered by another server",
+    "last tick received",
     "started",
     "stopped",
     "refused",
@@ -92,22 +92,22 @@ impl<D: Devices> World<D> {
     /// A device's message was recorded.
     pub fn has_recorded(&mut self, machine: usize, fence: Option<Fence>) {
         let stands = self.several.as_ref().zip(fence).is_none_or(|(several, fence)| several.shards.stands(&fence));
-        assert!(stands, "an old owner's word is on record: machine {machine}");
+        assert!(stands, "a former owner's message is on record: machine {machine}");
     }
 
     /// A request that waits at a server which does not own the machine gets its answer soon after the owner's decision.
     pub fn check_answered_soon(&mut self, request: usize, outcome: Outcome) {
         let (order, since) = (self.requests[request].order, self.requests[request].since);
-        let told = matches!(outcome, Outcome::Started | Outcome::NotStarted | Outcome::ReadAgain);
-        if self.several.is_none() || self.server.owns(order.machine) || !told {
+        let answered = matches!(outcome, Outcome::Started | Outcome::NotStarted | Outcome::ReadAgain);
+        if self.several.is_none() || self.server.owns(order.machine) || !answered {
             return;
         }
         let purchase = self.store.by_receipt(order.customer, order.receipt);
         let Some(decided) = purchase.and_then(|id| self.several.as_ref()?.decided.get(&id)).copied() else { return };
         let known_ms = decided.max(since).ms_until(self.now);
         if self.is_calm_since(decided.max(since).plus_ms(-CALM_MS)) {
-            self.note("decided at its owner, told elsewhere");
-            assert!(known_ms <= LOOK_EVERY_MS + STATEMENTS_MS, "told {known_ms} ms after it was decided");
+            self.note("decided at its owner, answered by another server");
+            assert!(known_ms <= LOOK_EVERY_MS + STATEMENTS_MS, "answered {known_ms} ms after it was decided");
         }
     }
 
@@ -146,7 +146,7 @@ impl<D: Devices> World<D> {
         let Some(several) = &self.several else { return };
         assert!((0..self.servers()).all(|server| self.of(server).up), "all servers are up in the end");
         assert!((0..SHARDS).all(|shard| self.is_owned(shard)), "every shard has an owner in the end");
-        let waiting: Vec<_> = several.seats.iter().filter(|seat| seat.is_waiting()).collect();
+        let waiting: Vec<_> = several.watchers.iter().filter(|watcher| watcher.is_waiting()).collect();
         assert!(waiting.is_empty(), "a run without a last tick: {waiting:?}");
         for machine in 0..MACHINES {
             let runs = self.devices.runs(machine);

@@ -18,7 +18,7 @@ use super::super::plain::{self, FallsSilent, Plain};
 use super::super::store::OrderRow;
 use super::super::world::{Happening, MACHINES, World};
 use super::faults::AFTERWARDS_MS;
-use super::news::News;
+use super::notifications::Notifications;
 use super::{Happens, SILENT_MS, Without, outlet};
 
 /// By then all servers are up, and each has its share.
@@ -82,8 +82,8 @@ static WAYS: [Way; 15] = [
     Way { edges: &["after_send"], ..STARTS },
     // The server that holds the money receives the age of the ack; every other server queries for the remaining time.
     Way { to: "started", edges: POST, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
-    Way { to: "started, time left told", edges: POST, at: At::Another, ..STARTS },
-    Way { to: "started, time left never told", edges: POST, at: At::Another, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
+    Way { to: "started, time left reported", edges: POST, at: At::Another, ..STARTS },
+    Way { to: "started, time left never reported", edges: POST, at: At::Another, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
     Way {
         to: "already over",
         edges: POST,
@@ -233,8 +233,8 @@ impl World<Plain> {
         }
         // Nothing else fails, so that the edge is reached.
         world.troubled = false;
-        let news = News::that_loses(case.loses, world.now);
-        world.among_servers(case.servers, news, without);
+        let notifications = Notifications::that_loses(case.loses, world.now);
+        world.among_servers(case.servers, notifications, without);
         let machine = world.rng.random_range(0..MACHINES);
         world.plan_edge(case, machine);
         world
@@ -255,9 +255,9 @@ impl World<Plain> {
             let after_ms = self.up_to(DEVICES_WITHIN_MS);
             self.among(after_ms, Happens::Link { machine });
         }
-        for seat in 0..self.several.as_ref().unwrap().seats.len() {
+        for watcher in 0..self.several.as_ref().unwrap().watchers.len() {
             let after_ms = self.up_to(BUYS_MS);
-            self.among(after_ms, Happens::Sit { seat });
+            self.among(after_ms, Happens::Watch { watcher });
         }
         self.among(BUYS_MS, Happens::Buys);
         if case.way.end == PurchaseState::Stopped {
@@ -400,7 +400,7 @@ impl<D: Devices> World<D> {
         }
         self.perform_all(machine, undone);
         self.settles(machine);
-        mailbox.into_iter().for_each(|input| self.tell(machine, input));
+        mailbox.into_iter().for_each(|input| self.send_input(machine, input));
     }
 
     /// The machine has done all its work. When it is idle, no purchase is open there.

@@ -13,7 +13,7 @@ use super::{Happens, PRESSES, TROUBLE_MS};
 const JOIN_AGAIN_MS: i64 = 100;
 /// By then a device that lost its server is connected again, and so is a watcher.
 const LINK_WITHIN_MS: i64 = 4_000;
-const SIT_WITHIN_MS: i64 = 2_000;
+const WATCH_WITHIN_MS: i64 = 2_000;
 const NOBODY_THERE_MS: i64 = 500;
 /// How long after a pause or a freeze actions may still be late.
 pub(super) const AFTERWARDS_MS: i64 = 2_000;
@@ -35,9 +35,9 @@ impl<D: Devices> World<D> {
                 self.among(link_ms, Happens::Link { machine });
             }
         }
-        for seat in 0..self.several.as_ref().unwrap().seats.len() {
+        for watcher in 0..self.several.as_ref().unwrap().watchers.len() {
             let after_ms = self.up_to(30_000);
-            self.among(after_ms, Happens::Sit { seat });
+            self.among(after_ms, Happens::Watch { watcher });
         }
         for receipt in 1..=PRESSES {
             let after_ms = self.up_to(TROUBLE_MS);
@@ -65,8 +65,8 @@ impl<D: Devices> World<D> {
             4..=6 => self.kill(),
             7 => self.leave(),
             8 => self.freeze(),
-            9 => self.cut_news(),
-            _ => self.lose_words(),
+            9 => self.cut_notifications(),
+            _ => self.lose_messages(),
         }
     }
 
@@ -128,7 +128,7 @@ impl<D: Devices> World<D> {
         if !self.server.up || self.paused_until() > now || frozen_until > now {
             return;
         }
-        self.note("told to leave");
+        self.note("asked to leave");
         self.me().leaving = true;
         let node = self.me().node;
         self.several.as_mut().unwrap().shards.leave(node);
@@ -160,11 +160,11 @@ impl<D: Devices> World<D> {
         self.troubled_for(ms);
     }
 
-    fn lose_words(&mut self) {
-        let words = std::mem::take(&mut self.several.as_mut().unwrap().shards.words);
-        let kept: Vec<_> = words.into_iter().filter(|_| self.chance(0.5)).collect();
-        self.note("words of the table lost");
-        self.several.as_mut().unwrap().shards.words = kept;
+    fn lose_messages(&mut self) {
+        let messages = std::mem::take(&mut self.several.as_mut().unwrap().shards.messages);
+        let kept: Vec<_> = messages.into_iter().filter(|_| self.chance(0.5)).collect();
+        self.note("messages of the table lost");
+        self.several.as_mut().unwrap().shards.messages = kept;
     }
 
     /// The process ends; its clients connect to another one.
@@ -180,9 +180,9 @@ impl<D: Devices> World<D> {
                 self.among(after_ms, Happens::Link { machine });
             }
         }
-        for seat in self.leave_seats(life) {
-            let after_ms = self.up_to(SIT_WITHIN_MS);
-            self.among(after_ms, Happens::Sit { seat });
+        for watcher in self.disconnect_watchers(life) {
+            let after_ms = self.up_to(WATCH_WITHIN_MS);
+            self.among(after_ms, Happens::Watch { watcher });
         }
     }
 
@@ -237,7 +237,7 @@ impl<D: Devices> World<D> {
         if self.several.is_none() {
             return true;
         }
-        assert!(self.server.owns(machine), "a machine that is decided elsewhere commands: {op:?}");
+        assert!(self.server.owns(machine), "a machine that another server decides commands: {op:?}");
         self.note_commanded(machine, op);
         self.several.as_ref().unwrap().links[machine] == Some(self.server.life)
     }
@@ -247,7 +247,7 @@ impl<D: Devices> World<D> {
         let now = self.now;
         let Some(several) = &mut self.several else { return };
         several.mended_at = several.mended_at.max(now);
-        self.mend_news();
+        self.restore_notifications();
         self.among(LAST_EVERY_MS, Happens::Last);
     }
 
@@ -257,10 +257,10 @@ impl<D: Devices> World<D> {
             self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff && machine.unpaid.is_none());
         let up = (0..self.servers()).all(|server| self.of(server).up);
         let rests =
-            up && machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.told.is_some());
-        let (shared, told) = (self.all_is_shared(), self.is_a_run_told());
+            up && machines && self.store.open().next().is_none() && self.requests.iter().all(|request| request.answer.is_some());
+        let (shared, reported) = (self.all_is_shared(), self.is_a_run_report_in_flight());
         let several = self.several.as_mut().unwrap();
-        let rests = rests && several.silent.is_none() && shared && !told;
+        let rests = rests && several.silent.is_none() && shared && !reported;
         if !rests && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
             return self.among(LAST_EVERY_MS, Happens::Last);
         }

@@ -72,7 +72,7 @@ impl<D: Devices> World<D> {
         let then = Box::new(Happens::Own { life, number, seen });
         match self.several.as_ref().unwrap().shards.may_claim_now(node, now) {
             Some(alive) => {
-                let after_ms = self.beat_ms();
+                let after_ms = self.heartbeat_ms();
                 self.among(after_ms, Happens::Lock { node, most, alive, then });
             }
             None => self.among(0, *then),

@@ -10,13 +10,13 @@ use rand::Rng;
 use super::super::devices::Devices;
 use super::super::statements::Write;
 use super::super::world::{Happening, World};
-use super::news::Message;
-use super::shards::WordRow;
+use super::notifications::Message;
+use super::shards::DeviceMessageRow;
 
 #[derive(Debug)]
 pub enum Happens {
     // --- of one process ---
-    Beat {
+    Heartbeat {
         life: u32,
         number: u32,
     },
@@ -43,7 +43,7 @@ pub enum Happens {
         shards: Vec<i32>,
     },
     /// A heartbeat takes too long.
-    BeatFails {
+    HeartbeatFails {
         life: u32,
         number: u32,
     },
@@ -69,7 +69,7 @@ pub enum Happens {
     },
     Taken {
         life: u32,
-        words: Vec<WordRow>,
+        messages: Vec<DeviceMessageRow>,
     },
     Speak {
         life: u32,
@@ -81,13 +81,13 @@ pub enum Happens {
         open: Vec<(usize, Purchase)>,
         waiting: Vec<usize>,
     },
-    PassOn {
+    Forward {
         life: u32,
-        words: Vec<WordRow>,
+        messages: Vec<DeviceMessageRow>,
     },
     DeviceMessage {
         life: u32,
-        word: WordRow,
+        message: DeviceMessageRow,
     },
     /// Another server has sent a change notification.
     Received {
@@ -120,8 +120,8 @@ pub enum Happens {
         machine: usize,
     },
     /// A customer begins to watch.
-    Sit {
-        seat: usize,
+    Watch {
+        watcher: usize,
     },
     /// Those shards lost their server two seconds ago, in the fault of that number.
     TakenOver {
@@ -186,7 +186,7 @@ impl<D: Devices> World<D> {
                 Some((_, life)) => Needs::Process(life),
                 None => Needs::Nothing,
             },
-            Happening::Decided { life, .. } | Happening::Tell { life, .. } | Happening::Alarm { life, .. } => {
+            Happening::Decided { life, .. } | Happening::Input { life, .. } | Happening::Alarm { life, .. } => {
                 Needs::Process(*life)
             }
             Happening::Hold { life, .. } | Happening::Write(Write { life, .. }) | Happening::Load { life, .. } => {
@@ -235,12 +235,12 @@ impl<D: Devices> World<D> {
 
     pub fn happen_among(&mut self, what: Happens) {
         match what {
-            Happens::Beat { number, .. } => self.beats(number),
+            Happens::Heartbeat { number, .. } => self.sends_heartbeat(number),
             Happens::Claim { life, number, seen, most } if life == self.server.life => self.claims(number, seen, most),
             Happens::Own { number, seen, .. } => self.reads_own(number, seen),
             Happens::Learn { number, seen, owned, .. } => self.learns(number, seen, &owned),
             Happens::HandOver { number, shards, .. } => self.hands_over(number, shards),
-            Happens::BeatFails { number, .. } => self.beat_fails(number),
+            Happens::HeartbeatFails { number, .. } => self.heartbeat_fails(number),
             Happens::Lock { node, most, alive, then } => self.locks(node, most, &alive, then),
             Happens::Give { node, shard, then } => self.gives(node, shard, then),
             Happens::Move { idshards, to, then } => self.moves(&idshards, to, *then),
@@ -249,15 +249,15 @@ impl<D: Devices> World<D> {
             Happens::Mirror { look, .. } => self.mirrors(look),
             Happens::Mirrored { stored, .. } => self.mirrored(stored),
             Happens::Take { look, .. } => self.takes(look),
-            Happens::Taken { words, .. } => self.taken(words),
+            Happens::Taken { messages, .. } => self.taken(messages),
             Happens::Speak { look, .. } => self.speaks(look),
             Happens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
-            Happens::PassOn { life, words } => self.passed_on(life, words),
-            Happens::DeviceMessage { word, .. } => self.word_is_here(word),
-            Happens::Received { message, .. } => self.hears_news(message),
+            Happens::Forward { life, messages } => self.forwarded(life, messages),
+            Happens::DeviceMessage { message, .. } => self.forward_or_deliver(message),
+            Happens::Received { message, .. } => self.receive_notification(message),
             Happens::Boot { server } => self.boot_among(server),
             Happens::Link { machine } => self.link(machine),
-            Happens::Sit { seat } => self.sit(seat),
+            Happens::Watch { watcher } => self.starts_watching(watcher),
             Happens::TakenOver { trouble, shards } => self.check_taken_over(trouble, &shards),
             Happens::Speaks { machine } => {
                 self.several.as_mut().unwrap().silent = None;
@@ -275,19 +275,19 @@ impl<D: Devices> World<D> {
 impl Happens {
     fn needs(&self) -> Needs {
         match self {
-            Self::Beat { life, .. }
+            Self::Heartbeat { life, .. }
             | Self::Own { life, .. }
             | Self::Mirror { life, .. }
             | Self::Take { life, .. }
             | Self::Speak { life, .. } => Needs::Question(*life),
-            Self::Claim { life, .. } | Self::Resume { life, .. } | Self::PassOn { life, .. } => Needs::Statement(*life),
+            Self::Claim { life, .. } | Self::Resume { life, .. } | Self::Forward { life, .. } => Needs::Statement(*life),
             Self::Lock { then, .. } | Self::Give { then, .. } | Self::Move { then, .. } => match then.needs() {
                 Needs::Process(life) | Needs::Question(life) => Needs::Database(life),
                 other => other,
             },
             Self::Learn { life, .. }
             | Self::HandOver { life, .. }
-            | Self::BeatFails { life, .. }
+            | Self::HeartbeatFails { life, .. }
             | Self::Resumed { life, .. }
             | Self::Mirrored { life, .. }
             | Self::Taken { life, .. }
@@ -297,7 +297,7 @@ impl Happens {
             | Self::GoesOn { life } => Needs::Process(*life),
             Self::Boot { .. }
             | Self::Link { .. }
-            | Self::Sit { .. }
+            | Self::Watch { .. }
             | Self::TakenOver { .. }
             | Self::Speaks { .. }
             | Self::Last

@@ -12,16 +12,16 @@ use nyala_machines::device::forward::SentCommands;
 use super::super::devices::Devices;
 use super::super::world::{Happening, World};
 use super::happens::{Happens, Look};
-use super::news::Numbers;
+use super::notifications::Numbers;
 use super::outlet;
-use super::shards::WordRow;
+use super::shards::DeviceMessageRow;
 
 /// Probability that a periodic statement is slow, or that its answer is lost.
 const TROUBLE: f64 = 0.003;
 /// From `cluster::node`: the timeout of a heartbeat, the delay after a failed one, and the delay after a fence no longer matched.
 const WITHIN_MS: i64 = 3_000;
 const AGAIN_MS: i64 = 100;
-const DOUBT_MS: i64 = 20;
+const INVALIDATED_MS: i64 = 20;
 /// By then the machines of a moved shard are read again.
 const MOVED_MS: i64 = 1_000;
 
@@ -37,23 +37,23 @@ pub struct Member {
     pub disturbed_until: Timestamp,
     pub(super) sent: SentCommands,
     /// Number of its next heartbeat, whether one is in flight, and whether its ownership was invalidated in that time.
-    beat: u32,
-    beating: bool,
+    heartbeat: u32,
+    in_flight: bool,
     /// When that heartbeat began.
     began: Timestamp,
-    doubted: bool,
+    invalidated: bool,
     pub(super) numbers: Numbers,
     /// Device messages for machines of other servers, and whether some are being sent.
-    pub(super) away: Vec<WordRow>,
-    pub(super) passing: bool,
+    pub(super) to_forward: Vec<DeviceMessageRow>,
+    pub(super) forwarding: bool,
 }
 
 impl Member {
     pub fn new(node: i64, now: Timestamp) -> Self {
-        let (sent, away, numbers) = Default::default();
+        let (sent, to_forward, numbers) = Default::default();
         let ownership = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
         let (paused_until, disturbed_until, began) = (now, now, now);
-        let (leaving, beat, beating, doubted, passing) = Default::default();
+        let (leaving, heartbeat, in_flight, invalidated, forwarding) = Default::default();
         Self {
             node,
             ownership,
@@ -61,13 +61,13 @@ impl Member {
             paused_until,
             disturbed_until,
             sent,
-            beat,
-            beating,
+            heartbeat,
+            in_flight,
             began,
-            doubted,
+            invalidated,
             numbers,
-            away,
-            passing,
+            to_forward,
+            forwarding,
         }
     }
 
@@ -84,7 +84,7 @@ impl<D: Devices> World<D> {
     /// Starts its tasks.
     pub(super) fn member_begins(&mut self) {
         let life = self.server.life;
-        self.among(0, Happens::Beat { life, number: 0 });
+        self.among(0, Happens::Heartbeat { life, number: 0 });
         let (reap_ms, take_ms, speak_ms, mirror_ms) = (self.up_to(300), self.up_to(300), self.up_to(300), self.up_to(1_000));
         self.after(reap_ms, Happening::Reap { life, round: 0 });
         self.among(take_ms, Happens::Take { life, look: Look::Round });
@@ -114,7 +114,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Nothing is taken over while a heartbeat has no answer.
-    pub(super) fn beat_ms(&mut self) -> i64 {
+    pub(super) fn heartbeat_ms(&mut self) -> i64 {
         let ms = self.lookup_ms();
         if ms > 20 {
             self.troubled_for(ms);
@@ -132,22 +132,22 @@ impl<D: Devices> World<D> {
         }
     }
 
-    pub(super) fn beats(&mut self, number: u32) {
+    pub(super) fn sends_heartbeat(&mut self, number: u32) {
         let (now, life) = (self.now, self.server.life);
         let member = self.me();
-        if member.beat != number {
+        if member.heartbeat != number {
             return;
         }
-        (member.beating, member.began) = (true, now);
+        (member.in_flight, member.began) = (true, now);
         let node = member.node;
         if self.fails() {
-            return self.beat_again(AGAIN_MS);
+            return self.heartbeat_again(AGAIN_MS);
         }
-        self.among(WITHIN_MS, Happens::BeatFails { life, number });
+        self.among(WITHIN_MS, Happens::HeartbeatFails { life, number });
         let shards = &mut self.several.as_mut().unwrap().shards;
-        let seen = shards.beat(node, now);
+        let seen = shards.heartbeat(node, now);
         let owned = shards.owned(node);
-        let after_ms = self.beat_ms();
+        let after_ms = self.heartbeat_ms();
         match seen.claims(owned.len()) {
             Some(most) => self.among(after_ms, Happens::Claim { life, number, seen, most }),
             None => self.among(after_ms, Happens::Learn { life, number, seen, owned }),
@@ -158,14 +158,14 @@ impl<D: Devices> World<D> {
     pub(super) fn reads_own(&mut self, number: u32, seen: Seen) {
         let (life, node) = (self.server.life, self.me().node);
         let owned = self.several.as_ref().unwrap().shards.owned(node);
-        let after_ms = self.beat_ms();
+        let after_ms = self.heartbeat_ms();
         self.among(after_ms, Happens::Learn { life, number, seen, owned });
     }
 
     pub(super) fn learns(&mut self, number: u32, seen: Seen, owned: &[(i32, i64)]) {
         let life = self.server.life;
         let member = self.me();
-        if member.beat != number {
+        if member.heartbeat != number {
             return;
         }
         let (gained, lost) = member.ownership.learn(member.node, owned);
@@ -192,14 +192,14 @@ impl<D: Devices> World<D> {
     pub(super) fn hands_over(&mut self, number: u32, mut shards: Vec<i32>) {
         let (now, life) = (self.now, self.server.life);
         let member = self.me();
-        if member.beat != number {
+        if member.heartbeat != number {
             return;
         }
         let node = member.node;
         let Some(shard) = (!shards.is_empty()).then(|| shards.remove(0)) else {
             let rest_ms = i64::try_from(HEARTBEAT_MS).unwrap() - member.began.ms_until(now);
-            let doubted = std::mem::take(&mut member.doubted);
-            return self.beat_again(if doubted { DOUBT_MS } else { rest_ms });
+            let invalidated = std::mem::take(&mut member.invalidated);
+            return self.heartbeat_again(if invalidated { INVALIDATED_MS } else { rest_ms });
         };
         member.ownership.release(shard);
         self.note("shard handed over");
@@ -208,35 +208,35 @@ impl<D: Devices> World<D> {
     }
 
     /// The server opens a new connection. A statement that waits in the database continues to wait.
-    pub(super) fn beat_fails(&mut self, number: u32) {
+    pub(super) fn heartbeat_fails(&mut self, number: u32) {
         let member = self.me();
-        if member.beating && member.beat == number {
-            self.note("beat took too long");
-            self.beat_again(AGAIN_MS);
+        if member.in_flight && member.heartbeat == number {
+            self.note("heartbeat took too long");
+            self.heartbeat_again(AGAIN_MS);
         }
     }
 
-    fn beat_again(&mut self, after_ms: i64) {
+    fn heartbeat_again(&mut self, after_ms: i64) {
         let life = self.server.life;
         let member = self.me();
-        member.beating = false;
-        member.beat += 1;
-        let number = member.beat;
+        member.in_flight = false;
+        member.heartbeat += 1;
+        let number = member.heartbeat;
         if self.is_busy() {
-            self.among(after_ms, Happens::Beat { life, number });
+            self.among(after_ms, Happens::Heartbeat { life, number });
         }
     }
 
     /// A fence did not match in a statement of that process.
-    pub fn doubt(&mut self, life: u32) {
+    pub fn invalidate(&mut self, life: u32) {
         if self.server.life != life {
             return;
         }
         let Some(member) = &mut self.server.member else { return };
-        if member.beating {
-            member.doubted = true;
+        if member.in_flight {
+            member.invalidated = true;
         } else {
-            self.beat_again(DOUBT_MS);
+            self.heartbeat_again(INVALIDATED_MS);
         }
     }
 }

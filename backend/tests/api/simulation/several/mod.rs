@@ -6,13 +6,13 @@ mod check;
 mod edges;
 mod faults;
 mod fences;
+mod forward;
 mod happens;
 pub mod member;
-mod news;
+mod notifications;
 mod recovery;
-mod relay;
-mod seats;
 mod shards;
+mod watchers;
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ use nyala_core::domain::id::{OutletId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
-use self::news::News;
-use self::seats::Seat;
+use self::notifications::Notifications;
 use self::shards::Shards;
+use self::watchers::Watcher;
 use super::devices::Devices;
 use super::plain::Plain;
 use super::server::Server;
@@ -38,7 +38,7 @@ const TROUBLE_MS: i64 = 3 * 60_000;
 const PRESSES: u32 = 14;
 /// Clock error of each server: two are at most 100 ms apart.
 const SKEW_MS: i64 = 50;
-const SEATS: usize = 4;
+const WATCHERS: usize = 4;
 /// Share of the histories in which a device is silent, and for how long after all other faults are over.
 const SILENCES: f64 = 0.05;
 const SILENT_MS: i64 = 17 * 60_000;
@@ -69,7 +69,7 @@ pub struct Several {
     pub links: Vec<Option<u32>>,
     /// Until when the database answers no server.
     frozen_until: Timestamp,
-    seats: Vec<Seat>,
+    watchers: Vec<Watcher>,
     /// The purchase of each end that was ever committed.
     ends: HashMap<(usize, Timestamp), i64>,
     /// When purchases were decided.
@@ -84,7 +84,7 @@ pub struct Several {
     silent: Option<usize>,
     /// The last purchases of all customers have begun.
     pub has_ended: bool,
-    news: News,
+    notifications: Notifications,
 }
 
 impl World<Plain> {
@@ -92,8 +92,8 @@ impl World<Plain> {
     pub fn several(seed: u64, verbose: bool, without: Without) -> Self {
         let mut world = Self::unplanned(seed, verbose);
         let servers = if world.chance(0.5) { 2 } else { 3 };
-        let news = News::new(&mut world.rng, world.now);
-        world.among_servers(servers, news, without);
+        let notifications = Notifications::new(&mut world.rng, world.now);
+        world.among_servers(servers, notifications, without);
         if world.chance(SILENCES) {
             let machine = world.rng.random_range(0..MACHINES);
             world.silence(machine, TROUBLE_MS + SILENT_MS);
@@ -103,7 +103,7 @@ impl World<Plain> {
     }
 
     /// The servers start, with clocks that differ.
-    fn among_servers(&mut self, servers: usize, news: News, without: Without) {
+    fn among_servers(&mut self, servers: usize, notifications: Notifications, without: Without) {
         self.several = Some(Several {
             without,
             shards: Shards::new(),
@@ -112,7 +112,7 @@ impl World<Plain> {
             lives: 0,
             links: vec![None; MACHINES],
             frozen_until: self.now,
-            seats: (0..SEATS).map(|n| Seat::of(n % MACHINES)).collect(),
+            watchers: (0..WATCHERS).map(|n| Watcher::of(n % MACHINES)).collect(),
             ends: HashMap::new(),
             decided: HashMap::new(),
             troubles: 0,
@@ -121,7 +121,7 @@ impl World<Plain> {
             edges: vec![None; MACHINES],
             silent: None,
             has_ended: false,
-            news,
+            notifications,
         });
         for server in 0..servers {
             let skew_ms = self.rng.random_range(-SKEW_MS..=SKEW_MS);

@@ -26,7 +26,7 @@ impl<D: Devices> World<D> {
     pub(super) fn resumed(&mut self, open: Vec<(usize, Purchase)>) {
         for (machine, p) in open {
             if self.server.actors[machine].present {
-                self.tell(machine, Input::Reload);
+                self.send_input(machine, Input::Reload);
             } else {
                 self.note("taken over");
                 self.bring_back(machine, p);
@@ -53,7 +53,7 @@ impl<D: Devices> World<D> {
     pub(super) fn mirrored(&mut self, stored: Vec<(usize, Option<Purchase>)>) {
         for (machine, stored) in stored {
             if self.server.actors[machine].present {
-                self.tell(machine, Input::Stored(stored));
+                self.send_input(machine, Input::Stored(stored));
             }
         }
     }

@@ -43,24 +43,24 @@ pub enum Looked {
 
 /// A device's message in transit to the owner.
 #[derive(Debug, Clone)]
-pub struct WordRow {
+pub struct DeviceMessageRow {
     pub machine: usize,
     pub event: DeviceEvent,
-    pub heard_at: Timestamp,
+    pub received_at: Timestamp,
     /// When the device sent it, to check how exact the servers could be.
-    pub said_at: Timestamp,
+    pub sent_at: Timestamp,
 }
 
 #[derive(Debug)]
 pub struct Shards {
     nodes: BTreeMap<i64, NodeRow>,
     shards: Vec<ShardRow>,
-    pub words: Vec<WordRow>,
+    pub messages: Vec<DeviceMessageRow>,
 }
 
 impl Shards {
     pub fn new() -> Self {
-        Self { nodes: BTreeMap::new(), shards: vec![ShardRow::default(); SHARDS as usize], words: Vec::new() }
+        Self { nodes: BTreeMap::new(), shards: vec![ShardRow::default(); SHARDS as usize], messages: Vec::new() }
     }
 
     /// `JOIN`; `None` while a node of that name is alive.
@@ -74,7 +74,7 @@ impl Shards {
     }
 
     /// `BEAT`, then `SEEN`.
-    pub fn beat(&mut self, me: i64, now: Timestamp) -> Seen {
+    pub fn heartbeat(&mut self, me: i64, now: Timestamp) -> Seen {
         let node = self.nodes.get_mut(&me).unwrap();
         if node.alive_until < now {
             node.late_since = now;
@@ -191,10 +191,11 @@ impl Shards {
     }
 
     /// `TAKE`.
-    pub fn take(&mut self, shards: &[i32], since: Timestamp) -> Vec<WordRow> {
-        let own = |word: &WordRow| shards.contains(&shard_of(outlet(word.machine)));
-        let taken: Vec<WordRow> = self.words.extract_if(.., |word| own(word) || word.heard_at < since).collect();
-        taken.into_iter().filter(|word| word.heard_at >= since).collect()
+    pub fn take(&mut self, shards: &[i32], since: Timestamp) -> Vec<DeviceMessageRow> {
+        let own = |message: &DeviceMessageRow| shards.contains(&shard_of(outlet(message.machine)));
+        let taken: Vec<DeviceMessageRow> =
+            self.messages.extract_if(.., |message| own(message) || message.received_at < since).collect();
+        taken.into_iter().filter(|message| message.received_at >= since).collect()
     }
 }
 

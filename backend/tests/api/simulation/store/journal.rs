@@ -80,7 +80,7 @@ impl From<&Purchase> for Stored {
 }
 
 /// A decision without ids.
-pub fn told(decision: &Decision) -> String {
+pub fn decision_text(decision: &Decision) -> String {
     match decision {
         Decision::Allowed { service, .. } => format!("hold {} s", service.duration_s),
         Decision::Refused(why) => format!("refused: {why:?}"),

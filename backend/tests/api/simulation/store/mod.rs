@@ -17,7 +17,7 @@ use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
 use nyala_core::purchase::times::{CMD_TTL_MS, SAVED_MS};
 use uuid::Uuid;
 
-pub use journal::{Asked, Stored, outcome, told};
+pub use journal::{Asked, Stored, decision_text, outcome};
 pub use rows::{Kind, MachineRow, Movement, OrderRow, PurchaseRow, WalletRow};
 use rows::{purchase_id, purchase_index};
 
@@ -81,7 +81,7 @@ impl Store {
     /// `facts::read` and the decision of the rules about it.
     pub fn decide(&mut self, order: OrderRow, now: Timestamp) -> Decision {
         let decision = decide(&order.order(), self.facts(order), now);
-        self.journal.push(Asked::Facts { order, decision: told(&decision), now });
+        self.journal.push(Asked::Facts { order, decision: decision_text(&decision), now });
         decision
     }
 

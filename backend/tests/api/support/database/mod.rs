@@ -17,16 +17,16 @@ const TEMPLATE_LOCK: i64 = 0x4e59_414c_4103;
 pub struct Database {
     name: String,
     /// The connection string of a database outside the tests' shared cluster, which its creator removes.
-    elsewhere: Option<String>,
+    external: Option<String>,
 }
 
 impl Database {
-    fn of_any_name(elsewhere: Option<String>) -> Self {
-        Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()), elsewhere }
+    fn of_any_name(external: Option<String>) -> Self {
+        Self { name: format!("nyala_uji_{}", uuid::Uuid::new_v4().simple()), external }
     }
 
     /// A database in the test's own PostgreSQL.
-    pub fn elsewhere(url: String) -> Self {
+    pub fn external(url: String) -> Self {
         Self::of_any_name(Some(url))
     }
 
@@ -49,7 +49,7 @@ impl Database {
 
     /// A connection string.
     pub fn url(&self) -> String {
-        self.elsewhere.clone().unwrap_or_else(|| format!("{} dbname={}", cluster_url(), self.name))
+        self.external.clone().unwrap_or_else(|| format!("{} dbname={}", cluster_url(), self.name))
     }
 
     /// With `true`, ends every connection and refuses new ones, until it is called with `false`.
@@ -70,7 +70,7 @@ impl Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        if self.elsewhere.is_some() {
+        if self.external.is_some() {
             return;
         }
         let drop_database = format!("DROP DATABASE IF EXISTS \"{}\" WITH (FORCE)", self.name);

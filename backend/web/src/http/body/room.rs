@@ -49,8 +49,8 @@ impl Room {
 
     /// A place for a body from `address`; it holds nothing yet.
     pub fn enter(&self, address: Address) -> BodyPlace {
-        let (tell, lost) = oneshot::channel();
-        let number = self.held().insert(address, 0, tell);
+        let (notify, lost) = oneshot::channel();
+        let number = self.held().insert(address, 0, notify);
         BodyPlace { room: self.clone(), address, number, lost }
     }
 

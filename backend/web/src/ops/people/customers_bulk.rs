@@ -21,7 +21,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::schema::{AnyOf, ObjectBuilder, SchemaType, Type};
 
 use crate::http::answer::{self, Answer, Empty};
-use crate::http::dev_door;
+use crate::http::dev_guard;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{NumberPrefix, null, with};
@@ -100,7 +100,7 @@ pub async fn pelanggan_bulk(
     if !settings.dev.routes {
         return Err(AppError::NotFound("hanya ada dalam mode pengembangan"));
     }
-    dev_door::check(req.version(), req.headers())?;
+    dev_guard::check(req.version(), req.headers())?;
     if !(1..=MAX_COUNT).contains(&body.jumlah) {
         return Err(AppError::bad_input(format!("jumlah harus 1 sampai {MAX_COUNT}")));
     }

@@ -220,7 +220,7 @@ pub async fn dismiss(
     people::end_sessions(&tx, id, now).await?;
     people::record(&tx, &operator.principal(), "petugas.cabut", id, json!({}), now).await?;
     tx.commit().await?;
-    staff.tell(SessionEnded::Person(id));
+    staff.notify(SessionEnded::Person(id));
     Ok(answer::ok(None::<()>))
 }
 
@@ -247,7 +247,7 @@ pub async fn reset_pin(
     let tx = client.transaction().await?;
     reset_pin_of(&tx, &hash, &operator.principal(), store.now()).await?;
     tx.commit().await?;
-    staff.tell(SessionEnded::Person(id));
+    staff.notify(SessionEnded::Person(id));
     Ok(answer::ok(PetugasHired::new(id, &pin)))
 }
 

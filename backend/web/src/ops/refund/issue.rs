@@ -184,7 +184,7 @@ impl Issue<'_> {
                 record(tx, name, receipt, refunded, grounds, approver).await
             })
             .await?;
-        balances.tell(moved);
+        balances.notify(moved);
         Ok(answer)
     }
 }

@@ -212,7 +212,7 @@ pub async fn close(
     });
     let mut answer = answer.await?;
     if handed_over {
-        staff.tell(SessionEnded::Browser(by.browser));
+        staff.notify(SessionEnded::Browser(by.browser));
         for cookie in cookies {
             answer.headers_mut().append(SET_COOKIE, cookie);
         }

@@ -182,7 +182,7 @@ pub async fn end(
         return Err(UNKNOWN);
     }
     tx.commit().await?;
-    staff.tell(SessionEnded::Browser(id));
+    staff.notify(SessionEnded::Browser(id));
     Ok(answer::ok(None::<()>))
 }
 

@@ -59,7 +59,7 @@ pub async fn pasang(
     };
     audit::write_at(&tx, paired.outlet.as_ref().map(|outlet| outlet.idoutlet), &entry, now).await?;
     tx.commit().await?;
-    staff.tell(SessionEnded::Browser(id));
+    staff.notify(SessionEnded::Browser(id));
     let cookie = staff.cookie(&secret, client_ip::over_tls(&req, &http))?;
     let mut answer =
         answer::ok(Paired { perangkat: NamedBrowser::new(id, paired.name), outlet: paired.outlet.map(OutletOf::from) });

@@ -187,7 +187,7 @@ pub async fn topup(
             Ok(made)
         })
         .await?;
-    balances.tell(moved);
+    balances.notify(moved);
     Ok(answer)
 }
 

@@ -90,7 +90,7 @@ pub async fn topup_batal(
             Ok(TopUpVoided { idpembelian_emoney: id.to_string(), idcustomer: done.idcustomer, saldo_akhir: done.balance })
         })
         .await?;
-    balances.tell(moved);
+    balances.notify(moved);
     Ok(answer)
 }
 

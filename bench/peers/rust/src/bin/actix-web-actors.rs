@@ -28,7 +28,7 @@ struct Leave(Addr<Session>);
 
 #[derive(Message)]
 #[rtype(result = "()")]
-struct Told(ByteString);
+struct TickEvent(ByteString);
 
 impl Actor for Machine {
     type Context = Context<Self>;
@@ -49,7 +49,7 @@ impl Machine {
         }
         let event = ByteString::from(self.run.event(self.idmesin));
         for session in &self.watchers {
-            session.do_send(Told(event.clone()));
+            session.do_send(TickEvent(event.clone()));
         }
     }
 }
@@ -95,9 +95,9 @@ impl Actor for Session {
     }
 }
 
-impl Handler<Told> for Session {
+impl Handler<TickEvent> for Session {
     type Result = ();
-    fn handle(&mut self, Told(event): Told, ctx: &mut Self::Context) {
+    fn handle(&mut self, TickEvent(event): TickEvent, ctx: &mut Self::Context) {
         ctx.text(event);
     }
 }

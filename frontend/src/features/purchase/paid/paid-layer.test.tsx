@@ -1,6 +1,6 @@
 import { act, cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { useBeats } from '@/shared/realtime/beats'
+import { useTicks } from '@/shared/realtime/ticks'
 import type { Paid } from './paid'
 import PaidLayer from './paid-layer'
 
@@ -33,7 +33,7 @@ beforeEach(() => {
 afterEach(() => {
   cleanup()
   vi.useRealTimers()
-  useBeats.setState({ beats: {} })
+  useTicks.setState({ ticks: {} })
 })
 
 it('says what runs until when, and what is left', async () => {
@@ -46,7 +46,7 @@ it('says what runs until when, and what is left', async () => {
 it('when it ends is the machine’s word as soon as that has come', async () => {
   await open()
   const before = screen.getByText(/^selesai/).textContent
-  act(() => useBeats.setState({ beats: { 7: { ends_at: NOW + 50 * MINUTE, over: false } } }))
+  act(() => useTicks.setState({ ticks: { 7: { ends_at: NOW + 50 * MINUTE, over: false } } }))
   expect(screen.getByText(/^selesai/).textContent).not.toBe(before)
 })
 

@@ -4,7 +4,7 @@ import { useEffect, useEffectEvent, useLayoutEffect, useRef, useState } from 're
 import { copy } from '@/shared/copy/copy'
 import { lessMotion } from '@/shared/lib/page/less-motion'
 import { clockTime, rupiah } from '@/shared/lib/text/format'
-import { useBeats } from '@/shared/realtime/beats'
+import { useTicks } from '@/shared/realtime/ticks'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
 import { Porthole } from '@/shared/ui/porthole'
@@ -27,7 +27,7 @@ export default function PaidLayer({ paid, onClose }: { paid: Paid; onClose: () =
   const leaving = useRef(false)
   const [there, setThere] = useState(false)
   useEffect(() => setThere(true), [])
-  const ends_at = useBeats((state) => state.beats[String(paid.idmesin)]?.ends_at) ?? paid.ends_at
+  const ends_at = useTicks((state) => state.ticks[String(paid.idmesin)]?.ends_at) ?? paid.ends_at
 
   // The porthole flies in from its place on the receipt.
   useLayoutEffect(() => {

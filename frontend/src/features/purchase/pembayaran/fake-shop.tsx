@@ -106,7 +106,7 @@ export async function open(choice = flow) {
 }
 
 export const last = () => lastOf(shop.asked) as Asked
-export const told = () => useToasts.getState().take()
+export const shownToasts = () => useToasts.getState().take()
 export const stillOpen = (nota: string) => isOpen('1', nota)
 
 /** Before each test. */
@@ -119,7 +119,7 @@ export function begin(): void {
   shop.client = makeQueryClient()
   useAuth.getState().signIn(`h.${btoa(JSON.stringify({ id_customer_global: 1 }))}.s`)
   purchaseFlow.write(flow)
-  told()
+  shownToasts()
 }
 
 /** After each. */

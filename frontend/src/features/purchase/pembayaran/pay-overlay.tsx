@@ -7,7 +7,7 @@ import { FadeSwap } from './fade-swap'
 import styles from './pembayaran-page.module.css'
 import type { PayPhase } from './use-pay'
 
-const words: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
+const texts: Record<Exclude<PayPhase, 'ready'>, [string, string]> = {
   sending: [copy.pay.starting, copy.pay.startingBody],
   asking: [copy.pay.confirming, copy.pay.confirmingBody],
   unknown: [copy.pay.undecided, copy.pay.undecidedBody],
@@ -26,7 +26,7 @@ export function PayOverlay({ phase, onRetry, onLeave }: Props) {
     onLeave()
     home()
   }
-  const [title, body] = phase === 'ready' ? ['', ''] : words[phase]
+  const [title, body] = phase === 'ready' ? ['', ''] : texts[phase]
   return (
     <Dialog open={phase !== 'ready'} onClose={() => undefined} title={title} locked>
       <div className={styles.wait}>

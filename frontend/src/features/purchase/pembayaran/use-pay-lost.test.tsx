@@ -3,7 +3,19 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { servicesQuery } from '../calls'
 import { usePaid } from '../paid/paid'
 import { openReceipt, purchaseFlow } from '../purchase-flow'
-import { begin, end, flow, last, MINUTE, open, pass, SEE_BALANCE, shop, stillOpen, told } from './fake-shop'
+import {
+  begin,
+  end,
+  flow,
+  last,
+  MINUTE,
+  open,
+  pass,
+  SEE_BALANCE,
+  shop,
+  shownToasts,
+  stillOpen,
+} from './fake-shop'
 
 // The import of the paid layer takes no time in these tests.
 vi.mock('../paid/paid', async (original) => {
@@ -31,7 +43,7 @@ describe('a lost answer', () => {
     expect(shop.asked).toHaveLength(2)
     await pass(1)
     expect(shop.asked).toHaveLength(3)
-    expect(told()).toEqual([])
+    expect(shownToasts()).toEqual([])
     await last().answer(200)
     expect(await Promise.all(shop.asked.map(({ nota }) => nota))).toEqual(Array(3).fill(receipt.nota))
     expect(usePaid.getState().paid).toMatchObject({ idmesin: 7 })
@@ -65,7 +77,7 @@ describe('a lost answer', () => {
     const before = shop.asked.length
     await pass(30 * MINUTE)
     expect(shop.asked).toHaveLength(before)
-    expect(told()).toEqual([])
+    expect(shownToasts()).toEqual([])
     expect(shop.place).toBe('/pembayaran')
     await tap()
     expect(phase()).toBe('asking')
@@ -88,7 +100,7 @@ describe('after a reload', () => {
     expect(receipt.saldo).toBe(50_000)
     // An earlier attempt may have taken money, whatever the first answer is now.
     await last().answer(409, 'mesin sedang digunakan')
-    expect(told()).toMatchObject([{ body: [SEE_BALANCE] }])
+    expect(shownToasts()).toMatchObject([{ body: [SEE_BALANCE] }])
   })
 
   it('later the customer is asked', async () => {
@@ -122,7 +134,7 @@ describe('who leaves', () => {
     leave()
     await pass(30 * MINUTE)
     expect(shop.asked).toHaveLength(1)
-    expect(told()).toEqual([])
+    expect(shownToasts()).toEqual([])
     expect(openReceipt(flow).nota).toBe(receipt.nota)
   })
 
@@ -134,7 +146,7 @@ describe('who leaves', () => {
     purchaseFlow.write(other)
     shop.client.setQueryData(servicesQuery('NYM1.y').queryKey, { pages: [], pageParams: [] })
     await last().answer(200)
-    expect(told()).toMatchObject([{ kind: 'success', body: ['Mesin 07', expect.any(String)] }])
+    expect(shownToasts()).toMatchObject([{ kind: 'success', body: ['Mesin 07', expect.any(String)] }])
     expect(shop.place).toBe('/pembayaran')
     expect(purchaseFlow.read()?.mesin.id).toBe(8)
     expect(shop.client.getQueryState(servicesQuery('NYM1.y').queryKey)?.isInvalidated).toBe(true)

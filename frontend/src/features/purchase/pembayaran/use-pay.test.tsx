@@ -4,7 +4,19 @@ import { toast } from '@/shared/lib/toast/toast'
 import { ownerEpayQuery } from '../calls'
 import { usePaid } from '../paid/paid'
 import { markSent, openReceipt, purchaseFlow, takeUpSent } from '../purchase-flow'
-import { begin, end, flow, last, MINUTE, open, pass, SEE_BALANCE, shop, stillOpen, told } from './fake-shop'
+import {
+  begin,
+  end,
+  flow,
+  last,
+  MINUTE,
+  open,
+  pass,
+  SEE_BALANCE,
+  shop,
+  shownToasts,
+  stillOpen,
+} from './fake-shop'
 
 /** Whether the paid layer's file could be fetched; fetching takes no time in these tests. */
 const layer = vi.hoisted(() => ({ fetched: true }))
@@ -27,7 +39,7 @@ it('is told in a message where the layer cannot be fetched', async () => {
   await tap()
   await last().answer(200)
   expect(usePaid.getState().paid).toBeNull()
-  expect(told()).toMatchObject([{ kind: 'success', title: 'Mesin Berhasil dinyalakan' }])
+  expect(shownToasts()).toMatchObject([{ kind: 'success', title: 'Mesin Berhasil dinyalakan' }])
 })
 
 describe('one tap', () => {
@@ -43,7 +55,7 @@ describe('one tap', () => {
     shop.client.setQueryData(ownerEpayQuery(1).queryKey, [flow.epay])
     await last().answer(200)
     expect(usePaid.getState().paid).toMatchObject({ idmesin: 7, service: 'Cuci', balanceLeft: 42_000 })
-    expect(told()).toEqual([])
+    expect(shownToasts()).toEqual([])
     expect(shop.place).toBe('/dashboard')
     expect(stillOpen(receipt.nota)).toBe(false)
     expect(purchaseFlow.read()).toBeNull()
@@ -70,7 +82,7 @@ describe('one tap', () => {
     const { tap } = await open()
     toast.failure('saldo epay tidak cukup')
     await tap()
-    expect(told()).toEqual([])
+    expect(shownToasts()).toEqual([])
   })
 
   it('a dashboard that is slow to come holds nobody up', async () => {
@@ -90,7 +102,7 @@ describe('refused', () => {
     const { tap, receipt } = await open()
     await tap()
     await last().answer(409, 'mesin sedang digunakan')
-    expect(told()).toMatchObject([{ kind: 'failure', title: 'mesin sedang digunakan', body: [SAFE] }])
+    expect(shownToasts()).toMatchObject([{ kind: 'failure', title: 'mesin sedang digunakan', body: [SAFE] }])
     expect(shop.place).toBe('/dashboard')
     expect(stillOpen(receipt.nota)).toBe(false)
     // Another visit has a separate number.
@@ -102,7 +114,7 @@ describe('refused', () => {
     const { tap } = await open()
     await tap()
     await last().answer(409, 'mesin gagal dinyalakan, saldo dikembalikan')
-    expect(told()).toMatchObject([{ kind: 'failure', body: [SEE_BALANCE] }])
+    expect(shownToasts()).toMatchObject([{ kind: 'failure', body: [SEE_BALANCE] }])
   })
 
   it('after a try that was lost nobody says that no money was taken', async () => {
@@ -111,7 +123,7 @@ describe('refused', () => {
     await last().lose()
     await pass(1_000)
     await last().answer(409, 'mesin sedang digunakan')
-    expect(told()).toMatchObject([{ kind: 'failure', body: [SEE_BALANCE] }])
+    expect(shownToasts()).toMatchObject([{ kind: 'failure', body: [SEE_BALANCE] }])
   })
 
   it('nor while another purchase of this customer is open', async () => {
@@ -119,14 +131,16 @@ describe('refused', () => {
     markSent({ ...receipt, nota: 'SLF/201126/120000/0000/9' })
     await tap()
     await last().answer(422, 'saldo tidak cukup')
-    expect(told()).toMatchObject([{ kind: 'failure', title: 'saldo tidak cukup', body: [SEE_BALANCE] }])
+    expect(shownToasts()).toMatchObject([
+      { kind: 'failure', title: 'saldo tidak cukup', body: [SEE_BALANCE] },
+    ])
   })
 
   it('taken by the server and not decided: its sentence, and the receipt stays open', async () => {
     const { tap, receipt } = await open()
     await tap()
     await last().answer(504, 'mesin belum menjawab')
-    expect(told()).toMatchObject([{ kind: 'info', title: 'mesin belum menjawab' }])
+    expect(shownToasts()).toMatchObject([{ kind: 'info', title: 'mesin belum menjawab' }])
     expect(shop.place).toBe('/dashboard')
     expect(stillOpen(receipt.nota)).toBe(true)
     // Without the session storage, nothing leads back to the payment automatically.

@@ -44,8 +44,8 @@ it('a machine that was free from the beginning tells nothing', () => {
 it.each([
   [{ kind: 'taken', ends_at: null }, 'Sedang digunakanMesin ini sedang disiapkan untuk pelanggan lain.'],
   [{ kind: 'offline' }, 'Mesin sedang offlinePindai mesin lain, atau hubungi kasir.'],
-] as const)('says what to do where nobody knows when it is free: %o', (now, words) => {
+] as const)('says what to do where nobody knows when it is free: %o', (now, text) => {
   render(card(now))
-  expect(screen.getByRole('status').textContent).toBe(words)
+  expect(screen.getByRole('status').textContent).toBe(text)
   expect(screen.queryByRole('timer')).toBeNull()
 })

@@ -57,7 +57,7 @@ interface StateProps {
 /** The reason why it cannot be bought, and for how long. */
 function State(props: StateProps) {
   const { kind, left_s } = props
-  const [title, body] = words(props)
+  const [title, body] = statusTexts(props)
   return (
     <div className={styles.state} data-state={title ? kind : 'none'}>
       {kind === 'taken' && <Timer size={20} aria-hidden />}
@@ -77,7 +77,7 @@ function State(props: StateProps) {
   )
 }
 
-function words({ kind, own, waited, left_s }: StateProps): [title?: string, body?: string] {
+function statusTexts({ kind, own, waited, left_s }: StateProps): [title?: string, body?: string] {
   if (own && kind !== 'free') {
     return isWaiting(own)
       ? [copy.service.ownWaiting, copy.dashboard.waitingForMachineBody(clockTime(heldUntil(own)))]

@@ -3,7 +3,7 @@ import { act, cleanup, renderHook } from '@testing-library/react'
 import type { ReactNode } from 'react'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { DataMesin } from '@/shared/api/model'
-import { forgetBeats, putBeat } from '@/shared/realtime/beats'
+import { forgetTicks, putTick } from '@/shared/realtime/ticks'
 import { useMachine } from './use-machine'
 import { pollAfter } from './use-services'
 
@@ -35,7 +35,7 @@ beforeEach(() => {
 })
 afterEach(() => {
   cleanup()
-  forgetBeats()
+  forgetTicks()
   vi.useRealTimers()
 })
 
@@ -52,16 +52,16 @@ it('a time left counts from when it was told, not from when it is shown again', 
 
 it('is taken as soon as its heartbeat says so, and the server is asked', () => {
   const { result } = show(machine('idle'))
-  act(() => putBeat('7', { ends_at: NOW + 90_000, over: false }))
+  act(() => putTick('7', { ends_at: NOW + 90_000, over: false }))
   expect(result.current).toEqual({ kind: 'taken', ends_at: NOW + 90_000 })
   expect(asked).toHaveBeenCalledTimes(1)
 })
 
 it('is bought again only when the server says that it is free', () => {
   const { result, rerender } = show(machine('busy', 60_000))
-  act(() => putBeat('7', { ends_at: NOW + 60_000, over: false }))
+  act(() => putTick('7', { ends_at: NOW + 60_000, over: false }))
   expect(asked).toHaveBeenCalledTimes(0)
-  act(() => putBeat('7', { ends_at: NOW + 60_000, over: true }))
+  act(() => putTick('7', { ends_at: NOW + 60_000, over: true }))
   expect(result.current).toEqual({ kind: 'taken', ends_at: null })
   expect(asked).toHaveBeenCalledTimes(1)
   rerender({ one: machine('idle'), at: NOW + 600 })
@@ -69,13 +69,13 @@ it('is bought again only when the server says that it is free', () => {
 })
 
 it('what is kept of an earlier run holds nobody up', () => {
-  putBeat('7', { ends_at: NOW + 90_000, over: false })
+  putTick('7', { ends_at: NOW + 90_000, over: false })
   expect(show(machine('idle')).result.current).toEqual({ kind: 'free' })
 })
 
 it('the next customer’s run is shown with its own time', () => {
   const { result, rerender } = show(machine('busy', 1_000))
-  act(() => putBeat('7', { ends_at: NOW + 1_000, over: true }))
+  act(() => putTick('7', { ends_at: NOW + 1_000, over: true }))
   rerender({ one: machine('busy', 1_800_000), at: NOW + 600 })
   expect(result.current).toEqual({ kind: 'taken', ends_at: NOW + 600 + 1_800_000 })
 })

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import type { DataMesin } from '@/shared/api/model'
-import { type Beat, useBeats } from '@/shared/realtime/beats'
 import { serverNow } from '@/shared/realtime/clock'
 import { watchMachine } from '@/shared/realtime/socket'
+import { type Tick, useTicks } from '@/shared/realtime/ticks'
 import { servicesQueries } from '../calls'
 
 /** Whether the machine can be bought now. */
@@ -19,42 +19,42 @@ export type MachineNow =
  */
 export function useMachine(machine: DataMesin, asked_ms: number): MachineNow {
   const idmesin = String(machine.id)
-  const beat = useBeats(({ beats }) => beats[idmesin])
-  const newer = useReceivedAt(beat) > asked_ms ? beat : undefined
+  const tick = useTicks(({ ticks }) => ticks[idmesin])
+  const newer = useReceivedAt(tick) > asked_ms ? tick : undefined
   useEffect(() => watchMachine(idmesin), [idmesin])
 
   const taken = machine.status === 'busy'
   const running = newer ? runs(newer) : taken
-  useAskAgain(machine.status !== 'offline' && running !== taken, beat)
+  useAskAgain(machine.status !== 'offline' && running !== taken, tick)
   if (machine.status === 'offline') return { kind: 'offline' }
   if (machine.status === 'idle' && !running) return { kind: 'free' }
-  return { kind: 'taken', ends_at: end(machine, asked_ms, beat, newer) }
+  return { kind: 'taken', ends_at: end(machine, asked_ms, tick, newer) }
 }
 
-function end(machine: DataMesin, asked_ms: number, beat?: Beat, newer?: Beat): number | null {
+function end(machine: DataMesin, asked_ms: number, tick?: Tick, newer?: Tick): number | null {
   if (newer) return runs(newer) ? newer.ends_at : null
   if (machine.tl === null || asked_ms === 0) return null
   // The heartbeat contains the end itself, without the delay of the answer.
-  if (beat && beat.ends_at === machine.ends_at) return beat.ends_at
+  if (tick && tick.ends_at === machine.ends_at) return tick.ends_at
   const ahead_ms = serverNow() - Date.now()
   return asked_ms + ahead_ms + machine.tl
 }
 
-const runs = ({ over, ends_at }: Beat): boolean => !over && ends_at !== null && ends_at > serverNow()
+const runs = ({ over, ends_at }: Tick): boolean => !over && ends_at !== null && ends_at > serverNow()
 
-function useAskAgain(disagrees: boolean, beat: Beat | undefined): void {
+function useAskAgain(disagrees: boolean, tick: Tick | undefined): void {
   const client = useQueryClient()
   // biome-ignore lint/correctness/useExhaustiveDependencies: each heartbeat of the machine causes one request
   useEffect(() => {
     if (disagrees) void client.invalidateQueries(servicesQueries)
-  }, [disagrees, beat, client])
+  }, [disagrees, tick, client])
 }
 
 /** Arrival time of this heartbeat on the phone's clock; 0 for one from before this screen. */
-function useReceivedAt(beat: Beat | undefined): number {
-  const [known, setKnown] = useState({ beat, at: 0 })
-  if (known.beat === beat) return known.at
-  const received = { beat, at: Date.now() }
+function useReceivedAt(tick: Tick | undefined): number {
+  const [known, setKnown] = useState({ tick, at: 0 })
+  if (known.tick === tick) return known.at
+  const received = { tick, at: Date.now() }
   setKnown(received)
   return received.at
 }

@@ -69,7 +69,7 @@ export default function ScanPage() {
         state={camera.state}
         decoder={decoder.state}
         checking={find.pending}
-        words={copy.scan}
+        texts={copy.scan}
         torch={camera.torch}
         onTorch={camera.toggleTorch}
         onRetry={camera.retry}

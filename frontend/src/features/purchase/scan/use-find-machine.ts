@@ -40,7 +40,7 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
       ])
       return { found, accounts, service, own }
     },
-    words,
+    texts: failureTexts,
     onDone({ found, accounts, service, own }, qr) {
       // A customer whose last money is held by this very machine sees that, and not that there is no wallet.
       if (accounts.length === 0 && !own) {
@@ -76,7 +76,7 @@ export function useFindMachine(again: LastUse | null, onWithoutEpay: () => void)
   }
 }
 
-function words(error: ApiError) {
+function failureTexts(error: ApiError) {
   if (error.unanswered) return explain(error)
   const body = error.status === 404 ? copy.scan.machineNotFoundBody : explanation(error)
   return { title: copy.scan.machineNotFound, body }

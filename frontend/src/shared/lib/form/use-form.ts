@@ -19,20 +19,20 @@ export interface FieldOfForm {
  * focus. The sentence disappears as soon as it is no longer true, and appears only on an attempt to send.
  */
 export function useForm<F extends string>(check: () => Faults<F>, submit: Sending['submit']) {
-  const [told, setTold] = useState<Faults<F>>({})
+  const [shownFaults, setShownFaults] = useState<Faults<F>>({})
   const [refused, setRefused] = useState<F | null>(null)
   const ref = useRef<HTMLFormElement>(null)
   const id = useId()
 
   const now = check()
-  const wrong = (Object.keys(now) as F[]).filter((name) => told[name] === now[name])
+  const wrong = (Object.keys(now) as F[]).filter((name) => shownFaults[name] === now[name])
 
   function onSubmit(event: FormEvent) {
     event.preventDefault()
     setRefused(null)
     if (fine(now)) return submit()
     toast.newTry()
-    show(() => setTold(now))
+    show(() => setShownFaults(now))
   }
 
   /**

@@ -17,14 +17,14 @@ const MAKE_ONE = 'buat PIN baru'
 
 type Step = { is: 'pin' } | { is: 'new'; pin: string } | { is: 'again'; pin: string; chosen: string }
 
-interface Told {
+interface PinMessage {
   text: string
   wrong: boolean
 }
 
-const NOTHING: Told = { text: '', wrong: false }
-const wrong = (text: string): Told => ({ text, wrong: true })
-const advice = (text: string): Told => ({ text, wrong: false })
+const NOTHING: PinMessage = { text: '', wrong: false }
+const wrong = (text: string): PinMessage => ({ text, wrong: true })
+const advice = (text: string): PinMessage => ({ text, wrong: false })
 
 interface Props {
   person: Person | null
@@ -35,15 +35,15 @@ interface Props {
 export function LogIn({ person, waits }: Props) {
   const client = useQueryClient()
   const [step, setStep] = useState<Step>({ is: 'pin' })
-  const [told, setTold] = useState(NOTHING)
+  const [pinMessage, setPinMessage] = useState(NOTHING)
 
   const { pending, submit } = useSubmit(async (typed: string) => {
     if (!person) return
-    setTold(NOTHING)
+    setPinMessage(NOTHING)
     if (step.is === 'new') return setStep({ is: 'again', pin: step.pin, chosen: typed })
     if (step.is === 'again' && step.chosen !== typed) {
       setStep({ is: 'new', pin: step.pin })
-      setTold(wrong('Kedua PIN tidak sama. Buat sekali lagi.'))
+      setPinMessage(wrong('Kedua PIN tidak sama. Buat sekali lagi.'))
       return
     }
     const pins = step.is === 'again' ? { pin: step.pin, pin_baru: typed } : { pin: typed }
@@ -58,21 +58,23 @@ export function LogIn({ person, waits }: Props) {
     const { status, message, retry_after_ms } = asApiError(error)
     if (status === 409 && message === MAKE_ONE) {
       setStep({ is: 'new', pin })
-      setTold(advice('PIN awal Anda benar. Sekarang buat PIN sendiri.'))
+      setPinMessage(advice('PIN awal Anda benar. Sekarang buat PIN sendiri.'))
       return
     }
     // The new PIN was invalid; the server has not checked the first one.
     if (status === 422 && step.is === 'again') setStep({ is: 'new', pin })
     else setStep({ is: 'pin' })
     if (status === 429 && retry_after_ms !== null) {
-      setTold(wrong(`Terlalu banyak percobaan. Coba lagi pukul ${clockTime(Date.now() + retry_after_ms)}.`))
-    } else setTold(wrong(reasonOf(error)))
+      setPinMessage(
+        wrong(`Terlalu banyak percobaan. Coba lagi pukul ${clockTime(Date.now() + retry_after_ms)}.`),
+      )
+    } else setPinMessage(wrong(reasonOf(error)))
     // The list shows who is locked now, and until when.
     if ([401, 403, 429].includes(status)) void client.invalidateQueries({ queryKey: keys.device })
   }
 
   if (!person) return <PinPad {...NOBODY} />
-  const words = {
+  const texts = {
     pin: { label: `PIN ${person.nama}`, hint: '6 angka' },
     new: { label: `PIN baru ${person.nama}`, hint: '6 angka yang tidak mudah ditebak' },
     again: { label: 'Ulangi PIN baru', hint: '6 angka yang sama' },
@@ -80,12 +82,12 @@ export function LogIn({ person, waits }: Props) {
   const locked = person.dikunci
     ? 'Petugas dikunci, minta supervisor membukanya.'
     : 'Tunggu sampai kuncinya terbuka.'
-  const shown = waits && !told.text ? wrong(locked) : told
+  const shown = waits && !pinMessage.text ? wrong(locked) : pinMessage
   return (
     <PinPad
       // Digits of one step must not remain for the next.
       key={step.is}
-      {...words}
+      {...texts}
       message={shown.text}
       wrong={shown.wrong}
       disabled={waits}
@@ -94,7 +96,9 @@ export function LogIn({ person, waits }: Props) {
       onIndigo
       extra={
         <ExtraKey
-          onClick={() => setTold(advice(`Minta ${pinMaker(person.role)} membuat PIN awal baru untuk Anda.`))}
+          onClick={() =>
+            setPinMessage(advice(`Minta ${pinMaker(person.role)} membuat PIN awal baru untuk Anda.`))
+          }
         >
           Lupa PIN
         </ExtraKey>

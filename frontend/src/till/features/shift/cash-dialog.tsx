@@ -7,9 +7,9 @@ import { cashOf } from '@/till/api/calls'
 import { needsApproval } from '@/till/api/client'
 import { keys } from '@/till/api/keys'
 import type { CashKind } from '@/till/api/types'
-import { MOST_IN_DRAWER } from '@/till/lib/money/cash-count'
+import { MAX_IN_DRAWER } from '@/till/lib/money/cash-count'
 import { useMoney } from '@/till/lib/money/use-money'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { AmountPad } from '@/till/ui/amount-pad'
 import { Decide } from '@/till/ui/decide'
 import { Unanswered } from '@/till/ui/unanswered'
@@ -43,7 +43,7 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
       return asks
     },
     onDone: () => {
-      tell.info(`${name} sudah dicatat.`)
+      notify.info(`${name} sudah dicatat.`)
       void client.invalidateQueries({ queryKey: keys.shift })
       onClose()
     },
@@ -56,7 +56,7 @@ function Cash({ kind, onClose }: { kind: CashKind; onClose: () => void }) {
     }
     return (
       <View label="Jumlah">
-        <AmountPad label="Jumlah" value={amount} max={MOST_IN_DRAWER} onChange={setAmount} onEnter={go} />
+        <AmountPad label="Jumlah" value={amount} max={MAX_IN_DRAWER} onChange={setAmount} onEnter={go} />
         <Button disabled={amount === 0} onClick={go}>
           {amount > 0 ? `Lanjut dengan ${rupiah(amount)}` : 'Ketik jumlahnya'}
         </Button>

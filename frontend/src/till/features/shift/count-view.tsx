@@ -19,7 +19,7 @@ import {
   worth,
 } from '@/till/lib/money/cash-count'
 import type { Money } from '@/till/lib/money/use-money'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { ExtraKey, Keypad } from '@/till/ui/keypad'
 import styles from './count-view.module.css'
@@ -57,7 +57,7 @@ export function CountView({ shift, who, closing, doubtful, onAsked, onBack }: Pr
   useEffect(() => {
     heading.current?.focus({ preventScroll: true })
     // An earlier notice would lie over the buttons.
-    tell.clear()
+    notify.clear()
   }, [])
 
   function change(next: Count) {

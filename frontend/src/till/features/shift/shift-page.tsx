@@ -9,7 +9,7 @@ import type { Shift, ShiftClosed } from '@/till/api/types'
 import { useMoney } from '@/till/lib/money/use-money'
 import { useSession } from '@/till/lib/session/session'
 import { useDevice } from '@/till/lib/session/use-device'
-import { tellShift } from '@/till/lib/shift/shift-news'
+import { sendShiftChange } from '@/till/lib/shift/shift-change'
 import { useShift } from '@/till/lib/shift/use-shift'
 import { OpenShift } from '@/till/ui/open-shift'
 import { Unanswered } from '@/till/ui/unanswered'
@@ -87,7 +87,7 @@ function useClosing(onDoubt: () => void) {
   }
   return useMoney<ShiftClosed>('shift', {
     onDone: (answer) => {
-      tellShift(answer.id)
+      sendShiftChange(answer.id)
       countDraft.clear()
       const { show } = useLastClose.getState()
       const { baru, token, sampai, petugas } = answer

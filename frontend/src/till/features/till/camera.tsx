@@ -7,7 +7,7 @@ import { useDecoder } from '@/shared/scan/use-decoder'
 import { useScanner } from '@/shared/scan/use-scanner'
 import { Viewfinder } from '@/shared/scan/viewfinder'
 import { Button } from '@/shared/ui/button'
-import { tell } from '@/till/lib/page/notices'
+import { notify } from '@/till/lib/page/notices'
 import { isCustomerCode, isMachineCode, NOT_OURS, useScans } from '@/till/lib/scan/scans'
 import styles from './camera.module.css'
 
@@ -26,7 +26,7 @@ const wishes = slot<Wish>(
     (value.facing === 'user' || value.facing === 'environment'),
 )
 
-const WORDS = {
+const TEXTS = {
   checking: 'Mencari pelanggan…',
   cameraRefusedBody: 'Izinkan kamera di setelan browser, atau ketik nomor pelanggan.',
   noCameraBody: 'Pakai alat pindai USB, atau ketik nomor pelanggan.',
@@ -95,7 +95,7 @@ function Finder({ facing, checking }: { facing: Facing; checking: boolean }) {
     onTexts: (texts) => {
       const picked = pick(texts)
       if (picked?.is === 'ours') useScans.getState().push(picked.text)
-      else if (picked) tell.failure(NOT_OURS)
+      else if (picked) notify.failure(NOT_OURS)
     },
     onBroken: decoder.giveUp,
   })
@@ -110,7 +110,7 @@ function Finder({ facing, checking }: { facing: Facing; checking: boolean }) {
       onTorch={camera.toggleTorch}
       onRetry={camera.retry}
       onReload={() => void decoder.load().catch(() => undefined)}
-      words={WORDS}
+      texts={TEXTS}
     />
   )
 }

@@ -11,7 +11,7 @@ import styles from './confirm.module.css'
 import { type Choice, firstName, gained, paid, useDraft } from './draft'
 import { Newest } from './newest'
 import { setPrinting, usePrinting } from './printing'
-import { isToldElsewhere } from './refused'
+import { isShownSeparately } from './refused'
 
 const TAKES: Record<PayMethod, string> = {
   tunai: 'Terima tunai',
@@ -39,7 +39,7 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
     : choice
       ? ''
       : 'Pilih jumlahnya dulu.'
-  const refusal = topUp.is === 'refused' && !isToldElsewhere(topUp.error) ? reasonOf(topUp.error) : ''
+  const refusal = topUp.is === 'refused' && !isShownSeparately(topUp.error) ? reasonOf(topUp.error) : ''
   return (
     <section ref={here} tabIndex={-1} className={styles.confirm} aria-label="Konfirmasi">
       <TornCard className={styles.card}>

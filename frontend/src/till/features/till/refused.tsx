@@ -22,7 +22,8 @@ const isSame = ({ status, message }: ApiError) => status === 409 && message === 
 const isNoShift = ({ message }: ApiError) => message === NO_SHIFT
 
 /** Whether a refusal is shown in another place: by a dialog that asks, or where the shift is opened. */
-export const isToldElsewhere = (error: ApiError) => isSame(error) || needsApproval(error) || isNoShift(error)
+export const isShownSeparately = (error: ApiError) =>
+  isSame(error) || needsApproval(error) || isNoShift(error)
 
 export function Refused({ customer: { nama, id_customer_global } }: { customer: FoundCustomer }) {
   const client = useQueryClient()

@@ -9,7 +9,7 @@ export const COINS = 'koin'
 export const PIECES = [...NOTES.map(String), COINS]
 
 /** Rupiah: the server's limit for a drawer. */
-export const MOST_IN_DRAWER = 1_000_000_000
+export const MAX_IN_DRAWER = 1_000_000_000
 
 /** A missing key means zero. */
 export type Count = Readonly<Record<string, number>>

@@ -156,7 +156,7 @@ export class TopUpMachine {
   private decided(state: Extract<TopUpState, { is: 'made' | 'refused' }>): void {
     this.outside.store.remove(state.open.key)
     if (this.isCurrent(state.open)) this.set(state)
-    else this.tell()
+    else this.notify()
   }
 
   private isCurrent({ key }: OpenTopUp): boolean {
@@ -165,10 +165,10 @@ export class TopUpMachine {
 
   private set(state: TopUpState): void {
     this.state = state
-    this.tell()
+    this.notify()
   }
 
-  private tell(): void {
+  private notify(): void {
     for (const listener of this.listeners) listener()
   }
 }

@@ -18,7 +18,7 @@ function show(kind: Notice['kind'], text: string): void {
   useNotice.setState({ notice: { id: count, kind, text } })
 }
 
-export const tell = {
+export const notify = {
   info: (text: string) => show('info', text),
   failure: (text: string) => show('failure', text),
   clear: () => useNotice.setState({ notice: null }),

@@ -15,33 +15,33 @@ function server() {
     count += 1
     return Promise.resolve(`t${count}`)
   })
-  const told = vi.fn()
+  const onChange = vi.fn()
   const line = holdLine({
     ticket,
-    dial(ticket, heard) {
+    dial(ticket, on) {
       const hangUp = vi.fn()
-      lines.push({ ticket, ...heard, hangUp })
+      lines.push({ ticket, ...on, hangUp })
       return Promise.resolve(hangUp)
     },
-    told,
+    onChange,
   })
   const last = () => lines[lines.length - 1] as (typeof lines)[number]
-  return { lines, last, ticket, told, ...line }
+  return { lines, last, ticket, onChange, ...line }
 }
 
 /** Advances over the first pause, which is the shortest. */
 const soon = () => vi.advanceTimersByTimeAsync(400)
 
 it('a line that held is asked about soon, with a new ticket', async () => {
-  const { lines, last, told } = server()
+  const { lines, last, onChange } = server()
   await soon()
   last().up()
-  expect(told.mock.calls).toEqual([[true]])
+  expect(onChange.mock.calls).toEqual([[true]])
   vi.advanceTimersByTime(5_000)
   last().down()
   await soon()
   expect(lines.map(({ ticket }) => ticket)).toEqual(['t1', 't2'])
-  expect(told.mock.calls).toEqual([[true], [false]])
+  expect(onChange.mock.calls).toEqual([[true], [false]])
 })
 
 it('a line that is taken and dropped again and again is dialled seldom', async () => {
@@ -59,11 +59,11 @@ it('a line that is taken and dropped again and again is dialled seldom', async (
 })
 
 it('without a ticket nothing is dialled, and the tries come ever less often', async () => {
-  const { lines, ticket, told } = server()
+  const { lines, ticket, onChange } = server()
   ticket.mockImplementation(() => Promise.reject(new Error('no line')))
   await vi.advanceTimersByTimeAsync(10 * 60_000)
   expect(lines).toEqual([])
-  expect(told).toHaveBeenLastCalledWith(false)
+  expect(onChange).toHaveBeenLastCalledWith(false)
   expect(ticket.mock.calls.length).toBeGreaterThan(15)
   expect(ticket.mock.calls.length).toBeLessThan(30)
 })
@@ -97,5 +97,5 @@ it('hangs up when it is stopped, also a line that opens later', async () => {
   await vi.advanceTimersByTimeAsync(PAUSE_MS)
   expect(late.last().hangUp).toHaveBeenCalledOnce()
   expect([early.lines.length, late.lines.length]).toEqual([1, 1])
-  expect(early.told.mock.calls).toEqual([[true]])
+  expect(early.onChange.mock.calls).toEqual([[true]])
 })

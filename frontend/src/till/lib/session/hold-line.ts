@@ -14,15 +14,15 @@ export interface Outside {
   /** Requests a ticket, valid for one connection; rejects when the server gives none. */
   ticket: () => Promise<string>
   /** Opens a connection with the ticket; the returned function closes it, and no callback runs after that. */
-  dial: (ticket: string, heard: { up: () => void; down: () => void }) => Promise<() => void>
-  told: (up: boolean) => void
+  dial: (ticket: string, on: { up: () => void; down: () => void }) => Promise<() => void>
+  onChange: (up: boolean) => void
 }
 
 /**
  * Keeps a connection open until it is stopped. Each attempt uses a separate ticket, and only one attempt runs at a time. After a lost
  * connection it soon requests a new ticket: the server closes connections when a session is over, and then refuses the ticket.
  */
-export function holdLine({ ticket, dial, told }: Outside): { wake: () => void; stop: () => void } {
+export function holdLine({ ticket, dial, onChange }: Outside): { wake: () => void; stop: () => void } {
   let stopped = false
   let busy = false
   let tries = 0
@@ -47,21 +47,21 @@ export function holdLine({ ticket, dial, told }: Outside): { wake: () => void; s
       ended = true
       hangUp?.()
       hangUp = null
-      told(false)
+      onChange(false)
       if (up_at !== null && Date.now() - up_at >= HELD_MS) tries = 0
       if (!busy) later()
     }
     const up = () => {
       if (ended || stopped) return
       up_at = Date.now()
-      told(true)
+      onChange(true)
     }
     try {
       const hang = await dial(await ticket(), { up, down })
       if (ended || stopped) hang()
       else hangUp = hang
     } catch {
-      if (!stopped) told(false)
+      if (!stopped) onChange(false)
     }
     busy = false
     if (!stopped && !hangUp) later()

@@ -16,7 +16,7 @@ export function openLive(): () => void {
       return (await getTicket()).tiket
     },
     dial,
-    told: (up) => useLive.setState({ is: up ? 'up' : 'down' }),
+    onChange: (up) => useLive.setState({ is: up ? 'up' : 'down' }),
   })
   const onWake = () => {
     if (document.visibilityState === 'visible') line.wake()

@@ -575,7 +575,7 @@ fn the_fence_survives_the_process() {
 }
 
 #[test]
-fn an_epoch_that_no_command_has_told_the_device_is_compared_once() {
+fn an_epoch_that_no_command_has_brought_is_compared_once() {
     let mut talk = Conversation::default();
     let mut epochs = |what: &Do, ms: i64| -> Vec<i64> {
         let effects = happens(&mut talk, what, T0.plus_ms(ms));

@@ -45,31 +45,31 @@ impl AsRawFd for KernelEvents {
 pub fn start_thread(shared: Arc<Shared>) -> std::io::Result<mpsc::Sender<ThreadCommand>> {
     let poll = Poll::new()?;
     let registry = poll.registry().try_clone()?;
-    let news = watch(KernelEvents(poll))?;
+    let kernel_events = watch(KernelEvents(poll))?;
     let (me, orders) = mpsc::channel(MAX_COMMANDS);
     let (to_judge, logins) = mpsc::channel(1);
     shared.add_thread(me.clone());
     vital::spawn("logins", login::check_loop(shared.clone(), logins, me.clone()));
-    vital::spawn("endpoint", run(Thread::new(shared, registry, me.clone(), to_judge), news, orders));
+    vital::spawn("endpoint", run(Thread::new(shared, registry, me.clone(), to_judge), kernel_events, orders));
     Ok(me)
 }
 
 /// Waits, by the runtime, until the kernel has events.
 #[allow(unsafe_code)]
-fn watch(news: KernelEvents) -> std::io::Result<AsyncFd<KernelEvents>> {
+fn watch(kernel_events: KernelEvents) -> std::io::Result<AsyncFd<KernelEvents>> {
     // SAFETY: `Poll` owns this descriptor: it stays the same, and open until the `AsyncFd` and the `Poll` in it are dropped.
-    let watched = unsafe { AsyncFd::register_with_interest(news, Interest::READABLE) };
+    let watched = unsafe { AsyncFd::register_with_interest(kernel_events, Interest::READABLE) };
     Ok(watched?)
 }
 
-async fn run(mut thread: Thread, mut news: AsyncFd<KernelEvents>, mut orders: mpsc::Receiver<ThreadCommand>) {
+async fn run(mut thread: Thread, mut kernel_events: AsyncFd<KernelEvents>, mut orders: mpsc::Receiver<ThreadCommand>) {
     let mut events = Events::with_capacity(EVENTS);
     let mut sweep = interval(SWEEP);
     sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let ask_at = thread.is_to_ask_at();
         tokio::select! {
-            ready = news.readable_mut() => match ready {
+            ready = kernel_events.readable_mut() => match ready {
                 Ok(mut ready) => {
                     let polled = ready.get_inner_mut().0.poll(&mut events, Some(Duration::ZERO));
                     if polled.is_err() || events.is_empty() {

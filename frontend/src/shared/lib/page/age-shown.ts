@@ -1,4 +1,4 @@
 import { create } from 'zustand'
 
 /** Whether the current screen shows the age of its data: then the banner does not repeat it in another form. */
-export const useAgeTold = create<{ told: boolean }>(() => ({ told: false }))
+export const useAgeShown = create<{ shown: boolean }>(() => ({ shown: false }))

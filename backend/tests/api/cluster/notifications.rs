@@ -76,10 +76,10 @@ async fn two_with(nats: &Nats) -> (TestApp, TestApp) {
 impl TestApp {
     /// Waits until a new message of another server has arrived.
     async fn is_notified(&self) {
-        let news = &self.state.metrics.cluster.news;
-        let before = news.heard.get();
+        let metrics = &self.state.metrics.cluster.notifications;
+        let before = metrics.heard.get();
         soon("news", async {
-            while news.heard.get() <= before || self.state.news.way_ms().is_none() {
+            while metrics.heard.get() <= before || self.state.notifier.way_ms().is_none() {
                 sleep(LOOK_EVERY).await;
             }
         })
@@ -106,7 +106,7 @@ async fn a_balance_reaches_phones_at_every_server_and_again_after_nats_was_down(
 
     nats.kill();
     soon("it is noticed", async {
-        while first.state.metrics.cluster.news.connected.get() > 0 {
+        while first.state.metrics.cluster.notifications.connected.get() > 0 {
             sleep(LOOK_EVERY).await;
         }
     })
@@ -126,7 +126,7 @@ async fn a_balance_reaches_phones_at_every_server_and_again_after_nats_was_down(
 }
 
 #[actix_web::test]
-async fn a_purchase_goes_on_with_news_and_without() {
+async fn a_purchase_continues_with_and_without_notifications() {
     let Some(mut nats) = Nats::start() else { return };
     let (url, devices) = (nats.url(), Arc::default());
     let (first, second) =
@@ -137,7 +137,7 @@ async fn a_purchase_goes_on_with_news_and_without() {
     phone.subscribe(shop.idmesin).await;
     second.buy(&siti, &buy(1, shop, epay)).await.ok();
     assert!(phone.tick().await.tl > 595_000);
-    assert!(first.state.metrics.cluster.news.heard.get() > 0);
+    assert!(first.state.metrics.cluster.notifications.heard.get() > 0);
     nats.kill();
     let (other, budi, other_epay) = first.own_shop(2).await;
     second.buy(&budi, &buy(2, other, other_epay)).await.ok();
@@ -201,7 +201,7 @@ async fn a_customer_has_ten_sockets_at_all_servers_together() {
 }
 
 #[actix_web::test]
-async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
+async fn forged_notifications_only_make_servers_read_again() {
     let Some(nats) = Nats::start() else { return };
     let (first, second) = two_with(&nats).await;
     let (shop, siti, epay) = first.own_shop(1).await;
@@ -222,13 +222,13 @@ async fn whoever_tells_lies_makes_servers_look_and_nothing_else() {
         lie(json!({"balance": {"customer": siti.id, "account": epay, "cause": "topup"}})),
     ];
     let mut phone = Phone::join(&second, &siti.token).await;
-    let before = second.state.metrics.cluster.news.unreadable.get();
+    let before = second.state.metrics.cluster.notifications.unreadable.get();
     for told in lies {
         stranger.publish("nyala.v1.mesin.1", told.into()).await.unwrap();
     }
     // The last message has arrived when the phone receives its balance, which is the stored one.
     assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": epay, "saldo": PRICE, "sebab": "topup"}]));
-    assert!(second.state.metrics.cluster.news.unreadable.get() >= before + 2);
+    assert!(second.state.metrics.cluster.notifications.unreadable.get() >= before + 2);
     assert_eq!(phone.subscribe(id).await["tl"], json!(null));
     assert_eq!(first.balance(epay).await, PRICE);
     first.assert_no_violation().await;
@@ -242,20 +242,20 @@ async fn messages_of_senders_that_are_no_living_server_are_ignored() {
     let siti = first.register_customer("81234567890", "Siti", "Rahmawati").await;
     let login = async_nats::ConnectOptions::with_user_and_password("nyala".to_owned(), "rahasia".to_owned());
     let stranger = login.connect(nats.url()).await.unwrap();
-    let news = &second.state.metrics.cluster.news;
-    let (ignored, missed) = (news.ignored.get(), news.missed.get());
+    let metrics = &second.state.metrics.cluster.notifications;
+    let (ignored, missed) = (metrics.ignored.get(), metrics.missed.get());
     let full = json!({"from": 4_711, "number": 1, "at_us": 0, "hint": {"sockets": {"of": [[siti.id, 10]]}}}).to_string();
     let jump = json!({"from": 4_711, "number": 1_000_000, "at_us": 0, "hint": "pulse"}).to_string();
     for message in [full, jump] {
         stranger.publish("nyala.v1.node.4711", message.into()).await.unwrap();
     }
     soon("both have come", async {
-        while news.ignored.get() < ignored + 2 {
+        while metrics.ignored.get() < ignored + 2 {
             sleep(LOOK_EVERY).await;
         }
     })
     .await;
-    assert_eq!(news.missed.get(), missed, "its numbers say nothing");
+    assert_eq!(metrics.missed.get(), missed, "its numbers say nothing");
     let mut phone = Phone::dial(second.address()).await;
     phone.connect(Some(&json!({ "token": siti.token }))).await.expect("its ten sockets are not counted");
 }

@@ -14,87 +14,88 @@ use super::super::server::idmesin;
 use super::super::world::{MACHINES, World};
 use super::happens::{Happens, Look};
 use super::outlet;
-use super::shards::WordRow;
+use super::shards::DeviceMessageRow;
 
 impl<D: Devices> World<D> {
     /// The device of a machine sends a message to the server that it is connected to.
-    pub fn linked_server_hears(&mut self, machine: usize, event: DeviceEvent, said_at: Timestamp) {
+    pub fn linked_server_receives(&mut self, machine: usize, event: DeviceEvent, sent_at: Timestamp) {
         match self.several.as_ref().unwrap().links[machine] {
-            Some(life) => {
-                self.among(0, Happens::DeviceMessage { life, word: WordRow { machine, event, heard_at: said_at, said_at } })
-            }
-            None => self.note("word without a link"),
+            Some(life) => self.among(
+                0,
+                Happens::DeviceMessage { life, message: DeviceMessageRow { machine, event, received_at: sent_at, sent_at } },
+            ),
+            None => self.note("message without a link"),
         }
     }
 
-    pub(super) fn word_is_here(&mut self, word: WordRow) {
-        let word = WordRow { heard_at: self.clock(), ..word };
-        if let DeviceEvent::State { online, .. } = word.event {
+    pub(super) fn forward_or_deliver(&mut self, message: DeviceMessageRow) {
+        let message = DeviceMessageRow { received_at: self.clock(), ..message };
+        if let DeviceEvent::State { online, .. } = message.event {
             // The server that the device is connected to writes its presence, until that is stored.
-            self.store.machines[word.machine].online = online;
+            self.store.machines[message.machine].online = online;
             if !online {
                 return;
             }
         }
-        if self.server.owns(word.machine) {
-            return self.deliver(word);
+        if self.server.owns(message.machine) {
+            return self.deliver(message);
         }
-        self.me().away.push(word);
-        self.pass_on();
+        self.me().to_forward.push(message);
+        self.forward();
     }
 
-    fn pass_on(&mut self) {
+    fn forward(&mut self) {
         let life = self.server.life;
         let member = self.me();
-        if !member.passing && !member.away.is_empty() {
-            member.passing = true;
-            let words = std::mem::take(&mut member.away);
+        if !member.forwarding && !member.to_forward.is_empty() {
+            member.forwarding = true;
+            let messages = std::mem::take(&mut member.to_forward);
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::PassOn { life, words });
+            self.among(after_ms, Happens::Forward { life, messages });
         }
     }
 
-    pub(super) fn passed_on(&mut self, life: u32, words: Vec<WordRow>) {
+    pub(super) fn forwarded(&mut self, life: u32, messages: Vec<DeviceMessageRow>) {
         if self.carried_out(life) {
-            self.note("words through the table");
+            self.note("messages through the table");
             if self.server.life == life {
-                self.tells_of_words(words.iter().map(|word| word.machine));
+                self.notify_of_messages(messages.iter().map(|message| message.machine));
             }
-            self.several.as_mut().unwrap().shards.words.extend(words);
+            self.several.as_mut().unwrap().shards.messages.extend(messages);
         }
         if self.server.life == life {
-            self.me().passing = false;
-            self.pass_on();
+            self.me().forwarding = false;
+            self.forward();
         }
     }
 
     pub(super) fn takes(&mut self, look: Look) {
         let life = self.server.life;
         let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-MESSAGE_TTL_MS));
-        let words = self.several.as_mut().unwrap().shards.take(&own, since);
-        if !words.is_empty() && !self.fails() {
+        let messages = self.several.as_mut().unwrap().shards.take(&own, since);
+        if !messages.is_empty() && !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::Taken { life, words });
+            self.among(after_ms, Happens::Taken { life, messages });
         }
         if look == Look::Round {
             self.again(EVERY.as_millis(), Happens::Take { life, look });
         }
     }
 
-    pub(super) fn taken(&mut self, words: Vec<WordRow>) {
+    pub(super) fn taken(&mut self, messages: Vec<DeviceMessageRow>) {
         let now = self.clock();
-        for word in words {
-            let event = word.event.aged_by(word.heard_at.ms_until(now).max(0));
-            self.tell(word.machine, Input::Reload);
-            self.deliver(WordRow { event, ..word });
+        for message in messages {
+            let event = message.event.aged_by(message.received_at.ms_until(now).max(0));
+            self.send_input(message.machine, Input::Reload);
+            self.deliver(DeviceMessageRow { event, ..message });
         }
     }
 
     /// `device::deliver`.
-    fn deliver(&mut self, word: WordRow) {
-        let present = self.server.actors[word.machine].present;
-        if present || matches!(word.event, DeviceEvent::State { .. }) {
-            self.decider_hears(word.machine, word.event, word.said_at);
+    fn deliver(&mut self, message: DeviceMessageRow) {
+        let present = self.server.actors[message.machine].present;
+        if present || matches!(message.event, DeviceEvent::State { .. }) {
+            self.decider_receives(message.machine, message.event, message.sent_at);
         }
     }
 
@@ -138,15 +139,15 @@ impl<D: Devices> World<D> {
         };
         let waiting: Vec<usize> = waiting.into_iter().filter(|machine| links[*machine] == Some(life)).collect();
         let open: Vec<OpenPurchase> = open.into_iter().filter_map(linked).collect();
-        let said = &mut self.me().sent;
+        let sent = &mut self.me().sent;
         if !matches!(look, Look::At(_)) {
-            said.forget_all_but(&open);
+            sent.forget_all_but(&open);
         }
-        let commands: Vec<_> = open.iter().filter_map(|t| said.next(t, now)).collect();
+        let commands: Vec<_> = open.iter().filter_map(|t| sent.next(t, now)).collect();
         for cmd in commands {
-            self.note("said for another server");
+            self.note("sent for another server");
             if matches!(look, Look::At(_)) && cmd.op == Op::Start {
-                self.note("news said a start");
+                self.note("notification sent a start");
             }
             D::command(self, cmd);
         }

@@ -15,7 +15,7 @@ const LAST_TICK_MS: i64 = 450;
 const CALM_MS: i64 = 500;
 
 #[derive(Debug)]
-pub struct Seat {
+pub struct Watcher {
     machine: usize,
     /// The start of the server that it is connected to.
     at: Option<u32>,
@@ -27,7 +27,7 @@ pub struct Seat {
     over: BTreeSet<i64>,
 }
 
-impl Seat {
+impl Watcher {
     pub fn of(machine: usize) -> Self {
         Self { machine, at: None, since: Timestamp::default(), running: None, over: BTreeSet::new() }
     }
@@ -39,10 +39,10 @@ impl Seat {
 
 impl<D: Devices> World<D> {
     /// A customer opens the page of a machine: the machine status counts, and the changes from then on.
-    pub(super) fn sit(&mut self, seat: usize) {
-        let machine = self.several.as_ref().unwrap().seats[seat].machine;
+    pub(super) fn starts_watching(&mut self, watcher: usize) {
+        let machine = self.several.as_ref().unwrap().watchers[watcher].machine;
         if !self.find_server() || self.several.as_ref().unwrap().frozen_until > self.now {
-            return self.nobody_there(Happens::Sit { seat });
+            return self.nobody_there(Happens::Watch { watcher });
         }
         if !self.server.owns(machine)
             && !self.server.actors[machine].present
@@ -54,15 +54,15 @@ impl<D: Devices> World<D> {
         let (life, since, shown) = (self.server.life, self.now, self.server.actors[machine].shown);
         let several = self.several.as_mut().unwrap();
         let running = shown.map(|ends_at| (several.ends[&(machine, ends_at)], ends_at));
-        several.seats[seat] = Seat { machine, at: Some(life), since, running, over: BTreeSet::new() };
+        several.watchers[watcher] = Watcher { machine, at: Some(life), since, running, over: BTreeSet::new() };
     }
 
     /// Disconnects the watchers of a server's start; returns their numbers.
-    pub(super) fn leave_seats(&mut self, life: u32) -> Vec<usize> {
+    pub(super) fn disconnect_watchers(&mut self, life: u32) -> Vec<usize> {
         let mut left = Vec::new();
-        for (n, seat) in self.several.as_mut().unwrap().seats.iter_mut().enumerate() {
-            if seat.at == Some(life) {
-                (seat.at, seat.running) = (None, None);
+        for (n, watcher) in self.several.as_mut().unwrap().watchers.iter_mut().enumerate() {
+            if watcher.at == Some(life) {
+                (watcher.at, watcher.running) = (None, None);
                 left.push(n);
             }
         }
@@ -71,7 +71,7 @@ impl<D: Devices> World<D> {
 
     pub(super) fn is_watched(&self, machine: usize) -> bool {
         let life = Some(self.server.life);
-        self.several.as_ref().unwrap().seats.iter().any(|seat| seat.at == life && seat.machine == machine)
+        self.several.as_ref().unwrap().watchers.iter().any(|watcher| watcher.at == life && watcher.machine == machine)
     }
 
     /// Whether this server has done everything in time since then.
@@ -80,43 +80,49 @@ impl<D: Devices> World<D> {
     }
 
     /// A change reaches the watchers of the machine at this server.
-    pub fn seats_hear(&mut self, machine: usize, ends_at: Option<Timestamp>, news: Option<CycleChange>) {
+    pub fn watchers_receive(&mut self, machine: usize, ends_at: Option<Timestamp>, change: Option<CycleChange>) {
         let (clock, life) = (self.clock(), self.server.life);
         let calm = |ends_at: Timestamp| self.is_calm_since(ends_at.plus_ms(-CALM_MS).min(self.now));
         let prompt_for: Vec<bool> = match &self.several {
-            Some(several) => several.seats.iter().map(|seat| seat.running.is_some_and(|(_, ends_at)| calm(ends_at))).collect(),
+            Some(several) => {
+                several.watchers.iter().map(|watcher| watcher.running.is_some_and(|(_, ends_at)| calm(ends_at))).collect()
+            }
             None => return,
         };
         let several = self.several.as_mut().unwrap();
-        let here = several.seats.iter_mut().zip(prompt_for).filter(|(seat, _)| seat.at == Some(life) && seat.machine == machine);
+        let here = several
+            .watchers
+            .iter_mut()
+            .zip(prompt_for)
+            .filter(|(watcher, _)| watcher.at == Some(life) && watcher.machine == machine);
         let mut finals = 0;
-        for (seat, prompt) in here {
-            match (news, ends_at) {
+        for (watcher, prompt) in here {
+            match (change, ends_at) {
                 (Some(CycleChange::Over { ends_at }), _) => {
                     let known = several.ends.get(&(machine, ends_at)).copied();
-                    let purchase = seat.running.map(|(purchase, _)| purchase).or(known).expect("an end of what never ran");
-                    assert!(seat.over.insert(purchase), "two last ticks of one run: purchase {purchase}");
-                    if let Some((_, shown)) = seat.running.take() {
-                        let (late_ms, watched_ms) = (shown.ms_until(clock), seat.since.ms_until(shown));
+                    let purchase = watcher.running.map(|(purchase, _)| purchase).or(known).expect("an end of what never ran");
+                    assert!(watcher.over.insert(purchase), "two last ticks of one run: purchase {purchase}");
+                    if let Some((_, shown)) = watcher.running.take() {
+                        let (late_ms, watched_ms) = (shown.ms_until(clock), watcher.since.ms_until(shown));
                         assert!(!prompt || watched_ms < CALM_MS || late_ms <= LAST_TICK_MS, "a last tick {late_ms} ms late");
                         finals += 1;
                     }
                 }
                 (_, Some(ends_at)) => {
                     let purchase = several.ends[&(machine, ends_at)];
-                    assert!(!seat.over.contains(&purchase), "a run that was over comes back: purchase {purchase}");
-                    if let Some((before, shown)) = seat.running {
+                    assert!(!watcher.over.contains(&purchase), "a run that was over comes back: purchase {purchase}");
+                    if let Some((before, shown)) = watcher.running {
                         assert_eq!(before, purchase, "a run without a last tick");
                         assert!(ends_at <= shown, "what is left of a run grows");
                     }
-                    if seat.running != Some((purchase, ends_at)) {
-                        seat.since = self.now;
+                    if watcher.running != Some((purchase, ends_at)) {
+                        watcher.since = self.now;
                     }
-                    seat.running = Some((purchase, ends_at));
+                    watcher.running = Some((purchase, ends_at));
                 }
-                (_, None) => assert!(seat.running.is_none(), "a run without a last tick"),
+                (_, None) => assert!(watcher.running.is_none(), "a run without a last tick"),
             }
         }
-        (0..finals).for_each(|_| self.note("last tick heard"));
+        (0..finals).for_each(|_| self.note("last tick received"));
     }
 }

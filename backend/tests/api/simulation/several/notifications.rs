@@ -30,7 +30,7 @@ const CUT_MS: i64 = 20_000;
 
 /// The change notifications of a history.
 #[derive(Debug)]
-pub struct News {
+pub struct Notifications {
     /// Share of lost messages; `None`: no server sends any.
     loses: Option<f64>,
     /// Until then all messages are lost.
@@ -39,7 +39,7 @@ pub struct News {
     waited: BTreeSet<PurchaseId>,
 }
 
-impl News {
+impl Notifications {
     pub fn new(rng: &mut impl Rng, now: Timestamp) -> Self {
         let loses = (!rng.random_bool(NONE)).then(|| rng.random_range(0.1..0.3));
         Self::that_loses(loses, now)
@@ -54,9 +54,9 @@ impl News {
 /// The last message number that a server has sent, and those it has received.
 #[derive(Debug, Default)]
 pub struct Numbers {
-    told: u64,
+    sent: u64,
     /// The last number from each other server start.
-    heard: HashMap<u32, u64>,
+    received: HashMap<u32, u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,7 +66,7 @@ pub enum Notification {
         machine: usize,
         open: Option<PurchaseId>,
     },
-    Words {
+    DeviceMessages {
         shards: BTreeSet<i32>,
     },
 }
@@ -80,29 +80,29 @@ pub struct Message {
 
 impl<D: Devices> World<D> {
     /// An actor has received the commit of its change, or a stored stop: the other servers are notified.
-    pub fn tells_others(&mut self, machine: usize, input: &Input) {
-        let is_news = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
-        if is_news && self.several.is_some() {
+    pub fn notify_others(&mut self, machine: usize, input: &Input) {
+        let is_change = matches!(input, Input::Held(Ok(Held::Won { .. })) | Input::Applied(Ok(true)) | Input::Stop { .. });
+        if is_change && self.several.is_some() {
             let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, _)| id);
             self.notify_all(&Notification::Machine { machine, open });
         }
     }
 
-    pub(super) fn tells_of_words(&mut self, machines: impl Iterator<Item = usize>) {
-        self.notify_all(&Notification::Words { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
+    pub(super) fn notify_of_messages(&mut self, machines: impl Iterator<Item = usize>) {
+        self.notify_all(&Notification::DeviceMessages { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
     }
 
     fn notify_all(&mut self, hint: &Notification) {
-        let News { loses, cut_until, .. } = self.several.as_ref().unwrap().news;
-        let Some(loses) = loses else { return self.note("no news") };
+        let Notifications { loses, cut_until, .. } = self.several.as_ref().unwrap().notifications;
+        let Some(loses) = loses else { return self.note("no notifications") };
         let from = self.server.life;
         let numbers = &mut self.me().numbers;
-        numbers.told += 1;
-        let number = numbers.told;
+        numbers.sent += 1;
+        let number = numbers.sent;
         let others: Vec<u32> = (0..self.servers()).map(|server| self.of(server)).filter(|s| s.up).map(|s| s.life).collect();
         for life in others.into_iter().filter(|life| *life != from) {
             if cut_until > self.now || self.chance(loses) {
-                self.note("news lost");
+                self.note("notification lost");
                 continue;
             }
             let longest_ms = if self.chance(LATE) { LATE_MS } else { WAY_MS };
@@ -111,30 +111,30 @@ impl<D: Devices> World<D> {
         }
     }
 
-    pub(super) fn cut_news(&mut self) {
-        self.note("news cut");
+    pub(super) fn cut_notifications(&mut self) {
+        self.note("notifications cut");
         let ms = self.up_to(CUT_MS);
         let until = self.now.plus_ms(ms);
-        self.several.as_mut().unwrap().news.cut_until = until;
+        self.several.as_mut().unwrap().notifications.cut_until = until;
     }
 
-    pub(super) fn mend_news(&mut self) {
+    pub(super) fn restore_notifications(&mut self) {
         let now = self.now;
-        self.several.as_mut().unwrap().news.cut_until = now;
+        self.several.as_mut().unwrap().notifications.cut_until = now;
     }
 
     /// Whether a message to a stopped server is lost.
     pub(super) fn is_dropped(&mut self) -> bool {
         let is_dropped = self.chance(DROPPED);
-        self.note(if is_dropped { "news lost" } else { "news piled up" });
+        self.note(if is_dropped { "notification lost" } else { "notification buffered" });
         is_dropped
     }
 
-    pub(super) fn hears_news(&mut self, Message { from, number, hint }: Message) {
+    pub(super) fn receive_notification(&mut self, Message { from, number, hint }: Message) {
         let life = self.server.life;
-        let before = self.me().numbers.heard.insert(from, number);
+        let before = self.me().numbers.received.insert(from, number);
         if before.is_some_and(|before| number > before + 1) {
-            self.note("news missed");
+            self.note("notification missed");
             let (take_ms, mirror_ms, speak_ms) = (self.up_to(3), self.up_to(3), self.up_to(3));
             self.among(take_ms, Happens::Take { life, look: Look::Once });
             self.among(mirror_ms, Happens::Mirror { life, look: Look::Once });
@@ -142,7 +142,7 @@ impl<D: Devices> World<D> {
         }
         match hint {
             Notification::Machine { machine, open } => self.look_at_machine(machine, open),
-            Notification::Words { shards } => {
+            Notification::DeviceMessages { shards } => {
                 let own = self.me().ownership.shards().unwrap();
                 if shards.iter().any(|shard| own.contains(shard)) {
                     let after_ms = self.up_to(3);
@@ -157,14 +157,14 @@ impl<D: Devices> World<D> {
         if let Some(purchase) = open {
             let state = self.store.purchase(purchase).state;
             if !state.open() {
-                self.note("news after its purchase was over");
+                self.note("notification after its purchase was over");
             }
             if owns && state == PurchaseState::Held {
-                self.several.as_mut().unwrap().news.waited.insert(purchase);
+                self.several.as_mut().unwrap().notifications.waited.insert(purchase);
             }
         }
         if owns {
-            return self.tell(machine, Input::Reload);
+            return self.send_input(machine, Input::Reload);
         }
         if self.server.actors[machine].present {
             let after_ms = self.up_to(3);
@@ -180,9 +180,9 @@ impl<D: Devices> World<D> {
     pub(super) fn note_commanded(&mut self, machine: usize, op: Op) {
         let open = self.store.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| (id, p.created_at));
         let Some((purchase, created_at)) = open.filter(|_| op == Op::Start) else { return };
-        let waited = self.several.as_mut().unwrap().news.waited.remove(&purchase);
+        let waited = self.several.as_mut().unwrap().notifications.waited.remove(&purchase);
         if waited && created_at.ms_until(self.clock()) < RESEND_REMOTE_AFTER_MS {
-            self.note("news began a start");
+            self.note("notification began a start");
         }
     }
 }

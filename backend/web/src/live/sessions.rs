@@ -34,7 +34,7 @@ struct SocketSlot {
 /// Every open socket, by customer.
 #[derive(Debug, Default)]
 pub struct SocketSessions {
-    seats: DashMap<CustomerId, Vec<SocketSlot>>,
+    slots: DashMap<CustomerId, Vec<SocketSlot>>,
     next: AtomicU64,
     /// Number of sockets at the other servers.
     pub(super) other_servers: OtherServers,
@@ -42,50 +42,50 @@ pub struct SocketSessions {
 
 /// A taken slot; dropping it releases the slot.
 #[derive(Debug)]
-pub struct Seated {
-    seats: Arc<SocketSessions>,
+pub struct SocketGuard {
+    sessions: Arc<SocketSessions>,
     id: CustomerId,
     number: u64,
 }
 
 impl SocketSessions {
     /// Takes a slot for one more socket of the customer. `None` when `max` are taken here and, as far as reported, at the other servers.
-    pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<Seated> {
+    pub fn take(self: &Arc<Self>, session: &Session, socket: &Socket, max: usize) -> Option<SocketGuard> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut seats = self.seats.entry(session.id).or_default();
-        if seats.len() + self.other_servers.of(session.id) >= max {
-            let unused = seats.is_empty();
-            drop(seats);
+        let mut slots = self.slots.entry(session.id).or_default();
+        if slots.len() + self.other_servers.of(session.id) >= max {
+            let unused = slots.is_empty();
+            drop(slots);
             if unused {
-                self.seats.remove_if(&session.id, |_, seats| seats.is_empty());
+                self.slots.remove_if(&session.id, |_, slots| slots.is_empty());
             }
             return None;
         }
-        seats.reserve_exact(1); // most customers have one phone
+        slots.reserve_exact(1); // most customers have one phone
         let Session { version, token, .. } = *session;
-        seats.push(SocketSlot { number, version, token, socket: socket.id(), closer: socket.closer() });
+        slots.push(SocketSlot { number, version, token, socket: socket.id(), closer: socket.closer() });
         self.other_servers.changed(session.id);
-        Some(Seated { seats: self.clone(), id: session.id, number })
+        Some(SocketGuard { sessions: self.clone(), id: session.id, number })
     }
 
     /// The ids of a customer's sockets.
     pub fn sockets(&self, id_customer_global: CustomerId) -> Vec<String> {
-        let seats = self.seats.get(&id_customer_global);
-        seats.map_or_else(Vec::new, |seats| seats.iter().map(|seat| seat.socket.clone()).collect())
+        let slots = self.slots.get(&id_customer_global);
+        slots.map_or_else(Vec::new, |slots| slots.iter().map(|slot| slot.socket.clone()).collect())
     }
 
     /// Closes the sockets whose token has ended, until the server stops. `among_others`: also tokens that other servers have ended.
     /// Notifies the other servers of tokens that end here.
-    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, news: &Notifier) {
-        let (mut ended, mut changes) = (auth.versions.subscribe(), news.listen());
+    pub async fn watch(self: Arc<Self>, auth: &Auth, among_others: bool, notifier: &Notifier) {
+        let (mut ended, mut changes) = (auth.versions.subscribe(), notifier.listen());
         let mut look = tokio::time::interval(LOOK_EVERY);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             let looked = tokio::select! {
                 end = ended.recv() => match end {
                     Ok(end) => {
-                        news.notify(Notification::Tokens { customer: end.id });
-                        self.seats.get(&end.id).iter().for_each(|seats| close(seats, end.which));
+                        notifier.notify(Notification::Tokens { customer: end.id });
+                        self.slots.get(&end.id).iter().for_each(|slots| close(slots, end.which));
                         Ok(())
                     }
                     // Which tokens ended is unknown now. Clients reconnect and present theirs again.
@@ -111,12 +111,12 @@ impl SocketSessions {
 
     /// How many sockets the customer has here.
     pub(super) fn count(&self, id_customer_global: CustomerId) -> usize {
-        self.seats.get(&id_customer_global).map_or(0, |seats| seats.len())
+        self.slots.get(&id_customer_global).map_or(0, |slots| slots.len())
     }
 
     /// Customers that have a socket here.
-    pub(super) fn seated(&self) -> Vec<CustomerId> {
-        self.seats.iter().map(|seats| *seats.key()).collect()
+    pub(super) fn customers(&self) -> Vec<CustomerId> {
+        self.slots.iter().map(|slots| *slots.key()).collect()
     }
 
     /// Reads which tokens have ended by now, and closes their sockets.
@@ -124,15 +124,15 @@ impl SocketSessions {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, auth: &Auth) -> Result<(), AuthError> {
-        self.look_at(auth, &self.seated()).await
+        self.look_at(auth, &self.customers()).await
     }
 
-    async fn look_at(&self, auth: &Auth, seated: &[CustomerId]) -> Result<(), AuthError> {
-        for some in seated.chunks(READ_AT_ONCE) {
+    async fn look_at(&self, auth: &Auth, customers: &[CustomerId]) -> Result<(), AuthError> {
+        for some in customers.chunks(READ_AT_ONCE) {
             let known = read_again(auth, some).await?;
             for id in some {
-                let is_over = |seat: &&SocketSlot| known.get(id).is_none_or(|known| known.ends(seat.version, seat.token));
-                self.seats.get(id).iter().for_each(|seats| seats.iter().filter(is_over).for_each(|seat| seat.closer.close()));
+                let is_over = |slot: &&SocketSlot| known.get(id).is_none_or(|known| known.ends(slot.version, slot.token));
+                self.slots.get(id).iter().for_each(|slots| slots.iter().filter(is_over).for_each(|slot| slot.closer.close()));
             }
         }
         Ok(())
@@ -140,25 +140,25 @@ impl SocketSessions {
 
     /// Closes every socket; clients reconnect.
     pub fn close_all(&self) {
-        self.seats.iter().for_each(|seats| close(&seats, Ended::Older(i32::MAX)));
+        self.slots.iter().for_each(|slots| close(&slots, Ended::Older(i32::MAX)));
     }
 }
 
 /// Closes the sockets whose token is among the ended ones.
-fn close(seats: &[SocketSlot], ended: Ended) {
-    let has_ended = |seats: &&SocketSlot| match ended {
-        Ended::Older(version) => seats.version < version,
-        Ended::One(token) => seats.token == token,
+fn close(slots: &[SocketSlot], ended: Ended) {
+    let has_ended = |slot: &&SocketSlot| match ended {
+        Ended::Older(version) => slot.version < version,
+        Ended::One(token) => slot.token == token,
     };
-    seats.iter().filter(has_ended).for_each(|seats| seats.closer.close());
+    slots.iter().filter(has_ended).for_each(|slot| slot.closer.close());
 }
 
-impl Drop for Seated {
+impl Drop for SocketGuard {
     fn drop(&mut self) {
-        if let Some(mut seats) = self.seats.seats.get_mut(&self.id) {
-            seats.retain(|seats| seats.number != self.number);
+        if let Some(mut slots) = self.sessions.slots.get_mut(&self.id) {
+            slots.retain(|slot| slot.number != self.number);
         }
-        self.seats.other_servers.changed(self.id);
-        self.seats.seats.remove_if(&self.id, |_, seats| seats.is_empty());
+        self.sessions.other_servers.changed(self.id);
+        self.sessions.slots.remove_if(&self.id, |_, slots| slots.is_empty());
     }
 }

@@ -1,7 +1,7 @@
 import { isRecord, slot } from '@/shared/lib/session/storage'
 
 /** A change of this till's shift, sent to the other tabs. */
-export interface ShiftNews {
+export interface ShiftChange {
   /** The closed shift; null where one was opened. */
   closed: number | null
   /** Makes equal changes distinct, so that each fires a storage event. */
@@ -10,20 +10,21 @@ export interface ShiftNews {
 
 const KEY = 'nyala.kasir.shift'
 
-const news = slot<ShiftNews>(
+const lastChange = slot<ShiftChange>(
   'local',
   KEY,
-  (value): value is ShiftNews =>
+  (value): value is ShiftChange =>
     isRecord(value) && (value.closed === null || typeof value.closed === 'number'),
 )
 
-export const tellShift = (closed: number | null): void => void news.write({ closed, at: Date.now() })
+export const sendShiftChange = (closed: number | null): void =>
+  void lastChange.write({ closed, at: Date.now() })
 
 /** Listens to changes until the returned function is called. A shift belongs to a browser, so only other tabs can change it. */
-export function hearShift(hear: (closed: number | null) => void): () => void {
+export function onShiftChange(onChange: (closed: number | null) => void): () => void {
   const onStorage = ({ key }: StorageEvent) => {
-    const change = key === KEY && news.read()
-    if (change) hear(change.closed)
+    const change = key === KEY && lastChange.read()
+    if (change) onChange(change.closed)
   }
   window.addEventListener('storage', onStorage)
   return () => window.removeEventListener('storage', onStorage)
