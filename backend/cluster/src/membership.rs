@@ -1,4 +1,4 @@
-//! Membership of a server in the cluster. It extends its lease by heartbeats, claims shards whose owner's lease has expired, and transfers
+//! Membership of a server in the cluster. It extends its lease by heartbeats, claims shards without a live owner, and releases
 //! shards beyond its share. All times are the database's, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
 
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::error::ClusterError;
 pub const TTL_MS: i64 = 1_200;
 /// Interval of heartbeats.
 pub const HEARTBEAT_MS: u64 = 300;
-/// Shards that a node transfers at each heartbeat while it stays. Few at once, so that most machines have an owner at any time.
+/// Most shards that a node releases at one heartbeat, unless it leaves. Few at once, so that most machines have an owner at any time.
 const HANDED_OVER: i64 = 16;
 /// Rows of nodes are deleted this long after their lease has expired.
 const FORGET_MS: i64 = 24 * 60 * 60_000;
 
-/// A joining server also starts in the grace period: the stall that delayed the others may only just have ended.
+/// A server that joins starts in the grace period: a stall may just have ended in which the others could not extend their leases.
 const JOIN: &str = "
 INSERT INTO node (name, version, started_at, alive_until, late_since)
 SELECT $1, $2, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
@@ -62,8 +62,8 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// Marks devices of dead servers as offline. $1 time since a dead server's lease expired, $2 the asking node; while that one is in the grace
-/// period, it marks none. By then devices have reconnected to another server, or are gone. Locked rows are skipped and have their turn later.
+/// Marks devices of dead servers as offline. $1 how long a server's lease must have expired, $2 the asking node; while that node is in the grace
+/// period, none is marked. After $1, a device that still works has reconnected elsewhere. Locked rows are skipped and have their turn later.
 const ORPHANS: &str = "
 WITH orphans AS (
     SELECT idmesin FROM mesin WHERE EXISTS (
@@ -99,12 +99,12 @@ const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY
 pub struct HeartbeatResult {
     /// Every shard of this node with its epoch.
     pub owned: Vec<(i32, i64)>,
-    /// How many of them to transfer to other nodes.
+    /// How many of them to release, so that other nodes claim them.
     pub surplus: usize,
     /// Live nodes that may claim, and shards without a live owner.
     pub nodes: i64,
     pub free: i64,
-    /// Time until the first lease of another node expires, without further heartbeats.
+    /// Time until the first lease of another node expires, if that node sends no more heartbeats.
     pub first_end: Option<Duration>,
     /// Every server whose lease has not expired.
     pub alive: Vec<i64>,
@@ -159,7 +159,7 @@ pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<
     Ok(HeartbeatResult { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
 }
 
-/// What a node knows of the cluster when it decides which shards to claim or to transfer.
+/// What a node knows of the cluster when it decides how many shards to claim or to release.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen {
     /// Live nodes that may claim.
@@ -178,7 +178,7 @@ impl Seen {
         (self.is_quiet && self.free > 0 && room > 0).then_some(room)
     }
 
-    /// How many of its shards the node transfers now.
+    /// How many of its shards the node releases now.
     pub fn surplus(&self, owned: usize) -> usize {
         let most = if self.leaving { i64::from(SHARDS) } else { HANDED_OVER };
         let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, most);

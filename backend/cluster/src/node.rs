@@ -18,7 +18,7 @@ use super::notifications::Notifier;
 use super::{Ownership, membership};
 
 const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);
-/// Delay after another server's expiry until a heartbeat sees it as expired.
+/// Delay after another server's lease expires, so that the next heartbeat surely sees it as expired.
 const AFTER_END: Duration = Duration::from_millis(5);
 /// Minimum time between an invalidation and the next read of the ownership.
 const DOUBT_EVERY: Duration = Duration::from_millis(20);
@@ -27,23 +27,23 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// Interval between searches for devices of dead servers.
 const ORPHANS_EVERY: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(100);
-/// Timeout of the transfer of all shards; the database may fail during it.
+/// Timeout for the release of all shards; the database may fail meanwhile.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
-/// A killed server of the same name is alive for 1.2 s in the database.
+/// Attempts to join. In the database, a killed server of the same name stays alive for 1.2 s.
 const NAME_TRIES: u32 = 20;
 
-/// This start of this server.
+/// This server as a node: the row that this start of the process has written.
 pub struct Node {
     id: i64,
     name: String,
     config: Config,
     ownership: Ownership,
     notifier: Notifier,
-    /// Distance of its clock from the database's, for `nyala cluster status`.
+    /// How far the database's clock is ahead of this server's, for `nyala cluster status`.
     clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
     last: LastHeartbeat,
-    /// Session of the connection of the latest heartbeats.
+    /// PostgreSQL's session of the connection that sent the latest heartbeats.
     session: Option<SessionId>,
 }
 
@@ -93,7 +93,7 @@ impl Node {
         loop {
             let mut next = Instant::now() + EVERY;
             match timeout(WITHIN, self.heartbeat(&client)).await.map_err(in_time)? {
-                // Another server's lease is about to expire. The next heartbeat comes right then, so that its machines wait no longer.
+                // A heartbeat comes just after another server's lease expires, so that its machines wait no longer.
                 Ok(Some(end)) => next = next.min(end),
                 Err(ClusterError::Forgotten) => {
                     // A node without a row owns nothing.
@@ -110,7 +110,7 @@ impl Node {
         }
     }
 
-    /// Ends the previous session first. A heartbeat that timed out while the primary waits for its standbys keeps waiting there; each would
+    /// Connects, and ends the previous session. There, a heartbeat that timed out may still wait for the standbys; each such session would
     /// keep its connection until none is left.
     async fn connect(&mut self) -> Result<(Client, oneshot::Receiver<()>), ClusterError> {
         let (client, lost) = lock::connect(&self.config).await?;
@@ -144,7 +144,7 @@ impl Node {
             tracing::info!(gained, lost, owned = beat.owned.len(), "shards moved");
         }
         for (shard, _) in beat.owned.iter().rev().take(beat.surplus) {
-            // Each transfer waits for a commit. The rest follows at the next heartbeat, which must not be late.
+            // Each release waits for its commit. The rest follows at the next heartbeat, which must not be late.
             if began.elapsed() > EVERY {
                 break;
             }
@@ -182,7 +182,7 @@ async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
     membership::join(client, name, env!("CARGO_PKG_VERSION")).await
 }
 
-/// Transfers all shards of a server that stops. Returns when it owns none, after 5 s at the latest.
+/// Releases all shards of a server that stops, so that others claim them. Returns when it owns none, after 5 s at the latest.
 ///
 /// # Errors
 /// The database's, or the timeout. Then the others acquire the shards when this lease expires.

@@ -9,14 +9,14 @@ use rand::seq::SliceRandom;
 
 use super::cut_proxy::Cut;
 
-/// About one NATS server is killed per minute of a run, evenly spread, at most this often; once all of them are down together.
+/// One NATS server is killed about each minute, at most this many times in a run. Once in a run all of them are down together.
 const MAX_NATS_KILLS: u32 = 11;
 const NATS_KILLS_APART: Duration = Duration::from_secs(60);
-/// They are down for this fraction of the run, but not for less than `NEWS_AWAY`.
+/// All of them are down for the run's length divided by this, but for at least `MIN_NATS_DOWN`.
 const NATS_DOWN_FRACTION: u32 = 60;
 const MIN_NATS_DOWN: Duration = Duration::from_secs(5);
 
-/// Nyala servers and NATS servers by their index.
+/// A fault. A number is the index of a Nyala server, or of a NATS server in `KillNats`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// The server is killed and started again.

@@ -1,4 +1,4 @@
-//! PostgreSQL from Debian's packages: a primary and two standbys, one of which has each commit before it is acknowledged.
+//! PostgreSQL from Debian's packages: a primary and two standbys. A commit is acknowledged when one standby has it.
 
 use std::fs::{self, File};
 use std::net::Ipv4Addr;
@@ -172,7 +172,7 @@ impl Database {
         }
     }
 
-    /// Settings that make a standby of a copy of the primary.
+    /// The command that copies the primary's data, with the settings of a standby.
     fn copy(&self, standby: &Instance) -> Command {
         let mut copy = self.command("pg_basebackup");
         let from = self.primary.proxy.ports()[0].to_string();

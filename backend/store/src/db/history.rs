@@ -1,5 +1,5 @@
 //! The database's place in its own history. After a restore, a failover or a copy of its folder it continues from an earlier moment:
-//! numbers that were given since would be given again, and devices would refuse the fences of their machines. So ids and fences jump
+//! numbers that were given since would be given again, and devices would refuse the epochs of their machines. So ids and epochs jump
 //! ahead before anything is served (docs/operations.md, "After a restore").
 
 use std::time::Duration;

@@ -1,7 +1,7 @@
 import { camera, common, failure, months } from '@/shared/copy/common'
 
 /**
- * The app's texts by screen. Texts that only a logged-in customer meets are in `later.ts`, those of a screen that loads later are beside that
+ * The app's texts by screen. Some that only logged-in customers meet are in `later.ts`, those of a screen that loads later are beside that
  * screen (`*-copy.ts`).
  */
 export const copy = {

@@ -1,4 +1,4 @@
-/** Texts that only a logged-in customer meets: a separate file, so that the first visit does not load them. */
+/** More texts for logged-in customers (pushes, washing again, logging out, sharing): a separate file, so that the first visit does not load them. */
 export const later = {
   push: {
     ask: 'Beri tahu saya saat selesai',

@@ -30,7 +30,7 @@ pub(crate) struct Session<U: Upper> {
     pub(super) probe: Option<Probe>,
     /// The number of the websocket in use.
     pub(super) websocket: Option<u64>,
-    /// The number of its last websocket.
+    /// The number of the last websocket that attached, also for an upgrade that failed.
     pub(super) websockets: u64,
     /// The POST whose body is being read.
     pub(super) posting: Option<u64>,
@@ -127,7 +127,7 @@ impl<U: Upper> Actor for Session<U> {
     type Context = Context<Self>;
 
     fn started(&mut self, _: &mut Self::Context) {
-        // It could not receive the displacement before the actor started.
+        // A displacement before this moment could not reach the actor as a message.
         if self.wire.is_displaced() {
             self.wire.close(CloseReason::Displaced);
         }

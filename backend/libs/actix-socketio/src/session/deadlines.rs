@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::wheel::STEP;
 
-/// Lateness of a visit that shows that the thread stalled.
+/// A visit of the wheel that comes this late shows that the thread stalled.
 const STALL: Duration = Duration::from_millis(100);
 
 #[derive(Debug)]

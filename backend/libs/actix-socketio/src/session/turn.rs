@@ -37,7 +37,7 @@ pub(super) fn mark(wire: &Rc<Wire>) {
     });
 }
 
-/// The next runtime of this thread (tests start several) starts its own flusher.
+/// Clears the turn at the end of the runtime: the next runtime of this thread (tests start several) starts its own flusher.
 struct Stopped;
 
 impl Drop for Stopped {

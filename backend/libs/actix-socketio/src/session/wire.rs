@@ -150,7 +150,7 @@ impl Wire {
         self.close(CloseReason::Stalled);
     }
 
-    /// Adds this wire to the current turn. True: it was not part of it yet.
+    /// Marks this wire as part of the current turn. True: it was not part of it yet.
     pub fn enter_turn(&self) -> bool {
         !self.in_turn.replace(true)
     }

@@ -31,11 +31,11 @@ const MAX_CONNECTIONS: usize = 4;
 /// How long a start waits for a connection's first state report. Without its `echo`, the device may have no clock and cannot accept the
 /// start.
 const FIRST_STATE_MS: i64 = 2_000;
-/// How long a device is known to keep its clock, somewhat less than it does. It has the clock from an exchange that took at most 2 s.
+/// How long the server relies on a device's clock, somewhat less than the device keeps it. It takes the time from exchanges of up to 2 s.
 const CLOCK_KEPT_MS: i64 = 55 * 60_000;
 /// Shortest time between two queries for a state report that only serves to send the time.
 const ASK_AGAIN_MS: i64 = 10_000;
-/// A message this recent needs no new query when a customer scans the machine.
+/// A device that has sent a message within this time is not queried again when a customer scans its machine.
 const FRESH_MS: i64 = 3_000;
 /// How long a scan waits for the device's answer.
 pub const PROBE_MS: i64 = 1_500;
@@ -44,7 +44,7 @@ pub const PROBE_MS: i64 = 1_500;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConnectionId(pub u64);
 
-/// Effects that the caller carries out, in this order.
+/// An effect that the caller carries out. The effects of one call keep their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Send this to the machine's actor.
@@ -98,7 +98,7 @@ pub enum DropReason {
     Will,
 }
 
-/// Next step for a request that scans a machine.
+/// Next step of a probe: the check that a device answers, when a customer scans its machine or pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProbeStep {
     /// The device has sent a message just now.
@@ -123,7 +123,7 @@ pub enum ProbeStep {
 pub struct Conversation {
     /// Connections that subscribed to `cmd`, the newest last: only the newest counts.
     connections: Vec<ConnectionId>,
-    /// When the newest connection became the newest.
+    /// Since when the present newest connection counts.
     connected_at: Timestamp,
     /// The device's last sign of life.
     alive_at: Timestamp,
@@ -163,8 +163,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, which serves as
-    /// the fence. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
+    /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, whose epoch
+    /// still counts. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
     /// knows.
     pub fn recall(&mut self, idmesin: MachineId, p: &Purchase) {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
@@ -273,7 +273,7 @@ impl Conversation {
             return;
         }
         match &mut self.open {
-            // A command for a run without an open purchase has no epoch.
+            // A command about a run without an open purchase has epoch 0: the purchase that is known stays.
             Some(open) if open.is(cmd.cmd_id) && cmd.epoch < open.cmd.epoch => {}
             None if cmd.epoch == 0 => return,
             Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
@@ -310,7 +310,7 @@ impl Conversation {
             self.out.push(Effect::Notify(open.ack(AckResult::Expired), Grounds::NotWritten));
             return;
         }
-        // A query without a purchase asks whether the machine stays free. Only the fence can ensure that, so its query is sent instead.
+        // This query asks whether the machine stays free. Only the last purchase's epoch ensures that, so the query for it is sent instead.
         let fence = Some(open.query()).filter(|fence| cmd.cmd_id.is_nil() && now >= fence.exp && self.is_below_fence());
         self.write(Cmd::new(fence.as_ref().unwrap_or(cmd), now, None), now);
     }
@@ -322,7 +322,7 @@ impl Conversation {
             Some(_) if self.is_fresh(now) && self.has_clock(now) => ProbeStep::Fresh,
             Some(_) if self.is_asked(now) => ProbeStep::Asked,
             Some(_) if self.is_state_awaited(now) => {
-                // A second query would make the device take the answer to its first state report for a late one.
+                // A query now makes the device report again. Then it does not take the time from the answer to its first report.
                 self.asked_at = Some(now);
                 ProbeStep::Asked
             }
@@ -333,7 +333,7 @@ impl Conversation {
         }
     }
 
-    /// Whether a query of a scan waits for its answer.
+    /// Whether a query for a state report still waits for its answer.
     pub fn is_asked(&self, now: Timestamp) -> bool {
         self.asked_at.is_some_and(|at| at.ms_until(now) < PROBE_MS)
     }

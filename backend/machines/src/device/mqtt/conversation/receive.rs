@@ -11,7 +11,7 @@ use super::stamps::{DelayFilter, MessagePosition};
 use super::{ConnectionId, Conversation, DropReason, EXCHANGE_MS, Effect, Grounds, Trouble, nil_query};
 use crate::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
 
-/// Greatest delay of a device's clock: the longest time exchange by which a device sets it.
+/// How far a device's clock may be behind: as much as the longest time exchange by which a device sets it.
 const CLOCK_MS: i64 = 2_000;
 /// A run that ends this much too soon did not end in the normal way.
 const EARLY_MS: i64 = 60_000;
@@ -52,7 +52,7 @@ impl Conversation {
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.apply_result(ack.result);
         }
-        // An ack carries no start time. Being asked again means that the actor missed the earlier state report: send the run again.
+        // An ack does not say when the run began. An ack of a run that is known here follows a resend: the actor missed the state report.
         if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
             return self.notify_run(now);
         }
@@ -96,7 +96,7 @@ impl Conversation {
         true
     }
 
-    /// Records that a message was accepted. A probe of a device without a clock waits on, until the device sends a state report.
+    /// Records that a message was accepted. A probe of a device without a clock keeps waiting until the device sends a state report.
     fn message_accepted(&mut self, now: Timestamp) {
         self.message_at = Some(now);
         if self.has_clock(now) {
@@ -132,7 +132,7 @@ impl Conversation {
             None => self.runs_nothing(sent_at, now),
         }
         (self.echo, self.asked_at) = (state.stamp.up_ms, None);
-        // This state report answers the query that answered the previous one. It came within the limit, so the device has taken the time.
+        // If this state report answers the query that told the time, and came within the limit, the device has taken the time.
         if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..MAX_EXCHANGE_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
         }
@@ -180,7 +180,7 @@ impl Conversation {
             // The run itself reports the start, with the time left. Without a run, the device is queried.
             open.ran = true;
         } else if let Some((epoch, sent_at)) = state.epoch.zip(sent_at)
-            // Before a message arrived in time, delays are unknown: this state report may be older than the start.
+            // Delays are known only if a message came before the start expired. Else this state report may be older than the start.
             && self.delay.is_known_since(open.cmd.exp)
             && open.never_ran(epoch, sent_at)
         {
@@ -212,13 +212,13 @@ impl Conversation {
                 let left_ms = sent_at.ms_until(ends_at);
                 if left_ms > EARLY_MS {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
-                    // A free machine would clear the staff flag. The next state report says that it is free; the device is asked for it
+                    // Reported free now, the machine would lose its staff flag at once. The next state report does that; the device is asked for it
                     // while the machine waits for staff.
                     return;
                 }
             }
         }
-        // Below the fence, a start of that epoch may still reach the device: it is not known to stay free.
+        // Below the last purchase's epoch, its start may still reach the device: the machine is not known to stay free.
         if !self.is_below_fence() && (self.wanted || self.notified_run.is_some()) {
             self.notify(None);
         }
@@ -290,7 +290,7 @@ impl OpenPurchaseState {
         !self.answered && now >= self.cmd.exp
     }
 
-    /// Query for the outcome of the purchase. Its epoch serves as the fence.
+    /// Query for the outcome of the purchase. Its epoch makes the device refuse every older start.
     pub(super) fn query(&self) -> Command {
         Command { op: Op::Query, ..self.cmd.clone() }
     }
@@ -301,7 +301,7 @@ impl OpenPurchaseState {
     }
 
     /// Whether the purchase has not run and never will. `epoch` is the highest that the device knew at `sent_at`. Any command of the
-    /// purchase would have shown it a higher one, and by then it refuses the start as expired.
+    /// purchase would have raised it, and at `sent_at` the device already refuses the start as expired.
     pub(super) fn never_ran(&self, epoch: i64, sent_at: Timestamp) -> bool {
         !self.ran && !self.forgotten && epoch < self.cmd.epoch && sent_at >= self.cmd.exp.plus_ms(CLOCK_MS)
     }
