@@ -2,9 +2,11 @@ import { createECDH, randomBytes } from 'node:crypto'
 import type { Page } from '@playwright/test'
 import { newCustomer, newWorld, scan, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
+import { CHROMIUM_ARGS, WHOLE_CHROMIUM } from './support/chromium.ts'
 import { expect, openAs, test } from './support/test.ts'
 
-test.use({ serviceWorker: true })
+// The headless shell can neither subscribe to push messages nor show notifications.
+test.use({ serviceWorker: true, launchOptions: { executablePath: WHOLE_CHROMIUM, args: CHROMIUM_ARGS } })
 
 async function shop() {
   const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])
