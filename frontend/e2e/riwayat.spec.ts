@@ -37,6 +37,8 @@ const fact = (page: Page, label: string) =>
 async function closeDetail(page: Page): Promise<void> {
   await page.getByRole('dialog').getByRole('button', { name: 'Tutup' }).click()
   await expect(page.getByRole('dialog')).toHaveCount(0)
+  // The sheet takes its entry out of the history afterwards. A reload in between would be aborted.
+  await expect.poll(() => page.evaluate(() => history.state.sheets)).toBeUndefined()
 }
 
 test('every kind of entry, with its sign and its detail', async ({ page }) => {
