@@ -17,6 +17,8 @@ export default defineConfig({
     viewport: { width: 360, height: 780 },
     locale: 'id-ID',
     hasTouch: true,
+    // Drawing motion takes a core. The tests of motion, and some whole walks through the app, turn it on.
+    contextOptions: { reducedMotion: 'reduce' },
     // TRACE=1 keeps a trace of each failure. It costs a tenth of the time, so it is off without being asked for.
     trace: process.env.TRACE ? { mode: 'retain-on-failure', screenshots: false } : 'off',
     screenshot: 'only-on-failure',

@@ -4,6 +4,8 @@ import { expectFineScreen } from './support/axe.ts'
 import { BALANCE, enterCode, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 const arrow = (page: Page) => page.getByRole('button', { name: 'Kembali' })
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true })
 /** The screen's index in the app's history. */

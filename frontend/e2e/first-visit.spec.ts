@@ -1,6 +1,8 @@
 import { newCustomer } from './support/api.ts'
 import { expect, openAs, test } from './support/test.ts'
 
+test.use({ serviceWorker: true })
+
 /** Budgets for the traffic until the network is idle: a weak network pays for each byte and each round trip. */
 const MAX_BYTES = 170_000
 const MAX_REQUESTS = 12

@@ -1,7 +1,7 @@
 import { balance } from './support/api.ts'
 import { BALANCE, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { watchForSafe } from './support/safe.ts'
-import { expect, telp, test, toastOf, withoutServiceWorker } from './support/test.ts'
+import { expect, telp, test, toastOf } from './support/test.ts'
 
 test('a session that ends while a payment is unsure: after the login it is asked on, and no money is said to be safe', async ({
   page,
@@ -70,7 +70,6 @@ test('a payment page whose file was not had beforehand comes by a reload of its 
   page,
 }) => {
   const { world, customer } = await shop()
-  await withoutServiceWorker(page)
   let asked = 0
   await page.route('**/assets/pembayaran-page-*.js', (route) => {
     asked += 1

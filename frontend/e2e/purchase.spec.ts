@@ -4,6 +4,8 @@ import { buy } from './support/buy.ts'
 import { BALANCE, enterCode, fundedAt, PRICE, pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 test('a purchase by typed code, from the dashboard to the running machine', async ({ page }) => {
   const { world, customer } = await shop()
   await openAs(page, customer)

@@ -13,6 +13,8 @@ const test = base.extend<{ shop: ShopWindow }>({
   baseURL: async ({ shop }, use) => use(shop.url),
 })
 
+test.use({ serviceWorker: true })
+
 /** The service worker has fetched everything and serves this page. */
 const installed = (page: Page) =>
   page.evaluate(async () => {

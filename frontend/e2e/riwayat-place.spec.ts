@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
 import { type Customer, newCustomer, newWorld, topUp, type World } from './support/api.ts'
 import { buy } from './support/buy.ts'
-import { expect, openAs, test, withoutServiceWorker } from './support/test.ts'
+import { expect, openAs, test } from './support/test.ts'
 
 /** Enough for a third page. */
 const TOP_UPS = 46
@@ -92,7 +92,6 @@ test('a deep list is where it was: after a detail, a reload, another screen, and
 
 test('who goes back before the next screen has come is left where he was', async ({ page }) => {
   const { customer } = await longHistory()
-  await withoutServiceWorker(page)
   await openAs(page, customer, '/riwayatPage')
   const here = await deep(page)
   await page.route('**/assets/akun-page-*.js', () => undefined)

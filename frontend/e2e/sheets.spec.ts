@@ -4,6 +4,8 @@ import { pay, shop, toReceipt } from './support/purchase.ts'
 import { expect, openAs, test } from './support/test.ts'
 import { touch } from './support/touch.ts'
 
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 const sheet = (page: Page) => page.getByRole('dialog')
 const title = (page: Page) => sheet(page).getByRole('heading').first()
 const top = async (page: Page) => (await title(page).boundingBox())?.y ?? Number.NaN

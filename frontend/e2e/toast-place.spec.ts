@@ -35,14 +35,15 @@ async function covered(page: Page, titles = true): Promise<string[]> {
     const frame = () => new Promise((done) => requestAnimationFrame(done))
     const messages = () =>
       [...document.querySelectorAll('[data-sonner-toast]')].map((node) => node.getBoundingClientRect())
-    // Waits until nothing has moved for some frames.
+    // Waits until nothing has moved for some frames. A message that leaves stays in the page for a while, invisible.
     for (let still = 0, before = ''; still < 10; ) {
       await frame()
       const now = JSON.stringify([
         messages(),
         document.querySelector('dialog[open] h2')?.getBoundingClientRect(),
       ])
-      still = now === before ? still + 1 : 0
+      const leaving = document.querySelector('[data-sonner-toast][data-removed=true]')
+      still = now === before && !leaving ? still + 1 : 0
       before = now
     }
     // Below a sheet nothing can be pressed. Where room is short, the eye buttons of its fields are covered first.

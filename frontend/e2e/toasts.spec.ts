@@ -3,6 +3,8 @@ import { newCustomer, newTelp } from './support/api.ts'
 import { expect, openAs, telp, test, toastOf } from './support/test.ts'
 import { touch } from './support/touch.ts'
 
+test.use({ contextOptions: { reducedMotion: 'no-preference' } })
+
 /** A time longer than a message's exit and much shorter than its display. */
 const EXIT_MS = 1_500
 

@@ -148,6 +148,8 @@ const paidIn = (page: Page) => page.getByRole('status').filter({ hasText: 'Saldo
 test('money that comes in takes the place of the code, as the socket tells', async ({ page }) => {
   const { customer, world, idcustomer } = await siti()
   const socket = await fakeSocket(page)
+  // With less motion the phone does not vibrate.
+  await page.emulateMedia({ reducedMotion: 'no-preference' })
   const vibrations = await countVibrations(page)
   await openAs(page, customer)
   await expect(page.getByText('Rp 35.000')).toBeVisible()

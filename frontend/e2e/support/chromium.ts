@@ -1,4 +1,6 @@
-import { chromiumArgs, findChromium } from '../../scripts/chromium.mjs'
+import { chromiumArgs, findChromium, findHeadlessShell } from '../../scripts/chromium.mjs'
 
-export const CHROMIUM = findChromium()
+export const CHROMIUM = findHeadlessShell()
+/** For tests of functions that the headless shell lacks. */
+export const WHOLE_CHROMIUM = findChromium()
 export const CHROMIUM_ARGS = chromiumArgs()

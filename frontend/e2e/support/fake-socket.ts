@@ -1,5 +1,4 @@
 import type { Page, Route } from '@playwright/test'
-import { withoutServiceWorker } from './test.ts'
 
 /** Engine.IO 4 over polling: this character separates the packets of one answer. */
 const APART = '\x1e'
@@ -41,7 +40,6 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
     if (id && topic && onSubscribe) send(`43${id}${JSON.stringify([onSubscribe(topic)])}`)
   }
 
-  await withoutServiceWorker(page)
   await page.route('**/socket.io/**', async (route) => {
     const request = route.request()
     const opened = new URL(request.url()).searchParams.has('sid')

@@ -1,4 +1,4 @@
-import { test as base, expect, type Page } from '@playwright/test'
+import { type BrowserContext, test as base, expect, type Page } from '@playwright/test'
 import type { Customer } from './api.ts'
 import { type Line, openLine } from './line.ts'
 
@@ -9,6 +9,11 @@ interface Fixtures {
   expected: RegExp[]
   /** The connection to the server, which a test can cut. */
   line: Line
+  /**
+   * Whether the browser has service workers. Without a test that needs them they only cost: in each test the app's one fetches all of its
+   * files again. A test's routes also cannot fail or delay what a service worker answers from its cache.
+   */
+  serviceWorker: boolean
 }
 
 /** The browser itself reports a refused request; that is not a fault of the app. */
@@ -28,6 +33,11 @@ export const test = base.extend<Fixtures>({
     const line = await openLine(process.env.NYALA_URL ?? '')
     await use(line)
     await line.close()
+  },
+  serviceWorker: [false, { option: true }],
+  context: async ({ context, serviceWorker }, use) => {
+    if (!serviceWorker) await withoutServiceWorker(context)
+    await use(context)
   },
   baseURL: async ({ line }, use) => use(line.url),
   complaints: [
@@ -76,6 +86,5 @@ export const telp = (page: Page) => page.getByLabel('Nomor WhatsApp')
 
 export const toastOf = (page: Page, text: string) => page.getByText(text, { exact: true })
 
-/** A phone without a service worker: a test's routes cannot fail or delay what a service worker answers from its cache. */
-export const withoutServiceWorker = (page: Page) =>
-  page.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'))
+export const withoutServiceWorker = (pages: BrowserContext | Page) =>
+  pages.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'serviceWorker'))
