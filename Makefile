@@ -8,7 +8,7 @@
 #               of these alone)
 # make phones   each screen of the app on phones of four sizes, with plain and with large letters (`make test`: the two that tell most)
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
-# make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences and unused dependencies
+# make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences, unused dependencies and advisories
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt
 # Nothing is fetched that is there already, so all of them work without network once they have run.
@@ -135,6 +135,7 @@ lint: app-packages
 	npm --prefix frontend run lint
 	scripts/cargo-tool $(TARGET)/tools cargo-machete 0.9.2 --skip-target-dir .
 	scripts/cargo-tool $(TARGET)/tools cargo-deny 0.20.2 --locked check licenses bans sources
+	scripts/advisories $(TARGET)
 
 # --- search
 

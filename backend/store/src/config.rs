@@ -15,6 +15,7 @@ use nyala_core::domain::secret::Secret;
 mod backup;
 mod check;
 mod cluster;
+mod contact;
 mod environment;
 mod push;
 mod ranges;
@@ -130,6 +131,8 @@ pub struct HttpSettings {
     pub metrics_port: u16,
     /// As browsers write them.
     pub allowed_origins: Vec<Origin>,
+    /// URI for reports of weaknesses of this installation; empty: none.
+    pub security_contact: String,
     pub app_dir: PathBuf,
     pub drain_s: u64,
 }

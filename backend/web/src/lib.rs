@@ -8,3 +8,4 @@ pub mod live;
 pub mod metrics;
 pub mod ops;
 pub mod push;
+pub mod security_txt;

@@ -18,6 +18,7 @@ describe('whose address it is', () => {
       '/kasir/masuk',
       '/kasir?x=1',
       '/healthz',
+      '/.well-known/security.txt',
       '/socket.io/',
     ])
       expect(SERVERS_OWN.test(path), path).toBe(true)

@@ -40,6 +40,7 @@ use nyala_web::ops::till::browsers as perangkat;
 use nyala_web::ops::till::browsers::Perangkat;
 use nyala_web::ops::topup::sell as topup;
 use nyala_web::ops::topup::sell::TopUp;
+use nyala_web::security_txt;
 
 /// Every route there is; a test holds it against the router.
 #[derive(OpenApi)]
@@ -120,6 +121,7 @@ use nyala_web::ops::topup::sell::TopUp;
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,
+        security_txt::security_txt,
         dev::whatsapp::whatsapp,
         dev::mesin_fault::mesin_fault,
     ),

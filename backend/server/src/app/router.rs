@@ -8,6 +8,7 @@ use nyala_web::dev;
 use nyala_web::health;
 use nyala_web::http::{dev_guard, input};
 use nyala_web::ops;
+use nyala_web::security_txt;
 
 use super::{openapi, unrouted};
 
@@ -22,5 +23,8 @@ pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     if config.dev.routes {
         cfg.service(web::scope("/dev").wrap(from_fn(dev_guard::middleware)).configure(dev::routes)).configure(openapi::docs);
     }
-    cfg.configure(health::routes).configure(openapi::routes).default_service(web::to(unrouted::unrouted));
+    cfg.configure(health::routes)
+        .configure(security_txt::routes)
+        .configure(openapi::routes)
+        .default_service(web::to(unrouted::unrouted));
 }

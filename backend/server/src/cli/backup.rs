@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use nyala_core::domain::timestamp::Clock;
+use nyala_store::backup::owner;
 use nyala_store::backup::service::BackupService;
 use nyala_store::db::Store;
 
@@ -30,7 +31,11 @@ impl BackupCommand {
                 if is_good { Ok(()) } else { Err(Failure::new("the backup is not in order (docs/operations.md, \"Backup\")")) }
             }
             Self::Base => {
-                let name = context::run(common, async |k| Ok(service(k).await?.base().await?))?;
+                let name = context::run(common, async |k| {
+                    let name = service(k).await?.base().await?;
+                    owner::give_to_owner(&k.config.backup.dir)?;
+                    Ok(name)
+                })?;
                 output::print(&name, &format!("the base backup {name} was taken"))
             }
         }
@@ -46,5 +51,7 @@ async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
     let store = Store { db: k.db.clone(), clock: Clock::running_from(k.now) };
     let secrets = k.secrets().await?;
     let postgres = (k.url.as_str(), k.programs_dir.as_deref());
-    Ok(BackupService::prepare(&store, &k.config.backup, &secrets, postgres, Default::default()).await?)
+    let service = BackupService::prepare(&store, &k.config.backup, &secrets, postgres, Default::default()).await?;
+    owner::give_to_owner(&k.config.backup.dir)?;
+    Ok(service)
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::backup::owner;
 use nyala_store::backup::restore::{self, Moment};
 use nyala_store::telemetry;
 
@@ -38,7 +39,10 @@ impl Restore {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (report, restored) = runtime.block_on(async {
-            let restored = restore::restore(&config, &self.backup, self.to).await?;
+            let restored = restore::restore(&config, &self.backup, self.to).await;
+            let given = owner::give_to_owner(&self.backup);
+            let restored = restored?;
+            given?;
             Ok::<_, Failure>((Report::read(&restored.client, restored.until, restored.jump).await?, restored))
         })?;
         let text = format!("base: {}\n{}", restored.base, report.text());

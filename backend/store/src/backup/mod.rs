@@ -5,6 +5,7 @@ pub mod base;
 pub mod error;
 pub mod folder;
 pub mod metrics;
+pub mod owner;
 pub mod programs;
 pub mod restore;
 pub mod service;

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use nyala_core::purchase::edge::POINTS;
 
-use super::{ConfigError, SenderKind, ServerSettings, VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER};
+use super::{ConfigError, SenderKind, ServerSettings, VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER, contact};
 
 impl ServerSettings {
     /// # Errors
@@ -17,6 +17,7 @@ impl ServerSettings {
         self.connections_per_thread()?;
         self.cluster.check(&self.database.url).or_else(refuse)?;
         self.push.check().or_else(refuse)?;
+        contact::check("http.security_contact", &self.http.security_contact).or_else(refuse)?;
         self.backup.check(&self.database.url, &self.data.dir).or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {
             let (lock_ms, statement_ms) = (self.database.lock_ms, self.database.statement_ms);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::contact;
+
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct PushSettings {
@@ -35,7 +37,6 @@ impl PushSettings {
     }
 
     pub(super) fn check(&self) -> Result<(), String> {
-        let named = self.contact.is_empty() || ["mailto:", "https://"].iter().any(|scheme| self.contact.starts_with(scheme));
-        if named { Ok(()) } else { Err(format!("push.contact = \"{}\" must begin with mailto: or https://", self.contact)) }
+        contact::check("push.contact", &self.contact)
     }
 }

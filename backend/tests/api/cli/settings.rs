@@ -80,6 +80,14 @@ async fn settings_that_cannot_be_are_refused_by_name() {
     for (set, told) in [
         ("log.filter=[[", "log.filter"),
         ("push.contact=it@laundry.example", "push.contact = \"it@laundry.example\" must begin with mailto: or https://"),
+        (
+            "http.security_contact=security@laundry.example",
+            "http.security_contact = \"security@laundry.example\" must begin with",
+        ),
+        (
+            "http.security_contact=https://a.example/\nContact: mailto:x@b.example",
+            "must begin with mailto: or https:// and have no blanks",
+        ),
         ("auth.token_days=0", "auth.token_days"),
         ("auth.token_days=9223372036854775807", "auth.token_days"),
         ("http.max_connections=0", "http.max_connections"),

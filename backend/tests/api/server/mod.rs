@@ -14,4 +14,5 @@ pub mod openapi;
 pub mod probes;
 pub mod prune;
 pub mod rules;
+pub mod security_txt;
 pub mod upgrade;
