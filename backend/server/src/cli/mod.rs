@@ -109,7 +109,7 @@ enum Command {
     Backup(backup::BackupCommand),
     /// Restore the private database from a backup into data.dir, which holds none
     Restore(restore::Restore),
-    /// Say that the database was restored in a way that it does not show by itself: ids and fences jump ahead. No server may run
+    /// Say that the database was restored in a way that it does not show by itself: ids and epochs jump ahead. No server may run
     Restored(restored::Restored),
     /// The servers that share a database
     #[command(subcommand)]

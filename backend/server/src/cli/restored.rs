@@ -20,7 +20,7 @@ pub struct Restored {
 impl Restored {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let report = context::run(common, async |k| self.jump(k).await)?;
-        output::print(&report.text(), "ids and fences have jumped ahead")?;
+        output::print(&report.text(), "ids and epochs have jumped ahead")?;
         report.verdict()
     }
 

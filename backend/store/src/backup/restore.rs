@@ -51,7 +51,7 @@ pub struct Restored {
     postgres: Postgres,
 }
 
-/// Restores the backup in `dir` into `config.data.dir`, and lets ids and fences jump.
+/// Restores the backup in `dir` into `config.data.dir`, and lets ids and epochs jump.
 ///
 /// # Errors
 /// Why it cannot; a data folder that is refused stays unchanged.

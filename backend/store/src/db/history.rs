@@ -13,7 +13,7 @@ use super::audit::{self, AuditEntry};
 use super::clock::database_now;
 use super::error::DbError;
 
-/// Ids and fences jump by this many, times the timelines that were passed: more than are given between a backup and its restore, and few
+/// Ids and epochs jump by this many, times the timelines that were passed: more than are given between a backup and its restore, and few
 /// enough that JavaScript's exact integers (2^53) last for a jump each week of 100 million years.
 pub const STEP: i64 = 1_000_000;
 /// Serialises the jumps of several servers on one database.
@@ -54,7 +54,7 @@ UPDATE database_state SET system_identifier = $1, timeline = $2, instance = $3, 
     jumps = jumps + 1, changed_at = $5";
 const END_SESSIONS: &str = "UPDATE sesi_petugas SET keluar_at = $1 WHERE keluar_at IS NULL";
 
-/// Why ids and fences jump.
+/// Why ids and epochs jump.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cause {
     /// A point-in-time recovery, or a failover.
@@ -88,7 +88,7 @@ struct Place {
 /// A jump that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Jump {
-    /// How far ids and fences went.
+    /// How far ids and epochs went.
     pub by: i64,
     /// Timelines before and now.
     pub timelines: (i32, i32),
@@ -153,7 +153,7 @@ pub async fn keep_instance(client: &Client, instance: &str) -> Result<(), Error>
 }
 
 async fn within<T>(work: impl Future<Output = Result<T, DbError>>) -> Result<T, DbError> {
-    let limit = || DbError::broken("the jump of ids and fences after a restore did not end within a minute");
+    let limit = || DbError::broken("the jump of ids and epochs after a restore did not end within a minute");
     tokio::time::timeout(LIMIT, work).await.unwrap_or_else(|_| Err(limit()))
 }
 
@@ -177,7 +177,7 @@ async fn jump_if(client: &mut ClientWrapper, plan: impl FnOnce(Place, Place) -> 
     tracing::warn!(
         cause,
         by,
-        "the database continues from an earlier moment (a restore, a failover or a copy): ids and fences jump ahead"
+        "the database continues from an earlier moment (a restore, a failover or a copy): ids and epochs jump ahead"
     );
     Ok(Some(jump))
 }

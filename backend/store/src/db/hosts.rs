@@ -87,7 +87,7 @@ impl Hosts {
         }
     }
 
-    /// A connection to `host`. Where the database continues from an earlier moment, its ids and fences jump first.
+    /// A connection to `host`. Where the database continues from an earlier moment, its ids and epochs jump first.
     async fn open(&self, host: &Config) -> Result<(Client, ConnectionTask), Error> {
         let connect = || within(self.0.limit, connect(host, self.0.tls.clone()));
         let (client, line, is_settled) = connect().await?;
@@ -111,7 +111,7 @@ impl Hosts {
     }
 }
 
-/// A connection to a database whose ids and fences the caller lets jump.
+/// A connection to a database whose ids and epochs the caller lets jump.
 ///
 /// # Errors
 /// When none can be had.
