@@ -7,6 +7,7 @@
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
 #               of these alone)
 # make phones   each screen of the app on phones of four sizes, with plain and with large letters (`make test`: the two that tell most)
+# make migration-locks   how long each new migration holds its locks on tables of ROWS (1000000) rows; more than a second fails
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences, unused dependencies and advisories
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
@@ -30,7 +31,7 @@ TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_PO
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server package firmware run dev postgres toolchain app-packages \
-	test test-tools test-build simulate test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
+	test test-tools test-build simulate migration-locks test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -157,6 +158,11 @@ fuzz-bytes: toolchain
 fuzz-openapi: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the search in /openapi.json"
 	backend/tests/schemathesis/run.sh $(TARGET)/debug/nyala --max-time $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
+
+# `make test` has the rules of it: no large table is written anew, updated or indexed.
+migration-locks: test-build postgres
+	NYALA_MIGRATION_ROWS=$(or $(ROWS),1000000) $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
+		exec cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture a_new_migration_holds_its_locks'
 
 # --- measure
 

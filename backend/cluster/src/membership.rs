@@ -6,6 +6,7 @@ use std::time::Duration;
 use deadpool_postgres::Client as PooledClient;
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::migrate;
 use tokio_postgres::{Client, Row};
 
 use super::SHARDS;
@@ -22,9 +23,13 @@ const FORGET_MS: i64 = 24 * 60 * 60_000;
 
 /// A server that joins starts in the grace period: a stall may just have ended in which the others could not extend their leases.
 const JOIN: &str = "
-INSERT INTO node (name, version, started_at, alive_until, late_since)
-SELECT $1, $2, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
+INSERT INTO node (name, version, knows, started_at, alive_until, late_since)
+SELECT $1, $2, $4, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
 WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_timestamp()) RETURNING idnode";
+
+/// The live server whose program knows the fewest migrations.
+const OLDEST: &str = "
+SELECT name, version, knows FROM node WHERE alive_until >= clock_timestamp() ORDER BY knows NULLS FIRST, idnode LIMIT 1";
 
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
@@ -129,9 +134,39 @@ pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, Clu
         return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
     }
     client.execute(FORGET, &[&(FORGET_MS as f64)]).await?;
-    let row = client.query_opt(JOIN, &[&name, &version, &(TTL_MS as f64)]).await?;
+    let row = client.query_opt(JOIN, &[&name, &version, &(TTL_MS as f64), &migrate::newest_known()]).await?;
     let row = row.ok_or_else(|| ClusterError::NameTaken { name: name.to_owned() })?;
     Ok(row.try_get(0)?)
+}
+
+/// The program of a live server.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LiveRelease {
+    /// Name of the server, and the version of its program.
+    pub name: String,
+    pub version: String,
+    /// The newest migration that its program knows; `None`: a program from before `node.knows`, which is older than all others.
+    pub knows: Option<i32>,
+}
+
+impl LiveRelease {
+    /// Whether its program can read what the migration `introduced` has brought.
+    pub fn can_read(&self, introduced: i32) -> bool {
+        self.knows.is_some_and(|knows| knows >= introduced)
+    }
+}
+
+/// The oldest program among the live servers; `None` when no server is in the cluster (a single server has no row).
+///
+/// Ask it before writing what the release before cannot read: a kind in the ledger, a row in the history, a key in `secrets.toml`. It counts
+/// leases, so a server that starts just after the answer may be older. Whoever must exclude that raises `oldest_program.knows` first, which
+/// older programs check when they start.
+///
+/// # Errors
+/// The database's.
+pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>, ClusterError> {
+    let row = client.query_opt(OLDEST, &[]).await?;
+    row.map(|row| Ok(LiveRelease { name: row.try_get(0)?, version: row.try_get(1)?, knows: row.try_get(2)? })).transpose()
 }
 
 /// Extends the lease of node `me`, and claims free shards up to its share.

@@ -75,6 +75,11 @@ pub async fn run_in(client: &mut Client, tries: usize) -> Result<(), MigrateErro
     done
 }
 
+/// The newest migration of this program: its place among other releases.
+pub fn newest_known() -> i32 {
+    embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).max().unwrap_or_default()
+}
+
 /// Whether any migration ever ran here.
 pub async fn has_schema(client: &Client) -> Result<bool, tokio_postgres::Error> {
     Ok(client.query_one("SELECT to_regclass('refinery_schema_history') IS NOT NULL", &[]).await?.get(0))

@@ -24,6 +24,7 @@ use nyala_ledger::purchase::apply;
 use nyala_machines::device::record::record;
 use nyala_machines::device::{CommandDropped, Driver, Uplink};
 use nyala_machines::machines::Location;
+use nyala_store::db::migrate;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -258,4 +259,26 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
     assert!(first_end_s().await.is_some_and(|s| s > 60));
     lives(second, "-1 minute").await;
     assert_eq!(first_end_s().await, None, "its own life is none of the others'");
+}
+
+/// What an older program cannot read is written only when this says that none is left.
+#[actix_web::test]
+async fn the_oldest_live_release_is_that_of_the_server_that_knows_the_fewest_migrations() {
+    let app = TestApp::spawn().await;
+    let client = app.state.store.get().await.unwrap();
+    let newest = migrate::newest_known();
+    let oldest =
+        async || membership::oldest_live_release(&client).await.unwrap().map(|it| (it.name.clone(), it.can_read(newest)));
+    assert_eq!(oldest().await, None, "a single server has no row");
+    membership::join(&client, "n1", "2").await.unwrap();
+    client.execute("UPDATE node SET alive_until = 'infinity'", &[]).await.unwrap();
+    assert_eq!(oldest().await, Some(("n1".to_owned(), true)));
+    // As the releases before `node.knows` join, and one of after it that knows less.
+    let join = "INSERT INTO node (name, version, started_at, alive_until, late_since) VALUES ($1, '1', now(), 'infinity', now())";
+    client.execute(join, &[&"n2"]).await.unwrap();
+    assert_eq!(oldest().await, Some(("n2".to_owned(), false)));
+    client.execute("UPDATE node SET knows = $1 - 1 WHERE name = 'n2'", &[&newest]).await.unwrap();
+    assert_eq!(oldest().await, Some(("n2".to_owned(), false)));
+    client.execute("UPDATE node SET alive_until = clock_timestamp() - INTERVAL '1 ms' WHERE name = 'n2'", &[]).await.unwrap();
+    assert_eq!(oldest().await, Some(("n1".to_owned(), true)), "a server whose lease has expired is not alive");
 }

@@ -15,6 +15,7 @@ mod restored;
 mod server_lock;
 mod start;
 mod stop;
+mod upgrades;
 mod vital;
 
 use std::io::{BufRead, BufReader};

@@ -147,3 +147,76 @@ async fn a_migration_that_never_gets_its_lock_names_the_session_that_has_it() {
     other.batch_execute("COMMIT").await.unwrap();
     migrate::run(&mut client).await.unwrap();
 }
+
+/// The newest schema version of a release. A release takes the newest of its migrations here.
+const RELEASED: i32 = 20_261_221;
+/// Tables that grow with each purchase, top-up or message: a million rows after a year.
+const GROWING: [&str; 7] =
+    ["snap_transaksi", "ledger_transfer", "nota", "pembelian_emoney", "quota_emoney", "audit_log", "idempotensi"];
+
+/// Storage and indexes of each growing table; another storage means that it was written anew.
+async fn storage(client: &Client) -> Vec<(String, u32, i64)> {
+    const STORAGE: &str = "
+        SELECT t, pg_relation_filenode(t::REGCLASS), (SELECT count(*) FROM pg_index WHERE indrelid = t::REGCLASS)
+        FROM unnest($1::TEXT[]) t ORDER BY t";
+    client.query(STORAGE, &[&GROWING.as_slice()]).await.unwrap().iter().map(|r| (r.get(0), r.get(1), r.get(2))).collect()
+}
+
+/// PostgreSQL holds a table's lock while it writes the table anew, updates all of its rows or builds an index: with a million rows that takes
+/// more than the second for which others wait. `make migration-locks` measures it.
+#[actix_web::test]
+async fn a_migration_does_no_work_that_grows_with_the_rows_of_a_large_table() {
+    let (_database, mut client) = at(&RELEASED.to_string()).await;
+    let before = storage(&client).await;
+    assert_eq!(before.len(), GROWING.len());
+    let names = GROWING.join("|");
+    for migration in older::migrations::runner().get_migrations() {
+        if migration.version() > RELEASED {
+            let sql = migration.sql().unwrap_or_default().to_lowercase();
+            let updated = GROWING
+                .iter()
+                .any(|table| sql.contains(&format!("update {table} ")) || sql.contains(&format!("delete from {table} ")));
+            assert!(!updated, "{migration}: it updates rows of one of {names}; do that in the program, some rows at a time");
+        }
+    }
+    migrate::run(&mut client).await.unwrap();
+    assert_eq!(storage(&client).await, before, "written anew, or with another index: make it in the program, CONCURRENTLY");
+}
+
+/// `make migration-locks` measures each new migration on tables of ROWS rows; `make test` only shows that it can.
+#[actix_web::test]
+async fn a_new_migration_holds_its_locks_for_less_than_a_second() {
+    let asked: Option<i64> = std::env::var("NYALA_MIGRATION_ROWS").ok().map(|n| n.parse().expect("a number of rows"));
+    let rows = asked.unwrap_or(1_000);
+    let (_database, mut client) = at(&RELEASED.to_string()).await;
+    client.batch_execute(&MANY.replace("MANY", &rows.to_string())).await.unwrap();
+    for migration in older::migrations::runner().get_migrations() {
+        let version = migration.version();
+        if version <= RELEASED {
+            continue;
+        }
+        let since = std::time::Instant::now();
+        older::migrations::runner().set_target(Target::Version(version)).run_async(&mut client).await.unwrap();
+        let took = since.elapsed();
+        println!("{migration}: {} ms on {rows} rows", took.as_millis());
+        assert!(asked.is_none() || took.as_millis() < 1_000, "{migration} holds its locks for {} ms", took.as_millis());
+    }
+}
+
+/// MANY finished purchases of one customer, each with its receipt, its hold and its post; and as many top-ups. Triggers and foreign keys are not
+/// asked.
+const MANY: &str = "
+SET session_replication_role = replica;
+INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at)
+    SELECT 1, 'SLF' || lpad(n::TEXT, 15, '0'), '\\x00', '2026-11-20Z' FROM generate_series(1, MANY) n;
+INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin, nama_layanan,
+    durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, started_at, ends_at, finished_at)
+    SELECT 1, 'SLF' || lpad(n::TEXT, 15, '0'), 1, 1, n, 1, 1, 'Mesin', 'Cuci', 3600, 10000, 'FINISHED', gen_random_uuid(), 1,
+    '2026-11-20 00:00:10Z', '2026-11-20Z', '2026-11-20Z', '2026-11-20 01:00Z', '2026-11-20 01:00Z' FROM generate_series(1, MANY) n;
+INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+    SELECT 'pending', 1, 2, 10000, id, 1, 1, 1, 'pelanggan:1', created_at FROM snap_transaksi;
+INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at)
+    SELECT 1, 1, 1, 1, 'Top-Up', 100000, 100000, 100000, '2026-11-20Z' FROM generate_series(1, MANY);
+RESET session_replication_role;
+ANALYZE;
+";
