@@ -82,7 +82,7 @@ dev: app-packages $(if $(DATABASE_URL),,postgres)
 # --- test
 
 test: test-rust test-clients test-openapi test-app test-e2e
-	@scripts/skipped $(TARGET)/test-rust.log $(TARGET)/test-clients.log
+	@scripts/skipped $(TARGET)/test-rust.log $(TARGET)/test-mqtt.log $(TARGET)/test-clients.log
 
 test-tools:
 	@scripts/test-tools $(TARGET)/test-tools
@@ -103,7 +103,7 @@ test-rust: test-build postgres
 test-clients: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the tests with real clients"
 	backend/libs/actix-socketio/tests/clients/run.sh
-	backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
+	scripts/kept $(TARGET)/test-mqtt.log backend/tests/mqtt/run.sh $(TARGET)/debug/nyala
 	scripts/kept $(TARGET)/test-clients.log backend/tests/balancer/run.sh $(TARGET)/debug/nyala $(filter-out --default $(TARGET)/test-postgres,$(TEST_POSTGRES))
 
 # The server against its own description, /openapi.json: the same requests each time. `make fuzz` makes others.

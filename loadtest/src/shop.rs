@@ -26,7 +26,7 @@ pub const PAY: &str = "/scan/v1/transaksi/create_snap_transaksi";
 /// First phone number of the customers.
 const TELP_PREFIX: &str = "8199";
 /// Number of repeats of a purchase whose outcome is unknown, and the pause before each.
-const PURCHASE_TRIES: u32 = 30;
+const MAX_PURCHASE_ATTEMPTS: u32 = 30;
 const PURCHASE_AGAIN: Duration = Duration::from_millis(100);
 /// Time limit of a purchase; the server answers after 8 s at the latest.
 const PURCHASE_WITHIN: Duration = Duration::from_secs(12);
@@ -185,7 +185,7 @@ impl Shop {
         let order = order(&customer.receipt(), customer, machine);
         let mut last = String::new();
         customer.pays();
-        for _ in 0..PURCHASE_TRIES {
+        for _ in 0..MAX_PURCHASE_ATTEMPTS {
             match pay(pool, customer, &order).await {
                 Ok(answer) if answer.status == 200 => {
                     customer.has_paid();

@@ -17,7 +17,7 @@ pub const TTL_MS: i64 = 1_200;
 /// Interval of heartbeats.
 pub const HEARTBEAT_MS: u64 = 300;
 /// Most shards that a node releases at one heartbeat, unless it leaves. Few at once, so that most machines have an owner at any time.
-const HANDED_OVER: i64 = 16;
+const MAX_RELEASED: i64 = 16;
 /// Rows of nodes are deleted this long after their lease has expired.
 const FORGET_MS: i64 = 24 * 60 * 60_000;
 
@@ -65,7 +65,7 @@ WITH me AS (
 )
 UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = free.idshard";
 
-const HAND_OVER: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
+const RELEASE_SHARD: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
 /// Marks devices of dead servers as offline. $1 how long a server's lease must have expired, $2 the asking node; while that node is in the grace
 /// period, none is marked. After $1, a device that still works has reconnected elsewhere. Locked rows are skipped and have their turn later.
@@ -183,7 +183,7 @@ pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<
     let row = client.query_one(SEEN, &[&life, &me]).await?;
     let first_end: Option<f64> = row.try_get(2)?;
     let alive: Vec<i64> = row.try_get(3)?;
-    let seen = Seen { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
+    let seen = ClusterView { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
     if let Some(most) = seen.claims(owned.len()) {
         client.execute(CLAIM, &[&me, &life, &most]).await?;
@@ -196,7 +196,7 @@ pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<
 
 /// What a node knows of the cluster when it decides how many shards to claim or to release.
 #[derive(Debug, Clone, Copy)]
-pub struct Seen {
+pub struct ClusterView {
     /// Live nodes that may claim.
     pub nodes: i64,
     /// Shards without a live owner.
@@ -206,7 +206,7 @@ pub struct Seen {
     pub leaving: bool,
 }
 
-impl Seen {
+impl ClusterView {
     /// Maximum number of shards that a node with `owned` shards claims; `None` for no claim.
     pub fn claims(&self, owned: usize) -> Option<i64> {
         let room = self.share() - i64::try_from(owned).unwrap_or(i64::MAX);
@@ -215,7 +215,7 @@ impl Seen {
 
     /// How many of its shards the node releases now.
     pub fn surplus(&self, owned: usize) -> usize {
-        let most = if self.leaving { i64::from(SHARDS) } else { HANDED_OVER };
+        let most = if self.leaving { i64::from(SHARDS) } else { MAX_RELEASED };
         let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, most);
         usize::try_from(surplus).unwrap_or(0)
     }
@@ -301,8 +301,8 @@ pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, 
 ///
 /// # Errors
 /// The database's.
-pub async fn hand_over(client: &Client, me: i64, shard: i32) -> Result<(), ClusterError> {
-    client.execute(HAND_OVER, &[&shard, &me]).await?;
+pub async fn release_shard(client: &Client, me: i64, shard: i32) -> Result<(), ClusterError> {
+    client.execute(RELEASE_SHARD, &[&shard, &me]).await?;
     Ok(())
 }
 

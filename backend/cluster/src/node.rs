@@ -21,7 +21,7 @@ const EVERY: Duration = Duration::from_millis(membership::HEARTBEAT_MS);
 /// Delay after another server's lease expires, so that the next heartbeat surely sees it as expired.
 const AFTER_END: Duration = Duration::from_millis(5);
 /// Minimum time between an invalidation and the next read of the ownership.
-const DOUBT_EVERY: Duration = Duration::from_millis(20);
+const RECHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// Timeout of a heartbeat. After it the server reconnects, perhaps to another host.
 const WITHIN: Duration = Duration::from_secs(3);
 /// Interval between searches for devices of dead servers.
@@ -30,7 +30,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Timeout for the release of all shards; the database may fail meanwhile.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// Attempts to join. In the database, a killed server of the same name stays alive for 1.2 s.
-const NAME_TRIES: u32 = 20;
+const MAX_NAME_ATTEMPTS: u32 = 20;
 
 /// This server as a node: the row that this start of the process has written.
 pub struct Node {
@@ -105,7 +105,7 @@ impl Node {
             }
             tokio::select! {
                 () = sleep_until(next.into()) => {}
-                () = self.ownership.invalidated() => sleep(DOUBT_EVERY).await,
+                () = self.ownership.invalidated() => sleep(RECHECK_INTERVAL).await,
             }
         }
     }
@@ -150,7 +150,7 @@ impl Node {
             }
             // This server stops deciding before another one may acquire the shard.
             self.ownership.release(*shard);
-            membership::hand_over(client, self.id, *shard).await?;
+            membership::release_shard(client, self.id, *shard).await?;
         }
         Ok(first_end)
     }
@@ -173,7 +173,7 @@ pub async fn mark_orphans_offline_loop(store: Store, ownership: Ownership) {
 }
 
 async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
-    for _ in 1..NAME_TRIES {
+    for _ in 1..MAX_NAME_ATTEMPTS {
         match membership::join(client, name, env!("CARGO_PKG_VERSION")).await {
             Err(ClusterError::NameTaken { .. }) => sleep(AGAIN).await,
             done => return done,

@@ -74,21 +74,21 @@ const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang p
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
     pub idcustomer: WalletId,
-    pub kind: i16,
-    pub masa_aktif: Option<Timestamp>,
+    pub kind: AccountKind,
     /// It is empty and has no top-up that is not reversed: it takes the kind of the next one.
     pub fresh: bool,
 }
 
 impl Account {
-    /// The kind and the expiry after a sale of `kind`; the 409 when it cannot be sold.
-    pub fn after(self, kind: AccountKind, now: Timestamp) -> Result<(i16, Option<Timestamp>), &'static str> {
-        match (self.kind, kind) {
-            _ if self.fresh => Ok((kind.number(), kind.masa_aktif())),
-            (1, AccountKind::Plain) if self.masa_aktif.is_none_or(|until| until < now) => Err(EXPIRED),
-            (1, AccountKind::Plain) => Ok((1, self.masa_aktif)),
-            (1, AccountKind::Expiring { masa_aktif }) => Ok((1, self.masa_aktif.max(Some(masa_aktif)))),
-            (2, AccountKind::Lasting | AccountKind::Plain) => Ok((2, None)),
+    /// The kind after a sale of `sold`; the 409 when it cannot be sold.
+    pub fn after(self, sold: AccountKind, now: Timestamp) -> Result<AccountKind, &'static str> {
+        use AccountKind::{Expiring, Lasting, Plain};
+        match (self.kind, sold) {
+            _ if self.fresh => Ok(sold),
+            (Expiring { masa_aktif }, Plain) if masa_aktif < now => Err(EXPIRED),
+            (Expiring { .. }, Plain) => Ok(self.kind),
+            (Expiring { masa_aktif: before }, Expiring { masa_aktif }) => Ok(Expiring { masa_aktif: before.max(masa_aktif) }),
+            (Lasting | Plain, Lasting | Plain) => Ok(Lasting),
             _ => Err(OTHER_KIND),
         }
     }
@@ -107,7 +107,11 @@ pub async fn account(
         FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2";
     let stmt = client.prepare_cached(ACCOUNT).await?;
     let row = client.query_opt(&stmt, &[&id_customer_global, &idoutlet]).await?;
-    Ok(row.map(|row| Account { idcustomer: row.get(0), kind: row.get(1), masa_aktif: row.get(2), fresh: row.get(3) }))
+    Ok(row.map(|row| {
+        let expires = (row.get::<_, i16>(1) == 1).then(|| row.get(2));
+        let kind = expires.map_or(AccountKind::Lasting, |masa_aktif| AccountKind::Expiring { masa_aktif });
+        Account { idcustomer: row.get(0), kind, fresh: row.get(3) }
+    }))
 }
 
 /// The same with a lock. It is a separate statement, so that the next one sees what the previous holder of the lock has committed.
@@ -341,7 +345,7 @@ async fn put(
         }
     };
     let after = account.after(package.kind, now).map_err(LedgerError::Conflict)?;
-    apply(tx, (wallet, account.idcustomer, after), package, payment, principal, now).await
+    apply(tx, Sold { wallet, idcustomer: account.idcustomer, kind: after }, package, payment, principal, now).await
 }
 
 /// The 400 for an expiry that is over already.
@@ -359,9 +363,16 @@ async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: T
     Ok(())
 }
 
+/// The account that is sold into, and its kind after the sale.
+struct Sold {
+    wallet: WalletRef,
+    idcustomer: WalletId,
+    kind: AccountKind,
+}
+
 async fn apply(
     tx: &Transaction<'_>,
-    (wallet, idcustomer, (kind, masa_aktif)): (WalletRef, WalletId, (i16, Option<Timestamp>)),
+    Sold { wallet, idcustomer, kind }: Sold,
     package: &Package,
     payment: Payment,
     principal: &str,
@@ -375,8 +386,8 @@ async fn apply(
             &[
                 &idcustomer,
                 &idoutlet,
-                &kind,
-                &masa_aktif,
+                &kind.number(),
+                &kind.masa_aktif(),
                 &package.quota,
                 &package.nominal,
                 &package.name,

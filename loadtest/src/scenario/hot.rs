@@ -24,7 +24,7 @@ const IN_USE: &str = "mesin sedang digunakan";
 /// Time limit of a payment; the server answers after 8 s at the latest.
 const PRESS_WITHIN: Duration = Duration::from_secs(12);
 /// Number of repeats of a payment that is not decided, and the pause before each.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 const AGAIN: Duration = Duration::from_millis(100);
 /// Duration of a service, longer than every measurement.
 const DURATION_S: u32 = 3_600;
@@ -162,7 +162,7 @@ async fn press(
     let (address, mut kept) = (connection.address(), Some(connection));
     let mut last = String::new();
     customer.pays();
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let asked = async {
             let mut open = match kept.take() {
                 Some(open) => open,

@@ -17,9 +17,9 @@ pub use self::wire::run;
 use super::metrics::NotifierMetrics;
 
 /// Capacity of the send queue; a further notification is dropped and counted.
-const TOLD: usize = 8_192;
+const SEND_BUFFER: usize = 8_192;
 /// Notifications that a reader may fall behind; past that it gets [`Received::Missed`].
-const HEARD: usize = 8_192;
+const RECEIVE_BUFFER: usize = 8_192;
 /// Interval of pulses. A server without one for [`SILENT_AFTER`] counts as not connected.
 pub const PULSE_EVERY: Duration = Duration::from_secs(1);
 pub const SILENT_AFTER: Duration = Duration::from_secs(5);
@@ -80,7 +80,7 @@ struct Wire {
 impl Notifier {
     /// Needs the task [`run`] to run.
     pub fn new(metrics: NotifierMetrics) -> Self {
-        let ((told, to_tell), (heard, _)) = (mpsc::channel(TOLD), broadcast::channel(HEARD));
+        let ((told, to_tell), (heard, _)) = (mpsc::channel(SEND_BUFFER), broadcast::channel(RECEIVE_BUFFER));
         let (connected, lost, way) = Default::default();
         Self(Some(Arc::new(Wire { told, to_tell: Mutex::new(Some(to_tell)), heard, connected, lost, way, metrics })))
     }

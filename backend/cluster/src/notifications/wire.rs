@@ -16,7 +16,7 @@ use tokio::sync::mpsc::Receiver;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::order::Numbers;
-use super::{HEARD, Notification, Notifier, PULSE_EVERY, Received, Wire};
+use super::{Notification, Notifier, PULSE_EVERY, RECEIVE_BUFFER, Received, Wire};
 use crate::Ownership;
 
 /// First part of every subject.
@@ -88,7 +88,7 @@ async fn connect(
         .max_reconnects(None)
         .connection_timeout(CONNECT_WITHIN)
         .ping_interval(PING_EVERY)
-        .subscription_capacity(HEARD)
+        .subscription_capacity(RECEIVE_BUFFER)
         .reconnect_delay_callback(|tries| AGAIN_AFTER_AT_MAX.min(AGAIN_AFTER * u32::try_from(tries).unwrap_or(u32::MAX).min(10)))
         .event_callback(move |event| {
             let wire = noted.clone();

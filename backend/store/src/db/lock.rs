@@ -13,7 +13,7 @@ const SERVER_LOCK: i64 = 0x4e59_414c_4102;
 const NAME_LOCK: i32 = 0x4e59_4104;
 
 /// Number and interval of attempts to take a lock that another process holds.
-const TRIES: usize = 20;
+const MAX_ATTEMPTS: usize = 20;
 const TRY_EVERY: Duration = Duration::from_millis(100);
 /// Pauses while the database is away: the first, and the longest.
 const AWAY: Duration = Duration::from_millis(100);
@@ -143,7 +143,7 @@ impl ServerLock {
     /// When another process holds it, or the database cannot be reached.
     pub async fn wait(config: &Config, part: &Part) -> Result<Self, LockError> {
         let hosts = Hosts::of(config);
-        for _ in 1..TRIES {
+        for _ in 1..MAX_ATTEMPTS {
             match Self::take(&hosts, part).await {
                 Ok(lock) => return Ok(lock),
                 Err(_) => tokio::time::sleep(TRY_EVERY).await,
@@ -163,7 +163,7 @@ impl ServerLock {
                 Ok(lock) => return Ok(lock),
                 Err(LockError::Taken(taken)) => {
                     tries += 1;
-                    if tries >= TRIES {
+                    if tries >= MAX_ATTEMPTS {
                         return Err(taken);
                     }
                     if taken.holders().0.iter().any(|holder| holder.id == self.session) {

@@ -23,7 +23,7 @@ const LOCK: &str = "SET lock_timeout = '1s'";
 const USUAL: &str = "RESET lock_timeout";
 /// How often a migration that did not have its lock is tried again, and how long others have their turn in between: a minute and
 /// a half.
-const TRIES: usize = 60;
+const MAX_ATTEMPTS: usize = 60;
 const PAUSE: Duration = Duration::from_millis(500);
 
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +56,7 @@ pub enum MigrateError {
 /// # Errors
 /// Why it cannot, and what to do; every migration was done whole or not at all.
 pub async fn run(client: &mut Client) -> Result<(), MigrateError> {
-    run_in(client, TRIES).await
+    run_in(client, MAX_ATTEMPTS).await
 }
 
 /// The same in another number of tries.

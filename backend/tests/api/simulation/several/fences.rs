@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::Seen;
+use nyala_cluster::membership::ClusterView;
 use nyala_cluster::shard_of;
 
 use super::super::devices::Devices;
@@ -67,7 +67,7 @@ impl<D: Devices> World<D> {
     }
 
     /// `CLAIM` begins: it sees which nodes are alive by what is committed now.
-    pub(super) fn claims(&mut self, number: u32, seen: Seen, most: i64) {
+    pub(super) fn claims(&mut self, number: u32, seen: ClusterView, most: i64) {
         let (now, life, node) = (self.now, self.server.life, self.me().node);
         let then = Box::new(Happens::Own { life, number, seen });
         match self.several.as_ref().unwrap().shards.may_claim_now(node, now) {
@@ -89,7 +89,7 @@ impl<D: Devices> World<D> {
         self.commits_move(idshards, Some(node), then);
     }
 
-    /// `HAND_OVER` waits until no commit behind the fence is pending.
+    /// `RELEASE_SHARD` waits until no commit behind the fence is pending.
     pub(super) fn gives(&mut self, node: i64, shard: i32, then: Box<Happens>) {
         match self.several.as_mut().unwrap().shards.lock_own(node, shard) {
             Looked::Stands => {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use nyala_cluster::membership::Seen;
+use nyala_cluster::membership::ClusterView;
 use nyala_core::purchase::step::Purchase;
 use rand::Rng;
 
@@ -23,18 +23,18 @@ pub enum Happens {
     Claim {
         life: u32,
         number: u32,
-        seen: Seen,
+        seen: ClusterView,
         most: i64,
     },
     Own {
         life: u32,
         number: u32,
-        seen: Seen,
+        seen: ClusterView,
     },
     Learn {
         life: u32,
         number: u32,
-        seen: Seen,
+        seen: ClusterView,
         owned: Vec<(i32, i64)>,
     },
     HandOver {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::{HEARTBEAT_MS, Seen};
+use nyala_cluster::membership::{ClusterView, HEARTBEAT_MS};
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::{Owner, Ownership};
 use nyala_core::domain::timestamp::Timestamp;
@@ -155,14 +155,14 @@ impl<D: Devices> World<D> {
     }
 
     /// `OWNED`, after a claim.
-    pub(super) fn reads_own(&mut self, number: u32, seen: Seen) {
+    pub(super) fn reads_own(&mut self, number: u32, seen: ClusterView) {
         let (life, node) = (self.server.life, self.me().node);
         let owned = self.several.as_ref().unwrap().shards.owned(node);
         let after_ms = self.heartbeat_ms();
         self.among(after_ms, Happens::Learn { life, number, seen, owned });
     }
 
-    pub(super) fn learns(&mut self, number: u32, seen: Seen, owned: &[(i32, i64)]) {
+    pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[(i32, i64)]) {
         let life = self.server.life;
         let member = self.me();
         if member.heartbeat != number {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nyala_cluster::fence::Fence;
-use nyala_cluster::membership::{Seen, TTL_MS};
+use nyala_cluster::membership::{ClusterView, TTL_MS};
 use nyala_cluster::{SHARDS, shard_of};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::DeviceEvent;
@@ -74,7 +74,7 @@ impl Shards {
     }
 
     /// `BEAT`, then `SEEN`.
-    pub fn heartbeat(&mut self, me: i64, now: Timestamp) -> Seen {
+    pub fn heartbeat(&mut self, me: i64, now: Timestamp) -> ClusterView {
         let node = self.nodes.get_mut(&me).unwrap();
         if node.alive_until < now {
             node.late_since = now;
@@ -84,7 +84,7 @@ impl Shards {
         let nodes = self.nodes.keys().filter(|id| self.may_claim(**id, now)).count();
         let alive = self.alive(now);
         let free = self.shards.iter().filter(|shard| is_free(shard, &alive)).count();
-        Seen { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), is_quiet, leaving }
+        ClusterView { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), is_quiet, leaving }
     }
 
     fn alive(&self, now: Timestamp) -> BTreeSet<i64> {
@@ -115,7 +115,7 @@ impl Shards {
         (taken, passed_over)
     }
 
-    /// The update of `HAND_OVER` locks its row.
+    /// The update of `RELEASE_SHARD` locks its row.
     pub fn lock_own(&mut self, me: i64, idshard: i32) -> Looked {
         let shard = &mut self.shards[idshard as usize];
         if shard.node != Some(me) {

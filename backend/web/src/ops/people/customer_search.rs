@@ -124,8 +124,9 @@ pub async fn pelanggan_cari(
         (found.saldo, found.terakhir) = account(&client, payee.id, idoutlet).await?;
         if let Some(account) = topup::account(&client, payee.id, idoutlet).await?.filter(|account| !account.fresh) {
             found.ditolak = not_sold(&client, account, idoutlet, staff.store.now()).await?;
-            let Account { idcustomer, kind, masa_aktif, .. } = account;
-            found.rekening = Some(SoldInto { idcustomer, jenis_emoney: kind, masa_aktif: masa_aktif.map(Timestamp::ms) });
+            let Account { idcustomer, kind, .. } = account;
+            let masa_aktif = kind.masa_aktif().map(Timestamp::ms);
+            found.rekening = Some(SoldInto { idcustomer, jenis_emoney: kind.number(), masa_aktif });
         }
     }
     Ok(answer::ok(found))
