@@ -7,6 +7,7 @@ import { fetchHome } from '@/app/routes'
 import { dashboardFirst } from '@/early'
 import { followTaps } from '@/shared/lib/page/last-tap'
 import { followSheets } from '@/shared/lib/page/sheet-history'
+import { followVisiblePart } from '@/shared/lib/page/visible-part'
 import { followOtherTabs } from '@/shared/lib/session/auth-store'
 import { followSecrets } from '@/shared/lib/session/secret'
 import { showAfterReload } from '@/shared/lib/toast/toast'
@@ -24,6 +25,7 @@ showAfterReload()
 followSheets()
 followTaps()
 followSecrets()
+followVisiblePart()
 const drawing = createRoot(root, {
   onCaughtError(error) {
     if (error instanceof PageNotFetched) return

@@ -2,12 +2,13 @@ import { Clock, House, type LucideIcon, ScanLine, UserRound, WalletMinimal } fro
 import { NavLink } from 'react-router'
 import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
-import { KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import styles from './bottom-bar.module.css'
 
 export function BottomBar() {
+  const ref = useStuckHeight<HTMLElement>('--stuck-bar')
   return (
-    <nav className={styles.bar} aria-label={copy.common.navigation} {...KEEP_CLEAR_BELOW}>
+    <nav ref={ref} className={styles.bar} aria-label={copy.common.navigation}>
       <ul className={styles.items}>
         <Item to={paths.dashboard} icon={House} label={copy.bar.home} />
         <Item to={paths.topUp} icon={WalletMinimal} label={copy.bar.topUp} />

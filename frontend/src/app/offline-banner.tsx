@@ -1,11 +1,10 @@
 import { WifiOff } from 'lucide-react'
 import { useDataAge } from '@/app/data-age'
-import { useStuckHeight } from '@/app/use-stuck-height'
 import { copy } from '@/shared/copy/copy'
 import { useOnline } from '@/shared/lib/net/use-online'
 import { useAgeShown } from '@/shared/lib/page/age-shown'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { moment } from '@/shared/lib/text/format'
-import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import styles from './offline-banner.module.css'
 
 /** A quiet notice on every screen that there is no network, with the age of the visible data. */
@@ -13,7 +12,7 @@ export function OfflineBanner() {
   const online = useOnline()
   const ref = useStuckHeight<HTMLDivElement>('--stuck-banner')
   return (
-    <div ref={ref} role="status" className={styles.banner} {...KEEP_CLEAR}>
+    <div ref={ref} role="status" className={styles.banner}>
       {!online && (
         <>
           <WifiOff size={20} aria-hidden />

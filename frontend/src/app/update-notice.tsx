@@ -2,11 +2,10 @@ import { useIsFetching, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { useUpdate } from '@/app/update'
-import { useStuckHeight } from '@/app/use-stuck-height'
 import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { whenIdle } from '@/shared/lib/page/when-idle'
-import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { warmDrag } from '@/shared/ui/warm-drag'
 import styles from './update-notice.module.css'
 
@@ -52,7 +51,7 @@ function Notice({ apply }: { apply: () => void }) {
   const [taking, setTaking] = useState(false)
   const ref = useStuckHeight<HTMLDivElement>('--stuck-notice')
   return (
-    <div ref={ref} role="status" className={styles.notice} {...KEEP_CLEAR}>
+    <div ref={ref} role="status" className={styles.notice}>
       {copy.common.newVersion}
       <button
         type="button"

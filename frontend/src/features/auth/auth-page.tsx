@@ -1,8 +1,6 @@
 import type { ReactNode } from 'react'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import { Kawung } from '@/shared/ui/kawung'
-import { BackArrow, PageTitle } from '@/shared/ui/page'
-import page from '@/shared/ui/page.module.css'
+import { BackArrow, Footer, PageTitle } from '@/shared/ui/page'
 import styles from './auth-page.module.css'
 import { Drum } from './drum'
 import { useKeyboard } from './use-keyboard'
@@ -19,7 +17,7 @@ export function AuthPage({ title, back, children }: Props) {
   const keyboard = useKeyboard()
   return (
     <main className={styles.page} data-keyboard={keyboard || undefined}>
-      <header className={styles.band} {...KEEP_CLEAR}>
+      <header className={styles.band}>
         <Kawung />
         <Drum className={styles.drum} />
         <BackArrow to={back} />
@@ -32,9 +30,5 @@ export function AuthPage({ title, back, children }: Props) {
 
 /** The end of a form: its button, in reach of the thumb, and below it the link for customers on the wrong screen. */
 export function AuthFooter({ children }: { children: ReactNode }) {
-  return (
-    <footer className={`${page.footer} ${styles.footer}`} {...KEEP_CLEAR_BELOW}>
-      {children}
-    </footer>
-  )
+  return <Footer className={styles.footer}>{children}</Footer>
 }

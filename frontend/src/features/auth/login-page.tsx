@@ -8,7 +8,6 @@ import { useSubmit } from '@/shared/lib/form/use-submit'
 import { validLogin } from '@/shared/lib/form/validate'
 import { paths } from '@/shared/lib/page/paths'
 import { useAuth } from '@/shared/lib/session/auth-store'
-import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
 import { PasswordField } from '@/shared/ui/password-field'
@@ -50,7 +49,7 @@ export default function LoginPage() {
             onChange={(event) => setPassword(event.target.value)}
           />
         </div>
-        <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp} {...KEEP_CLEAR}>
+        <Link className={`${styles.link} ${styles.linkEnd}`} to={paths.forgotTelp}>
           {copy.auth.forgotPassword}
         </Link>
         <AuthFooter>

@@ -1,7 +1,7 @@
 import { useNavigate } from 'react-router'
 import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { Button } from '@/shared/ui/button'
 import { Kawung } from '@/shared/ui/kawung'
 import { PageTitle } from '@/shared/ui/page'
@@ -11,21 +11,20 @@ import styles from './welcome-page.module.css'
 /** The welcome card with its two buttons. */
 export default function WelcomePage() {
   const navigate = useNavigate()
+  const actions = useStuckHeight<HTMLDivElement>('--stuck-footer')
   return (
     <main className={styles.page}>
       <div className={styles.hero}>
         <Kawung />
         <Drum className={styles.drum} />
-        <div className={styles.brand} {...KEEP_CLEAR}>
+        <div className={styles.brand}>
           <PageTitle className={styles.name}>{copy.brand}</PageTitle>
         </div>
       </div>
       <section className={styles.card}>
-        <h2 className={styles.headline} {...KEEP_CLEAR}>
-          {copy.welcome.title}
-        </h2>
+        <h2 className={styles.headline}>{copy.welcome.title}</h2>
         <p className={styles.text}>{copy.welcome.body}</p>
-        <div className={styles.actions} {...KEEP_CLEAR_BELOW}>
+        <div ref={actions} className={styles.actions}>
           <Button onClick={() => navigate(paths.register)}>{copy.auth.register}</Button>
           <Button variant="secondary" onClick={() => navigate(paths.login)}>
             {copy.auth.logIn}

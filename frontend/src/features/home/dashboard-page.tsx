@@ -9,7 +9,6 @@ import { unfinished } from '@/shared/lib/session/purchases'
 import { isOnDashboard } from '@/shared/lib/text/epay'
 import { formatDateTime, rupiah } from '@/shared/lib/text/format'
 import { fullName } from '@/shared/lib/text/name'
-import { KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { serverNow } from '@/shared/realtime/clock'
 import { Failed } from '@/shared/ui/failed'
 import { PageTitle } from '@/shared/ui/page'
@@ -35,7 +34,7 @@ export default function DashboardPage() {
   const idle = settled && purchases.length === 0 && done.length === 0
   return (
     <main className={styles.page}>
-      <header {...KEEP_CLEAR}>
+      <header>
         <div className={customer ? `two-lines ${styles.greeting}` : styles.nameSkeleton}>
           {customer && <span className={styles.hello}>{copy.dashboard.greeting}</span>}{' '}
           {/* The same title element before and after loading, so that it takes the focus once. */}
@@ -92,7 +91,7 @@ function Stale({ pending, onRetry, children }: Failure & { children: string }) {
     return () => useAgeShown.setState({ shown: false })
   }, [])
   return (
-    <div className={styles.stale} {...KEEP_CLEAR}>
+    <div className={styles.stale}>
       <span role="status">{children}</span>
       <button
         type="button"

@@ -12,7 +12,6 @@ import {
 import { common } from '@/shared/copy/common'
 import { isAgain, lastTap, swallow } from '@/shared/lib/page/last-tap'
 import { enterSheet } from '@/shared/lib/page/sheet-history'
-import { fitToApp, KEEP_CLEAR } from '@/shared/lib/toast/free-place'
 import { raise } from '@/shared/lib/toast/toast-layer'
 import { Button } from '@/shared/ui/button'
 import type { Elements } from '@/shared/ui/elements'
@@ -60,7 +59,6 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
   useLayoutEffect(() => {
     const node = dialog.current
     if (!node) return
-    fitToApp(node)
     const shut = showModal(node)
     // Not the close button, which the browser would choose.
     ;(node.querySelector<HTMLElement>(`[${FIRST}]`) ?? node).focus()
@@ -98,7 +96,7 @@ function Sheet({ onClose, title, locked = false, typed = false, children }: Prop
       }}
     >
       <Panel locked={locked} onClose={close}>
-        <div className={styles.head} {...KEEP_CLEAR} {...GRIP}>
+        <div className={styles.head} {...GRIP}>
           {!locked && <div className={styles.handle} />}
           <h2 id={titleId} className={styles.title}>
             {title}

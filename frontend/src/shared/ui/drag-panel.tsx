@@ -1,7 +1,6 @@
 import { type DragControls, domMax, LazyMotion, useDragControls, useReducedMotion } from 'framer-motion'
 import * as m from 'framer-motion/m'
 import { type RefObject, useEffect, useRef } from 'react'
-import { PANEL } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 import type { PanelProps } from './panel'
 
@@ -37,7 +36,7 @@ export default function DragPanel({ locked, onClose, children }: PanelProps) {
           const height = panel.current?.offsetHeight ?? 0
           if (offset.y > height * CLOSING.far || (offset.y > 0 && velocity.y > CLOSING.fast)) onClose()
         }}
-        {...PANEL}
+        data-panel
       >
         {children}
       </m.div>

@@ -1,5 +1,4 @@
 import { lessMotion } from '@/shared/lib/page/less-motion'
-import { fitToApp } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 
 /**
@@ -16,7 +15,6 @@ export function leave(dialog: HTMLDialogElement): void {
     if (dialog.isConnected || !look) return
     const layer = document.createElement('div')
     layer.className = `${styles.layer} ${styles.leaving}`
-    fitToApp(layer)
     layer.append(panel)
     const ghost = document.createElement('div')
     ghost.inert = true

@@ -1,9 +1,9 @@
 import { ArrowLeft } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import { copy } from '@/shared/copy/copy'
 import { focusMoved } from '@/shared/lib/page/arrival'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { useBack, useBackTo } from '@/shared/lib/page/trail'
-import { KEEP_CLEAR, KEEP_CLEAR_BELOW } from '@/shared/lib/toast/free-place'
 import type { Elements } from '@/shared/ui/elements'
 import { IconButton } from '@/shared/ui/icon-button'
 import styles from './page.module.css'
@@ -26,18 +26,30 @@ interface Props {
 export function Page({ title, back, backAlways = false, trailing, bar = false, footer, children }: Props) {
   return (
     <main className={`${styles.page} ${bar ? styles.withBar : ''}`}>
-      <header className={styles.header} {...KEEP_CLEAR}>
+      <header className={styles.header}>
         {back && <BackArrow to={back} always={backAlways} />}
         <PageTitle className={`${styles.title} ${back ? '' : styles.titleAlone}`}>{title}</PageTitle>
         {trailing}
       </header>
       <div className={styles.body}>{children}</div>
-      {footer && (
-        <footer className={styles.footer} {...KEEP_CLEAR_BELOW}>
-          {footer}
-        </footer>
-      )}
+      {footer && <Footer>{footer}</Footer>}
     </main>
+  )
+}
+
+/** What stays at the bottom of a screen, above the bar. */
+export function Footer({
+  className = '',
+  children,
+}: {
+  className?: string | undefined
+  children: ReactNode
+}) {
+  const ref = useStuckHeight<HTMLElement>('--stuck-footer')
+  return (
+    <footer ref={ref} className={`${styles.footer} ${className}`}>
+      {children}
+    </footer>
   )
 }
 

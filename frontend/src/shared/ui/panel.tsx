@@ -1,5 +1,4 @@
 import type { ComponentType, ReactNode } from 'react'
-import { PANEL } from '@/shared/lib/toast/free-place'
 import styles from './dialog.module.css'
 
 export interface PanelProps {
@@ -15,7 +14,7 @@ export const GRIP = { 'data-grip': true } as const
 /** The panel of a sheet; this one does not move. */
 function StillPanel({ children }: PanelProps) {
   return (
-    <div className={styles.panel} {...PANEL}>
+    <div className={styles.panel} data-panel>
       {children}
     </div>
   )

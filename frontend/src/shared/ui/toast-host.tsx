@@ -1,6 +1,6 @@
-import { Component, lazy, type ReactNode, Suspense, useEffect, useRef } from 'react'
+import { Component, lazy, type ReactNode, Suspense } from 'react'
+import { useStuckHeight } from '@/shared/lib/page/stuck-height'
 import { lastOf } from '@/shared/lib/text/last-of'
-import { followFreePlace } from '@/shared/lib/toast/free-place'
 import { useToasts } from '@/shared/lib/toast/toast'
 import styles from './toast-host.module.css'
 
@@ -35,17 +35,11 @@ class Plainly extends Component<{ children: ReactNode }, { failed: boolean }> {
 
 function PlainMessages() {
   const last = useToasts((state) => lastOf(state.queue))
-  const ref = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    const node = ref.current
-    if (!node) return
-    const height = () => node.firstElementChild?.getBoundingClientRect().height ?? 0
-    return followFreePlace(node, () => ({ top: 0, bottom: height() }))
-  }, [])
+  const ref = useStuckHeight<HTMLDivElement>('--stuck-messages')
   return (
     <div ref={ref} role="alert" className={styles.layer}>
       {last && (
-        <div key={last.id} className={`${styles.toast} ${styles.plain}`}>
+        <div key={last.id} className={styles.toast}>
           <div>
             <strong className={styles.title}>{last.title}</strong>
             {last.body && <div className={styles.body}>{last.body}</div>}

@@ -5,14 +5,11 @@ import { Toaster as Sonner, toast as sonner } from 'sonner'
 import { create } from 'zustand'
 import { failure } from '@/shared/copy/common'
 import { copy } from '@/shared/copy/copy'
-import { followFreePlace } from '@/shared/lib/toast/free-place'
+import { publishHeight } from '@/shared/lib/page/stuck-height'
 import { isOver, type Queued, useToasts } from '@/shared/lib/toast/toast'
 import { keepOnTop } from '@/shared/lib/toast/toast-layer'
 import layer from './toast-host.module.css'
 import styles from './toaster.module.css'
-
-/** Distances from the edges, computed by `followFreePlace`; the sides are in the style sheet. */
-const PLACE = { top: 'var(--free-top)', bottom: 'var(--free-bottom)', left: 0, right: 0 }
 
 /** Number of messages visible at once, the newest ones. */
 const MAX_VISIBLE = 3
@@ -110,11 +107,9 @@ function dismiss(which: (message: Queued) => boolean): void {
   }
 }
 
-/** Total height of the messages that are not being removed, one below the other, px. */
-function heightOf(host: HTMLElement, edge: 'top' | 'bottom'): number {
-  const all = [...host.querySelectorAll<HTMLElement>(`[data-y-position=${edge}][data-removed=false]`)]
-  const seen = all.slice(0, MAX_VISIBLE)
-  return seen.reduce((sum, one) => sum + one.offsetHeight, 0) + Math.max(0, seen.length - 1) * GAP
+/** A message takes room from the screen: the field in use must not be behind it. */
+function keepFieldInSight(): void {
+  document.querySelector('input:focus, select:focus')?.scrollIntoView({ block: 'nearest' })
 }
 
 function makeHost(): HTMLElement {
@@ -136,18 +131,13 @@ export default function Toaster() {
   }, [queue])
   const [host] = useState(makeHost)
   useEffect(() => keepOnTop(host), [host])
-  useEffect(
-    () => followFreePlace(host, () => ({ top: heightOf(host, 'top'), bottom: heightOf(host, 'bottom') })),
-    [host],
-  )
+  useEffect(() => publishHeight(host, '--stuck-messages', keepFieldInSight), [host])
   return createPortal(
     <Sonner
       position="bottom-center"
       visibleToasts={MAX_VISIBLE}
       expand
       gap={GAP}
-      offset={PLACE}
-      mobileOffset={PLACE}
       swipeDirections={['bottom', 'left', 'right']}
       className={styles.list ?? ''}
       containerAriaLabel={copy.common.notifications}
