@@ -4,9 +4,11 @@ use std::net::TcpListener;
 
 use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
+use actix_web::middleware::from_fn;
 use actix_web::{App, HttpRequest, HttpServer, web};
 
 use nyala_web::http::answer::{done, with_status};
+use nyala_web::http::{headers, request_id};
 
 /// Seconds that a connection has to get its last answer.
 const LAST_ANSWERS_S: u64 = 1;
@@ -22,12 +24,15 @@ pub fn serve(listener: &TcpListener) -> std::io::Result<ServerHandle> {
             _ => with_status(StatusCode::SERVICE_UNAVAILABLE, "menunggu jam basis data", None::<()>),
         }
     };
-    let server = HttpServer::new(move || App::new().default_service(web::to(answer)))
-        .workers(1)
-        .disable_signals()
-        .shutdown_timeout(LAST_ANSWERS_S)
-        .listen(listener.try_clone()?)?
-        .run();
+    let server = HttpServer::new(move || {
+        let app = App::new().wrap(from_fn(headers::middleware)).wrap(from_fn(request_id::middleware));
+        app.default_service(web::to(answer))
+    })
+    .workers(1)
+    .disable_signals()
+    .shutdown_timeout(LAST_ANSWERS_S)
+    .listen(listener.try_clone()?)?
+    .run();
     let handle = server.handle();
     actix_web::rt::spawn(server);
     Ok(handle)

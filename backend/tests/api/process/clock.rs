@@ -58,6 +58,7 @@ async fn not_ready(port: u16) -> String {
     loop {
         if let Ok(mut answer) = http.get(format!("http://127.0.0.1:{port}/readyz")).send().await {
             assert_eq!(answer.status(), 503, "not open while the clock is behind");
+            assert!(["x-content-type-options", "x-request-id"].iter().all(|name| answer.headers().contains_key(*name)));
             let alive = http.get(format!("http://127.0.0.1:{port}/healthz")).send().await.unwrap();
             assert_eq!(alive.status(), 200);
             return String::from_utf8(answer.body().await.unwrap().to_vec()).unwrap();

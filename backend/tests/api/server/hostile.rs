@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::auth::register::{TELP, login_body, otp_body, register_body};
+use crate::ops::operator::Scope;
 use crate::support::helpers::{PASSWORD, TestApp};
 
 const AUTH: &str = "/scan/v1/auth";
@@ -124,4 +125,16 @@ async fn more_fields_than_asked_for_do_no_harm() {
     body["tujuan"] = "forgot_password".into();
     body["nested"] = json!({"a": [[[{}]]]});
     app.post(&format!("{AUTH}/request_otp"), None, &body).await.ok();
+}
+
+/// A proxy and this server could each take another one of two values.
+#[actix_web::test]
+async fn a_field_or_parameter_that_comes_twice_is_400() {
+    let app = TestApp::spawn().await;
+    let body = br#"{"country_code": "62", "telp": "81234567890", "telp": "81299999999", "password": "Rahasia123"}"#;
+    let twice = app.call("POST", &format!("{AUTH}/login"), None, &[], Some(body.to_vec())).await;
+    assert_eq!(twice.status, 400, "{}", twice.message);
+    let key = app.key(Scope::Root).await;
+    let list = app.get("/ops/v1/topup?idoutlet=1&limit=1&limit=2", Some(&key)).await;
+    assert_eq!(list.status, 400, "{}", list.message);
 }

@@ -59,7 +59,7 @@ async fn unknown_addresses_are_404_envelopes_for_every_method() {
         "/assets/x.js",
         "/scan/v1/auth/login/",
     ] {
-        for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "BREW"] {
+        for method in ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW"] {
             app.call(method, path, None, &[("accept", "*/*")], None).await.expect(404, "alamat tidak ditemukan");
         }
     }
@@ -72,6 +72,7 @@ async fn a_wrong_method_is_a_405_envelope_that_names_the_right_one() {
         ("GET", "/scan/v1/auth/login", "POST"),
         ("DELETE", "/scan/v1/dashboard/get_dashboard", "GET"),
         ("POST", "/healthz", "GET"),
+        ("TRACE", "/healthz", "GET"),
     ] {
         let answer = app.call(method, path, None, &[], None).await;
         answer.expect(405, &format!("alamat ini tidak menerima {method}; yang diterima: {right}"));
@@ -106,7 +107,9 @@ async fn every_answer_has_a_request_id_and_the_security_headers() {
     for path in ["/healthz", "/metrics", "/openapi.json", "/", "/nothing", "/scan/v1/auth/login", "/docs/"] {
         let res = raw(&app, "GET", path, &[]).await;
         assert_eq!(res.header("x-request-id").len(), 32, "{path}");
-        assert!(res.header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+        for directive in ["object-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"] {
+            assert!(res.header("content-security-policy").contains(directive), "{path}: {directive}");
+        }
         assert_eq!(res.header("x-content-type-options"), "nosniff", "{path}");
     }
     let kept = raw(&app, "GET", "/healthz", &[("x-request-id", "dari-proxy-0001")]).await;

@@ -48,7 +48,7 @@ fn content_security_policy(host: Option<&str>) -> String {
     let sockets = host.filter(|host| is_host(host)).map(|host| format!(" ws://{host} wss://{host}")).unwrap_or_default();
     format!(
         "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
-         connect-src 'self'{sockets}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+         connect-src 'self'{sockets}; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     )
 }
 
