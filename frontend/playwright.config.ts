@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from '@playwright/test'
 import { CHROMIUM, CHROMIUM_ARGS } from './e2e/support/chromium.ts'
 
@@ -6,7 +7,10 @@ export default defineConfig({
   globalSetup: './e2e/support/global-setup.ts',
   outputDir: 'test-results',
   fullyParallel: true,
-  workers: process.env.E2E_WORKERS ? Number(process.env.E2E_WORKERS) : 2,
+  // A test waits for deadlines, countdowns and machines for about half of its time.
+  workers: process.env.E2E_WORKERS
+    ? Number(process.env.E2E_WORKERS)
+    : Math.min(2 * availableParallelism(), 8),
   // A flaky test has a fault, in itself or in the app, so nothing is retried.
   retries: 0,
   // Generous: a wait ends with its event, and a busy machine is not a fault of the app.

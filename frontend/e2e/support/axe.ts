@@ -47,8 +47,8 @@ export async function settle(page: Page): Promise<void> {
   })
 }
 
-/** The current screen has no fault that axe finds, and is not wider than the phone. */
-export async function expectFineScreen(page: Page): Promise<void> {
+/** The current screen has no fault that axe finds (with `rules`, by only those rules), and is not wider than the phone. */
+export async function expectFineScreen(page: Page, ...rules: string[]): Promise<void> {
   // The address changes first: the heading may still be the last screen's, and a screen that is still loading has none yet.
   await expect(page.locator('h1')).toBeAttached()
   // A message may appear or disappear while axe measures: without motion it is never half visible.
@@ -56,7 +56,7 @@ export async function expectFineScreen(page: Page): Promise<void> {
   if (motion) await page.emulateMedia({ reducedMotion: 'reduce' })
   await settle(page)
   await expect(page.locator('h1')).toBeAttached()
-  await expectAccessible(page)
+  await expectAccessible(page, ...rules)
   await expectNoSideways(page)
   if (motion) await page.emulateMedia({ reducedMotion: 'no-preference' })
 }
