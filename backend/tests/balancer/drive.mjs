@@ -218,6 +218,13 @@ async function behind(program, servers, tokens) {
     assert.match(answer, /^HTTP\/1.1 40[04] /, `${program}: ${path} is nobody else's business`);
     assert(!answer.includes("nyala_"), `${program}: ${path} tells no figures`);
   }
+  for (const path of ["/", "/metrics"]) {
+    assert.match(await bare(port, path), /^strict-transport-security: max-age=31536000; includeSubDomains\r$/im, `${program}: ${path} has HSTS`);
+  }
+  assert.match(await bare(redirect, "/login"), /^HTTP\/1.1 301 [^]*\r\nlocation: https:\/\/cuci.invalid\/login\r\n/i, `${program}: a page is led to TLS`);
+  for (const path of ["/scan/v1/auth/login", "/ops/v1/topup", "/socket.io/?EIO=4&transport=polling"]) {
+    assert.match(await bare(redirect, path), /^HTTP\/1.1 403 /, `${program}: ${path} in the clear is refused`);
+  }
   const [origin, forged] = [`http://cuci.example`, "X-Forwarded-Host: cuci.example\r\nX-Forwarded-Proto: http\r\n"];
   const foreign = await bare(port, "/socket.io/?EIO=4&transport=polling", `Origin: ${origin}\r\n${forged}`);
   assert.match(foreign, /^HTTP\/1.1 403 /, `${program}: no browser names the host`);

@@ -5,6 +5,7 @@ mod env_file;
 mod key;
 mod ledger;
 mod missing;
+mod package;
 mod seed;
 mod serve;
 mod settings;
