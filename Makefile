@@ -12,7 +12,8 @@
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences, unused dependencies and advisories
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
-# make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt
+# make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt;
+#               cluster: PREVIOUS=COMMIT, a rolling upgrade from that release
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -167,7 +168,7 @@ fuzz-openapi: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the search in /openapi.json"
 	backend/tests/schemathesis/run.sh $(TARGET)/debug/nyala --max-time $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
-# `make test` has the rules of it: no large table is written anew, updated or indexed.
+# `make test` has the rule of it: a migration reads no rows of a large table.
 migration-locks: test-build postgres
 	NYALA_MIGRATION_ROWS=$(or $(ROWS),1000000) $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture a_new_migration_holds_its_locks'
@@ -210,9 +211,16 @@ crash: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) $(ARGS)
 
 # Three servers behind HAProxy, PostgreSQL with two standbys, NATS: one fault after the other while customers buy, then an audit.
-# ARGS: --seconds, --seed, --primary, --no-news, --report (docs/loadtest.md, "Cluster").
+# ARGS: --seconds, --seed, --primary, --no-news, --report (docs/loadtest.md, "Cluster"). With PREVIOUS (a commit or a tag) the servers begin as that
+# release, and this version joins them and migrates their database.
 cluster: server
+ifdef PREVIOUS
+	previous=$$(scripts/release-program $(PREVIOUS) $(TARGET)/releases) && \
+		PATH=$(TARGET)/release:$$PATH NYALA_BIN=$$previous/nyala cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- cluster \
+		--config-dir $$previous/config --other $(NYALA) --other-config-dir config $(ARGS)
+else
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- cluster $(ARGS)
+endif
 
 # Never the data folder.
 clean:
