@@ -168,7 +168,7 @@ fuzz-openapi: test-build postgres
 	@python3 -c 'import venv, ensurepip' 2>/dev/null || scripts/package python3-venv "the search in /openapi.json"
 	backend/tests/schemathesis/run.sh $(TARGET)/debug/nyala --max-time $(or $(SECONDS),600) $(if $(SEED),--seed $(SEED))
 
-# `make test` has the rule of it: a migration reads no rows of a large table.
+# `make test` has the rule: a migration reads no rows of a large table, or names this command in a comment.
 migration-locks: test-build postgres
 	NYALA_MIGRATION_ROWS=$(or $(ROWS),1000000) $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
 		exec cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture a_new_migration_holds_its_locks'

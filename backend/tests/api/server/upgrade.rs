@@ -179,21 +179,23 @@ async fn scans(client: &Client) -> Vec<(String, i64)> {
 }
 
 /// PostgreSQL holds a table's lock until the migration is committed. A migration that reads the rows of a large table (to write it anew, to
-/// validate a constraint, to build an index, to update it) holds the lock for longer than the second for which others wait. All of these count
-/// as scans, also on an empty table. `make migration-locks` measures the time on a million rows.
+/// validate a constraint, to build an index, to update it) may hold the lock for longer than the second for which others wait. All of these count
+/// as scans, also on an empty table. One that must read names `make migration-locks` in a comment, with the time that it took there.
 #[actix_web::test]
 async fn a_new_migration_reads_no_rows_of_a_large_table() {
     let (_database, mut client) = at(&RELEASED.to_string()).await;
-    let released = scans(&client).await;
+    let mut before = scans(&client).await;
     for migration in older::migrations::runner().get_migrations().iter().filter(|migration| migration.version() > RELEASED) {
         let target = Target::Version(migration.version());
         older::migrations::runner().set_target(target).run_async(&mut client).await.unwrap();
-        assert_eq!(
-            scans(&client).await,
-            released,
-            "{migration} reads a large table: add constraints as NOT VALID and columns with a constant default; \
-             build indexes and change rows in the program, a few at a time"
+        let after = scans(&client).await;
+        let is_measured = migration.sql().is_some_and(|sql| sql.contains("make migration-locks"));
+        assert!(
+            after == before || is_measured,
+            "{migration} reads a large table ({before:?}, now {after:?}): add constraints as NOT VALID and columns with a constant \
+             default, and change rows in the program, a few at a time; or say in a comment what `make migration-locks` measured"
         );
+        before = after;
     }
 }
 
