@@ -17,7 +17,7 @@ pub fn give_to_owner(dir: &Path) -> Result<(), BackupError> {
     let entries = fs::read_dir(dir).map_err(BackupError::io("cannot read", dir))?;
     for entry in entries.flatten() {
         let path = entry.path();
-        // One that was deleted or renamed meanwhile is the server's.
+        // The server may have deleted or renamed it since the folder was read.
         let Ok(found) = entry.metadata() else { continue };
         // A file with a second name may be any file of root's.
         if found.uid() == 0 && owner.uid() != 0 && (found.is_dir() || found.nlink() == 1) {

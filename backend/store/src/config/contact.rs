@@ -1,8 +1,8 @@
-//! Settings that name somebody to write to.
+//! Settings that are a contact: a mailbox or a web page.
 
 /// # Errors
-/// When `value` is neither empty nor the address of a mailbox or a page. One with a blank or a line break is no URI, and would add lines of
-/// its own to `security.txt`.
+/// When `value` is neither empty nor the address of a mailbox or a page. One with a blank or a line break is no URI, and would add
+/// lines to `security.txt`.
 pub fn check(key: &str, value: &str) -> Result<(), String> {
     let is_uri = ["mailto:", "https://"].iter().any(|scheme| value.strip_prefix(scheme).is_some_and(|rest| !rest.is_empty()));
     let is_plain = value.bytes().all(|b| b.is_ascii_graphic());

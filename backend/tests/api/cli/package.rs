@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The exposure that systemd may see in the unit, in tenths (`systemd-analyze security`: 100 is none of its protections).
+/// Highest exposure score that `systemd-analyze security` may give the unit, in tenths (100 is an unprotected one).
 const MAX_EXPOSURE: &str = "25";
 
 fn unit() -> PathBuf {
