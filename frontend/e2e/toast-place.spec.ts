@@ -203,10 +203,13 @@ test.describe('while a field is in use, on the smallest phone', () => {
     const field = page.getByLabel('Kata Sandi', { exact: true })
     await field.fill('Rahasia123')
     await field.press('Enter')
-    await expect(page.getByText('password is incorrect')).toBeVisible()
+    const message = page.locator('[data-sonner-toast]')
+    // A message under the mouse stays. The form needs no room for one that has gone, and moves down.
+    await message.hover()
     expect(await covered(page)).toEqual([])
-    const { y } = (await page.locator('[data-sonner-toast]').boundingBox()) ?? { y: 0 }
-    await outside(page, 'input:focus', { top: 0, bottom: y }).toEqual([])
+    // The message speaks of the link.
+    const { y } = (await message.boundingBox()) ?? { y: 0 }
+    await outside(page, 'input:focus, [href="/forgotPasswordTelp"]', { top: 0, bottom: y }).toEqual([])
     await openWithMessage(page, '/register')
     for (const name of ['Nama Akun', 'Nomor WhatsApp', 'Ulangi Kata Sandi']) {
       await page.getByLabel(name).focus()
