@@ -68,7 +68,7 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 const RELEASE_SHARD: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
 /// Marks devices of dead servers as offline. $1 how long a server's lease must have expired, $2 the asking node; while that node is in the grace
-/// period, none is marked. After $1, a device that still works has reconnected elsewhere. Locked rows are skipped and have their turn later.
+/// period, none is marked. After $1, a device that works is connected to another server. Locked rows are skipped; a later heartbeat marks them.
 const ORPHANS: &str = "
 WITH orphans AS (
     SELECT idmesin FROM mesin WHERE EXISTS (
@@ -158,9 +158,9 @@ impl LiveRelease {
 
 /// The oldest program among the live servers; `None` when no server is in the cluster (a single server has no row).
 ///
-/// Ask it before writing what the release before cannot read: a kind in the ledger, a row in the history, a key in `secrets.toml`. It counts
-/// leases, so a server that starts just after the answer may be older. Whoever must exclude that raises `oldest_program.knows` first, which
-/// older programs check when they start.
+/// Ask it before writing what the release before cannot read: a kind in the ledger, a row in the history, a key in `secrets.toml`. It looks
+/// at leases, so an older server may start just after the answer. A feature that must exclude this raises `oldest_program.knows` first: older
+/// programs check it when they start.
 ///
 /// # Errors
 /// The database's.

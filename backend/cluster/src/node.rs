@@ -27,7 +27,7 @@ const WITHIN: Duration = Duration::from_secs(3);
 /// Interval between searches for devices of dead servers.
 const ORPHANS_EVERY: Duration = Duration::from_secs(5);
 const AGAIN: Duration = Duration::from_millis(100);
-/// Timeout for the release of all shards; the database may fail meanwhile.
+/// Timeout for the release of all shards, because the database may fail during it.
 const LEAVE_WITHIN: Duration = Duration::from_secs(5);
 /// Attempts to join. In the database, a killed server of the same name stays alive for 1.2 s.
 const MAX_NAME_ATTEMPTS: u32 = 20;

@@ -178,9 +178,9 @@ async fn scans(client: &Client) -> Vec<(String, i64)> {
     scans
 }
 
-/// PostgreSQL holds a table's lock until the migration is committed. A migration that reads the rows of a large table (to write it anew, to
-/// validate a constraint, to build an index, to update it) may hold the lock for longer than the second for which others wait. All of these count
-/// as scans, also on an empty table. One that must read names `make migration-locks` in a comment, with the time that it took there.
+/// PostgreSQL keeps a table's lock until the migration is committed, and others wait for it for one second. A migration that rewrites a large
+/// table, updates it, validates a constraint or builds an index reads all rows and may take longer. PostgreSQL counts each of these as a scan,
+/// even on an empty table. A migration that has to read says so in a comment with the time that `make migration-locks` measured.
 #[actix_web::test]
 async fn a_new_migration_reads_no_rows_of_a_large_table() {
     let (_database, mut client) = at(&RELEASED.to_string()).await;

@@ -104,7 +104,7 @@ fn readable(max_chars: usize) -> String {
     format!("[{VISIBLE}]([{VISIBLE} ]{{0,{}}}[{VISIBLE}])?", max_chars - 2)
 }
 
-/// The pattern of `domain::name::Name::parse`: it requires two words first, then counts the letters.
+/// Regular expression for the names that `domain::name::Name::parse` accepts: at least two words, and as many letters as it allows.
 fn full_name() -> String {
     format!("^(?={}){}$", two_words(), letters())
 }

@@ -982,7 +982,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the customer's subscription of a browser. 200 also when there is none. */
+        /** Ends the customer's subscription of one browser. Answers 200 even if there was no subscription. */
         post: operations["berhenti"];
         delete?: never;
         options?: never;

@@ -18,7 +18,7 @@ pub struct Berhenti {
     endpoint: String,
 }
 
-/// Ends the customer's subscription of a browser. 200 also when there is none.
+/// Ends the customer's subscription of one browser. Answers 200 even if there was no subscription.
 #[utoipa::path(
     post, path = "/scan/v1/push/berhenti", tag = "push", security(("pelanggan" = [])), request_body = Berhenti,
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty))

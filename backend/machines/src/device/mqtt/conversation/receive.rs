@@ -132,7 +132,7 @@ impl Conversation {
             None => self.runs_nothing(sent_at, now),
         }
         (self.echo, self.asked_at) = (state.stamp.up_ms, None);
-        // If this state report answers the query that told the time, and came within the limit, the device has taken the time.
+        // A state report that answers the query with the time, within the limit, shows that the device has set its clock.
         if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..MAX_EXCHANGE_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
         }
