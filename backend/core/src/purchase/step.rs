@@ -245,9 +245,7 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
             let ends_at = now.plus_ms(said.left_ms.clamp(1, p.duration_ms()));
             let mut s = match p.state.undecided() {
                 true => run(p, ends_at),
-                false if said.boot.zip(p.boot).is_some_and(|(now, before)| now != before) => {
-                    booted(p, ends_at, said.before_boot, now)
-                }
+                false if is_new_boot(p, said) => booted(p, ends_at, said.before_boot, now),
                 false => sooner(p, ends_at),
             };
             s.next.boot = said.boot.or(p.boot);
@@ -311,6 +309,16 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
     }
     s.next.exchange.late_start = None;
     s
+}
+
+/// Whether the cycle began in an earlier boot than the one that reports it. Where no report has said in which one it began (an ack does not,
+/// and the state report after it can be lost), a message of an earlier boot that came after the start says it.
+fn is_new_boot(p: &Purchase, said: &DeviceRun) -> bool {
+    match (said.boot, p.boot) {
+        (Some(now), Some(before)) => now != before,
+        (Some(_), None) => said.before_boot.is_some_and(|last| last.plus_ms(PROMPT_MS) >= p.cycle().started_at),
+        (None, _) => false,
+    }
 }
 
 /// The first report of a cycle in a new boot. Without power it did not run, and the time left is what the device had saved.

@@ -32,7 +32,8 @@ WITH l AS MATERIALIZED (
     SELECT t.id, least($6::TIMESTAMPTZ, $5::TIMESTAMPTZ + make_interval(secs => t.durasi_s),
         $5::TIMESTAMPTZ + greatest(t.ends_at - COALESCE($8::TIMESTAMPTZ, t.started_at), INTERVAL '0') + INTERVAL '60 seconds') AS ends_at
     FROM snap_transaksi t JOIN l USING (idmesin)
-    WHERE t.cmd_id = $4 AND t.state = 'FINISHED' AND l.boot <> $7::BIGINT
+    WHERE t.cmd_id = $4 AND t.state = 'FINISHED'
+      AND (l.boot <> $7::BIGINT OR l.boot IS NULL AND $8::TIMESTAMPTZ + INTERVAL '1 second' >= t.started_at)
       AND NOT EXISTS (SELECT FROM snap_transaksi later
           WHERE later.idmesin = t.idmesin AND later.cmd_epoch > t.cmd_epoch AND later.started_at IS NOT NULL)
       AND NOT EXISTS (SELECT FROM snap_transaksi other WHERE other.idmesin = t.idmesin AND other.state IN ",

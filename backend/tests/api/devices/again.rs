@@ -145,6 +145,35 @@ async fn after_a_power_cut_the_run_ends_later_and_by_a_minute_at_most() {
     }
 }
 
+/// Only the ack of the start arrived: it does not say in which boot the run began.
+#[actix_web::test]
+async fn after_a_power_cut_the_run_ends_later_though_its_first_report_was_lost() {
+    for finished in [false, true] {
+        let app = standing().start().await;
+        let (shop, given, siti, epay) = app.device_shop(600).await;
+        let mut device = Device::online(&app, &given).await;
+        let order = buy(1, shop, epay);
+        let starts = async {
+            let start = device.order().await;
+            device.run = json!({"cmd_id": start["cmd_id"], "sisa_s": 600});
+            device.ack(&start, "started").await;
+        };
+        let (paid, ()) = join(app.buy(&siti, &order), starts).await;
+        paid.expect(200, "Mesin Berhasil dinyalakan");
+        app.advance_s(60);
+        device.heartbeat().await;
+        device.line.ping().await;
+        for _ in 0..if finished { 60 } else { 30 } {
+            app.advance_s(10);
+        }
+        app.until(&order.receipt, if finished { "FINISHED" } else { "RUNNING" }).await;
+        let _device = device.boots(&app, 540).await;
+        app.until_described(&given, &siti, app.now().ms() + 540_000).await;
+        app.until(&order.receipt, "RUNNING").await;
+        app.assert_no_violation().await;
+    }
+}
+
 #[actix_web::test]
 async fn a_purchase_that_the_clock_has_finished_runs_again() {
     let (app, given, siti, order, device) = cut().await;

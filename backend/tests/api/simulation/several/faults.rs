@@ -229,6 +229,8 @@ impl<D: Devices> World<D> {
         }
         let life = self.server.life;
         self.several.as_mut().unwrap().links[machine] = Some(life);
+        let now = self.now;
+        self.halt.iter_mut().for_each(|halt| halt.links(machine, now));
         D::boot(self, machine, None);
     }
 
@@ -251,7 +253,8 @@ impl<D: Devices> World<D> {
         self.among(LAST_EVERY_MS, Happens::Last);
     }
 
-    /// When everything has come to rest, or the time for that is over, each customer buys once more.
+    /// When everything has been at rest twice in a row, or the time for that is over, each customer buys once more. The first time alone
+    /// says nothing of a report that is on its way between two servers.
     pub(super) fn everybody_buys(&mut self) {
         let machines =
             self.store.machines.iter().all(|machine| machine.online && !machine.needs_staff && machine.unpaid.is_none());
@@ -261,7 +264,8 @@ impl<D: Devices> World<D> {
         let (shared, reported) = (self.all_is_shared(), self.is_a_run_report_in_flight());
         let several = self.several.as_mut().unwrap();
         let rests = rests && several.silent.is_none() && shared && !reported;
-        if !rests && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
+        let rested = std::mem::replace(&mut several.rests, rests);
+        if !(rests && rested) && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
             return self.among(LAST_EVERY_MS, Happens::Last);
         }
         several.has_ended = true;

@@ -82,6 +82,8 @@ pub struct Several {
     edges: Vec<Option<(i64, &'static str)>>,
     /// A machine whose device is silent until the money is refunded.
     silent: Option<usize>,
+    /// Everything was at rest when it was last looked.
+    rests: bool,
     /// The last purchases of all customers have begun.
     pub has_ended: bool,
     notifications: Notifications,
@@ -120,6 +122,7 @@ impl World<Plain> {
             peace_at: self.now.plus_ms(TROUBLE_MS),
             edges: vec![None; MACHINES],
             silent: None,
+            rests: false,
             has_ended: false,
             notifications,
         });

@@ -148,6 +148,8 @@ pub struct Conversation {
     before_boot: Option<Timestamp>,
     /// The last message of the present boot.
     boot_message_at: Option<Timestamp>,
+    /// The device has acknowledged a start, and has sent no state report since.
+    acked_start: bool,
     /// The epoch of the last state report.
     epoch: Option<i64>,
     /// The run of the last state report, and the uptime at which the device sent it.

@@ -45,6 +45,7 @@ impl Conversation {
         self.packet_arrived(from, now);
         if self.order.is_current(&ack.stamp) {
             self.boot_message_at = Some(now);
+            self.acked_start |= ack.result == AckResult::Started;
             if let Some(up_ms) = ack.stamp.up_ms {
                 self.record_uptime(up_ms, now);
             }
@@ -80,11 +81,11 @@ impl Conversation {
                     self.out.push(Effect::Trouble(Trouble::Clone));
                 }
                 // If another device replaces this one, the new one does not know what the old one ran.
-                if self.run.is_some() {
+                if self.run.is_some() || self.acked_start {
                     self.before_boot = self.boot_message_at;
                 }
                 self.boot = stamp.boot_id.as_ref().map(BootId::key);
-                (self.delay, self.run, self.clock_at) = (DelayFilter::default(), None, None);
+                (self.delay, self.run, self.acked_start, self.clock_at) = (DelayFilter::default(), None, false, None);
             }
         }
         self.boot_message_at = Some(now);
@@ -127,6 +128,7 @@ impl Conversation {
         self.remember_epoch(state.epoch);
         self.decide(state, sent_at);
         self.run = state.run.map(|run| (run, state.stamp.up_ms));
+        self.acked_start = false;
         match state.run {
             Some(_) => self.notify_run(now),
             None => self.runs_nothing(sent_at, now),
