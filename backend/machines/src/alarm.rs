@@ -9,8 +9,9 @@ use actix::Addr;
 use actix_socketio::Closer;
 use actix_socketio::host::vital;
 use actix_socketio::host::wheel::{TimerKey, Wheel};
-use nyala_core::domain::timestamp::{Clock, Timestamp};
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
+use nyala_store::clock::Clock;
 use tokio::sync::Notify;
 
 use super::actor::{ActorMessage, MachineActor};

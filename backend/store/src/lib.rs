@@ -1,6 +1,7 @@
 //! PostgreSQL, settings, keys and logs.
 
 pub mod backup;
+pub mod clock;
 pub mod config;
 pub mod db;
 pub mod secrets;

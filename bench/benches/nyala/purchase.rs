@@ -9,12 +9,13 @@ use nyala_bench::server::Scratch;
 use nyala_bench::shop::{self, DURATION_S, global};
 use nyala_core::domain::id::{CustomerId, MachineId, OutletId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
-use nyala_core::domain::timestamp::{Timestamp, wall_clock};
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala_core::purchase::step::{Change, Held};
 use nyala_ledger::facts;
 use nyala_ledger::purchase::{apply, hold};
 use nyala_loadtest::shop::{PRICE, Shop};
+use nyala_store::clock::wall_clock;
 use nyala_store::db::pool::{Db, DbClient, PoolLimits};
 use tokio::runtime::Runtime;
 

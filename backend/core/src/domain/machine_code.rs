@@ -12,8 +12,7 @@ const DATA_CHARS: usize = 7;
 pub struct MachineCode(String);
 
 impl MachineCode {
-    pub fn random() -> Self {
-        let mut rng = rand::rng();
+    pub fn random(rng: &mut impl Rng) -> Self {
         let values: Vec<u8> = (0..DATA_CHARS).map(|_| rng.random_range(0..32)).collect();
         let text = values.iter().chain([&check(&values)]).map(|v| char::from(ALPHABET[usize::from(*v)])).collect();
         Self(text)
@@ -61,7 +60,7 @@ mod tests {
     #[test]
     fn a_printed_code_reads_back_however_it_is_typed() {
         for _ in 0..200 {
-            let kode = MachineCode::random();
+            let kode = MachineCode::random(&mut rand::rng());
             let typed =
                 format!(" {}-{} ", &kode.as_str()[..4].to_lowercase(), &kode.as_str()[4..]).replace('0', "o").replace('1', "l");
             assert_eq!(MachineCode::parse(&typed), Some(kode));
@@ -70,7 +69,7 @@ mod tests {
 
     #[test]
     fn one_wrong_character_is_always_found() {
-        let kode = MachineCode::random();
+        let kode = MachineCode::random(&mut rand::rng());
         for i in 0..8 {
             for c in "0123456789ABCDEFGHJKMNPQRSTVWXYZ".chars() {
                 let mut wrong: Vec<char> = kode.as_str().chars().collect();

@@ -4,7 +4,6 @@ pub mod address;
 pub mod cause;
 pub mod code;
 pub mod cookie;
-pub mod course;
 pub mod cursor;
 pub mod driver_kind;
 pub mod error;

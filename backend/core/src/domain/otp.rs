@@ -2,15 +2,15 @@
 
 use std::fmt;
 
-use rand::Rng;
+use rand::{CryptoRng, Rng};
 
-/// Six digits from the operating system's seeded generator; hidden from `Debug`.
+/// Six digits; hidden from `Debug`.
 #[derive(Clone)]
 pub struct Otp(String);
 
 impl Otp {
-    pub fn random() -> Self {
-        Self(format!("{:06}", rand::rng().random_range(0..1_000_000)))
+    pub fn random(rng: &mut impl CryptoRng) -> Self {
+        Self(format!("{:06}", rng.random_range(0..1_000_000)))
     }
 
     pub fn as_str(&self) -> &str {

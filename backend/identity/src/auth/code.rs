@@ -104,7 +104,7 @@ pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
 /// # Errors
 /// `TooMany` within the cooldown or over a limit; `CodeNotSent` when it could not be sent, which counts against no limit.
 pub async fn send(auth: &Arc<Auth>, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
-    let message = CodeMessage { telp, code: Otp::random(), at: auth.store.now() };
+    let message = CodeMessage { telp, code: Otp::random(&mut rand::rng()), at: auth.store.now() };
     let counted = reserve(auth, request, &message).await?;
     let auth = auth.clone();
     // A separate task: a caller that disconnects must not leave a code that was sent and not counted.

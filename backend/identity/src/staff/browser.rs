@@ -87,7 +87,7 @@ pub async fn invite(
         BrowserOf::Outlet(id) => (Some(id), None),
         BrowserOf::Person(id) => (None, Some(id)),
     };
-    let (code, until) = (MachineCode::random(), now.plus_ms(life_ms));
+    let (code, until) = (MachineCode::random(&mut rand::rng()), now.plus_ms(life_ms));
     let row = tx.query_one(INVITE, &[&name, &idoutlet, &person, &key::hash(code.as_str()), &until, &now]).await?;
     Ok(Pairing { id: row.get(0), code: code.as_str().to_owned(), until })
 }
@@ -99,7 +99,7 @@ pub async fn invite(
 /// When the database does not answer.
 pub async fn invite_again(tx: &Transaction<'_>, id: TillId, now: Timestamp) -> Result<Option<Pairing>, StaffError> {
     const INVITE: &str = "UPDATE perangkat SET kode_hash = $2, kode_sampai = $3 WHERE id = $1";
-    let (code, until) = (MachineCode::random(), now.plus_ms(CODE_TTL_MS));
+    let (code, until) = (MachineCode::random(&mut rand::rng()), now.plus_ms(CODE_TTL_MS));
     let found = tx.execute(INVITE, &[&id, &key::hash(code.as_str()), &until]).await? == 1;
     Ok(found.then(|| Pairing { id, code: code.as_str().to_owned(), until }))
 }

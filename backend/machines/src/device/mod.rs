@@ -15,9 +15,10 @@ use std::time::Duration;
 use actix_socketio::host::vital;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::MachineId;
-use nyala_core::domain::timestamp::{Clock, Timestamp};
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent};
 use nyala_core::purchase::step::Purchase;
+use nyala_store::clock::Clock;
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::{mpsc, oneshot};
 

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Subcommand;
-use nyala_core::domain::timestamp::Clock;
 use nyala_store::backup::owner;
 use nyala_store::backup::service::BackupService;
+use nyala_store::clock::Clock;
 use nyala_store::db::Store;
 
 use super::context::{self, CommandContext};

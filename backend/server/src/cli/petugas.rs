@@ -57,7 +57,7 @@ struct FirstPin {
 
 impl FirstPin {
     fn make(secrets: &Secrets, person: StaffId) -> Result<Self, Failure> {
-        let pin = Pin::random();
+        let pin = Pin::random(&mut rand::rng());
         let hash = PinHash::here(secrets, person, &pin)?;
         Ok(Self { pin, hash })
     }

@@ -51,7 +51,8 @@ impl Qr {
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
         let row = if self.renew {
-            tx.query_opt(RENEW, &[&self.mesin_id, &MachineCode::random().as_str(), &qr::machine::new_version()]).await?
+            tx.query_opt(RENEW, &[&self.mesin_id, &MachineCode::random(&mut rand::rng()).as_str(), &qr::machine::new_version()])
+                .await?
         } else {
             tx.query_opt(READ, &[&self.mesin_id]).await?
         };

@@ -4,7 +4,8 @@
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use nyala_core::domain::timestamp::{Clock, Timestamp, wall_clock};
+use crate::clock::{Clock, wall_clock};
+use nyala_core::domain::timestamp::Timestamp;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio_postgres::{Client, Error};
 

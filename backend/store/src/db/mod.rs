@@ -18,8 +18,9 @@ pub mod source;
 mod url;
 pub mod writes;
 
+use crate::clock::Clock;
 use error::DbError;
-use nyala_core::domain::timestamp::{Clock, Timestamp};
+use nyala_core::domain::timestamp::Timestamp;
 use pool::{Db, DbClient};
 
 /// The database, and the clock that every instant in it comes from. Cheap to clone.

@@ -3,8 +3,8 @@
 use actix_web::rt::time::timeout;
 use futures_util::future::{Either, join, join_all, select};
 use nyala_core::domain::id::{MachineId, OutletId};
-use nyala_core::domain::timestamp::{Clock, wall_clock};
 use nyala_loadtest::local::free_port;
+use nyala_store::clock::{Clock, wall_clock};
 use serde_json::json;
 
 use super::{PATIENCE, PRICE, Shop, Site};

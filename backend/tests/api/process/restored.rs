@@ -7,7 +7,7 @@ use actix_web::rt::time::sleep;
 use futures_util::future::join_all;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use nyala_core::domain::timestamp::wall_clock;
+use nyala_store::clock::wall_clock;
 use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;

@@ -76,7 +76,7 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
     }
     for _ in 0..MACHINES {
         let sql = "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, 'Mesin', 'sim', $3, $4) RETURNING idmesin";
-        let code = nyala_core::domain::machine_code::MachineCode::random();
+        let code = nyala_core::domain::machine_code::MachineCode::random(&mut rand::rng());
         chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &code.as_str(), &T0]).await);
     }
     for customer in 0..=CUSTOMERS {

@@ -79,7 +79,7 @@ impl TestApp {
 
     /// An idle machine named `nama` and the service 'Cuci Kilat', 30 minutes for 10,000 rupiah.
     pub async fn machine(&self, outlet: Outlet, name: &str) -> Machine {
-        let code = nyala_core::domain::machine_code::MachineCode::random().as_str().to_owned();
+        let code = nyala_core::domain::machine_code::MachineCode::random(&mut rand::rng()).as_str().to_owned();
         let idmesin = self
             .insert_id(
                 "INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, created_at) VALUES ($1, $2, $3, 'sim', $4, $5) RETURNING idmesin",

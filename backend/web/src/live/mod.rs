@@ -15,10 +15,10 @@ use std::time::Duration;
 
 use hub::Hubs;
 use metrics::RealtimeMetrics;
-use nyala_core::domain::timestamp::Clock;
 use nyala_identity::auth::Auth;
 use nyala_identity::staff::Staff;
 use nyala_machines::machines::Machines;
+use nyala_store::clock::Clock;
 use nyala_store::config::RealtimeSettings;
 use sessions::SocketSessions;
 use staff_sockets::StaffSockets;

@@ -123,7 +123,7 @@ pub async fn install(
         let mut drawn: HashMap<String, usize> = HashMap::new();
         let (mut codes, mut of): (Vec<String>, Vec<&str>) = (Vec::new(), Vec::new());
         for i in missing {
-            let kode = MachineCode::random().as_str().to_owned();
+            let kode = MachineCode::random(&mut rand::rng()).as_str().to_owned();
             // this code was drawn twice: this machine draws again in the next round
             if let Entry::Vacant(free) = drawn.entry(kode.clone()) {
                 free.insert(i);

@@ -154,7 +154,7 @@ pub async fn hire(
         }
         _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
     };
-    let (id, pin) = (people::next_id(&client).await?, Pin::random());
+    let (id, pin) = (people::next_id(&client).await?, Pin::random(&mut rand::rng()));
     drop(client); // a hash takes long
     let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
     let mut client = store.get().await?;
@@ -240,7 +240,7 @@ pub async fn reset_pin(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let client = store.get().await?;
-    let (id, pin) = (find(&client, &operator, id.into_inner()).await?, Pin::random());
+    let (id, pin) = (find(&client, &operator, id.into_inner()).await?, Pin::random(&mut rand::rng()));
     drop(client); // a hash takes long
     let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
     let mut client = store.get().await?;
