@@ -161,8 +161,8 @@ impl MachineActor {
             Effect::Show { cycle, change } => {
                 self.status.set_cycle(cycle);
                 if let Some(change) = change {
-                    let frame = Tick::of(change, now).frame(idmesin);
-                    self.machines.parts().listeners.publish(Broadcast { idmesin, frame, volatile: false }, &self.status);
+                    let tick = Tick::of(change, now);
+                    self.machines.parts().listeners.publish(Broadcast { idmesin, tick, volatile: false }, &self.status);
                 }
             }
             Effect::Answer { requests, outcome } => {

@@ -1,11 +1,9 @@
-//! Countdown messages of a machine, and when they are sent (docs/contract.md §3).
+//! What watchers of a machine are told of its countdown, and when (docs/contract.md §3).
 
-use actix_socketio::Frame;
-use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::CycleChange;
 use nyala_core::purchase::step::Cycle;
-use serde::Serialize;
 
 use super::alarm::STEP_MS;
 
@@ -14,7 +12,7 @@ const SECOND_MS: i64 = 1000;
 const MARGIN_MS: i64 = 200;
 
 /// `tl` is `ends_at - server_time`, in milliseconds, never a counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tick {
     pub tl: i64,
     /// Null when a hold was voided: there was no run.
@@ -46,15 +44,6 @@ impl Tick {
     /// Tick for a hold that was voided.
     pub const fn voided(now: Timestamp) -> Self {
         Self { tl: 0, ends_at: None, server_time: now.ms() }
-    }
-
-    /// Frame that is encoded once for all watchers.
-    pub fn frame(&self, idmesin: MachineId) -> Frame {
-        let ends_at = self.ends_at.map_or_else(|| "null".to_owned(), |ms| ms.to_string());
-        Frame::text(&format!(
-            r#"42["heartbeat/{idmesin}",{{"tl":{},"ends_at":{ends_at},"server_time":{}}}]"#,
-            self.tl, self.server_time
-        ))
     }
 }
 
@@ -120,17 +109,6 @@ mod tests {
     fn a_cycle_that_starts_in_the_future_shows_its_duration_and_no_more() {
         let tick = Tick::running(cycle(9_000, 12_000), Timestamp::from_ms(1_500));
         assert_eq!((tick.tl, tick.ends_at), (3_000, Some(4_500)));
-    }
-
-    #[test]
-    fn a_tick_is_the_event_of_its_machine() {
-        let tick = Tick::running(cycle(1_000, 5_000), Timestamp::from_ms(1_500));
-        assert_eq!(
-            &**tick.frame(MachineId::new(7)).as_text(),
-            r#"42["heartbeat/7",{"tl":3500,"ends_at":5000,"server_time":1500}]"#
-        );
-        let back = Tick::voided(Timestamp::from_ms(1_500));
-        assert_eq!(&**back.frame(MachineId::new(7)).as_text(), r#"42["heartbeat/7",{"tl":0,"ends_at":null,"server_time":1500}]"#);
     }
 
     #[test]

@@ -50,8 +50,8 @@ impl Ticker {
         // A late tick may be too close to the end. A tick before its time means that the clock was set back.
         if due <= now && !tick::is_near_end(now, cycle.ends_at) {
             self.machines.metrics().tick_lateness(due.ms_until(now));
-            let frame = Tick::running(cycle, now).frame(self.idmesin);
-            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, frame, volatile: true }, &self.status);
+            let tick = Tick::running(cycle, now);
+            self.machines.parts().listeners.publish(Broadcast { idmesin: self.idmesin, tick, volatile: true }, &self.status);
         }
         self.arm(now);
     }

@@ -10,6 +10,7 @@ use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 use nyala_machines::tick::Tick;
+use nyala_web::live::tick_frame;
 
 const SUBSCRIBE: &str = r#"20["subscribe","heartbeat/1234"]"#;
 
@@ -27,7 +28,7 @@ pub fn bench(criterion: &mut Criterion) {
     let (ends_at, now) = (Timestamp::from_ms(1_795_000_000_000), Timestamp::from_ms(1_794_999_000_000));
     let cycle = Cycle::until(ends_at, 3_600_000);
     group.bench_function("encode a tick", |b| {
-        b.iter(|| Tick::running(black_box(cycle), black_box(now)).frame(MachineId::new(1234)))
+        b.iter(|| tick_frame::encode(MachineId::new(1234), Tick::running(black_box(cycle), black_box(now))))
     });
     group.finish();
 }

@@ -18,6 +18,7 @@ use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Cycle;
 use nyala_machines::tick::Tick;
+use nyala_web::live::tick_frame;
 use tokio::sync::mpsc as channel;
 
 const CLIENTS: usize = 1000;
@@ -111,7 +112,8 @@ async fn rounds(mut inbox: channel::UnboundedReceiver<Order>, metrics: Arc<Metri
         let began = Instant::now();
         for round in 0..rounds {
             let now = Timestamp::from_ms(i64::try_from(round).unwrap());
-            let frame = Tick::running(Cycle::until(now.plus_ms(3_600_000), 3_600_000), now).frame(MachineId::new(1234));
+            let frame =
+                tick_frame::encode(MachineId::new(1234), Tick::running(Cycle::until(now.plus_ms(3_600_000), 3_600_000), now));
             let sent = metrics.frames_sent.get() + metrics.frames_dropped.get();
             SOCKETS.with_borrow(|sockets| sockets.iter().for_each(|socket| socket.send_volatile(&frame)));
             while metrics.frames_sent.get() + metrics.frames_dropped.get() < sent + CLIENTS as u64 {

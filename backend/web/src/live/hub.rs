@@ -1,15 +1,16 @@
-//! Sockets that watch each machine, by thread. A frame is encoded once by the machine's actor and handed to each thread that watches it.
+//! Sockets that watch each machine, by thread. A tick is encoded once and handed to each thread that watches its machine.
 
 use nyala_core::domain::id::MachineId;
 use std::collections::HashMap;
 
-use actix_socketio::Socket;
 use actix_socketio::host::{Hub, Local};
+use actix_socketio::{Frame, Socket};
 use nyala_machines::listeners::{Broadcast, Listeners};
 use nyala_machines::status::MachineStatus;
 use slab::Slab;
 
 use super::metrics::RealtimeMetrics;
+use super::tick_frame;
 
 /// The hub of all worker threads. A thread that stalls loses ticks, which later ones replace. If it loses a final tick, its sockets are
 /// closed.
@@ -20,6 +21,14 @@ pub struct Hubs(Hub<Topics>);
 struct Topics {
     by_machine: HashMap<MachineId, Slab<Socket>>,
     metrics: RealtimeMetrics,
+}
+
+/// A broadcast as it is sent.
+#[derive(Debug, Clone)]
+struct Encoded {
+    idmesin: MachineId,
+    frame: Frame,
+    volatile: bool,
 }
 
 /// Position of a socket in the hub of its thread.
@@ -68,27 +77,29 @@ impl Hubs {
 
 impl Listeners for Hubs {
     fn publish(&self, broadcast: Broadcast, status: &MachineStatus) {
-        self.0.publish(&broadcast, status.threads());
+        let Broadcast { idmesin, tick, volatile } = broadcast;
+        let encoded = Encoded { idmesin, frame: tick_frame::encode(idmesin, tick), volatile };
+        self.0.publish(&encoded, status.threads());
     }
 }
 
 impl Local for Topics {
-    type Message = Broadcast;
+    type Message = Encoded;
 
-    fn deliver(&mut self, broadcast: &Broadcast) {
-        let Some(sockets) = self.by_machine.get(&broadcast.idmesin) else { return };
+    fn deliver(&mut self, encoded: &Encoded) {
+        let Some(sockets) = self.by_machine.get(&encoded.idmesin) else { return };
         for (_, socket) in sockets {
-            if broadcast.volatile {
-                socket.send_volatile(&broadcast.frame);
+            if encoded.volatile {
+                socket.send_volatile(&encoded.frame);
             } else {
-                socket.send(&broadcast.frame);
+                socket.send(&encoded.frame);
             }
         }
         self.metrics.ticks_sent.inc_by(sockets.len() as u64);
     }
 
-    fn is_volatile(broadcast: &Broadcast) -> bool {
-        broadcast.volatile
+    fn is_volatile(encoded: &Encoded) -> bool {
+        encoded.volatile
     }
 
     /// Closes the sockets: the phones reconnect and receive the current state.

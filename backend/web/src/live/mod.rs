@@ -8,6 +8,7 @@ pub mod metrics;
 pub mod other_servers;
 pub mod sessions;
 pub mod staff_sockets;
+pub mod tick_frame;
 pub mod watcher;
 
 use std::sync::Arc;
