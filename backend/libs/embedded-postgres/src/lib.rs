@@ -99,6 +99,14 @@ pub fn has_database(data_dir: &Path) -> bool {
     cluster::exists(&data_dir.join(FOLDER))
 }
 
+/// Waits until no PostgreSQL runs in `folder` any more: one whose owner was killed still shuts down.
+///
+/// # Errors
+/// [`Error::Io`] when the folder cannot be resolved; when it does not end.
+pub fn wait_until_ended(folder: &Path) -> Result<(), Error> {
+    cluster::wait_for_orphans(&folder.canonicalize().map_err(Error::io("cannot resolve", folder))?)
+}
+
 /// A running database, owned or used. Dropping it stops an owned one; see [`Postgres::stop`].
 #[derive(Debug)]
 pub struct Postgres {

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -140,7 +142,16 @@ async fn backup(state: &AppState, source: &Source) -> Result<Option<Arc<BackupSe
     }
     let (programs, metrics) = (source.programs_dir(), state.metrics.backup.clone());
     let postgres = (source.url(), programs.as_deref());
-    Ok(Some(Arc::new(BackupService::prepare(&state.store, settings, &state.secrets, postgres, metrics).await?)))
+    let backup = BackupService::prepare(&state.store, settings, &state.secrets, postgres, metrics).await?;
+    let (dir, data) = (&settings.dir, &state.config.data.dir);
+    let disk = |folder: &Path| std::fs::metadata(folder).map(|meta| meta.dev()).ok();
+    if disk(dir) == disk(data) {
+        let (dir, data) = (dir.display(), data.display());
+        tracing::warn!(
+            "backup.dir = {dir} is on the same disk as data.dir = {data}, and both are lost with it: choose another disk"
+        );
+    }
+    Ok(Some(Arc::new(backup)))
 }
 
 /// Runs the backup. A defect in it ends no sale, so it is started again.

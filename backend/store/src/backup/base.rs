@@ -1,52 +1,62 @@
 //! A base backup: taken, unpacked beside, verified, named.
 
+use std::error::Error;
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flate2::read::GzDecoder;
-use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::BackupError;
 use super::folder::{BackupFolder, BaseFacts, write_whole};
-use super::programs::Programs;
+use super::log::second_of;
+use super::programs::{LIMIT, Programs};
 use crate::db::Store;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-/// `2026-11-25T19:30:00.000Z` is `20261125T193000Z`.
-pub fn name_of(moment: Timestamp) -> String {
-    let text = moment.rfc3339();
-    let seconds = text.split('.').next().unwrap_or_default().trim_end_matches('Z');
-    let plain: String = seconds.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
-    format!("{plain}Z")
-}
 
 /// Takes a base backup, verifies it, deletes what is beyond `keep`, and returns its name.
 ///
 /// # Errors
 /// Which step failed. Nothing unfinished keeps its place.
 pub async fn take(store: &Store, folder: &BackupFolder, programs: &Programs, keep: usize) -> Result<String, BackupError> {
-    let part = folder.unfinished_base(&name_of(store.now()));
+    let _lock = lock(folder).await?;
+    let name = loop {
+        let name = second_of(store.now());
+        if !folder.base(&name).exists() {
+            break name;
+        }
+        // One of the same second, by a command beside the server.
+        tokio::time::sleep(SECOND).await;
+    };
+    let (part, done) = (folder.unfinished_base(&name), folder.base(&name));
     let taken = fill(store, programs, &part).await;
     if taken.is_err() {
         let _ = fs::remove_dir_all(&part);
     }
     taken?;
-    let name = loop {
-        let name = name_of(store.now());
-        let done = folder.base(&name);
-        match fs::rename(&part, &done) {
-            Ok(()) => break name,
-            // One of the same second, by a command beside the server.
-            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty => tokio::time::sleep(SECOND).await,
-            Err(e) => return Err(BackupError::io("cannot rename to", &done)(e)),
-        }
-    };
+    fs::rename(&part, &done).map_err(BackupError::io("cannot rename to", &done))?;
     folder.prune(keep)?;
     tracing::info!(name, "a base backup was taken and verified");
     Ok(name)
+}
+
+/// Waits while another process takes a base backup.
+async fn lock(folder: &BackupFolder) -> Result<fs::File, BackupError> {
+    let since = Instant::now();
+    loop {
+        match folder.lock_bases()? {
+            Some(lock) => return Ok(lock),
+            None if since.elapsed() > LIMIT => {
+                let dir = folder.path().display();
+                return Err(BackupError::Refused(format!(
+                    "another process has taken a base backup into {dir} for hours: end it"
+                )));
+            }
+            None => tokio::time::sleep(SECOND).await,
+        }
+    }
 }
 
 async fn fill(store: &Store, programs: &Programs, part: &Path) -> Result<(), BackupError> {
@@ -74,15 +84,11 @@ pub(super) fn unpack(archive: &Path, to: &Path) -> Result<(), BackupError> {
     fs::create_dir_all(to).map_err(BackupError::io("cannot make the folder", to))?;
     let mut tar = tar::Archive::new(GzDecoder::new(std::io::BufReader::new(file)));
     tar.set_preserve_ownerships(false);
-    tar.unpack(to).map_err(BackupError::io("cannot unpack into", to))
+    tar.unpack(to).map_err(|e| BackupError::io("cannot unpack into", to)(io::Error::new(e.kind(), with_causes(&e))))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_base_is_named_by_its_second() {
-        assert_eq!(name_of(Timestamp::from_ms(1_795_635_000_123)), "20261125T193000Z");
-    }
+/// The error's text with its causes: what `tar` says at first is only which file.
+fn with_causes(e: &io::Error) -> String {
+    let causes = std::iter::successors(e.source(), |cause| (*cause).source());
+    causes.fold(e.to_string(), |text, cause| format!("{text}: {cause}"))
 }

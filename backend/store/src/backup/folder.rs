@@ -5,25 +5,25 @@
 //! secrets.toml    0600           the keys, copied at each start and change
 //! instance                       which server writes here, renewed while it does
 //! wal/                           the log: *.gz, one *.gz.partial, *.history
-//! base/<YYYYMMDDTHHMMSSZ>/       base.tar.gz, backup_manifest, and ok once it was verified
+//! wal/until-<moment>/            the log from before a gap or a restore: the log in wal/ does not continue it
+//! base/<YYYYMMDDTHHMMSSZ>/       base.tar.gz, backup_manifest, and ok once it was verified; <…>.part while it is made
 //! ```
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
+use nyala_core::domain::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::BackupError;
+use super::log::{CLOSED, Log, WalRange, compact, names};
 use crate::db::instance::machine_id;
 use crate::secrets::Secrets;
 
 /// The layout above.
 const FORMAT: u32 = 1;
-/// Bytes of a segment of the log, as `initdb` sets it.
-pub const SEGMENT_BYTES: u64 = 16 << 20;
 
 /// `backup.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,6 +56,13 @@ pub struct Base {
     pub facts: Option<BaseFacts>,
 }
 
+impl Base {
+    /// When it ended; `None` for one that was not verified.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.facts.as_ref().and_then(|facts| Timestamp::parse_rfc3339(&facts.ended_at))
+    }
+}
+
 /// A folder with a backup.
 #[derive(Debug, Clone)]
 pub struct BackupFolder(PathBuf);
@@ -84,15 +91,19 @@ impl BackupFolder {
             make_dir(&path)?;
         }
         let fingerprint = hex(&secrets.fingerprint());
-        if dir.join("backup.toml").exists() {
-            let (_, found) = Self::open(dir)?;
-            if found.system_identifier != system_identifier {
-                let (dir, theirs) = (dir.to_owned(), found.system_identifier);
-                return Err(BackupError::OtherDatabase { dir, theirs, ours: system_identifier });
-            }
-            folder.describe(&Description { fingerprint, major, ..found })?;
-        } else {
-            folder.describe(&Description { format: FORMAT, system_identifier, fingerprint, major, restores: 0 })?;
+        let found = if dir.join("backup.toml").exists() { Some(Self::open(dir)?.1) } else { None };
+        if let Some(found) = found.as_ref().filter(|found| found.system_identifier != system_identifier) {
+            return Err(BackupError::OtherDatabase {
+                dir: dir.to_owned(),
+                theirs: found.system_identifier,
+                ours: system_identifier,
+            });
+        }
+        let restores = found.as_ref().map_or(0, |found| found.restores);
+        let description = Description { format: FORMAT, system_identifier, fingerprint, major, restores };
+        // A full disk must not keep a server from starting.
+        if found.as_ref() != Some(&description) {
+            folder.describe(&description)?;
         }
         Ok(folder)
     }
@@ -109,24 +120,28 @@ impl BackupFolder {
         self.0.join("base")
     }
 
-    /// Where this process makes the base backup `name` before it has its name.
+    /// Where the base backup `name` is made before it has its name.
     pub fn unfinished_base(&self, name: &str) -> PathBuf {
-        self.bases_dir().join(format!("{name}.{}.part", std::process::id()))
+        self.bases_dir().join(format!("{name}.part"))
     }
 
-    /// Deletes what killed processes left.
+    /// Lets this process make base backups, and deletes what killed ones left. `None`: another process makes one.
     ///
     /// # Errors
     /// When a folder cannot be read or deleted.
-    pub fn remove_unfinished(&self) -> Result<(), BackupError> {
-        for name in names(&self.bases_dir())? {
-            let pid = name.strip_suffix(".part").and_then(|name| name.rsplit('.').next());
-            if pid.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                let path = self.base(&name);
-                fs::remove_dir_all(&path).map_err(BackupError::io("cannot delete", &path))?;
-            }
+    pub fn lock_bases(&self) -> Result<Option<File>, BackupError> {
+        let dir = self.bases_dir();
+        let lock = File::open(&dir).map_err(BackupError::io("cannot read", &dir))?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(e)) => return Err(BackupError::io("cannot lock", &dir)(e)),
         }
-        Ok(())
+        for name in names(&dir)?.into_iter().filter(|name| name.ends_with(".part")) {
+            let path = self.base(&name);
+            fs::remove_dir_all(&path).map_err(BackupError::io("cannot delete", &path))?;
+        }
+        Ok(Some(lock))
     }
 
     pub fn base(&self, name: &str) -> PathBuf {
@@ -141,11 +156,15 @@ impl BackupFolder {
         write_whole(&path, text.as_bytes()).map_err(BackupError::io("cannot write", &path))
     }
 
-    /// Copies the keys.
+    /// Copies the keys when they are missing or have changed.
     ///
     /// # Errors
     /// When they cannot be written.
     pub fn keep_secrets(&self, secrets: &Secrets) -> Result<(), BackupError> {
+        let text = toml::to_string(secrets).map_err(|e| BackupError::Refused(e.to_string()))?;
+        if fs::read_to_string(Secrets::file(&self.0)).is_ok_and(|kept| kept == text) {
+            return Ok(());
+        }
         secrets.write(&self.0).map_err(|e| BackupError::Refused(e.to_string()))
     }
 
@@ -167,18 +186,40 @@ impl BackupFolder {
         Ok(bases)
     }
 
-    /// Names of the files of the log.
+    /// The log that is being received.
+    pub fn log(&self) -> Log {
+        Log::open(self.wal())
+    }
+
+    /// All pieces of the log, oldest first; the last one is being received.
     ///
     /// # Errors
     /// When the folder cannot be read.
-    pub fn segments(&self) -> Result<Vec<String>, BackupError> {
-        names(&self.wal())
+    pub fn logs(&self) -> Result<Vec<Log>, BackupError> {
+        let mut closed: Vec<String> =
+            names(&self.wal())?.iter().filter_map(|name| name.strip_prefix(CLOSED)).map(str::to_owned).collect();
+        closed.sort();
+        let closed = closed.into_iter().map(|at| Log::closed(self.wal().join(format!("{CLOSED}{at}")), at));
+        Ok(closed.chain([self.log()]).collect())
     }
 
-    /// When the log was written last.
-    pub fn received_at(&self) -> Option<SystemTime> {
-        let modified = |name: String| fs::metadata(self.wal().join(name)).and_then(|meta| meta.modified()).ok();
-        self.segments().ok()?.into_iter().filter_map(modified).max()
+    /// Closes the log: what is received from now on does not continue it. `pg_receivewal` continues the newest segment that it finds, and
+    /// fails at each start when the database does not have it.
+    ///
+    /// # Errors
+    /// When a file cannot be moved.
+    pub fn close_log(&self, now: Timestamp) -> Result<(), BackupError> {
+        let files = self.log().files()?;
+        if files.is_empty() {
+            return Ok(());
+        }
+        let to = self.wal().join(format!("{CLOSED}{}", compact(now)));
+        make_dir(&to)?;
+        for name in files {
+            let (from, to) = (self.wal().join(&name), to.join(&name));
+            fs::rename(&from, &to).map_err(BackupError::io("cannot move", &from))?;
+        }
+        Ok(())
     }
 
     /// Deletes base backups beyond the newest `keep` verified ones, and the log that is older than the oldest one that stays.
@@ -187,20 +228,19 @@ impl BackupFolder {
     /// When a file cannot be read or deleted.
     pub fn prune(&self, keep: usize) -> Result<(), BackupError> {
         let bases = self.bases()?;
-        let verified: Vec<&Base> = bases.iter().filter(|base| base.facts.is_some()).collect();
-        let Some(oldest) = verified.len().checked_sub(keep.max(1)).map_or(verified.first(), |first| verified.get(first)) else {
+        let verified: Vec<(&Base, Timestamp)> = bases.iter().filter_map(|base| Some((base, base.ended_at()?))).collect();
+        let Some((oldest, ended)) = verified.len().checked_sub(keep.max(1)).map_or(verified.first(), |first| verified.get(first))
+        else {
             return Ok(());
         };
         for base in bases.iter().filter(|base| base.name < oldest.name) {
             fs::remove_dir_all(&base.path).map_err(BackupError::io("cannot delete", &base.path))?;
         }
-        let Some(first) = first_segment(&oldest.path)? else { return Ok(()) };
-        for name in self.segments()? {
-            // The number without the timeline: each timeline counts on.
-            if name.len() >= 24 && !name.contains(".history") && name.get(8..24).is_some_and(|number| *number < first[..]) {
-                let path = self.wal().join(&name);
-                fs::remove_file(&path).map_err(BackupError::io("cannot delete", &path))?;
+        for log in self.logs()? {
+            if log.lasts_to(*ended) {
+                return log.prune(&WalRange::of(&oldest.path)?.first_segment());
             }
+            fs::remove_dir_all(&log.path).map_err(BackupError::io("cannot delete", &log.path))?;
         }
         Ok(())
     }
@@ -243,39 +283,8 @@ impl Claim {
     }
 }
 
-/// Number of the first segment that a base backup needs: 16 hexadecimal digits.
-fn first_segment(base: &Path) -> Result<Option<String>, BackupError> {
-    #[derive(Deserialize)]
-    struct Manifest {
-        #[serde(rename = "WAL-Ranges")]
-        ranges: Vec<Range>,
-    }
-    #[derive(Deserialize)]
-    struct Range {
-        #[serde(rename = "Start-LSN")]
-        start: String,
-    }
-    let path = base.join("backup_manifest");
-    let text = fs::read(&path).map_err(BackupError::io("cannot read", &path))?;
-    let manifest: Manifest =
-        serde_json::from_slice(&text).map_err(|e| BackupError::NotABackup { dir: base.to_owned(), why: e.to_string() })?;
-    Ok(manifest.ranges.first().and_then(|range| number_of(&range.start)))
-}
-
-/// `0/2000028` is in segment `0000000000000002`.
-fn number_of(lsn: &str) -> Option<String> {
-    let (high, low) = lsn.split_once('/')?;
-    let (high, low) = (u64::from_str_radix(high, 16).ok()?, u64::from_str_radix(low, 16).ok()?);
-    Some(format!("{high:08X}{:08X}", low / SEGMENT_BYTES))
-}
-
-/// Names of the entries of a folder.
-fn names(dir: &Path) -> Result<Vec<String>, BackupError> {
-    let entries = fs::read_dir(dir).map_err(BackupError::io("cannot read", dir))?;
-    Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
-}
-
-fn make_dir(path: &Path) -> Result<(), BackupError> {
+/// Makes a folder that only its owner may enter.
+pub fn make_dir(path: &Path) -> Result<(), BackupError> {
     fs::create_dir_all(path).map_err(BackupError::io("cannot make the folder", path))?;
     fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(BackupError::io("cannot close to others", path))
 }
@@ -293,16 +302,4 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_position_in_the_log_is_in_its_segment() {
-        assert_eq!(number_of("0/2000028").as_deref(), Some("0000000000000002"));
-        assert_eq!(number_of("1A/FF000000").as_deref(), Some("0000001A000000FF"));
-        assert_eq!(number_of("nonsense"), None);
-    }
 }

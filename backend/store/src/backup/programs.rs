@@ -14,7 +14,7 @@ const VERIFY_BACKUP: &str = "pg_verifybackup";
 /// Replication slot: PostgreSQL keeps the log until the receiver has it.
 pub const SLOT: &str = "nyala_backup";
 /// A base backup of a large shop on a slow disk.
-const LIMIT: Duration = Duration::from_secs(4 * 3600);
+pub(super) const LIMIT: Duration = Duration::from_secs(4 * 3600);
 /// Lines of a program's output that an error shows.
 const ERROR_LINES: usize = 3;
 

@@ -1,19 +1,19 @@
 //! A restore to a moment, or to the last one that was received (docs/operations.md, "Restore"). It works beside the place of the database
 //! and takes its name when it is done: a kill in between leaves no database.
 
-use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::ClientWrapper;
 use embedded_postgres::{Postgres, Settings};
-use flate2::read::GzDecoder;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::base::unpack;
 use super::error::BackupError;
-use super::folder::{BackupFolder, Base, Description, SEGMENT_BYTES, hex};
+use super::folder::{BackupFolder, Base, Description, hex, make_dir};
+use super::log::{self, Lineage, Log, WalRange, is_history, segment_number};
 use crate::config::ServerSettings;
 use crate::db::history::{self, Cause, Jump, Plan};
 use crate::db::{hosts, migrate, pool, source};
@@ -49,6 +49,7 @@ pub struct Restored {
     pub jump: Jump,
     data_dir: PathBuf,
     postgres: Postgres,
+    _lock: File,
 }
 
 /// Restores the backup in `dir` into `config.data.dir`, and lets ids and epochs jump.
@@ -59,21 +60,27 @@ pub async fn restore(config: &ServerSettings, dir: &Path, to: Moment) -> Result<
     let (folder, description) = BackupFolder::open(dir)?;
     let data_dir = std::path::absolute(&config.data.dir).map_err(BackupError::io("cannot resolve", &config.data.dir))?;
     let (secrets, has_secrets) = check_data_dir(&data_dir, &folder, &description)?;
-    let base = choose(&folder, to)?;
+    let Choice { base, logs } = choose(&folder, to)?;
+    if !data_dir.exists() {
+        make_dir(&data_dir)?;
+    }
+    let lock = lock(&data_dir)?;
     folder.describe(&Description { restores: description.restores + 1, ..description.clone() })?;
     if !has_secrets {
         secrets.write(&data_dir).map_err(|e| BackupError::Refused(e.to_string()))?;
     }
     let unfinished = data_dir.join(UNFINISHED);
     if unfinished.exists() {
+        embedded_postgres::wait_until_ended(&unfinished).map_err(|e| BackupError::Refused(e.to_string()))?;
         fs::remove_dir_all(&unfinished).map_err(BackupError::io("cannot delete", &unfinished))?;
     }
     let cluster = unfinished.join("cluster");
     unpack(&base.path.join("base.tar.gz"), &cluster)?;
-    unpack_log(&folder, &cluster.join(LOG))?;
+    unpack_log(&folder, &logs, &base, &cluster.join(LOG))?;
     let signal = cluster.join("recovery.signal");
     File::create(&signal).map_err(BackupError::io("cannot write", &signal))?;
-    set_target(&cluster, Some(to))?;
+    let end = End { to, follows: logs.len() > 1 };
+    set_target(&cluster, Some(end))?;
     let settings = Settings {
         folder: UNFINISHED,
         ready_within: READY_WITHIN,
@@ -81,7 +88,7 @@ pub async fn restore(config: &ServerSettings, dir: &Path, to: Moment) -> Result<
         extra_args: ["-c", "hot_standby=off"].map(str::to_owned).to_vec(),
         ..source::settings(config, false)
     };
-    let postgres = start(&settings, &cluster, to)?;
+    let postgres = start(&settings, &cluster, end)?;
     let config = pool::connection(&postgres.connection_string(source::EMBEDDED_DATABASE), CONNECT_WITHIN)
         .map_err(|e| BackupError::Refused(e.to_string()))?;
     let (mut client, line) = hosts::connect_unsettled(&config).await?;
@@ -94,7 +101,7 @@ pub async fn restore(config: &ServerSettings, dir: &Path, to: Moment) -> Result<
     set_target(&cluster, None)?;
     let log = cluster.join(LOG);
     fs::remove_dir_all(&log).map_err(BackupError::io("cannot delete", &log))?;
-    Ok(Restored { base: base.name, client, until, jump, data_dir, postgres })
+    Ok(Restored { base: base.name, client, until, jump, data_dir, postgres, _lock: lock })
 }
 
 impl Restored {
@@ -115,6 +122,18 @@ impl Restored {
     /// The folder that stays when the restored database is refused.
     pub fn folder(&self) -> PathBuf {
         self.data_dir.join(UNFINISHED)
+    }
+}
+
+/// Keeps a second restore away from the same folder.
+fn lock(data_dir: &Path) -> Result<File, BackupError> {
+    let lock = File::open(data_dir).map_err(BackupError::io("cannot read", data_dir))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => {
+            Err(BackupError::Refused(format!("another restore works in {}: wait for its end", data_dir.display())))
+        }
+        Err(TryLockError::Error(e)) => Err(BackupError::io("cannot lock", data_dir)(e)),
     }
 }
 
@@ -145,41 +164,77 @@ fn check_data_dir(data_dir: &Path, folder: &BackupFolder, description: &Descript
     }
 }
 
+/// A base backup, and the log that is replayed on it, oldest first.
+struct Choice {
+    base: Base,
+    logs: Vec<Log>,
+}
+
 /// The newest verified base backup that ended before the moment.
-fn choose(folder: &BackupFolder, to: Moment) -> Result<Base, BackupError> {
-    let ended = |base: &Base| base.facts.as_ref().and_then(|facts| Timestamp::parse_rfc3339(&facts.ended_at));
-    let bases: Vec<(Timestamp, Base)> = folder.bases()?.into_iter().filter_map(|base| Some((ended(&base)?, base))).collect();
-    let Some((first, _)) = bases.first() else {
+fn choose(folder: &BackupFolder, to: Moment) -> Result<Choice, BackupError> {
+    let mut bases: Vec<(Timestamp, Base)> =
+        folder.bases()?.into_iter().filter_map(|base| Some((base.ended_at()?, base))).collect();
+    let logs = folder.logs()?;
+    if bases.is_empty() {
         return Err(BackupError::NotABackup { dir: folder.path().to_owned(), why: "it has no verified base backup".to_owned() });
-    };
-    let last = received(folder).unwrap_or(*first);
-    let last_base = |until: Timestamp| bases.iter().rev().find(|(ended, _)| *ended <= until).map(|(_, base)| base.clone());
-    match to {
-        Moment::Latest => bases.last().map(|(_, base)| base.clone()),
-        Moment::At(at) if at > last => None,
-        Moment::At(at) => last_base(at),
     }
-    .ok_or_else(|| {
-        BackupError::Refused(format!(
-            "this backup has the moments from {} to {}, choose one of them",
-            first.rfc3339(),
-            last.rfc3339()
-        ))
-    })
+    let Moment::At(at) = to else { return choose_latest(&bases, logs) };
+    let mut moments = Vec::new();
+    for log in logs {
+        let after = bases.iter().position(|(ended, _)| !log.lasts_to(*ended)).unwrap_or(bases.len());
+        let later = bases.split_off(after);
+        let of_log = std::mem::replace(&mut bases, later);
+        let (Some((first, _)), Some((newest, _))) = (of_log.first(), of_log.last()) else { continue };
+        let last = received(&log).unwrap_or_default().max(*newest);
+        if let Some((_, base)) = of_log.iter().rev().find(|(ended, _)| *ended <= at && at <= last) {
+            return Ok(Choice { base: base.clone(), logs: vec![log] });
+        }
+        moments.push(format!("from {} to {}", first.rfc3339(), last.rfc3339()));
+    }
+    Err(BackupError::Refused(format!("this backup has the moments {}, choose one of them", moments.join(" and "))))
+}
+
+/// The newest verified base backup on the way to the last log.
+fn choose_latest(bases: &[(Timestamp, Base)], mut logs: Vec<Log>) -> Result<Choice, BackupError> {
+    let lineage = Lineage::of(&logs)?;
+    for (ended, base) in bases.iter().rev() {
+        if !WalRange::of(&base.path)?.leads_to(&lineage) {
+            continue;
+        }
+        let first = logs.iter().position(|log| log.lasts_to(*ended)).unwrap_or_default();
+        if first + 1 < logs.len() {
+            tracing::warn!(
+                base = base.name,
+                "no base backup was taken since a gap or a restore: what was received after a gap cannot be restored"
+            );
+        }
+        return Ok(Choice { base: base.clone(), logs: logs.split_off(first) });
+    }
+    Err(BackupError::Refused(
+        "the last log of this backup continues none of its base backups: choose a moment before it with --to".to_owned(),
+    ))
 }
 
 /// The last moment of which the backup has the log.
-fn received(folder: &BackupFolder) -> Option<Timestamp> {
-    let since = folder.received_at()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+fn received(log: &Log) -> Option<Timestamp> {
+    let since = log.received_at()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok().map(Timestamp::from_ms)
 }
 
+/// Where the replay ends.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    to: Moment,
+    /// Into the timelines of later restores; else it stays on that of the base backup.
+    follows: bool,
+}
+
 /// Starts PostgreSQL, which replays the log and promotes itself.
-fn start(settings: &Settings, cluster: &Path, to: Moment) -> Result<Postgres, BackupError> {
+fn start(settings: &Settings, cluster: &Path, end: End) -> Result<Postgres, BackupError> {
     let refused = |e: embedded_postgres::Error| BackupError::Refused(e.to_string());
     match Postgres::start(settings) {
-        Err(e) if to != Moment::Latest && e.to_string().contains(ENDED_BEFORE) => {
-            set_target(cluster, Some(Moment::Latest))?;
+        Err(e) if end.to != Moment::Latest && e.to_string().contains(ENDED_BEFORE) => {
+            set_target(cluster, Some(End { to: Moment::Latest, ..end }))?;
             Postgres::start(settings).map_err(refused)
         }
         done => done.map_err(refused),
@@ -187,14 +242,15 @@ fn start(settings: &Settings, cluster: &Path, to: Moment) -> Result<Postgres, Ba
 }
 
 /// Writes where the restore ends into the cluster's settings; `None` clears it.
-fn set_target(cluster: &Path, to: Option<Moment>) -> Result<(), BackupError> {
+fn set_target(cluster: &Path, end: Option<End>) -> Result<(), BackupError> {
     let path = cluster.join("postgresql.auto.conf");
     let before = fs::read_to_string(&path).unwrap_or_default();
     let is_kept = |line: &&str| !OF_A_RESTORE.iter().any(|name| line.trim_start().starts_with(name));
     let mut text: String = before.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
-    if let Some(to) = to {
-        text += &format!("restore_command = 'cp \"{LOG}/%f\" \"%p\"'\nrecovery_target_timeline = 'latest'\n");
-        if let Moment::At(at) = to {
+    if let Some(end) = end {
+        let timeline = if end.follows { "latest" } else { "current" };
+        text += &format!("restore_command = 'cp \"{LOG}/%f\" \"%p\"'\nrecovery_target_timeline = '{timeline}'\n");
+        if let Moment::At(at) = end.to {
             // PostgreSQL 15 takes no `Z` there.
             let at = at.rfc3339().replace('Z', "+00");
             text += &format!("recovery_target_time = '{at}'\nrecovery_target_action = 'promote'\n");
@@ -205,34 +261,22 @@ fn set_target(cluster: &Path, to: Option<Moment>) -> Result<(), BackupError> {
     file.write_all(text.as_bytes()).map_err(BackupError::io("cannot write", &path))
 }
 
-/// Unpacks the received log, the part of its last segment padded to a whole one.
-fn unpack_log(folder: &BackupFolder, to: &Path) -> Result<(), BackupError> {
+/// Unpacks the `logs` that `base` needs, the part of the last segment padded to a whole one; and which timelines there are, so that the
+/// restored database gets one that was never given.
+fn unpack_log(folder: &BackupFolder, logs: &[Log], base: &Base, to: &Path) -> Result<(), BackupError> {
     fs::create_dir_all(to).map_err(BackupError::io("cannot make the folder", to))?;
-    let all = folder.segments()?;
-    for name in &all {
-        let from = folder.wal().join(name);
-        let whole = name.strip_suffix(".partial").unwrap_or(name);
-        // A segment that was finished since is there twice for a moment.
-        if whole.len() < name.len() && all.iter().any(|other| other == whole) {
-            continue;
-        }
-        let plain = whole.strip_suffix(".gz").unwrap_or(whole);
-        let mut bytes = Vec::new();
-        let mut file = File::open(&from).map_err(BackupError::io("cannot read", &from))?;
-        if plain.len() < whole.len() {
-            // The end of the last one is missing: what can be read counts.
-            let read = GzDecoder::new(file).read_to_end(&mut bytes);
-            if whole.len() == name.len() {
-                read.map_err(BackupError::io("cannot unpack", &from))?;
+    let first = WalRange::of(&base.path)?.first_segment();
+    for log in folder.logs()? {
+        let (all, is_replayed) = (log.files()?, logs.contains(&log));
+        for name in &all {
+            // A segment that was finished since is there twice for a moment.
+            let is_twice = name.strip_suffix(".partial").is_some_and(|whole| all.iter().any(|other| other == whole));
+            if !is_twice && (is_history(name) || is_replayed && segment_number(name).is_some_and(|number| *number >= first[..])) {
+                let plain = name.trim_end_matches(".partial").trim_end_matches(".gz");
+                let path = to.join(plain);
+                fs::write(&path, log::read(&log.path.join(name))?).map_err(BackupError::io("cannot write", &path))?;
             }
-        } else {
-            file.read_to_end(&mut bytes).map_err(BackupError::io("cannot read", &from))?;
         }
-        if whole.len() < name.len() {
-            bytes.resize(usize::try_from(SEGMENT_BYTES).unwrap_or_default().max(bytes.len()), 0);
-        }
-        let path = to.join(plain);
-        fs::write(&path, &bytes).map_err(BackupError::io("cannot write", &path))?;
     }
     Ok(())
 }

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::base;
 use super::error::BackupError;
 use super::folder::{BackupFolder, Claim};
+use super::log::second_of;
 use super::metrics::BackupMetrics;
 use super::programs::{Programs, SLOT};
 use super::status::Status;
@@ -133,8 +134,11 @@ impl BackupService {
                 Ok(why) => self.failed("receiver", &why),
                 Err(e) => self.failed("receiver", &e),
             }
-            pause = if began.elapsed() > LONGEST_PAUSE { FIRST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
-            sleep(pause / 2).await;
+            if began.elapsed() > LONGEST_PAUSE {
+                pause = FIRST_PAUSE;
+            }
+            sleep(pause).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
         }
     }
 
@@ -157,35 +161,42 @@ impl BackupService {
         Ok(last)
     }
 
-    /// Creates the slot when it is missing. When PostgreSQL had to delete log that was not received yet, the slot is replaced, and a base backup is
-    /// taken: the moments in the gap cannot be restored to.
+    /// Creates the slot when it is missing, as after a restore, and replaces it when the log that the folder has does not lead to it: PostgreSQL
+    /// deleted log that was not received yet, or the folder or the database was replaced by an older copy. Then the log in the folder is
+    /// closed, a new one begins, and a base backup is taken for it.
     async fn open_slot(&self) -> Result<(), BackupError> {
-        const STATE: &str =
-            "SELECT coalesce(wal_status, 'lost') = 'lost' AND restart_lsn IS NULL FROM pg_replication_slots WHERE slot_name = $1";
+        const POSITIONS: &str = "
+            SELECT pg_walfile_name(pg_current_wal_lsn()), slot_name IS NOT NULL, pg_walfile_name(restart_lsn)
+            FROM (SELECT) AS now LEFT JOIN pg_replication_slots ON slot_name = $1";
         const DROP: &str = "SELECT pg_drop_replication_slot($1)";
         const MAKE: &str = "SELECT pg_create_physical_replication_slot($1, TRUE)";
         let client = self.store.get().await?;
-        let is_lost = client.query_opt(STATE, &[&SLOT]).await?.map(|row| row.get::<_, bool>(0));
-        match is_lost {
-            Some(false) => return Ok(()),
-            Some(true) => {
-                tracing::error!(
-                    "the backup has a gap: PostgreSQL kept no more than backup.max_slot_wal_keep_mb of log for it. A base backup is taken now"
-                );
-                self.metrics.gap();
-                client.query_one(DROP, &[&SLOT]).await?;
-            }
-            None => {}
+        let row = client.query_one(POSITIONS, &[&SLOT]).await?;
+        // `next`: the segment that the slot sends next; `None` when PostgreSQL has deleted it.
+        let (now, has_slot, next): (String, bool, Option<String>) = (row.get(0), row.get(1), row.get(2));
+        let newest = self.folder.log().newest_segment()?;
+        let has_gap = has_slot && next.is_none_or(|next| newest.as_ref().is_some_and(|newest| *newest < next));
+        let is_ahead = newest.is_some_and(|newest| newest > now);
+        if has_slot && !has_gap && !is_ahead {
+            return Ok(());
         }
+        if has_gap {
+            tracing::error!(
+                "the backup has a gap: PostgreSQL kept no more than backup.max_slot_wal_keep_mb of log for it, or its folder is an older \
+                 copy. A base backup is taken now"
+            );
+            self.metrics.gap();
+        }
+        if has_slot {
+            client.query_one(DROP, &[&SLOT]).await?;
+        }
+        self.folder.close_log(self.store.now())?;
         client.query_one(MAKE, &[&SLOT]).await?;
         self.base_needed.notify_one();
         Ok(())
     }
 
     async fn take_bases(&self) {
-        if let Err(e) = self.folder.remove_unfinished() {
-            self.failed("base", &e);
-        }
         let mut is_needed = false;
         loop {
             tokio::select! {
@@ -222,7 +233,7 @@ impl BackupService {
             return Ok(true);
         };
         let scheduled = last_scheduled(self.store.now(), self.settings.base_minute().unwrap_or_default());
-        Ok(facts.jumps != jumps || newest.name < base::name_of(scheduled))
+        Ok(facts.jumps != jumps || newest.name < second_of(scheduled))
     }
 
     async fn watch(&self) {

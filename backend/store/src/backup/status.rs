@@ -46,15 +46,14 @@ impl Status {
     /// When the folder or the database cannot be read.
     pub async fn read(client: &Client, folder: &BackupFolder, secrets: &Secrets) -> Result<Self, BackupError> {
         let (slot, unreceived_bytes) = catch_up(client).await?;
-        let received = folder.received_at();
+        let received = folder.log().received_at();
         let since = |at: SystemTime| at.elapsed().unwrap_or_default();
         let age = match (slot, unreceived_bytes) {
             (Slot::Ok, Some(0)) => Duration::ZERO,
             _ => received.map_or(Duration::MAX, since),
         };
         let bases = folder.bases()?;
-        let ended =
-            bases.iter().rev().find_map(|base| base.facts.as_ref()).and_then(|facts| Timestamp::parse_rfc3339(&facts.ended_at));
+        let ended = bases.iter().rev().find_map(Base::ended_at);
         let base_age = ended.map(|at| since(SystemTime::UNIX_EPOCH + Duration::from_millis(at.ms().unsigned_abs())));
         let kept = Secrets::load(folder.path()).ok().flatten();
         let has_secrets = kept.is_some_and(|kept| kept.fingerprint() == secrets.fingerprint());

@@ -47,9 +47,11 @@ impl BackupSettings {
                  and back that one up where it runs (docs/operations.md, \"A database of your own\")"
             ));
         }
-        if resolved(&self.dir).starts_with(resolved(data_dir)) {
+        let (backup, data) = (resolved(&self.dir), resolved(data_dir));
+        if backup.starts_with(&data) || data.starts_with(&backup) {
+            let which = if backup.starts_with(&data) { "is inside" } else { "contains" };
             return Err(format!(
-                "backup.dir = \"{dir}\" is inside data.dir = \"{}\" and would be lost with it: choose a folder on another disk",
+                "backup.dir = \"{dir}\" {which} data.dir = \"{}\", and both would be lost together: choose a folder on another disk",
                 data_dir.display()
             ));
         }

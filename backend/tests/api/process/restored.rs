@@ -1,7 +1,7 @@
 //! A database that continues from an earlier moment: copied, restored from a backup, or lost.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use actix_web::rt::time::sleep;
 use futures_util::future::join_all;
@@ -12,81 +12,125 @@ use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
-use super::{PATIENCE, PRICE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
 
 /// A site whose servers run the private database in a folder of their own.
-struct Private {
-    site: Site,
-    backup: PathBuf,
+pub(super) struct Private {
+    pub(super) site: Site,
+    pub(super) backup: PathBuf,
 }
 
 impl Private {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let mut site = Site::new().await;
         site.url = String::new();
         site.data = site.dir().join("data");
         Self { backup: site.dir().join("backup"), site }
     }
 
-    async fn serve(&mut self) {
+    pub(super) async fn serve(&mut self) {
         self.site.start_with(&[]).await;
     }
 
-    async fn serve_with_backup(&mut self) {
+    pub(super) async fn serve_with_backup(&mut self) {
         let backup = self.backup.display().to_string();
         self.site.start_with(&[("NYALA__BACKUP__DIR", &backup)]).await;
     }
 
-    async fn stop(&mut self) {
+    pub(super) async fn stop(&mut self) {
         self.site.signal(Signal::SIGTERM);
         assert!(self.site.ended().await.success(), "{}", self.site.log());
     }
 
     /// Kills the server and its database, and deletes their folder.
-    async fn lose_everything(&mut self) {
+    pub(super) async fn lose_everything(&mut self) {
         let postgres = holder(&self.site.data, "postgres").parse().unwrap();
         self.site.kill().await;
         kill(Pid::from_raw(postgres), Signal::SIGKILL).unwrap();
-        std::fs::remove_dir_all(&self.site.data).unwrap();
+        // Processes of the database may still be ending, and write into it.
+        let since = Instant::now();
+        while let Err(e) = std::fs::remove_dir_all(&self.site.data) {
+            assert!(since.elapsed() < PATIENCE, "{e}");
+            sleep(LOOK_EVERY).await;
+        }
     }
 
-    async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
+    pub(super) async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
         let many = json!({"jumlah": 1, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
         self.site.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"][0].clone()
     }
 
-    async fn machine(&self, shop: &Shop) -> Value {
+    pub(super) async fn machine(&self, shop: &Shop) -> Value {
         self.site.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
     }
 
-    async fn status_of(&self, token: &Value) -> u16 {
+    pub(super) async fn status_of(&self, token: &Value) -> u16 {
         self.site.ask("GET", "/scan/v1/dashboard/get_dashboard", token.as_str().unwrap(), &json!({})).await.unwrap().status
     }
 
     /// A session at the running database.
-    async fn session(&self) -> Client {
+    pub(super) async fn session(&self) -> Client {
         let url = format!("host={} user=nyala dbname=postgres", holder(&self.site.data, "socket"));
         lock::connect(&pool::connection(&url, PATIENCE).unwrap()).await.unwrap().0
     }
 
     /// Why ids and fences have jumped, each time.
-    async fn causes(&self) -> Vec<String> {
+    pub(super) async fn causes(&self) -> Vec<String> {
         const CAUSES: &str = "SELECT isi ->> 'sebab' FROM audit_log WHERE aksi = 'basis_data.dipulihkan' ORDER BY id";
         self.session().await.query(CAUSES, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
 
-    async fn top_ups(&self) -> i64 {
+    /// Number of the shop's first customer.
+    pub(super) async fn telp_of(&self, shop: &Shop) -> Value {
+        const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
+        let idcustomer = shop.body["idcustomer"].as_i64().unwrap();
+        json!(self.session().await.query_one(TELP, &[&idcustomer]).await.unwrap().get::<_, String>(0))
+    }
+
+    /// Process id of the server.
+    pub(super) fn pid(&self) -> u32 {
+        self.site.server.as_ref().unwrap().child.id()
+    }
+
+    /// Which server writes into the backup's folder; 0 when none is known.
+    pub(super) fn owner(&self) -> u32 {
+        let text = std::fs::read_to_string(self.backup.join("instance")).unwrap_or_default();
+        text.lines().find_map(|line| line.strip_prefix("pid = ")?.parse().ok()).unwrap_or_default()
+    }
+
+    /// Waits until the backup has all of the log that is written now.
+    pub(super) async fn until_received(&self) {
+        const NOW: &str = "SELECT pg_current_wal_flush_lsn()::TEXT";
+        const IS_RECEIVED: &str = "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE restart_lsn >= $1::TEXT::PG_LSN)";
+        let (session, since) = (self.session().await, Instant::now());
+        let written: String = session.query_one(NOW, &[]).await.unwrap().get(0);
+        while !session.query_one(IS_RECEIVED, &[&written]).await.unwrap().get::<_, bool>(0) {
+            assert!(since.elapsed() < PATIENCE, "{}", self.site.log());
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    pub(super) async fn top_ups(&self) -> i64 {
         self.session().await.query_one("SELECT count(*) FROM pembelian_emoney", &[]).await.unwrap().get(0)
     }
 }
 
 /// A line of the lock file of a running private database.
-fn holder(data: &Path, key: &str) -> String {
+pub(super) fn holder(data: &Path, key: &str) -> String {
     let text = std::fs::read_to_string(data.join("postgres.lock")).unwrap();
     text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(' ')).expect(key).to_owned()
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Whether the programs for a backup are missing.
+pub(super) fn lacks_programs() -> bool {
+    let lacks = std::fs::read_dir("/usr/lib/postgresql").is_err();
+    if lacks {
+        eprintln!("SKIPPED: PostgreSQL's client programs are not installed (apt-get install postgresql-client)");
+    }
+    lacks
+}
+
+pub(super) fn copy(from: &Path, to: &Path) {
     let copied = std::process::Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
     assert!(copied.success());
 }
@@ -172,8 +216,7 @@ async fn keys_without_their_database_are_no_new_shop() {
 #[actix_web::test]
 async fn every_answered_receipt_is_there_after_a_restore() {
     let mut private = Private::new().await;
-    if std::fs::read_dir("/usr/lib/postgresql").is_err() {
-        eprintln!("SKIPPED: PostgreSQL's client programs are not installed (apt-get install postgresql-client)");
+    if lacks_programs() {
         return;
     }
     private.serve_with_backup().await;
