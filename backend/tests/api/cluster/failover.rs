@@ -7,6 +7,7 @@ use std::time::Duration;
 use actix_web::rt::time::sleep;
 use embedded_postgres::SUPERUSER;
 use nix::sys::signal::Signal;
+use tokio_postgres::Client;
 
 use super::{Devices, server, share};
 use crate::realtime::phone::{Phone, soon};
@@ -27,8 +28,12 @@ struct Site {
 
 impl Site {
     fn new() -> Self {
+        Self::of(Pair::new)
+    }
+
+    fn of(pair: fn(&Path) -> Pair) -> Self {
         let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
-        Self { pair: Pair::new(&dir), dir, devices: Arc::default() }
+        Self { pair: pair(&dir), dir, devices: Arc::default() }
     }
 
     fn server(&self, name: &'static str) -> Setup {
@@ -108,4 +113,60 @@ async fn a_server_that_alone_does_not_reach_the_primary_closes_its_sockets() {
     assert!(!phone.closed().await.is_empty(), "it counted on for a while");
     assert!(stays.tick().await.tl > 0);
     second.get("/readyz", None).await.ok();
+}
+
+/// Each shard's owner and epoch.
+async fn shards(client: &Client) -> Vec<(i32, Option<i64>, i64)> {
+    let rows = client.query("SELECT idshard::INTEGER, idnode::BIGINT, epoch FROM shard ORDER BY idshard", &[]).await.unwrap();
+    rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
+}
+
+#[actix_web::test]
+async fn a_promoted_standby_that_lost_commits_repeats_no_id_and_moves_no_shard() {
+    const JUMP: i64 = 1_000_000;
+    let site = Site::of(Pair::asynchronous);
+    let mut first = site.server("n1").start().await;
+    let second = site.server("n2").start_beside(&first).await;
+    share(&first, &second).await;
+    let (shop, siti, epay) = first.own_shop(1).await;
+    first.buy(&siti, &buy(1, shop, epay)).await.ok();
+    let (free, anna, anna_epay) = first.own_shop(1).await;
+    site.pair.cut().await;
+    let before = shards(&first.db).await;
+    // What the standby never had: a customer, a machine, a shop and a purchase.
+    let budi = second.register_customer("81219990001", "Budi", "Santoso").await;
+    let machine = first.machine(shop.outlet, "Mesin yang hilang").await;
+    let (lost_shop, lost, lost_epay) = first.own_shop(1).await;
+    first.buy(&lost, &buy(2, lost_shop, lost_epay)).await.ok();
+    first.get("/scan/v1/dashboard/get_dashboard", Some(&budi.token)).await.ok();
+
+    site.pair.signal(Signal::SIGKILL);
+    site.pair.promote().await;
+    soon("both are ready", async {
+        for app in [&first, &second] {
+            while app.get("/readyz", None).await.status != 200 {
+                sleep(LOOK_EVERY).await;
+            }
+        }
+    })
+    .await;
+    first.db = client(&site.pair.standby().connection_string("postgres")).await;
+    let after = shards(&first.db).await;
+    let jumped: Vec<_> = before.iter().map(|(shard, node, epoch)| (*shard, *node, epoch + JUMP)).collect();
+    assert_eq!(after, jumped, "each shard stays where it was, with a new epoch");
+    let causes = "SELECT isi ->> 'sebab' FROM audit_log WHERE aksi = 'basis_data.dipulihkan'";
+    let causes: Vec<String> = first.db.query(causes, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(causes, ["timeline"], "one server has jumped for both");
+
+    for app in [&first, &second] {
+        assert_eq!(app.get("/scan/v1/dashboard/get_dashboard", Some(&budi.token)).await.status, 401, "he is lost");
+    }
+    let cici = first.register_customer("81219990002", "Cici", "Lestari").await;
+    let made = first.machine(shop.outlet, "Mesin baru").await;
+    assert!(cici.id.get() > budi.id.get() + JUMP / 2 && made.idmesin.get() > machine.idmesin.get() + JUMP / 2);
+    first.get("/scan/v1/dashboard/get_dashboard", Some(&cici.token)).await.ok();
+    assert_eq!(second.get("/scan/v1/dashboard/get_dashboard", Some(&budi.token)).await.status, 401);
+    // Through the server that does not own the machine: the owner commits with its new epoch.
+    second.buy(&anna, &buy(3, free, anna_epay)).await.ok();
+    first.assert_no_violation().await;
 }

@@ -1,5 +1,6 @@
 //! The real program as a separate process, so that it can be killed; tests use its public interfaces.
 
+mod after_restore;
 mod backup;
 mod clock;
 mod database;

@@ -4,7 +4,7 @@ mod again;
 mod once;
 mod reminder;
 mod sent;
-mod service;
+pub mod service;
 mod subscribe;
 
 use nyala_core::domain::id::{PurchaseId, WalletId};

@@ -10,11 +10,13 @@ use nix::unistd::Pid;
 use nyala_store::db::{lock, pool};
 use tokio_postgres::Client;
 
-/// A primary, and a standby that has all of its commits.
+/// A primary, and a standby that has all of its commits, unless it is asynchronous and cut off.
 pub struct Pair {
     standby: Option<Postgres>,
     primary: Option<Postgres>,
     dirs: [PathBuf; 2],
+    /// A symbolic link to the folder of the primary's sockets. The standby connects through it.
+    primary_link: PathBuf,
 }
 
 fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
@@ -35,6 +37,16 @@ fn postgres(data_dir: &Path, create: bool, args: &[&str]) -> Postgres {
 
 impl Pair {
     pub fn new(dir: &Path) -> Self {
+        // The primary's commits wait for the standby, so that the standby has all of them.
+        Self::with(dir, "synchronous_standby_names=*")
+    }
+
+    /// One whose primary does not wait for the standby.
+    pub fn asynchronous(dir: &Path) -> Self {
+        Self::with(dir, "synchronous_standby_names=")
+    }
+
+    fn with(dir: &Path, synchronous: &str) -> Self {
         let first = dir.join("a");
         std::fs::create_dir_all(&first).expect("a folder");
         let first = {
@@ -47,11 +59,13 @@ impl Pair {
         let copied = Command::new("cp").arg("-a").args([cluster(&first), cluster(&second)]).status().expect("cp");
         assert!(copied.success());
         std::fs::write(cluster(&second).join("standby.signal"), "").expect("a standby");
-        // The primary's commits wait for the standby, so that the standby has all of them.
-        let primary = postgres(&first, false, &["synchronous_standby_names=*"]);
-        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", primary.socket_dir().display(), primary.port());
+        let primary = postgres(&first, false, &[synchronous]);
+        // The path of a socket has at most 107 bytes.
+        let link = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
+        std::os::unix::fs::symlink(primary.socket_dir(), &link).expect("a link");
+        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", link.display(), primary.port());
         let standby = postgres(&second, false, &[&from, "wal_retrieve_retry_interval=100ms"]);
-        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second] }
+        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second], primary_link: link }
     }
 
     pub fn primary(&self) -> &Postgres {
@@ -82,6 +96,20 @@ impl Pair {
         }
     }
 
+    /// Cuts an asynchronous standby off, once it has everything that is committed now.
+    pub async fn cut(&self) {
+        const WRITTEN: &str = "SELECT pg_current_wal_flush_lsn()::TEXT";
+        const REPLAYED: &str = "SELECT EXISTS (SELECT FROM pg_stat_replication WHERE replay_lsn >= $1::TEXT::PG_LSN)";
+        const END: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_replication";
+        let primary = client(&self.primary().connection_string("postgres")).await;
+        let written: String = primary.query_one(WRITTEN, &[]).await.unwrap().get(0);
+        while !primary.query_one(REPLAYED, &[&written]).await.unwrap().get::<_, bool>(0) {
+            actix_web::rt::time::sleep(Duration::from_millis(20)).await;
+        }
+        std::fs::remove_file(&self.primary_link).expect("the link");
+        primary.query(END, &[]).await.unwrap();
+    }
+
     /// Stops the standby. From now on a commit never returns.
     pub fn lose_standby(&mut self) {
         self.standby = None;
@@ -98,6 +126,7 @@ impl Drop for Pair {
         self.signal(Signal::SIGKILL);
         // The standby first: an orderly stop of the primary would wait for it.
         (self.standby, self.primary) = (None, None);
+        let _ = std::fs::remove_file(&self.primary_link);
         for dir in &self.dirs {
             let _ = std::fs::remove_dir_all(dir);
         }

@@ -1,0 +1,238 @@
+//! What a board, a till and a phone meet after a restore of the private database.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use actix_web::rt::time::sleep;
+use nyala_loadtest::http::Pool;
+use nyala_loadtest::local::free_port;
+use nyala_loadtest::till::{Till, once};
+use nyala_store::clock::wall_clock;
+use serde_json::{Value, json};
+
+use super::restored::{Private, copy, lacks_programs};
+use super::{LOOK_EVERY, PATIENCE, PRICE, Shop};
+use crate::push::service::{CONTACT, PushService};
+
+/// The firmware's core in its Linux host, with the journal that outlives its process.
+struct Board(Child);
+
+impl Drop for Board {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Board {
+    /// Builds it and starts it with what `POST mesin/{id}/perangkat` has answered.
+    fn start(login: &Value, folder: &Path) -> Self {
+        let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware-api");
+        let program = build.join("nyala-device");
+        let make = Command::new("make")
+            .args(["--silent", "-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware")])
+            .arg(format!("BUILD={}", build.display()))
+            .arg(&program)
+            // Without the options of the make that runs the tests.
+            .env_remove("MAKEFLAGS")
+            .env_remove("MAKELEVEL")
+            .output()
+            .unwrap();
+        assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("login.json"), format!("{login}\n")).unwrap();
+        std::fs::write(folder.join("relay"), "").unwrap();
+        let mut command = Command::new(program);
+        command.current_dir(folder).args(["--login", "login.json", "--journal", "journal", "--relay", "relay"]);
+        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Private {
+    async fn serve_devices(&mut self, port: u16) {
+        let (backup, port) = (self.backup.display().to_string(), port.to_string());
+        self.site.start_with(&[("NYALA__BACKUP__DIR", &backup), ("NYALA__MQTT__PORT", &port)]).await;
+    }
+
+    /// Waits until the machine is free and its device connected: after a start the stored presence counts for a while.
+    async fn until_idle(&self, shop: &Shop) {
+        let (path, since) = (format!("/ops/v1/mesin/{}", shop.idmesin), Instant::now());
+        while !self.site.scrape().await.lines().any(|line| line == "nyala_devices_online 1") {
+            assert!(since.elapsed() < PATIENCE, "{}", self.site.log());
+            sleep(LOOK_EVERY).await;
+        }
+        loop {
+            let answer = self.site.ask("GET", &path, &shop.key, &json!(null)).await.unwrap().ok();
+            if answer["status"] == "idle" {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "{answer}: {}", self.site.log());
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Buys with receipt number `n`, which must be served at once.
+    async fn buys(&self, shop: &mut Shop, n: u32) {
+        shop.body["id"] = json!(format!("SLF2611201805301{n:02}"));
+        assert_eq!(self.site.buy(shop).await.unwrap().status, 200, "{}", self.site.log());
+    }
+
+    async fn epoch(&self, shop: &Shop) -> i64 {
+        let epoch = "SELECT epoch FROM mesin WHERE idmesin = $1";
+        self.session().await.query_one(epoch, &[&shop.idmesin]).await.unwrap().get(0)
+    }
+
+    /// What the audit log has of this machine's device: every trouble would be there.
+    async fn of_device(&self, shop: &Shop) -> Vec<(String, Value)> {
+        const ROWS: &str = "SELECT aksi, isi FROM audit_log WHERE objek = $1 AND aksi LIKE 'mesin.%' ORDER BY id";
+        let object = format!("mesin:{}", shop.idmesin);
+        let rows = self.session().await.query(ROWS, &[&object]).await.unwrap();
+        rows.iter().map(|row| (row.get(0), row.get(1))).filter(|(action, _)| action != "mesin.buat").collect()
+    }
+}
+
+#[actix_web::test]
+async fn a_board_that_is_behind_the_jump_or_ahead_of_it_serves_the_first_customer() {
+    if lacks_programs() {
+        return;
+    }
+    let (mut private, port) = (Private::new().await, free_port().unwrap());
+    private.serve_devices(port).await;
+    let mut shop = private.site.shop(1).await;
+    let (telp, idoutlet) = (private.telp_of(&shop).await, shop.body["idoutlet"].clone());
+    let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 2", "driver": "mqtt"});
+    shop.idmesin = private.site.ops(&shop.key, "mesin", &machine).await["id"].as_i64().unwrap();
+    shop.body["idmesin"] = json!(shop.idmesin);
+    let login = private.site.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
+    private.site.ops(&shop.key, "topup", &json!({"telp": telp, "idoutlet": idoutlet, "nominal": 9 * PRICE})).await;
+    let _board = Board::start(&login, &private.site.dir().join("board"));
+    private.until_idle(&shop).await;
+    private.buys(&mut shop, 1).await;
+    private.until_idle(&shop).await;
+    private.until_backed_up().await;
+    private.until_received().await;
+    private.lose_everything().await;
+    let off_site = private.site.dir().join("off site");
+    copy(&private.backup, &off_site);
+
+    let backup = private.backup.display().to_string();
+    private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap();
+    private.serve_devices(port).await;
+    // The board has seen 1, and the machine's epoch has jumped: that is no loss of memory.
+    assert_eq!(private.epoch(&shop).await, 1_000_001);
+    private.until_idle(&shop).await;
+    for n in [2, 3] {
+        private.buys(&mut shop, n).await;
+        private.until_idle(&shop).await;
+    }
+    assert_eq!(private.of_device(&shop).await, []);
+    private.lose_everything().await;
+
+    // The copy knows of no restore, so the same jump leads to where the board has been.
+    private.backup = off_site;
+    let backup = private.backup.display().to_string();
+    let report = private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap();
+    assert!(report.contains("ids: +1000000\n"), "{report}");
+    private.serve_devices(port).await;
+    private.until_idle(&shop).await;
+    private.buys(&mut shop, 4).await;
+    let raised = json!({"dulu": 1_000_001, "sekarang": 1_000_003, "selisih": 2});
+    assert_eq!(private.of_device(&shop).await, [("mesin.epoch_naik".to_owned(), raised)]);
+    assert_eq!(private.epoch(&shop).await, 1_000_004);
+}
+
+#[actix_web::test]
+async fn a_till_goes_on_after_a_restore_and_an_unanswered_top_up_is_made_once() {
+    if lacks_programs() {
+        return;
+    }
+    const FLOAT: i64 = 50_000;
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
+    let telp = private.telp_of(&shop).await;
+    let address = |private: &Private| private.site.address().parse().unwrap();
+    let pool = Pool::new(address(&private), 1);
+    let till = Till::pair(&pool, &shop.key, idoutlet, "Tablet").await.unwrap();
+    let (_, session) = till.hire(&pool, &shop.key, "Ani").await.unwrap();
+    till.call(address(&private), &session, "shift", &once(), &json!({"modal": FLOAT})).await.unwrap();
+    let found = till.find(address(&private), &session, telp.as_str().unwrap()).await.unwrap();
+    let sale = |nominal: i64| {
+        let who = &found.data["id_customer_global"];
+        json!({"id_customer_global": who, "idoutlet": idoutlet, "nominal": nominal, "cara_bayar": "tunai", "ulang": true})
+    };
+    let sell = async |private: &Private, key: &str, nominal: i64| {
+        let answer = till.call(address(private), &session, "topup", key, &sale(nominal)).await.unwrap();
+        assert_eq!(answer.status, 200, "{answer:?}");
+        answer.data["idpembelian_emoney"].clone()
+    };
+    private.until_backed_up().await;
+    let (answered, unanswered) = (once(), once());
+    let first = sell(&private, &answered, 10_000).await;
+    sleep(Duration::from_millis(20)).await;
+    let (moment, before) = (wall_clock(), private.top_ups().await);
+    sleep(Duration::from_millis(20)).await;
+    let lost = sell(&private, &unanswered, 20_000).await;
+    private.until_received().await;
+    private.lose_everything().await;
+
+    let backup = private.backup.display().to_string();
+    private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
+    private.serve().await;
+    let drawer =
+        async |private: &Private| till.see(address(private), &session, "shift").await.unwrap().data["diharapkan"].clone();
+    assert_eq!(drawer(&private).await, FLOAT + 10_000, "the shift is open, and its cashier logged in");
+    assert_eq!(sell(&private, &answered, 10_000).await, first);
+    assert_eq!(private.top_ups().await, before);
+    let made = sell(&private, &unanswered, 20_000).await;
+    assert_ne!(made, lost, "no number is given twice");
+    assert_eq!(sell(&private, &unanswered, 20_000).await, made);
+    assert_eq!(private.top_ups().await, before + 1);
+    assert_eq!(drawer(&private).await, FLOAT + 30_000);
+    private.site.assert_sound().await;
+}
+
+#[actix_web::test]
+async fn a_push_that_was_not_sent_before_a_restore_is_sent_once() {
+    if lacks_programs() {
+        return;
+    }
+    let (mut private, service) = (Private::new().await, PushService::start());
+    let backup = private.backup.display().to_string();
+    let env = [("NYALA__PUSH__HOSTS", "127.0.0.1"), ("NYALA__PUSH__CONTACT", CONTACT), ("NYALA__BACKUP__DIR", backup.as_str())];
+    private.site.start_with(&env).await;
+    let shop = private.site.shop(600).await;
+    let subscribe = async |private: &Private, browser: &crate::push::service::Browser| {
+        let answer = private.site.ask("POST", "/scan/v1/push/langganan", &shop.token, &browser.body()).await;
+        answer.unwrap().ok();
+    };
+    let (phone, later) = (service.browser("phone"), service.browser("later"));
+    subscribe(&private, &phone).await;
+    private.until_backed_up().await;
+    private.site.buy(&shop).await.unwrap().ok();
+    sleep(Duration::from_millis(20)).await;
+    let moment = wall_clock();
+    sleep(Duration::from_millis(20)).await;
+    subscribe(&private, &later).await;
+    private.until_received().await;
+    assert!(service.given().is_empty());
+    let devices: (PathBuf, PathBuf) = (private.site.data.join("perangkat-sim.jsonl"), private.site.dir().join("devices"));
+    std::fs::copy(&devices.0, &devices.1).unwrap();
+    private.lose_everything().await;
+
+    private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
+    // The machines run on, whatever happens to the server.
+    std::fs::copy(&devices.1, &devices.0).unwrap();
+    private.site.start_with(&env).await;
+    private.site.ops(&shop.key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await;
+    let told = service.until(1).await;
+    assert_eq!(phone.open(&told)["judul"], "Cucian selesai");
+    let (since, due) = (Instant::now(), "SELECT count(*) FROM push WHERE sebab = 'selesai'");
+    while private.session().await.query_one(due, &[]).await.unwrap().get::<_, i64>(0) > 0 {
+        assert!(since.elapsed() < PATIENCE, "{}", private.site.log());
+        sleep(LOOK_EVERY).await;
+    }
+    assert_eq!(service.given().len(), 1, "once, and not to the browser that is lost");
+}
