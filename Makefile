@@ -14,6 +14,7 @@
 # make bench    what things cost (QUICK=1: roughly, in a minute; PEERS=1: beside other servers; ARGS="…": one of bench/README.md)
 # make loadtest crash cluster   measurements of a whole server, or of three; ARGS="…" goes to the program; crash: ROUNDS=200 DRIVER=mqtt;
 #               cluster: PREVIOUS=COMMIT, a rolling upgrade from that release
+# make restore-drill   kills and deletes a server in use, restores its backup and compares: ROUNDS (3), SECONDS (10) of load before each kill
 # Nothing is fetched that is there already, so all of them work without network once they have run.
 
 SHELL := /bin/sh
@@ -33,7 +34,7 @@ TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_PO
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
 .PHONY: help build app server package package-test firmware run dev postgres toolchain app-packages \
-	test test-tools test-build simulate migration-locks test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash cluster clean
+	test test-tools test-build simulate migration-locks test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash restore-drill cluster clean
 
 help:
 	@sed -n '/^$$/q; s/^# //p' Makefile
@@ -209,6 +210,11 @@ loadtest: server postgres
 # Kills the server and its database ROUNDS times while customers pay, and audits the ledger after each. With DRIVER=mqtt devices, too.
 crash: server postgres
 	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- crash $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(DRIVER),--driver $(DRIVER)) $(ARGS)
+
+# Kills the server, its database and the receiver of its backup while customers pay, deletes the data folder, restores to a chosen moment and
+# to the latest, and compares both with every answer.
+restore-drill: server postgres
+	NYALA_BIN=$(NYALA) cargo run $(CARGO_FLAGS) --release -p nyala-loadtest -- restore-drill $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
 
 # Three servers behind HAProxy, PostgreSQL with two standbys, NATS: one fault after the other while customers buy, then an audit.
 # ARGS: --seconds, --seed, --primary, --no-news, --report (docs/loadtest.md, "Cluster"). With PREVIOUS (a commit or a tag) the servers begin as that

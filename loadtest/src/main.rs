@@ -6,6 +6,7 @@ use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use nyala_loadtest::cluster::{self, Cluster};
 use nyala_loadtest::crash::Crash;
+use nyala_loadtest::crash::drill::{self, RestoreDrill};
 use nyala_loadtest::scenario::Verdict;
 use nyala_loadtest::scenario::devices::Devices;
 use nyala_loadtest::scenario::finish::Finish;
@@ -20,7 +21,7 @@ use nyala_loadtest::scenario::watch::Watch;
 
 /// A threshold of `--fail-if` was crossed.
 const EXIT_CROSSED: u8 = 2;
-/// A package that `cluster` needs is not installed.
+/// A package that `cluster` or `restore-drill` needs is not installed.
 const EXIT_MISSING: u8 = 3;
 
 /// Load and faults for a whole Nyala server
@@ -29,7 +30,7 @@ const EXIT_MISSING: u8 = 3;
     name = "nyala-loadtest",
     version,
     after_help = "Exit codes: 0 measured and no threshold crossed, 1 could not be measured, 2 a threshold of --fail-if was crossed, or \
-                  money was not right, 3 packages that `cluster` needs are not installed. docs/loadtest.md explains every figure."
+                  money was not right, 3 packages that `cluster` or `restore-drill` needs are not installed. docs/loadtest.md explains every figure."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -60,6 +61,8 @@ enum Command {
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left
     Crash(Crash),
+    /// Delete the server's data while customers pay, restore it from the backup, and compare it with every answer
+    RestoreDrill(RestoreDrill),
     /// Three servers, two standbys, NATS and a load balancer on this machine: one fault after the other while customers buy and watch, then an
     /// audit
     Cluster(Cluster),
@@ -96,6 +99,13 @@ fn main() -> ExitCode {
         Command::Devices(devices) => devices.run(),
         Command::Soak(soak) => soak.run(),
         Command::Crash(crash) => crash.run().map(|()| Verdict::Fine),
+        Command::RestoreDrill(drill) => {
+            if let Some(missing) = drill::missing() {
+                nyala_loadtest::ui::note(&format!("nyala-loadtest: {missing}"));
+                return ExitCode::from(EXIT_MISSING);
+            }
+            drill.run().map(|()| Verdict::Fine)
+        }
         Command::Cluster(cluster) => {
             if let Some(missing) = cluster::missing() {
                 nyala_loadtest::ui::note(&format!("nyala-loadtest: {missing}"));

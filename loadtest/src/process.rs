@@ -35,11 +35,16 @@ impl Used {
 /// One line when the process does not exist.
 pub fn family_cpu_us(pid: u32) -> Result<u64, String> {
     let parent = Stat::of(pid)?;
-    let all = std::fs::read_dir("/proc").map_err(|e| format!("/proc: {e}"))?.flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     // A child that ends during this is counted at its parent by the next call.
-    let children = pids.filter_map(|child| Stat::of(child).ok()).filter(|stat| stat.parent == u64::from(pid));
+    let children = children(pid).into_iter().filter_map(|child| Stat::of(child).ok());
     Ok(parent.own_us + parent.ended_us + children.map(|stat| stat.own_us).sum::<u64>())
+}
+
+/// Processes that a process has started, and that run.
+pub fn children(pid: u32) -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|child| Stat::of(*child).is_ok_and(|stat| stat.parent == u64::from(pid))).collect()
 }
 
 /// Fields of proc_pid_stat(5).

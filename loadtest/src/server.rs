@@ -7,11 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use embedded_postgres::die_with_parent;
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::http::{KeptConnection, ask};
+use crate::process::children;
 
 /// Time in which the server must be ready, with the creation or recovery of its database.
 const UP_WITHIN: Duration = Duration::from_secs(120);
@@ -27,6 +29,8 @@ pub struct Server {
     settings: Vec<(&'static str, String)>,
     process: Option<Child>,
     address: SocketAddr,
+    /// `data_dir` has the log, if nothing else is said.
+    log: PathBuf,
     /// Position of the last start in the log.
     log_from: usize,
     ready_after: Duration,
@@ -57,6 +61,7 @@ impl Server {
         Ok(Self {
             program,
             config_dir: config_dir.to_owned(),
+            log: data_dir.join("server.log"),
             data_dir,
             settings: settings.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
             process: None,
@@ -93,13 +98,14 @@ impl Server {
         self.ready_after
     }
 
-    fn log_path(&self) -> PathBuf {
-        self.data_dir.join("server.log")
+    /// Logs into this file from the next start on: the data folder will be deleted.
+    pub fn log_to(&mut self, log: PathBuf) {
+        self.log = log;
     }
 
     /// Log since the last start.
     pub fn log(&self) -> String {
-        let log = std::fs::read(self.log_path()).unwrap_or_default();
+        let log = std::fs::read(&self.log).unwrap_or_default();
         String::from_utf8_lossy(log.get(self.log_from..).unwrap_or_default()).into_owned()
     }
 
@@ -124,7 +130,7 @@ impl Server {
 
     /// Starts the server and waits until it is ready.
     pub async fn start(&mut self) -> Result<(), String> {
-        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.log_path()).map_err(|e| e.to_string())?;
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(&self.log).map_err(|e| e.to_string())?;
         self.log_from = log.metadata().map_or(0, |log| log.len() as usize);
         let mut command = self.command(&["serve"]);
         command.stdout(Stdio::piped()).stderr(log);
@@ -136,9 +142,8 @@ impl Server {
         self.process = Some(child);
         let first_line = tokio::task::spawn_blocking(move || BufReader::new(stdout).lines().next());
         let line = tokio::time::timeout(UP_WITHIN, first_line).await.map_err(|_| "the server does not come up")?;
-        let line = line
-            .map_err(|e| e.to_string())?
-            .ok_or_else(|| format!("the server ended at once: {}", last_line(&self.log_path())))?;
+        let line =
+            line.map_err(|e| e.to_string())?.ok_or_else(|| format!("the server ended at once: {}", last_line(&self.log)))?;
         let line = line.map_err(|e| e.to_string())?;
         let url = line.split_whitespace().last().unwrap_or_default();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -155,7 +160,7 @@ impl Server {
                 return Ok(());
             }
             if let Some(status) = self.process.as_mut().and_then(|s| s.try_wait().ok().flatten()) {
-                return Err(format!("the server ended ({status}), see {}", self.log_path().display()));
+                return Err(format!("the server ended ({status}), see {}", self.log.display()));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -193,6 +198,23 @@ impl Server {
         let text = std::fs::read_to_string(&pidfile).map_err(|e| format!("{}: {e}", pidfile.display()))?;
         let pid = text.lines().next().and_then(|pid| pid.parse().ok()).ok_or("no process id of the database")?;
         kill(Pid::from_raw(pid), Signal::SIGKILL).map_err(|e| format!("cannot kill the database: {e}"))
+    }
+
+    /// Kills the server's program and all that it has started, which is its database and the receiver of a backup, at once.
+    ///
+    /// # Errors
+    /// When one of them cannot be killed.
+    pub async fn kill_everything(&mut self) -> Result<(), String> {
+        let Some(server) = self.process.as_ref().map(Child::id) else { return Ok(()) };
+        for pid in [server].into_iter().chain(children(server)) {
+            let pid = Pid::from_raw(pid.cast_signed());
+            match kill(pid, Signal::SIGKILL) {
+                // The database ends with the server.
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(e) => return Err(format!("cannot kill process {pid}: {e}")),
+            }
+        }
+        self.kill_program().await
     }
 
     /// Waits until the server is ready after a kill. A dead server is started again; a living one restarts its database itself.

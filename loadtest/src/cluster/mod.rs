@@ -13,7 +13,7 @@ mod outcome;
 mod page;
 mod phone;
 mod phone_connection;
-mod postgres;
+pub(crate) mod postgres;
 mod report;
 mod run;
 mod shards;

@@ -34,7 +34,32 @@ pub async fn settle(
     cashiers: &mut [Cashier],
     devices: &mut Devices,
 ) -> Result<Vec<Payer>, String> {
-    let (since, to, within) = (Instant::now(), site.address(), devices.within);
+    let patience = Patience { within: devices.within, come_back: devices.come_back };
+    let customers = decided(site, market, customers, cashiers, patience, RECHECKED).await?;
+    devices.read()?;
+    runs(devices, &customers)?;
+    Ok(customers)
+}
+
+/// What devices may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// Time in which devices and server must settle everything.
+    pub within: Duration,
+    /// Whether a device may be offline for a while.
+    pub come_back: bool,
+}
+
+/// Waits until everything in progress is decided, and checks money and answers; each customer sends this many old receipts again.
+pub async fn decided(
+    site: &Server,
+    market: &Arc<Market>,
+    customers: Vec<Payer>,
+    cashiers: &mut [Cashier],
+    Patience { within, come_back }: Patience,
+    rechecked: usize,
+) -> Result<Vec<Payer>, String> {
+    let (since, to) = (Instant::now(), site.address());
     let customers = each(customers, move |mut customer| async move {
         while customer.ask_again(to).await? > 0 {
             in_time(since, within, "a receipt is still undecided")?;
@@ -44,7 +69,7 @@ pub async fn settle(
     })
     .await?;
     for machine in market.shop.machines.iter().map(|m| m.idmesin) {
-        while status(to, &market.key, machine, devices.come_back).await? != "idle" {
+        while status(to, &market.key, machine, come_back).await? != "idle" {
             in_time(since, within, &format!("machine {machine} is still held"))?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
@@ -57,15 +82,12 @@ pub async fn settle(
         cashier.audit(to).await?;
     }
     site.run(&["audit", "verify"]).await?;
-    let customers = each(customers, move |mut customer| async move {
+    each(customers, move |mut customer| async move {
         paid(to, &customer).await?;
-        customer.recheck(to, RECHECKED).await?;
+        customer.recheck(to, rechecked).await?;
         Ok(customer)
     })
-    .await?;
-    devices.read()?;
-    runs(devices, &customers)?;
-    Ok(customers)
+    .await
 }
 
 /// Calls `act` for all customers at once.

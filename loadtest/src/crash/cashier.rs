@@ -3,7 +3,7 @@
 use std::iter::Sum;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -56,6 +56,7 @@ struct Sale {
     nominal: i64,
     in_cash: bool,
     voided: bool,
+    answered_at: SystemTime,
 }
 
 /// Refusal of a customer's id that this till has not looked up within the last hour.
@@ -126,6 +127,11 @@ impl Cashier {
             (cashier.people[at], cashier.token) = hired;
         }
         Ok(cashier)
+    }
+
+    /// Ids of the answered top-ups, and when each was answered.
+    pub fn sold(&self) -> impl Iterator<Item = (&str, SystemTime)> {
+        self.sales.iter().map(|sale| (sale.id.as_str(), sale.answered_at))
     }
 
     pub fn acts(&self) -> TillActs {
@@ -251,6 +257,7 @@ impl Cashier {
                     nominal,
                     in_cash,
                     voided: false,
+                    answered_at: SystemTime::now(),
                 });
                 self.acts.sold += 1;
             }

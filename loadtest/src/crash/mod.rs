@@ -4,10 +4,12 @@
 pub(crate) mod answers;
 pub(crate) mod audit;
 pub(crate) mod cashier;
+pub mod drill;
 pub(crate) mod flow;
 mod network;
 pub(crate) mod payer;
 mod proxy;
+mod rush;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,10 +21,11 @@ use rand::{Rng, SeedableRng};
 
 use audit::Devices;
 use cashier::{Cashier, TillActs};
-use flow::{Flow, Kills};
+use flow::Kills;
 use network::Network;
 use payer::Payer;
 use proxy::LONGEST_HALF_OPEN;
+use rush::Rush;
 use serde_json::json;
 
 use crate::fleet::Driver;
@@ -116,6 +119,24 @@ impl Market {
         let services = vec![first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
         Ok(Self { key, shop, services })
     }
+
+    /// Customers who pay, and cashiers; each till serves other customers.
+    async fn people(
+        self: &Arc<Self>,
+        site: &Server,
+        customers: usize,
+        tills: usize,
+        rng: &mut StdRng,
+    ) -> Result<(Vec<Payer>, Vec<Cashier>), String> {
+        let payers = (0..customers).map(|n| Payer::new(self, n, rng.random())).collect();
+        let mut cashiers = Vec::new();
+        for till in 0..tills {
+            let first = customers + till * CUSTOMERS_PER_TILL;
+            let topped_up = (first..first + CUSTOMERS_PER_TILL).collect();
+            cashiers.push(Cashier::open(site, self, till, topped_up, rng.random()).await?);
+        }
+        Ok((payers, cashiers))
+    }
 }
 
 impl Crash {
@@ -144,13 +165,7 @@ impl Crash {
             Some(port) => Some(Network::open(&site, &market, port, rng.random()).await?),
             None => None,
         };
-        let mut customers: Vec<Payer> = (0..self.customers).map(|n| Payer::new(&market, n, rng.random())).collect();
-        let mut cashiers = Vec::new();
-        for till in 0..self.tills {
-            let first = self.customers + till * CUSTOMERS_PER_TILL;
-            let topped_up = (first..first + CUSTOMERS_PER_TILL).collect();
-            cashiers.push(Cashier::open(&site, &market, till, topped_up, rng.random()).await?);
-        }
+        let (mut customers, mut cashiers) = market.people(&site, self.customers, self.tills, &mut rng).await?;
         let mut devices = match &network {
             Some(network) => Devices::over_mqtt(network.journal(), SETTLED_OVER_MQTT_WITHIN),
             None => Devices::simulated(&site, SETTLED_WITHIN),
@@ -196,32 +211,8 @@ impl Crash {
         if let Some(network) = network {
             network.set_bad(true);
         }
-        let flow = Arc::new(Flow::default());
-        let address = site.address();
-        let buying: Vec<_> = customers
-            .into_iter()
-            .map(|mut customer| {
-                let flow = flow.clone();
-                tokio::spawn(async move {
-                    while !flow.is_closed() {
-                        customer.buy(address, &flow).await?;
-                    }
-                    Ok::<_, String>(customer)
-                })
-            })
-            .collect();
-        let selling: Vec<_> = std::mem::take(cashiers)
-            .into_iter()
-            .map(|mut cashier| {
-                let flow = flow.clone();
-                tokio::spawn(async move {
-                    while !flow.is_closed() {
-                        cashier.work(address).await?;
-                    }
-                    Ok::<_, String>(cashier)
-                })
-            })
-            .collect();
+        let rush = Rush::begin(site.address(), customers, std::mem::take(cashiers));
+        let flow = rush.flow();
         let begun = flow.begun(PURCHASES, BEGUN_WITHIN).await;
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..KILLED_AFTER_MS))).await;
         kills.add(&flow);
@@ -233,14 +224,8 @@ impl Crash {
         kill(site, network, victim).await?;
         // A killed database restarts while customers are still buying.
         tokio::time::sleep(Duration::from_millis(rng.random_range(0..300))).await;
-        flow.close();
-        let mut customers = Vec::new();
-        for task in buying {
-            customers.push(task.await.map_err(|e| e.to_string())??);
-        }
-        for task in selling {
-            cashiers.push(task.await.map_err(|e| e.to_string())??);
-        }
+        let (customers, back) = rush.end().await?;
+        *cashiers = back;
         site.come_back().await?;
         if let Some(network) = network {
             network.set_bad(false);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -37,6 +37,9 @@ pub enum ReceiptOutcome {
 pub struct Receipt {
     pub body: Value,
     pub outcome: ReceiptOutcome,
+    pub begun_at: SystemTime,
+    /// When it was decided.
+    pub decided_at: Option<SystemTime>,
     /// Server that decided it, when a load balancer names it.
     pub server: Option<String>,
     /// Answers until it was decided.
@@ -130,10 +133,15 @@ impl Payer {
         let machine = &machines[self.rng.random_range(0..machines.len())];
         let idlayanan = if services.is_empty() { machine.idlayanan } else { services[self.rng.random_range(0..services.len())] };
         let body = order(&number, self.account(), &TestMachine { idlayanan, ..machine.clone() });
-        self.receipts.insert(
-            number.clone(),
-            Receipt { body, outcome: ReceiptOutcome::Undecided, server: None, answers: ReceiptAnswers::default() },
-        );
+        let receipt = Receipt {
+            body,
+            outcome: ReceiptOutcome::Undecided,
+            begun_at: SystemTime::now(),
+            decided_at: None,
+            server: None,
+            answers: ReceiptAnswers::default(),
+        };
+        self.receipts.insert(number.clone(), receipt);
         number
     }
 
@@ -152,6 +160,9 @@ impl Payer {
         let outcome = meaning(&answer).map_err(|why| format!("{number}: {why}"))?;
         if receipt.outcome != ReceiptOutcome::Undecided && outcome != receipt.outcome {
             return Err(format!("{number}: told {:?} before, now {outcome:?} ({answer:?})", receipt.outcome));
+        }
+        if outcome != ReceiptOutcome::Undecided {
+            receipt.decided_at.get_or_insert_with(SystemTime::now);
         }
         receipt.outcome = outcome;
         receipt.server = answer.server;

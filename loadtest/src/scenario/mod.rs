@@ -2,7 +2,7 @@
 
 mod buying;
 pub mod devices;
-mod errand;
+pub(crate) mod errand;
 pub mod finish;
 pub mod hot;
 pub mod journey;
