@@ -1,5 +1,6 @@
 //! What `nyala-bench` and the criterion benches share: a server of their own, a shop in it, figures. What asks, watches and starts servers is the load test's.
 
+pub mod backup;
 pub mod boot;
 pub mod cluster;
 pub mod db;

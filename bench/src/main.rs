@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 
+use nyala_bench::backup::BackupCost;
 use nyala_bench::boot::Resume;
 use nyala_bench::cluster::ClusterCost;
 use nyala_bench::devices::DeviceCost;
@@ -53,6 +54,8 @@ enum What {
     Logins(Logins),
     /// What devices over MQTT cost
     Devices(DeviceCost),
+    /// What the backup costs purchases
+    Backup(BackupCost),
     /// What several servers cost that share a database, with NATS between them and without
     Cluster(ClusterCost),
     /// Ticks, beside other Socket.IO servers and the floor
@@ -108,6 +111,7 @@ impl What {
             Self::Memory(memory) => *memory == SessionMemory::default(),
             Self::Logins(logins) => *logins == Logins::default(),
             Self::Devices(devices) => *devices == DeviceCost::default(),
+            Self::Backup(backup) => *backup == BackupCost::default(),
             Self::Cluster(cluster) => *cluster == ClusterCost::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
@@ -125,6 +129,7 @@ impl What {
             Self::Memory(memory) => memory.run().await?,
             Self::Logins(logins) => logins.run().await?,
             Self::Devices(devices) => devices.run().await?,
+            Self::Backup(backup) => backup.run().await?,
             Self::Cluster(cluster) => cluster.run().await?,
             Self::Peers(peers) => peers.run().await?,
             Self::Table(table) => {

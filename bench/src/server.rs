@@ -39,7 +39,12 @@ impl Scratch {
     }
 
     pub fn data(&self) -> PathBuf {
-        self.dir.join("data")
+        self.beside("data")
+    }
+
+    /// A folder beside the server's.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
     }
 
     /// Starts a server here and waits until it is ready.
