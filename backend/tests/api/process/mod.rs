@@ -27,7 +27,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use actix_web::rt::task::spawn_blocking;
-use actix_web::rt::time::sleep;
+use actix_web::rt::time::{sleep, timeout};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use nyala_store::db::{lock, pool};
@@ -143,7 +143,7 @@ impl Site {
         let mut child = command.envs(env.iter().copied()).stdout(Stdio::piped()).stderr(log).spawn().expect("the program");
         let stdout = child.stdout.take().expect("standard output");
         let first_line = spawn_blocking(move || BufReader::new(stdout).lines().next());
-        let line = actix_web::rt::time::timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
+        let line = timeout(PATIENCE, first_line).await.expect("an open server").expect("a thread");
         let line = line.unwrap_or_else(|| panic!("the server did not open: {}", self.log())).expect("text");
         let base_url = line.split_whitespace().last().expect("an address").trim_end_matches('/').to_owned();
         self.server = Some(Server { child, base_url });
@@ -242,8 +242,9 @@ impl Site {
 
     /// Runs a command of the program to its end; returns its output.
     pub async fn run(&self, args: &[&str]) -> Result<String, String> {
-        let mut command = self.program(args);
-        let out = spawn_blocking(move || command.output()).await.expect("a thread").expect("the program");
+        let mut command = tokio::process::Command::from(self.program(args));
+        let ended = timeout(PATIENCE * 2, command.kill_on_drop(true).output()).await;
+        let out = ended.unwrap_or_else(|_| panic!("`nyala {}` did not end", args.join(" "))).expect("the program");
         let text = String::from_utf8_lossy(if out.status.success() { &out.stdout } else { &out.stderr }).into_owned();
         if out.status.success() { Ok(text) } else { Err(text) }
     }
