@@ -19,7 +19,7 @@ use nyala_loadtest::server::{Server, program};
 use nyala_loadtest::shop::{Shop, Wish};
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::device::mqtt::metrics::DeviceMetrics;
-use nyala_machines::device::mqtt::tls::Authority;
+use nyala_machines::device::mqtt::tls::{self, DeviceTls};
 use nyala_machines::device::{Driver, ReceivedEvent, Uplink};
 use nyala_machines::machines::Location;
 use nyala_store::clock::Clock;
@@ -118,7 +118,7 @@ impl DeviceCost {
         let shop = Arc::new(Shop::open(&pool, &key, wish).await?);
         let keys = Arc::new(Keys::make(&pool, &key, &shop.machines).await?);
         let bought = self.buy(&server, &pool, &shop, &keys).await?;
-        let authority = Authority::of(&Secrets::load(&scratch.data())?.ok_or("no keys")?)?;
+        let trusted = tls::trusted(&Secrets::load(&scratch.data())?.ok_or("no keys")?)?;
         let at: Vec<Location> = shop
             .machines
             .iter()
@@ -129,7 +129,7 @@ impl DeviceCost {
             })
             .collect();
         let ca = scratch.data().join("device-ca.pem");
-        fs::write(&ca, authority.pem())?;
+        fs::write(&ca, trusted)?;
         server.stop().await?;
         let postgres = crate::db::open(&scratch.data())?;
         let mut rows = Vec::new();
@@ -185,10 +185,9 @@ impl DeviceCost {
         let store = Store { db, clock: Clock::running_from(now) };
         let metrics = DeviceMetrics::default();
         let secrets = Secrets::load(&world.scratch.data())?.ok_or("no keys")?;
-        let authority = tls.then(|| Authority::of(&secrets)).transpose()?;
+        let served = tls.then(|| DeviceTls::new(secrets.into(), "127.0.0.1")).transpose()?;
         let settings = ServerSettings::load(Some(Path::new("config")), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
-        let served = (authority, Some("127.0.0.1"));
-        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), served, &settings)?;
+        let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), served, &settings);
         let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
         mqtt.start(uplink)?;
         let door = mqtt.start_thread()?;

@@ -15,7 +15,7 @@ qr_mesin = "QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8"
 qr_pelanggan = "YGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn8"
 "#;
 
-pub static SECRETS: LazyLock<Secrets> = LazyLock::new(|| toml::from_str(FILE).unwrap_or_else(|_| Secrets::random()));
+pub static SECRETS: LazyLock<Secrets> = LazyLock::new(|| Secrets::parse(FILE).unwrap_or_else(|_| Secrets::random()));
 
 /// `text` and behind it its signature: the first `bytes` of the HMAC.
 pub fn signed(text: &str, key: &Key, bytes: usize) -> String {

@@ -7,6 +7,8 @@ use deadpool_postgres::Client as PooledClient;
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::migrate;
+use nyala_store::secrets::GoodKids;
+use tokio_postgres::types::Json;
 use tokio_postgres::{Client, Row};
 
 use super::SHARDS;
@@ -23,8 +25,8 @@ const FORGET_MS: i64 = 24 * 60 * 60_000;
 
 /// A server that joins starts in the grace period: a stall may just have ended in which the others could not extend their leases.
 const JOIN: &str = "
-INSERT INTO node (name, version, knows, started_at, alive_until, late_since)
-SELECT $1, $2, $4, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp()
+INSERT INTO node (name, version, knows, started_at, alive_until, late_since, keys)
+SELECT $1, $2, $4, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp(), $5
 WHERE NOT EXISTS (SELECT FROM node WHERE name = $1 AND alive_until >= clock_timestamp()) RETURNING idnode";
 
 /// The live server whose program knows the fewest migrations.
@@ -34,10 +36,11 @@ SELECT name, version, knows FROM node WHERE alive_until >= clock_timestamp() ORD
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
 /// Heartbeat. $1 node, $2 lease TTL, $3 duration of its last heartbeat, $4 how far the database's clock was ahead of its own then, $5 how long
-/// a change notification takes. A heartbeat after the node's own lease has expired starts the grace period: the stall may have hit all nodes.
+/// a change notification takes, $6 its good keys. A heartbeat after the node's own lease has expired starts the grace period: the stall may have
+/// hit all nodes.
 const BEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
-    beat_ms = $3, clock_ms = $4, news_ms = $5, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
+    beat_ms = $3, clock_ms = $4, news_ms = $5, keys = $6, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
 WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
@@ -53,6 +56,13 @@ SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT count(*) FROM shard WHERE idnode IS NULL OR idnode NOT IN (SELECT idnode FROM alive)) AS free,
        (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
        ARRAY(SELECT idnode FROM alive) AS alive";
+
+/// Good keys of the servers that may check what another one signs. One whose lease has expired counts for another $1 milliseconds: it may only
+/// be stalled.
+const KEYS: &str = "
+SELECT name, keys FROM (SELECT DISTINCT ON (name) name, keys, alive_until, leaving FROM node ORDER BY name, idnode DESC) AS newest
+WHERE alive_until >= clock_timestamp() OR NOT leaving AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms' ORDER BY name";
+const KEYS_STALLED_MS: i64 = 60_000;
 
 /// Claims free shards. $1 node, $2 lease TTL, $3 limit. It checks again that no live node owns them, because another node may have claimed them.
 const CLAIM: &str = "
@@ -129,12 +139,12 @@ pub struct LastHeartbeat {
 ///
 /// # Errors
 /// When a server of that name is alive, or devices are simulated.
-pub async fn join(client: &Client, name: &str, version: &str) -> Result<i64, ClusterError> {
+pub async fn join(client: &Client, name: &str, version: &str, keys: &GoodKids) -> Result<i64, ClusterError> {
     if let Some(row) = client.query_opt(SIMULATED, &[]).await? {
         return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
     }
     client.execute(FORGET, &[&(FORGET_MS as f64)]).await?;
-    let row = client.query_opt(JOIN, &[&name, &version, &(TTL_MS as f64), &migrate::newest_known()]).await?;
+    let row = client.query_opt(JOIN, &[&name, &version, &(TTL_MS as f64), &migrate::newest_known(), &Json(keys)]).await?;
     let row = row.ok_or_else(|| ClusterError::NameTaken { name: name.to_owned() })?;
     Ok(row.try_get(0)?)
 }
@@ -173,10 +183,10 @@ pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>,
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
-pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<HeartbeatResult, ClusterError> {
+pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat, keys: &GoodKids) -> Result<HeartbeatResult, ClusterError> {
     let life = TTL_MS as f64;
     let row = client
-        .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms])
+        .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms, &Json(keys)])
         .await?
         .ok_or(ClusterError::Forgotten)?;
     let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
@@ -192,6 +202,15 @@ pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat) -> Result<
     let surplus = seen.surplus(owned.len());
     let first_end = first_end.map(|ms| Duration::from_secs_f64(ms.max(0.0) / 1_000.0));
     Ok(HeartbeatResult { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
+}
+
+/// The good keys of each server of the cluster, by its name. A program from before rotation has the first ones.
+///
+/// # Errors
+/// The database's.
+pub async fn keys(client: &Client) -> Result<Vec<(String, GoodKids)>, ClusterError> {
+    let rows = client.query(KEYS, &[&(KEYS_STALLED_MS as f64)]).await?;
+    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Json<GoodKids>>(1)?.0))).collect()
 }
 
 /// What a node knows of the cluster when it decides how many shards to claim or to release.

@@ -7,6 +7,7 @@ use nyala_store::db::Store;
 use nyala_store::db::clock::Ahead;
 use nyala_store::db::error::DbError;
 use nyala_store::db::lock::{self, SessionId};
+use nyala_store::secrets::{GoodKids, Keyring};
 use tokio::sync::oneshot;
 use tokio::time::{MissedTickBehavior, interval, sleep, sleep_until, timeout};
 use tokio_postgres::{Client, Config};
@@ -39,6 +40,7 @@ pub struct Node {
     config: Config,
     ownership: Ownership,
     notifier: Notifier,
+    keyring: Keyring,
     /// How far the database's clock is ahead of this server's, for `nyala cluster status`.
     clock_ahead_s: Ahead,
     metrics: ClusterMetrics,
@@ -57,18 +59,20 @@ impl Node {
         name: &str,
         ownership: Ownership,
         notifier: Notifier,
+        keyring: Keyring,
         clock_ahead_s: Ahead,
         metrics: ClusterMetrics,
     ) -> Result<Self, ClusterError> {
         let config = store.db.config().clone();
         let (client, _lost) = lock::connect(&config).await?;
-        let id = join(&client, name).await?;
+        let id = join(&client, name, &keyring).await?;
         Ok(Self {
             id,
             name: name.to_owned(),
             config,
             ownership,
             notifier,
+            keyring,
             clock_ahead_s,
             metrics,
             last: LastHeartbeat::default(),
@@ -98,7 +102,7 @@ impl Node {
                 Err(ClusterError::Forgotten) => {
                     // A node without a row owns nothing.
                     self.ownership.learn(self.id, &[]);
-                    self.id = join(&client, &self.name).await?;
+                    self.id = join(&client, &self.name, &self.keyring).await?;
                     tracing::warn!(idnode = self.id, "the others had forgotten this server; it has joined them again");
                 }
                 done => _ = done?,
@@ -124,8 +128,9 @@ impl Node {
     /// Sends one heartbeat. Returns the moment just after the first lease of another server expires.
     async fn heartbeat(&mut self, client: &Client) -> Result<Option<Instant>, ClusterError> {
         let began = Instant::now();
-        let beat = membership::heartbeat(client, self.id, self.last).await?;
+        let beat = membership::heartbeat(client, self.id, self.last, &self.keyring.get().good_kids()).await?;
         let took = began.elapsed();
+        self.keyring.agree(keys_of_servers(client).await?);
         let first_end = beat.first_end.map(|end| Instant::now() + end + AFTER_END);
         self.last = LastHeartbeat {
             took_ms: took.as_secs_f64() * 1_000.0,
@@ -156,6 +161,14 @@ impl Node {
     }
 }
 
+/// The good keys of each server of the cluster.
+///
+/// # Errors
+/// The database's.
+pub async fn keys_of_servers(client: &Client) -> Result<Vec<GoodKids>, ClusterError> {
+    Ok(membership::keys(client).await?.into_iter().map(|(_, keys)| keys).collect())
+}
+
 /// Marks devices of dead servers as offline. Runs until the process ends, separate from the heartbeats, which must not wait for locked rows.
 pub async fn mark_orphans_offline_loop(store: Store, ownership: Ownership) {
     let mut every = interval(ORPHANS_EVERY);
@@ -172,14 +185,15 @@ pub async fn mark_orphans_offline_loop(store: Store, ownership: Ownership) {
     }
 }
 
-async fn join(client: &Client, name: &str) -> Result<i64, ClusterError> {
+async fn join(client: &Client, name: &str, keyring: &Keyring) -> Result<i64, ClusterError> {
+    let keys = keyring.get().good_kids();
     for _ in 1..MAX_NAME_ATTEMPTS {
-        match membership::join(client, name, env!("CARGO_PKG_VERSION")).await {
+        match membership::join(client, name, env!("CARGO_PKG_VERSION"), &keys).await {
             Err(ClusterError::NameTaken { .. }) => sleep(AGAIN).await,
             done => return done,
         }
     }
-    membership::join(client, name, env!("CARGO_PKG_VERSION")).await
+    membership::join(client, name, env!("CARGO_PKG_VERSION"), &keys).await
 }
 
 /// Releases all shards of a server that stops, so that others claim them. Returns when it owns none, after 5 s at the latest.

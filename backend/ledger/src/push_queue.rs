@@ -120,7 +120,7 @@ WITH due AS (
     UPDATE push SET tries = push.tries + 1, due_at = $3 FROM due
     WHERE (push.objek, push.sebab, push.idlangganan) = (due.objek, due.sebab, due.idlangganan) RETURNING push.*
 )
-SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, t.nama_mesin, o.nama AS nama_outlet,
+SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, s.kid, t.nama_mesin, o.nama AS nama_outlet,
        to_char(q.kembali_sampai AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI') AS berlaku_sampai, ",
     laundry_waits!(),
     " AS menunggu
@@ -161,6 +161,8 @@ pub struct Browser {
     pub endpoint: String,
     pub p256dh: Vec<u8>,
     pub auth: Vec<u8>,
+    /// Number of the server's key that it has subscribed with.
+    pub kid: i32,
 }
 
 /// Takes due rows, oldest first, and keeps other servers from them until `until`.
@@ -172,7 +174,9 @@ pub async fn claim(client: &DbClient, now: Timestamp, most: i64, until: Timestam
 fn taken(row: &Row) -> Result<Taken, DbError> {
     let browser = match row.try_get("endpoint")? {
         None => None,
-        Some(endpoint) => Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")? }),
+        Some(endpoint) => {
+            Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")?, kid: row.try_get("kid")? })
+        }
     };
     let text = |name| row.try_get::<_, Option<String>>(name).map(Option::unwrap_or_default);
     Ok(Taken {

@@ -43,13 +43,14 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 19] = [
+pub const VITAL_TASKS: [&str; 20] = [
     "alarm",
     "hub",
     "turn",
     "wheel",
     "reaper",
     "pruning",
+    "keys",
     "push",
     "log",
     "clock",

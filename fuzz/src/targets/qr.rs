@@ -51,7 +51,7 @@ fn scanned(text: &str) {
     }
     if customer::parse(text, &SECRETS, NOW) != Err(QrError::Foreign) {
         let body = code.rsplit_once('.').map(|(body, _)| body);
-        assert_eq!(body.map(|body| signed(body, &SECRETS.qr_pelanggan, MAC_BYTES)).as_deref(), Some(code));
+        assert_eq!(body.map(|body| signed(body, &SECRETS.tokens.in_use().key.qr_pelanggan, MAC_BYTES)).as_deref(), Some(code));
     }
 }
 
@@ -59,7 +59,10 @@ fn scanned(text: &str) {
 fn sealed(payload: &[u8]) {
     for (prefix, kid) in [("NYM1", "1"), ("NYC1", "1"), ("NYM1", "2"), ("NYM", "1")] {
         let body = format!("{prefix}.{kid}.{}", B64.encode(payload));
-        let (sticker, code) = (signed(&body, &SECRETS.qr_mesin, MAC_BYTES), signed(&body, &SECRETS.qr_pelanggan, MAC_BYTES));
+        let (sticker, code) = (
+            signed(&body, &SECRETS.stickers.in_use().key, MAC_BYTES),
+            signed(&body, &SECRETS.tokens.in_use().key.qr_pelanggan, MAC_BYTES),
+        );
         let said = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYM1", "1")).map(|payload: [u8; 12]| {
             let [a, b, c, d, e, f, g, h, i, j, k, l] = payload;
             (MachineId::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes([i, j, k, l]))

@@ -37,7 +37,7 @@ pub fn run(bytes: &[u8]) {
     match kind % KINDS {
         TEXT => text(rest),
         SIGNED => signed_by_us(rest),
-        FORGED => forged(rest, Some(&SECRETS.otp)),
+        FORGED => forged(rest, Some(&SECRETS.tokens.in_use().key.otp)),
         UNSIGNED => forged(rest, None),
         COOKIES => cookies(rest),
         _ => phone(rest),
@@ -45,14 +45,15 @@ pub fn run(bytes: &[u8]) {
 }
 
 fn read(token: &str) -> Option<Claims> {
-    Tokens::new(&SECRETS, DAYS).read(token, NOW).ok()
+    Tokens::new(SECRETS.clone().into(), DAYS).read(token, NOW).ok()
 }
 
 /// Any text: one that passes carries our signature, and in the one form that it has.
 fn text(bytes: &[u8]) {
     let Ok(token) = std::str::from_utf8(bytes) else { return };
     if read(token).is_some() {
-        let signed_again = token.rsplit_once('.').map(|(input, _)| signed(input, &SECRETS.token, SIGNATURE_BYTES));
+        let signed_again =
+            token.rsplit_once('.').map(|(input, _)| signed(input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES));
         assert_eq!(signed_again.as_deref(), Some(token));
     }
 }
@@ -74,7 +75,7 @@ struct Header {
 /// Even with our signature only a token of our kind passes, and says what is written in it.
 fn signed_by_us(bytes: &[u8]) {
     let (header, claims, input) = signing_input(bytes);
-    let told = read(&signed(&input, &SECRETS.token, SIGNATURE_BYTES));
+    let told = read(&signed(&input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES));
     if let Some(told) = told {
         let header = serde_json::from_slice::<Header>(header).ok();
         assert!(header.is_some_and(|header| header.alg == "HS256" && header.kid == "1"));
@@ -90,7 +91,7 @@ fn forged(bytes: &[u8], key: Option<&Key>) {
     match key {
         Some(key) => assert_eq!(read(&signed(&input, key, SIGNATURE_BYTES)), None),
         None => {
-            let short = signed(&input, &SECRETS.token, SIGNATURE_BYTES - 1);
+            let short = signed(&input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES - 1);
             [format!("{input}."), input, short].iter().for_each(|token| assert_eq!(read(token), None, "{token}"));
         }
     }
@@ -99,11 +100,11 @@ fn forged(bytes: &[u8], key: Option<&Key>) {
 fn known(line: &[u8]) -> Option<KnownPhone> {
     let mut headers = HeaderMap::new();
     headers.append(COOKIE, HeaderValue::from_bytes(line).ok()?);
-    KnownPhones::new(&SECRETS, false).of_headers(&headers, NOW)
+    KnownPhones::new(SECRETS.clone().into(), false).of_headers(&headers, NOW)
 }
 
 fn phones_key() -> Key {
-    SECRETS.token.derive("known phone")
+    SECRETS.tokens.in_use().key.token.derive("known phone")
 }
 
 /// A cookie with our signature.
@@ -137,7 +138,7 @@ fn phone(body: &[u8]) {
     let cookie = cookie(body);
     assert_eq!(known(cookie.as_bytes()), expected);
     assert_eq!(known(format!("a=b; nyala_phone=x;{cookie} ; c").as_bytes()), expected);
-    let other = SECRETS.token.mac(body);
+    let other = SECRETS.tokens.in_use().key.token.mac(body);
     let forged = format!("nyala_phone={}", B64.encode([body, &other[..PHONE_TAG_BYTES]].concat()));
     assert_eq!(known(forged.as_bytes()), None);
 }
@@ -149,7 +150,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         NOW_S + 1
     );
     let lines = [header.as_bytes(), claims.as_bytes()].join(&b'\n');
-    let token = signed(&format!("{}.{}", B64.encode(header), B64.encode(&claims)), &SECRETS.token, SIGNATURE_BYTES);
+    let token =
+        signed(&format!("{}.{}", B64.encode(header), B64.encode(&claims)), &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES);
     let mut body = vec![1];
     body.extend(7_i64.to_be_bytes());
     body.extend(3_i32.to_be_bytes());
@@ -180,9 +182,9 @@ mod tests {
         let seeds = seeds();
         assert!(read(std::str::from_utf8(&seeds[0][1..]).unwrap()).is_some());
         let (_, _, input) = signing_input(&seeds[1][1..]);
-        assert!(read(&signed(&input, &SECRETS.token, SIGNATURE_BYTES)).is_some());
+        assert!(read(&signed(&input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES)).is_some());
         // One that the server makes has what the target asks of every token that passes.
-        let minted = Tokens::new(&SECRETS, DAYS).mint(CustomerId::new(7), 3, NOW).unwrap();
+        let minted = Tokens::new(SECRETS.clone().into(), DAYS).mint(CustomerId::new(7), 3, NOW).unwrap();
         assert!(read(&minted).is_some());
         text(minted.as_bytes());
         assert!(known(&seeds[5][1..]).is_some() && known(&seeds[6][1..]).is_some());

@@ -231,7 +231,7 @@ async fn settle(auth: &Auth, counted: Counted, sent: bool) -> Result<(), AuthErr
 }
 
 fn hmac(auth: &Auth, purpose: CodePurpose, telp: &Telp, code: &str) -> [u8; 32] {
-    auth.otp_key.mac(&message(purpose, telp, code))
+    auth.keyring.get().tokens.in_use().key.otp.mac(&message(purpose, telp, code))
 }
 
 /// The input of the HMAC. A number has digits only, so the last separator is unambiguous for any text typed as the code.

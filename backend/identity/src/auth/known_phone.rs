@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala_core::domain::cookie;
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_store::secrets::{Key, Secrets};
+use nyala_store::secrets::{CustomerKeys, Key, Keyring};
 use rand::RngCore;
 
 use super::error::AuthError;
@@ -36,10 +36,15 @@ pub struct KnownPhone {
     pub device: [u8; DEVICE_BYTES],
 }
 
+/// The key of the cookies.
+fn signing(keys: &CustomerKeys) -> Key {
+    keys.token.derive("known phone")
+}
+
 /// Makes and reads the cookies.
 #[derive(Debug)]
 pub struct KnownPhones {
-    key: Key,
+    keyring: Keyring,
     /// The cookie's full name. Another installation on the same host has a different one.
     name: String,
     /// `Secure` on every cookie, also over a plain connection.
@@ -48,9 +53,9 @@ pub struct KnownPhones {
 
 impl KnownPhones {
     /// `always_secure` in production, where every request comes over TLS.
-    pub fn new(secrets: &Secrets, always_secure: bool) -> Self {
-        let name = cookie::name_of(NAME, &secrets.installation());
-        Self { key: secrets.token.derive("known phone"), name, always_secure }
+    pub fn new(keyring: Keyring, always_secure: bool) -> Self {
+        let name = cookie::name_of(NAME, &keyring.get().installation_name());
+        Self { keyring, name, always_secure }
     }
 
     /// The phone of a request with these headers, when it carries a valid cookie. Makes no database query, so it does not check that
@@ -100,7 +105,7 @@ impl KnownPhones {
         let mut device = [0; DEVICE_BYTES];
         rand::rng().fill_bytes(&mut device);
         bytes.extend_from_slice(&device);
-        let tag = self.key.mac(&bytes);
+        let tag = signing(&self.keyring.get().tokens.in_use().key).mac(&bytes);
         bytes.extend_from_slice(&tag[..TAG_BYTES]);
         B64.encode(bytes)
     }
@@ -109,7 +114,8 @@ impl KnownPhones {
         let mut bytes = [0; BODY_BYTES + TAG_BYTES];
         let whole = B64.decode_slice(value, &mut bytes).ok()? == bytes.len();
         let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
-        if !whole || body[0] != FORMAT || !self.key.verifies(body, tag) {
+        let is_ours = || self.keyring.get().tokens_at(now).any(|good| signing(&good.key).verifies(body, tag));
+        if !whole || body[0] != FORMAT || !is_ours() {
             return None;
         }
         let (customer, rest) = body[1..].split_first_chunk()?;
@@ -127,6 +133,8 @@ impl KnownPhones {
 
 #[cfg(test)]
 mod tests {
+    use nyala_store::secrets::Secrets;
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
@@ -139,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_phone_is_known_among_other_cookies_until_its_time_is_over() {
-        let phones = KnownPhones::new(&Secrets::random(), false);
+        let phones = KnownPhones::new(Secrets::random().into(), false);
         let value = phones.value(CustomerId::new(7), 3, NOW);
         for line in [format!("{NAME}={value}"), format!("a=b; {NAME}=x; {NAME}={value} ;c"), format!("{NAME}x=1;{NAME}={value}")]
         {
@@ -154,7 +162,8 @@ mod tests {
 
     #[test]
     fn nobody_else_makes_one() {
-        let (phones, others) = (KnownPhones::new(&Secrets::random(), false), KnownPhones::new(&Secrets::random(), false));
+        let (phones, others) =
+            (KnownPhones::new(Secrets::random().into(), false), KnownPhones::new(Secrets::random().into(), false));
         let good = phones.value(CustomerId::new(7), 3, NOW);
         let mut bytes = B64.decode(&good).unwrap();
         bytes[8] ^= 1; // another customer
@@ -172,7 +181,7 @@ mod tests {
 
     #[test]
     fn each_login_is_a_phone_of_its_own() {
-        let phones = KnownPhones::new(&Secrets::random(), false);
+        let phones = KnownPhones::new(Secrets::random().into(), false);
         let device = || phones.read(&phones.value(CustomerId::new(7), 3, NOW), NOW).unwrap().device;
         assert_ne!(device(), device());
     }
@@ -180,7 +189,7 @@ mod tests {
     #[test]
     fn scripts_and_other_sites_do_not_get_it_and_plain_lines_neither() {
         for (always, over_tls, secure) in [(false, false, false), (false, true, true), (true, false, true)] {
-            let phones = KnownPhones::new(&Secrets::random(), always);
+            let phones = KnownPhones::new(Secrets::random().into(), always);
             let cookies = phones.cookies(CustomerId::new(7), 3, over_tls, &headers(&[]), NOW).unwrap();
             assert_eq!(cookies.len(), 1);
             let cookie = cookies[0].to_str().unwrap();
@@ -195,7 +204,7 @@ mod tests {
     #[test]
     fn a_cookie_with_the_old_name_is_read_and_replaced() {
         let secrets = Secrets::random();
-        let (phones, others) = (KnownPhones::new(&secrets, false), KnownPhones::new(&Secrets::random(), false));
+        let (phones, others) = (KnownPhones::new(secrets.into(), false), KnownPhones::new(Secrets::random().into(), false));
         let (old, foreign) = (phones.value(CustomerId::new(7), 3, NOW), others.value(CustomerId::new(7), 3, NOW));
         let replaced = |line: String| {
             let cookies = phones.cookies(CustomerId::new(7), 3, false, &headers(&[line]), NOW).unwrap();

@@ -25,7 +25,7 @@ use nyala_core::domain::address::Address;
 use nyala_core::domain::id::CustomerId;
 use nyala_store::config::{AuthSettings, ServerSettings};
 use nyala_store::db::Store;
-use nyala_store::secrets::{Key, Secrets};
+use nyala_store::secrets::Keyring;
 use prometheus_client::metrics::gauge::Gauge;
 
 use crate::whatsapp::WhatsApp;
@@ -44,8 +44,8 @@ pub struct Auth {
     passwords: password::Workers,
     store: Store,
     whatsapp: WhatsApp,
-    /// The key of the codes' HMAC.
-    otp_key: Key,
+    /// Has the key of the codes' HMAC.
+    keyring: Keyring,
     settings: AuthSettings,
     codes: code::Codes,
 }
@@ -56,7 +56,7 @@ impl Auth {
     /// # Errors
     /// When the system cannot start a thread.
     pub fn new(
-        secrets: &Secrets,
+        keyring: Keyring,
         config: &ServerSettings,
         store: Store,
         whatsapp: WhatsApp,
@@ -64,9 +64,9 @@ impl Auth {
     ) -> std::io::Result<Self> {
         let login_limits = login_limits::LoginLimits::new(&config.auth, servers.clone());
         Ok(Self {
-            tokens: token::Tokens::new(secrets, config.auth.token_days),
+            tokens: token::Tokens::new(keyring.clone(), config.auth.token_days),
             versions: session::Versions::default(),
-            known_phones: known_phone::KnownPhones::new(secrets, config.is_production()),
+            known_phones: known_phone::KnownPhones::new(keyring.clone(), config.is_production()),
             reset_alarm: reset_alarm::ResetAlarm::new(&config.auth, servers.clone()),
             sent_codes: sent_codes::SentCodes::new(&config.auth),
             code_limits: code_limits::CodeLimits::new(&config.auth),
@@ -74,7 +74,7 @@ impl Auth {
             login_limits,
             store,
             whatsapp,
-            otp_key: secrets.otp.clone(),
+            keyring,
             settings: config.auth.clone(),
             codes: code::Codes::default(),
         })

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 use rand::RngCore;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -50,32 +50,22 @@ impl Claims {
     }
 }
 
-/// Makes and reads tokens with the key of `secrets.toml`.
+/// Makes and reads tokens with the keys of `secrets.toml`.
 pub struct Tokens {
-    header: Header,
-    encoding: EncodingKey,
-    decoding: DecodingKey,
+    keyring: Keyring,
     validation: Validation,
     days: i64,
 }
 
 impl Tokens {
     /// `days`: validity of a token.
-    pub fn new(secrets: &Secrets, days: i64) -> Self {
-        let mut header = Header::new(Algorithm::HS256);
-        header.kid = Some(secrets.kid.clone());
+    pub fn new(keyring: Keyring, days: i64) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_audience(&[AUDIENCE]);
         validation.set_required_spec_claims(&["exp", "aud"]);
         // `read` checks the expiry against the server's clock instead of the library's.
         validation.validate_exp = false;
-        Self {
-            header,
-            encoding: EncodingKey::from_secret(secrets.token.bytes()),
-            decoding: DecodingKey::from_secret(secrets.token.bytes()),
-            validation,
-            days,
-        }
+        Self { keyring, validation, days }
     }
 
     /// A token of version `ver` for the customer `id`, valid from `now`.
@@ -88,7 +78,12 @@ impl Tokens {
         rand::rng().fill_bytes(&mut random);
         let (exp, jti) = (iat + self.days * DAY_S, Some(B64.encode(random)));
         let claims = Claims { id_customer_global: id, ver, aud: AUDIENCE.to_owned(), iat, exp, jti };
-        jsonwebtoken::encode(&self.header, &claims, &self.encoding).map_err(AuthError::broken)
+        let secrets = self.keyring.get();
+        let signing = secrets.tokens.in_use();
+        let mut header = Header::new(Algorithm::HS256);
+        header.kid = Some(signing.kid.to_string());
+        let key = EncodingKey::from_secret(signing.key.token.bytes());
+        jsonwebtoken::encode(&header, &claims, &key).map_err(AuthError::broken)
     }
 
     /// The claims of a token that was made here and has not expired. Does not check its version.
@@ -99,15 +94,21 @@ impl Tokens {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(AuthError::Unauthorized);
         }
-        let data =
-            jsonwebtoken::decode::<Claims>(token, &self.decoding, &self.validation).map_err(|_| AuthError::Unauthorized)?;
-        let live = data.claims.exp.saturating_mul(1000) > now.ms();
-        if live && data.header.kid == self.header.kid { Ok(data.claims) } else { Err(AuthError::Unauthorized) }
+        let unauthorized = |_| AuthError::Unauthorized;
+        let kid = jsonwebtoken::decode_header(token).map_err(unauthorized)?.kid.ok_or(AuthError::Unauthorized)?;
+        let secrets = self.keyring.get();
+        let good = secrets.tokens_at(now).find(|good| good.kid.to_string() == kid).ok_or(AuthError::Unauthorized)?;
+        let key = DecodingKey::from_secret(good.key.token.bytes());
+        let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation).map_err(unauthorized)?.claims;
+        let live = claims.exp.saturating_mul(1000) > now.ms();
+        if live { Ok(claims) } else { Err(AuthError::Unauthorized) }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use nyala_store::secrets::{Secrets, What};
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
@@ -123,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_token_is_valid_for_its_days_and_no_longer() {
-        let tokens = Tokens::new(&Secrets::random(), 30);
+        let tokens = Tokens::new(Secrets::random().into(), 30);
         let token = tokens.mint(CustomerId::new(7), 3, NOW).unwrap();
         let claims = tokens.read(&token, NOW.plus_ms(30 * DAY_S * 1000 - 1)).unwrap();
         assert_eq!((claims.id_customer_global, claims.ver), (CustomerId::new(7), 3));
@@ -133,12 +134,12 @@ mod tests {
     #[test]
     fn each_login_has_its_own_token_id_and_an_older_token_is_identified_by_its_claims() {
         let secrets = Secrets::random();
-        let tokens = Tokens::new(&secrets, 30);
+        let tokens = Tokens::new(secrets.clone().into(), 30);
         let id = |token: &str| tokens.read(token, NOW).unwrap().token_id();
         let token = tokens.mint(CustomerId::new(7), 3, NOW).unwrap();
         assert_eq!(id(&token), id(&token));
         assert_ne!(id(&token), id(&tokens.mint(CustomerId::new(7), 3, NOW).unwrap()));
-        let older = forged(Algorithm::HS256, Some("1"), AUDIENCE, secrets.token.bytes());
+        let older = forged(Algorithm::HS256, Some("1"), AUDIENCE, secrets.tokens.in_use().key.token.bytes());
         assert_eq!(id(&older), id(&older));
         assert_ne!(id(&older), id(&token));
     }
@@ -146,15 +147,15 @@ mod tests {
     #[test]
     fn only_our_key_algorithm_kid_and_audience_pass() {
         let secrets = Secrets::random();
-        let tokens = Tokens::new(&secrets, 30);
-        let ours = secrets.token.bytes();
+        let tokens = Tokens::new(secrets.clone().into(), 30);
+        let ours = secrets.tokens.in_use().key.token.bytes();
         assert!(tokens.read(&forged(Algorithm::HS256, Some("1"), AUDIENCE, ours), NOW).is_ok());
         for token in [
             forged(Algorithm::HS384, Some("1"), AUDIENCE, ours),
             forged(Algorithm::HS256, Some("2"), AUDIENCE, ours),
             forged(Algorithm::HS256, None, AUDIENCE, ours),
             forged(Algorithm::HS256, Some("1"), "other", ours),
-            forged(Algorithm::HS256, Some("1"), AUDIENCE, Secrets::random().token.bytes()),
+            forged(Algorithm::HS256, Some("1"), AUDIENCE, Secrets::random().tokens.in_use().key.token.bytes()),
         ] {
             assert!(tokens.read(&token, NOW).is_err(), "{token}");
         }
@@ -164,7 +165,7 @@ mod tests {
     fn an_unsigned_token_is_refused() {
         use base64::Engine;
         use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
-        let tokens = Tokens::new(&Secrets::random(), 30);
+        let tokens = Tokens::new(Secrets::random().into(), 30);
         let token = tokens.mint(CustomerId::new(7), 1, NOW).unwrap();
         let payload = token.split('.').nth(1).unwrap();
         let none = B64.encode(r#"{"alg":"none","kid":"1","typ":"JWT"}"#);
@@ -172,5 +173,24 @@ mod tests {
         {
             assert!(tokens.read(&text, NOW).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_token_of_the_key_before_is_good_for_thirty_days_after_the_rotation() {
+        let mut secrets = Secrets::random();
+        let old = Tokens::new(secrets.clone().into(), 60).mint(CustomerId::new(7), 1, NOW).unwrap();
+        let first = Tokens::new(secrets.clone().into(), 60);
+        secrets.rotate(What::Tokens, NOW, NOW);
+        let both = Tokens::new(secrets.clone().into(), 60);
+        let new = both.mint(CustomerId::new(7), 1, NOW).unwrap();
+        let kid = |token: &str| jsonwebtoken::decode_header(token).unwrap().kid.unwrap();
+        assert_eq!((kid(&old), kid(&new)), ("1".to_owned(), "2".to_owned()));
+        assert!(first.read(&new, NOW).is_err(), "a server without the new key");
+        let (last, end) = (NOW.plus_ms(30 * DAY_S * 1000 - 1), NOW.plus_ms(30 * DAY_S * 1000));
+        assert!(both.read(&old, last).is_ok() && both.read(&old, end).is_err());
+        assert!(both.read(&new, end).is_ok());
+        secrets.retire(What::Tokens, "1", NOW).unwrap();
+        let retired = Tokens::new(secrets.into(), 60);
+        assert!(retired.read(&old, NOW).is_err() && retired.read(&new, NOW).is_ok());
     }
 }

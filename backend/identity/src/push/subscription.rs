@@ -7,6 +7,7 @@ use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
+use nyala_store::secrets::Kid;
 use p256::PublicKey;
 use web_push_native::Auth;
 
@@ -80,20 +81,27 @@ const LOCK: &str = "SELECT FROM customer_global WHERE id = $1 FOR NO KEY UPDATE"
 const IS_IN: &str = "
 SELECT FROM customer_global WHERE id = $1 AND token_version = $2
     AND NOT EXISTS (SELECT FROM ended_token WHERE id_customer_global = $1 AND token = $3)";
-/// The row may have belonged to another customer. What is queued for that one is then not sent to this browser (`queue::CLAIM`).
+/// The row may have belonged to another customer. What is queued for that one is then not sent to this browser (`queue::CLAIM`). A subscription
+/// that the app sends again keeps the number of the key that it was made with.
 const ADD: &str = "
-INSERT INTO langganan_push (id_customer_global, endpoint, p256dh, auth, token, expires_at, subscribed_at) VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO langganan_push (id_customer_global, endpoint, p256dh, auth, token, expires_at, subscribed_at, kid) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT (endpoint) DO UPDATE SET id_customer_global = EXCLUDED.id_customer_global, p256dh = EXCLUDED.p256dh, auth = EXCLUDED.auth,
-    token = EXCLUDED.token, expires_at = EXCLUDED.expires_at, subscribed_at = EXCLUDED.subscribed_at";
+    token = EXCLUDED.token, expires_at = EXCLUDED.expires_at, subscribed_at = EXCLUDED.subscribed_at,
+    kid = CASE WHEN (langganan_push.p256dh, langganan_push.auth) = (EXCLUDED.p256dh, EXCLUDED.auth) THEN langganan_push.kid ELSE EXCLUDED.kid END";
 const TRIM: &str = "
 DELETE FROM langganan_push WHERE id IN (
     SELECT id FROM langganan_push WHERE id_customer_global = $1 ORDER BY subscribed_at DESC, id DESC OFFSET $2)";
 
-/// Subscribes a browser, also when it had another owner. `false` when the login has ended.
+/// Subscribes a browser, which has the server's key of this number, also when it had another owner. `false` when the login has ended.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn add(client: &mut DbClient, by: Subscriber, new: &Subscription, now: Timestamp) -> Result<bool, DbError> {
+pub async fn add(
+    client: &mut DbClient,
+    by: Subscriber,
+    (new, kid): (&Subscription, Kid),
+    now: Timestamp,
+) -> Result<bool, DbError> {
     let tx = client.transaction().await?;
     let (id, token) = (by.id_customer_global, by.token.as_slice());
     tx.execute(&tx.prepare_cached(LOCK).await?, &[&id]).await?;
@@ -102,7 +110,7 @@ pub async fn add(client: &mut DbClient, by: Subscriber, new: &Subscription, now:
         return Ok(false);
     }
     let (endpoint, key, auth) = (new.endpoint.as_str(), new.p256dh.as_slice(), new.auth.as_slice());
-    tx.execute(&tx.prepare_cached(ADD).await?, &[&id, &endpoint, &key, &auth, &token, &by.expires_at, &now]).await?;
+    tx.execute(&tx.prepare_cached(ADD).await?, &[&id, &endpoint, &key, &auth, &token, &by.expires_at, &now, &kid.get()]).await?;
     tx.execute(&tx.prepare_cached(TRIM).await?, &[&id, &MAX_PER_CUSTOMER]).await?;
     tx.commit().await?;
     Ok(true)

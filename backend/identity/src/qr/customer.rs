@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::{Kid, Secrets};
 
 const PREFIX: &str = "NYC1";
 /// Validity of a code, in milliseconds (docs/contract.md §2).
@@ -27,7 +27,8 @@ pub fn make(secrets: &Secrets, id_customer_global: CustomerId, now: Timestamp) -
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
     payload[8..].copy_from_slice(&now.plus_ms(TTL_MS).ms().to_be_bytes());
-    super::seal(PREFIX, &secrets.kid, &secrets.qr_pelanggan, &payload)
+    let good = secrets.tokens.in_use();
+    super::seal(PREFIX, good.kid, &good.key.qr_pelanggan, &payload)
 }
 
 /// Customers whose pictures are kept in a minute, about 1 KiB each; beyond that each picture is drawn for its request.
@@ -41,6 +42,8 @@ pub struct Pictures(Arc<Mutex<Minute>>);
 #[derive(Debug, Default)]
 struct Minute {
     number: i64,
+    /// The key that signed these codes; `None` before the first one.
+    kid: Option<Kid>,
     by_customer: HashMap<CustomerId, Arc<str>>,
 }
 
@@ -57,10 +60,11 @@ impl Pictures {
         now: Timestamp,
     ) -> Result<Arc<str>, super::png::PictureError> {
         let number = now.ms().div_euclid(MINUTE_MS);
+        let kid = Some(secrets.tokens.in_use().kid);
         {
             let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if minute.number != number {
-                *minute = Minute { number, by_customer: HashMap::new() };
+            if (minute.number, minute.kid) != (number, kid) {
+                *minute = Minute { number, kid, by_customer: HashMap::new() };
             }
             if let Some(kept) = minute.by_customer.get(&id_customer_global) {
                 return Ok(kept.clone());
@@ -69,7 +73,7 @@ impl Pictures {
         let picture: Arc<str> =
             STANDARD.encode(super::png::render(&make(secrets, id_customer_global, now.plus_ms(MINUTE_MS)))?).into();
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if minute.number == number && minute.by_customer.len() < MAX_KEPT {
+        if (minute.number, minute.kid) == (number, kid) && minute.by_customer.len() < MAX_KEPT {
             minute.by_customer.insert(id_customer_global, picture.clone());
         }
         Ok(picture)
@@ -90,7 +94,8 @@ pub struct CustomerCode {
 /// # Errors
 /// When it is not a customer's code of this installation, or has expired.
 pub fn parse(text: &str, secrets: &Secrets, now: Timestamp) -> Result<CustomerCode, QrError> {
-    let payload: [u8; 16] = super::open(PREFIX, &secrets.kid, &secrets.qr_pelanggan, text).ok_or(QrError::Foreign)?;
+    let good = |kid| Some(&secrets.tokens_at(now).find(|good| good.kid == kid)?.key.qr_pelanggan);
+    let payload: [u8; 16] = super::open(PREFIX, good, text).ok_or(QrError::Foreign)?;
     let id_customer_global = payload.first_chunk().copied().map(CustomerId::from_be_bytes).ok_or(QrError::Foreign)?;
     let good_until = payload.last_chunk().copied().map(i64::from_be_bytes).map(Timestamp::from_ms).ok_or(QrError::Foreign)?;
     let made_at = good_until.plus_ms(-TTL_MS - MINUTE_MS);

@@ -16,13 +16,14 @@ pub fn make(secrets: &Secrets, idmesin: MachineId, versions: i32) -> String {
     let mut payload = [0; 12];
     payload[..8].copy_from_slice(&idmesin.to_be_bytes());
     payload[8..].copy_from_slice(&versions.to_be_bytes());
-    super::seal(PREFIX, &secrets.kid, &secrets.qr_mesin, &payload)
+    let good = secrets.stickers.in_use();
+    super::seal(PREFIX, good.kid, &good.key, &payload)
 }
 
 /// The machine's id and the sticker's version; the sticker is revoked when the machine has a newer version. `None` when the text is not
 /// a sticker of this installation.
 pub fn parse(text: &str, secrets: &Secrets) -> Option<(MachineId, i32)> {
-    let payload: [u8; 12] = super::open(PREFIX, &secrets.kid, &secrets.qr_mesin, text)?;
+    let payload: [u8; 12] = super::open(PREFIX, |kid| Some(&secrets.stickers.get(kid)?.key), text)?;
     let idmesin = payload.first_chunk().copied().map(MachineId::from_be_bytes)?;
     let versions = payload.last_chunk().copied().map(i32::from_be_bytes)?;
     Some((idmesin, versions))

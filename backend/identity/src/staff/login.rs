@@ -14,11 +14,11 @@ use super::browser::{self, Browser, Listed};
 use super::ended::SessionEnded;
 use super::error::StaffError;
 use super::operator::principal;
-use super::pin_hash::{PinHash, mixed};
+use super::pin_hash::{self, PinHash, mixed};
 use super::wrong_pins::{PER_WINDOW, WINDOW_MS, counts_since, wait_after};
 use super::{Staff, people};
 use crate::auth::line::Line;
-use crate::auth::password;
+use crate::auth::password::{self, QueuePlace};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const PER_DAY: i64 = 10;
@@ -63,7 +63,7 @@ impl Staff {
         let row = client.query_one(READ, &[&person]).await?;
         let (hash, first_until): (String, Option<Timestamp>) = (row.get(0), row.get(1));
         drop(client); // a hash takes long
-        let right = place.verify(&mixed(&self.pin_key, person, pin), &hash).await;
+        let right = self.verify_pin(&place, (person, pin), &hash).await;
         if !matches!(right, Ok(false)) {
             self.take_back(attempt.id).await?;
         }
@@ -77,11 +77,14 @@ impl Staff {
             (Some(until), _) if until <= self.store.now() => Err(StaffError::FirstPinOver),
             (Some(_), None) => Err(StaffError::MakePin),
             (_, Some(new)) => {
-                let new = place.hash(&mixed(&self.pin_key, person, new)).await?;
+                let new = self.hash_at(&place, (person, new)).await?;
                 self.change_pin(person, &hash, &new).await?;
                 Ok(CheckedPerson { browser, person: listed, pin_hash: new })
             }
-            (None, None) => Ok(CheckedPerson { browser, person: listed, pin_hash: hash }),
+            (None, None) => {
+                let hash = self.renew_hash(&place, (person, pin), hash).await?;
+                Ok(CheckedPerson { browser, person: listed, pin_hash: hash })
+            }
         }
     }
 
@@ -91,7 +94,39 @@ impl Staff {
     /// `TooMany` when too many requests wait there.
     pub async fn hash_pin(&self, address: Address, person: StaffId, pin: &Pin) -> Result<PinHash, StaffError> {
         let place = password::reserve(&self.auth, Line::Address(address))?;
-        Ok(PinHash { person, hash: place.hash(&mixed(&self.pin_key, person, pin)).await? })
+        Ok(PinHash { person, hash: self.hash_at(&place, (person, pin)).await? })
+    }
+
+    /// The stored form of a PIN, mixed with the key in use.
+    async fn hash_at(&self, place: &QueuePlace, (person, pin): (StaffId, &Pin)) -> Result<String, StaffError> {
+        let secrets = self.keyring.get();
+        let good = secrets.pins.in_use();
+        let phc = place.hash(&mixed(&good.key, person, pin)).await?;
+        Ok(pin_hash::stored(good.kid, &phc))
+    }
+
+    /// Whether the PIN is the one of a stored hash.
+    async fn verify_pin(&self, place: &QueuePlace, (person, pin): (StaffId, &Pin), hash: &str) -> Result<bool, StaffError> {
+        let (kid, phc) = pin_hash::parse(hash).ok_or_else(|| StaffError::broken("a PIN's hash is unreadable"))?;
+        let secrets = self.keyring.get();
+        // A PIN whose key was retired cannot be checked.
+        let good = secrets.pins.get(kid).ok_or(StaffError::FirstPinOver)?;
+        Ok(place.verify(&mixed(&good.key, person, pin), phc).await?)
+    }
+
+    /// Hashes a right PIN again that was mixed with an older key, and returns the hash that is stored then.
+    async fn renew_hash(&self, place: &QueuePlace, of: (StaffId, &Pin), hash: String) -> Result<String, StaffError> {
+        const RENEW: &str = "
+            UPDATE petugas SET pin_hash = CASE WHEN pin_hash = $2 THEN $3 ELSE pin_hash END WHERE id_kunci = $1 RETURNING pin_hash";
+        let in_use = self.keyring.get().pins.in_use().kid;
+        if pin_hash::parse(&hash).is_none_or(|(kid, _)| kid >= in_use) {
+            return Ok(hash);
+        }
+        let new = self.hash_at(place, of).await?;
+        let stored: String = self.store.get().await?.query_one(RENEW, &[&of.0, &hash, &new]).await?.get(0);
+        // Another login may have hashed the same PIN again at the same time; a changed PIN begins no session.
+        let is_same = stored == new || self.verify_pin(place, of, &stored).await?;
+        Ok(if is_same { stored } else { hash })
     }
 
     /// Counts an attempt as wrong, unless there were too many.

@@ -21,7 +21,7 @@ use nyala_core::domain::id::TillId;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
 use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::db::Store;
-use nyala_store::secrets::{Key, Secrets};
+use nyala_store::secrets::Keyring;
 use tokio::sync::broadcast;
 
 use crate::auth::Auth;
@@ -44,7 +44,7 @@ pub struct Staff {
     pub store: Store,
     pub tickets: ticket::Tickets,
     auth: Arc<Auth>,
-    pin_key: Key,
+    keyring: Keyring,
     always_secure: bool,
     /// Part of the name of each browser's cookie.
     installation: String,
@@ -55,14 +55,14 @@ pub struct Staff {
 
 impl Staff {
     /// `always_secure`: the cookie is never sent without TLS.
-    pub fn new(store: Store, auth: Arc<Auth>, secrets: &Secrets, always_secure: bool) -> Self {
+    pub fn new(store: Store, auth: Arc<Auth>, keyring: Keyring, always_secure: bool) -> Self {
         Self {
             store,
-            tickets: ticket::Tickets::new(secrets),
+            tickets: ticket::Tickets::new(keyring.clone()),
             auth,
-            pin_key: pin_hash::pin_key(secrets),
             always_secure,
-            installation: secrets.installation(),
+            installation: keyring.get().installation_name(),
+            keyring,
             wrong_codes: Mutex::new(SlidingWindow::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
             lookups: Mutex::new(SlidingWindow::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
             ended: broadcast::channel(ENDED_BACKLOG).0,

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use nyala_core::domain::id::{OutletId, StaffId, TillId, TillSessionId};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_store::secrets::{Key, Secrets};
+use nyala_store::secrets::{CustomerKeys, Key, Keyring};
 
 use super::operator::AtTill;
 
@@ -32,17 +32,22 @@ pub struct TicketOf {
     pub till: AtTill,
 }
 
+/// The key of the tickets.
+fn signing(keys: &CustomerKeys) -> Key {
+    keys.token.derive("till ticket")
+}
+
 /// Issues the tickets, and accepts each once.
 #[derive(Debug)]
 pub struct Tickets {
-    key: Key,
+    keyring: Keyring,
     /// By session and random bytes, with the end of each ticket's validity.
     used: Mutex<HashMap<TillSessionId, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
 }
 
 impl Tickets {
-    pub fn new(secrets: &Secrets) -> Self {
-        Self { key: secrets.token.derive("till ticket"), used: Mutex::default() }
+    pub fn new(keyring: Keyring) -> Self {
+        Self { keyring, used: Mutex::default() }
     }
 
     pub fn issue(&self, of: TicketOf, now: Timestamp) -> String {
@@ -54,7 +59,7 @@ impl Tickets {
         bytes.extend_from_slice(&browser.to_be_bytes());
         bytes.extend_from_slice(&idoutlet.unwrap_or(NO_OUTLET).to_be_bytes());
         bytes.extend_from_slice(&rand::random::<[u8; RANDOM_BYTES]>());
-        let tag = self.key.mac(&bytes);
+        let tag = signing(&self.keyring.get().tokens.in_use().key).mac(&bytes);
         bytes.extend_from_slice(&tag[..TAG_BYTES]);
         B64.encode(bytes)
     }
@@ -64,7 +69,8 @@ impl Tickets {
         let mut bytes = [0; BODY_BYTES + TAG_BYTES];
         let whole = B64.decode_slice(text, &mut bytes).ok()? == bytes.len();
         let (body, tag) = bytes.split_first_chunk::<BODY_BYTES>()?;
-        if !whole || !self.key.verifies(body, tag) {
+        let is_ours = || self.keyring.get().tokens_at(now).any(|good| signing(&good.key).verifies(body, tag));
+        if !whole || !is_ours() {
             return None;
         }
         let (numbers, random) = body.split_last_chunk::<RANDOM_BYTES>()?;
@@ -89,6 +95,8 @@ impl Tickets {
 
 #[cfg(test)]
 mod tests {
+    use nyala_store::secrets::Secrets;
+
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
@@ -99,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_ticket_is_good_once_and_for_a_minute() {
-        let tickets = Tickets::new(&Secrets::random());
+        let tickets = Tickets::new(Secrets::random().into());
         let ticket = tickets.issue(OF, NOW);
         assert_eq!(tickets.take("another", NOW), None);
         assert_eq!(tickets.take(&ticket, NOW), Some(OF));
@@ -120,13 +128,13 @@ mod tests {
     #[test]
     fn it_is_valid_only_where_the_keys_are_the_same() {
         let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(OutletId::new(9)), ..OF.till }, ..OF });
-        let ticket = Tickets::new(&secrets).issue(of, NOW);
-        assert_eq!(Tickets::new(&secrets).take(&ticket, NOW), Some(of));
-        assert_eq!(Tickets::new(&Secrets::random()).take(&ticket, NOW), None);
+        let ticket = Tickets::new(secrets.clone().into()).issue(of, NOW);
+        assert_eq!(Tickets::new(secrets.clone().into()).take(&ticket, NOW), Some(of));
+        assert_eq!(Tickets::new(Secrets::random().into()).take(&ticket, NOW), None);
         for at in 0..BODY_BYTES + TAG_BYTES {
             let mut bytes = B64.decode(&ticket).unwrap();
             bytes[at] ^= 1;
-            assert_eq!(Tickets::new(&secrets).take(&B64.encode(bytes), NOW), None, "byte {at}");
+            assert_eq!(Tickets::new(secrets.clone().into()).take(&B64.encode(bytes), NOW), None, "byte {at}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod devices;
 pub mod files;
+pub mod key_file;
 mod listener;
 mod metrics_port;
 pub mod openapi;
@@ -17,6 +18,7 @@ use actix_web::web::{Data, ServiceConfig};
 
 use nyala_cluster::Ownership;
 use nyala_cluster::metrics::ClusterMetrics;
+use nyala_cluster::node::keys_of_servers;
 use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::rate_limit::purchases::PurchaseRate;
@@ -26,7 +28,7 @@ use nyala_identity::staff::Staff;
 use nyala_identity::whatsapp::WhatsApp;
 use nyala_machines::device::Drivers;
 use nyala_machines::device::mqtt::driver::Mqtt;
-use nyala_machines::device::mqtt::tls::Authority;
+use nyala_machines::device::mqtt::tls::DeviceTls;
 use nyala_machines::device::sim::Sim;
 use nyala_machines::machines::{MachineParts, Machines};
 use nyala_machines::threads::Threads;
@@ -35,7 +37,7 @@ use nyala_store::config::ServerSettings;
 use nyala_store::db::pool::{Db, PoolLimits, StatementLimits};
 use nyala_store::db::writes::Writes;
 use nyala_store::db::{Store, clock, keys, late_clock, lock, migrate};
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 use nyala_web::health::reasons::Reasons;
 use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
@@ -56,7 +58,7 @@ pub struct AppState {
     pub writes: Writes,
     /// Whether the worker threads turn.
     pub threads: Threads,
-    pub secrets: Arc<Secrets>,
+    pub keyring: Keyring,
     pub auth: Arc<Auth>,
     pub staff: Arc<Staff>,
     pub whatsapp: WhatsApp,
@@ -110,7 +112,10 @@ impl AppState {
         let recovery = db.apart();
         let (mut client, _lost) = lock::connect(db.config()).await?;
         migrate::run(&mut client).await?;
-        let secrets = keys::load_or_create(&mut client, &config.data.dir).await?;
+        let keyring = Keyring::from(keys::load_or_create(&mut client, &config.data.dir).await?);
+        if config.cluster.enabled {
+            keyring.agree(keys_of_servers(&client).await?);
+        }
         let clock = match clock {
             Some(clock) => clock,
             None => {
@@ -129,18 +134,18 @@ impl AppState {
             None => Ownership::default(),
             Some(_) => Ownership::shared(cluster.clone(), Duration::from_secs(config.cluster.failover_s)),
         };
-        let auth = Arc::new(Auth::new(&secrets, &config, store.clone(), whatsapp.clone(), &ownership)?);
-        let staff = Arc::new(Staff::new(store.clone(), auth.clone(), &secrets, config.is_production()));
+        let auth = Arc::new(Auth::new(keyring.clone(), &config, store.clone(), whatsapp.clone(), &ownership)?);
+        let staff = Arc::new(Staff::new(store.clone(), auth.clone(), keyring.clone(), config.is_production()));
         let sim = Arc::new(Sim::open(&config.data.dir, (config.mesin.sim_min_ms, config.mesin.sim_max_ms))?);
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
-        let push = Arc::new(Push::new(&secrets, &config.push, store.clone())?);
+        let push = Arc::new(Push::new(keyring.clone(), &config.push, store.clone()));
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone(), config.backup.is_on());
-        let authority = if config.mqtt.tls { Some(Authority::of(&secrets)?) } else { None };
+        let host = config.device_host().filter(|_| config.mqtt.tls);
+        let tls = host.map(|host| DeviceTls::new(keyring.clone(), host)).transpose()?;
         let devices = metrics.machines.devices.clone();
-        let tls = (authority, config.device_host());
         let notifier =
             config.cluster.nats()?.map_or_else(Notifier::default, |_| Notifier::new(metrics.cluster.notifications.clone()));
-        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt)?);
+        let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt));
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
@@ -162,7 +167,7 @@ impl AppState {
             connections_per_thread,
             writes: Writes::default(),
             threads: Threads::default(),
-            secrets: Arc::new(secrets),
+            keyring,
             auth,
             staff,
             whatsapp,
@@ -199,7 +204,7 @@ impl AppState {
             .app_data(Data::new(self.metrics.http.clone()))
             .app_data(Data::new(cross_site::origins(&self.config.http)))
             .app_data(Data::from(self.config.clone()))
-            .app_data(Data::from(self.secrets.clone()))
+            .app_data(Data::new(self.keyring.clone()))
             .app_data(Data::from(self.auth.clone()))
             .app_data(Data::from(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))

@@ -301,7 +301,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
         Some(name) => {
             let own = state.machines.ownership();
             let (clock, cluster) = (state.metrics.clock_distance.clone(), state.metrics.cluster.clone());
-            let node = Node::join(&state.store, name, own.clone(), state.notifier.clone(), clock, cluster)
+            let node = Node::join(&state.store, name, own.clone(), state.notifier.clone(), state.keyring.clone(), clock, cluster)
                 .await
                 .map_err(AppError::internal)?;
             vital::spawn("node", node.live());

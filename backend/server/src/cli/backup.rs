@@ -7,6 +7,7 @@ use nyala_store::backup::owner;
 use nyala_store::backup::service::BackupService;
 use nyala_store::clock::Clock;
 use nyala_store::db::Store;
+use nyala_store::secrets::Keyring;
 
 use super::context::{self, CommandContext};
 use super::{CommonArgs, Failure, output};
@@ -49,9 +50,9 @@ async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
         ));
     }
     let store = Store { db: k.db.clone(), clock: Clock::running_from(k.now) };
-    let secrets = k.secrets().await?;
+    let keyring = Keyring::from(k.secrets().await?);
     let postgres = (k.url.as_str(), k.programs_dir.as_deref());
-    let service = BackupService::prepare(&store, &k.config.backup, &secrets, postgres, Default::default()).await?;
+    let service = BackupService::prepare(&store, &k.config.backup, &keyring, postgres, Default::default()).await?;
     owner::give_to_owner(&k.config.backup.dir)?;
     Ok(service)
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use nyala_cluster::node::keys_of_servers;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::clock::database_now;
@@ -36,15 +37,16 @@ const CURE: &str = "run this in the server's working directory with the server's
                     only `nyala serve`, `migrate` and `seed` make what is missing";
 
 impl CommandContext {
-    /// The keys of `secrets.toml`, which the server has made.
+    /// The keys of `secrets.toml`, which the server has made. Those are in use that every server has.
     pub async fn secrets(&self) -> Result<Secrets, Failure> {
         let dir = &self.config.data.dir;
         let secrets = Secrets::load(dir)?.ok_or_else(|| {
             let file = Secrets::file(dir);
             Failure::new(format!("{} is not there, and this command makes no keys: {CURE}", file.display()))
         })?;
-        keys::belongs(&**self.client().await?, &secrets, dir).await?;
-        Ok(secrets)
+        let client = self.client().await?;
+        let secrets = keys::belonging(&**client, secrets, dir).await?;
+        Ok(secrets.used_by(&keys_of_servers(&client).await?))
     }
 
     /// The same; made when this is the first start (see `Secrets`).

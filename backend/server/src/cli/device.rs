@@ -13,7 +13,7 @@ use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::scope::Scope;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, RequestedKey};
-use nyala_machines::device::mqtt::tls::Authority;
+use nyala_machines::device::mqtt::tls;
 
 use super::context::{self, CommandContext, PRINCIPAL};
 use super::{CommonArgs, DEVICE_SIM, Failure, output};
@@ -71,8 +71,8 @@ const fn by(k: &CommandContext) -> By<'static> {
 }
 
 async fn configured_endpoint(k: &CommandContext) -> Result<DeviceEndpoint, Failure> {
-    let authority = if k.config.mqtt.tls { Some(Authority::of(&k.secrets().await?)?) } else { None };
-    Ok(DeviceEndpoint::of(&k.config, authority.as_ref())?)
+    let ca = if k.config.mqtt.tls { Some(tls::trusted(&k.secrets().await?)?) } else { None };
+    Ok(DeviceEndpoint::of(&k.config, ca)?)
 }
 
 async fn make(k: &CommandContext, id: MachineId, turn: RequestedKey) -> Result<(), Failure> {

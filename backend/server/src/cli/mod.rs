@@ -19,6 +19,7 @@ mod profile;
 mod qr;
 mod restore;
 mod restored;
+mod secrets;
 mod seed;
 mod serve;
 mod topup;
@@ -111,6 +112,9 @@ enum Command {
     Restore(restore::Restore),
     /// Say that the database was restored in a way that it does not show by itself: ids and epochs jump ahead. No server may run
     Restored(restored::Restored),
+    /// The keys of secrets.toml
+    #[command(subcommand)]
+    Secrets(secrets::SecretsCommand),
     /// The servers that share a database
     #[command(subcommand)]
     Cluster(cluster::ClusterCommand),
@@ -136,6 +140,7 @@ pub fn main() -> ExitCode {
         Command::Qr(qr) => qr.run(&common),
         Command::Topup(topup) => topup.run(&common),
         Command::Audit(audit) => audit.run(&common),
+        Command::Secrets(secrets) => secrets.run(&common),
         Command::Cluster(cluster) => cluster.run(&common),
         Command::Config(config) => config.run(&common),
     })

@@ -26,6 +26,7 @@ use tokio_postgres::Client;
 use super::{CommonArgs, Failure, NewDatabase, context, descriptors, profile};
 use crate::app::AppState;
 use crate::app::devices;
+use crate::app::key_file::KeyFile;
 use crate::app::server::{self, RunningServer};
 use crate::app::waiting;
 use crate::demo::{self, Seeded};
@@ -80,6 +81,8 @@ fn raise_descriptor_limit() {
 /// port is reported at once.
 async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
+    // From the first moment on: without a handler the signal ends the process.
+    let reload = signal(SignalKind::hangup())?;
     let listener = server::bind(&config)?;
     let devices = devices::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve, new_database)?;
@@ -107,9 +110,11 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
         tx.commit().await?;
     }
     profile::enter_production(&state).await?;
-    if state.config.dev.seed_demo && demo::seed(&state.store.db, &state.secrets, state.store.now()).await? == Seeded::Now {
+    if state.config.dev.seed_demo && demo::seed(&state.store.db, &state.keyring.get(), state.store.now()).await? == Seeded::Now {
         tracing::info!("the demo is seeded");
     }
+    let follow = KeyFile::of(&state).await?;
+    vital::spawn("keys", follow.follow_loop(state.clone(), reload));
     let address = listener.local_addr()?;
     let device_address = devices::address(devices.as_ref());
     let (server, running) = server::start(&state, listener, devices)?;
@@ -142,7 +147,7 @@ async fn backup(state: &AppState, source: &Source) -> Result<Option<Arc<BackupSe
     }
     let (programs, metrics) = (source.programs_dir(), state.metrics.backup.clone());
     let postgres = (source.url(), programs.as_deref());
-    let backup = BackupService::prepare(&state.store, settings, &state.secrets, postgres, metrics).await?;
+    let backup = BackupService::prepare(&state.store, settings, &state.keyring, postgres, metrics).await?;
     let (dir, data) = (&settings.dir, &state.config.data.dir);
     let disk = |folder: &Path| std::fs::metadata(folder).map(|meta| meta.dev()).ok();
     if disk(dir) == disk(data) {

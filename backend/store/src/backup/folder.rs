@@ -30,7 +30,7 @@ const FORMAT: u32 = 1;
 pub struct Description {
     pub format: u32,
     pub system_identifier: i64,
-    /// Of the keys in `secrets.toml`.
+    /// Of the installation, as in `secrets.toml`.
     pub fingerprint: String,
     /// PostgreSQL's major version.
     pub major: u32,
@@ -90,7 +90,7 @@ impl BackupFolder {
         for path in [dir.to_owned(), folder.wal(), folder.bases_dir()] {
             make_dir(&path)?;
         }
-        let fingerprint = hex(&secrets.fingerprint());
+        let fingerprint = secrets.installation().to_string();
         let found = if dir.join("backup.toml").exists() { Some(Self::open(dir)?.1) } else { None };
         if let Some(found) = found.as_ref().filter(|found| found.system_identifier != system_identifier) {
             return Err(BackupError::OtherDatabase {
@@ -161,8 +161,8 @@ impl BackupFolder {
     /// # Errors
     /// When they cannot be written.
     pub fn keep_secrets(&self, secrets: &Secrets) -> Result<(), BackupError> {
-        let text = toml::to_string(secrets).map_err(|e| BackupError::Refused(e.to_string()))?;
-        if fs::read_to_string(Secrets::file(&self.0)).is_ok_and(|kept| kept == text) {
+        let kept = Secrets::load(&self.0).ok().flatten();
+        if kept.is_some_and(|kept| kept.fingerprint() == secrets.fingerprint()) {
             return Ok(());
         }
         secrets.write(&self.0).map_err(|e| BackupError::Refused(e.to_string()))
@@ -298,8 +298,4 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()?;
     fs::rename(&beside, path)?;
     path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -12,7 +12,7 @@ use nyala_core::domain::timestamp::Timestamp;
 
 use super::base::unpack;
 use super::error::BackupError;
-use super::folder::{BackupFolder, Base, Description, hex, make_dir};
+use super::folder::{BackupFolder, Base, Description, make_dir};
 use super::log::{self, Lineage, Log, WalRange, is_history, segment_number};
 use crate::config::ServerSettings;
 use crate::db::history::{self, Cause, Jump, Plan};
@@ -140,7 +140,7 @@ fn lock(data_dir: &Path) -> Result<File, BackupError> {
 /// The backup's keys, and whether the data folder has them already. It must have nothing else.
 fn check_data_dir(data_dir: &Path, folder: &BackupFolder, description: &Description) -> Result<(Secrets, bool), BackupError> {
     let load = |dir: &Path| Secrets::load(dir).map_err(|e| BackupError::Refused(e.to_string()));
-    let of = |secrets: &Secrets| hex(&secrets.fingerprint());
+    let of = |secrets: &Secrets| secrets.installation().to_string();
     let kept = load(folder.path())?;
     let there = load(data_dir)?;
     let refused = |why: String| BackupError::Refused(format!("{} cannot take the restore: {why}", data_dir.display()));
@@ -155,6 +155,8 @@ fn check_data_dir(data_dir: &Path, folder: &BackupFolder, description: &Descript
         (Some(there), _) if of(&there) != description.fingerprint => {
             Err(refused("its secrets.toml has other keys than the backup; move it away".to_owned()))
         }
+        // Keys were rotated since that file was put there.
+        (Some(there), Some(kept)) if of(&kept) == description.fingerprint && kept.is_newer_than(&there) => Ok((kept, false)),
         (Some(there), _) => Ok((there, true)),
         (None, Some(kept)) if of(&kept) == description.fingerprint => Ok((kept, false)),
         (None, _) => Err(BackupError::NotABackup {

@@ -18,7 +18,7 @@ use super::programs::{Programs, SLOT};
 use super::status::Status;
 use crate::config::BackupSettings;
 use crate::db::{Store, history};
-use crate::secrets::Secrets;
+use crate::secrets::Keyring;
 
 /// How often a server renews its claim on the folder, and after which time without renewal another server may take it.
 const CLAIM_EVERY: Duration = Duration::from_secs(15);
@@ -40,7 +40,7 @@ const JAKARTA_MS: i64 = 7 * 3_600_000;
 pub struct BackupService {
     store: Store,
     settings: BackupSettings,
-    secrets: Secrets,
+    keyring: Keyring,
     folder: BackupFolder,
     programs: Programs,
     metrics: BackupMetrics,
@@ -57,7 +57,7 @@ impl BackupService {
     pub async fn prepare(
         store: &Store,
         settings: &BackupSettings,
-        secrets: &Secrets,
+        keyring: &Keyring,
         (url, postgres): (&str, Option<&Path>),
         metrics: BackupMetrics,
     ) -> Result<Self, BackupError> {
@@ -68,10 +68,10 @@ impl BackupService {
         let (identifier, major): (i64, i32) = (row.get(0), row.get(1));
         let major = major.unsigned_abs();
         let programs = Programs::find(&settings.bin_dir, postgres, major, url)?;
-        let folder = BackupFolder::prepare(&settings.dir, identifier, secrets, major)?;
+        let folder = BackupFolder::prepare(&settings.dir, identifier, &keyring.get(), major)?;
         let claim = Claim::of(history::instance(&client).await?.unwrap_or_default());
-        let (store, settings, secrets) = (store.clone(), settings.clone(), secrets.clone());
-        Ok(Self { store, settings, secrets, folder, programs, metrics, claim, base_needed: Notify::new() })
+        let (store, settings, keyring) = (store.clone(), settings.clone(), keyring.clone());
+        Ok(Self { store, settings, keyring, folder, programs, metrics, claim, base_needed: Notify::new() })
     }
 
     /// Takes a base backup now and returns its name.
@@ -85,7 +85,7 @@ impl BackupService {
     /// # Errors
     /// When the folder or the database cannot be read.
     pub async fn status(&self) -> Result<Status, BackupError> {
-        Status::read(&**self.store.get().await?, &self.folder, &self.secrets).await
+        Status::read(&**self.store.get().await?, &self.folder, &self.keyring.get()).await
     }
 
     /// Runs until the process ends. Nothing of it stops a sale.
@@ -115,11 +115,16 @@ impl BackupService {
     }
 
     async fn renew(&self) {
+        let mut changes = self.keyring.changes();
         loop {
-            if let Err(e) = self.folder.keep_secrets(&self.secrets) {
+            let secrets = changes.borrow_and_update().clone();
+            if let Err(e) = self.folder.keep_secrets(&secrets) {
                 self.failed("secrets", &e);
             }
-            sleep(CLAIM_EVERY).await;
+            tokio::select! {
+                () = sleep(CLAIM_EVERY) => {}
+                _ = changes.changed() => continue,
+            }
             if let Err(e) = self.folder.claim(&self.claim, CLAIM_STALE_S) {
                 self.failed("claim", &e);
             }

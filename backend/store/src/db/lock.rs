@@ -252,6 +252,14 @@ async fn lock(client: &Client, part: &Part) -> Result<(), LockError> {
     }
 }
 
+/// Whether a server that is alone runs on this database.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn is_served_alone(client: &Client) -> Result<bool, Error> {
+    Ok(holders(client, key(SERVER_LOCK)).await?.0)
+}
+
 /// How `pg_locks` names a lock with one number.
 fn key(number: i64) -> (u32, u32, i16) {
     let [a, b, c, d, e, f, g, h] = number.to_be_bytes();

@@ -45,7 +45,8 @@ fn older_token(app: &TestApp, siti: &Customer, age_s: i64) -> String {
     let iat = app.now().ms() / 1000 - age_s;
     let claims = json!({"id_customer_global": siti.id, "ver": 1, "aud": "nyala-pelanggan", "iat": iat, "exp": iat + 30 * DAY_S});
     let header = Header { kid: Some("1".to_owned()), ..Header::new(Algorithm::HS256) };
-    jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(app.state.secrets.token.bytes())).unwrap()
+    jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(app.state.keyring.get().tokens.in_use().key.token.bytes()))
+        .unwrap()
 }
 
 #[actix_web::test]

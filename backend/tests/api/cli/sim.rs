@@ -69,7 +69,7 @@ async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let folder = Folder::new();
     let ca = folder.0.join("ca.pem");
-    fs::write(&ca, app.state.mqtt.authority().unwrap().pem()).unwrap();
+    fs::write(&ca, app.state.mqtt.trusted().unwrap().unwrap()).unwrap();
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("[::1]:{}", given.port));
     let ca = ca.to_str().unwrap();
     let _devices = Devices::start(&["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at, "--ca", ca]);

@@ -242,14 +242,15 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
 async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
     let app = TestApp::spawn().await;
     let client = app.state.store.get().await.unwrap();
-    let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1"));
+    let good = app.state.keyring.get().good_kids();
+    let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1", &good));
     let (me, second, third) = (me.await.unwrap(), second.await.unwrap(), third.await.unwrap());
     let lives = async |node: i64, left: &str| {
         let live = "UPDATE node SET alive_until = clock_timestamp() + $2::TEXT::INTERVAL WHERE idnode = $1";
         client.execute(live, &[&node, &left]).await.unwrap();
     };
     let first_end_s = async || {
-        let beat = membership::heartbeat(&client, me, LastHeartbeat::default()).await.unwrap();
+        let beat = membership::heartbeat(&client, me, LastHeartbeat::default(), &good).await.unwrap();
         beat.first_end.map(|end| end.as_secs())
     };
     lives(second, "1 hour").await;
@@ -270,7 +271,7 @@ async fn the_oldest_live_release_is_that_of_the_server_that_knows_the_fewest_mig
     let oldest =
         async || membership::oldest_live_release(&client).await.unwrap().map(|it| (it.name.clone(), it.can_read(newest)));
     assert_eq!(oldest().await, None, "a single server has no row");
-    membership::join(&client, "n1", "2").await.unwrap();
+    membership::join(&client, "n1", "2", &app.state.keyring.get().good_kids()).await.unwrap();
     client.execute("UPDATE node SET alive_until = 'infinity'", &[]).await.unwrap();
     assert_eq!(oldest().await, Some(("n1".to_owned(), true)));
     // As the releases before `node.knows` join, and one of after it that knows less.

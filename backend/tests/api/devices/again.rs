@@ -14,7 +14,7 @@ const UNKNOWN: &str = "6f1d6c1e-0000-4000-8000-000000000001";
 
 impl TestApp {
     async fn described(&self, given: &Given, by: &Customer) -> Value {
-        let qr = nyala_identity::qr::machine::make(&self.state.secrets, given.idmesin, 1);
+        let qr = nyala_identity::qr::machine::make(&self.state.keyring.get(), given.idmesin, 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
         self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok()["data_mesin"].clone()
     }

@@ -105,7 +105,7 @@ impl TestApp {
 
     /// The status in `get_layanan` for a customer who scans the machine.
     pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
-        let qr = nyala_identity::qr::machine::make(&self.state.secrets, MachineId::new(idmesin), 1);
+        let qr = nyala_identity::qr::machine::make(&self.state.keyring.get(), MachineId::new(idmesin), 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
         let told = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
         told["data_mesin"]["status"].as_str().unwrap().to_owned()

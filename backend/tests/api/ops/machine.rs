@@ -17,7 +17,7 @@ async fn a_new_machine_can_be_scanned_and_typed() {
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let made = app.ops(&key, "mesin", &json!({"idoutlet": outlet.idoutlet, "nama": "Mesin 1", "driver": "sim"})).await.ok();
     let (id, qr, code) = (made["id"].as_i64().unwrap(), made["qr"].as_str().unwrap(), made["kode"].as_str().unwrap());
-    assert_eq!(qr::machine::parse(qr, &app.state.secrets).map(|(idmesin, _)| idmesin), Some(MachineId::new(id)));
+    assert_eq!(qr::machine::parse(qr, &app.state.keyring.get()).map(|(idmesin, _)| idmesin), Some(MachineId::new(id)));
     assert_eq!(MachineCode::parse(code).unwrap().as_str(), code);
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     for text in [qr.to_owned(), code.to_owned(), code.to_lowercase()] {
@@ -52,7 +52,7 @@ async fn many_machines_have_each_a_name_and_a_code() {
     assert!(machine.is_sorted_by_key(|m| m["id"].as_i64()), "ids rise with the numbers");
     for (n, m) in machine.iter().enumerate() {
         let id = m["id"].as_i64().unwrap();
-        let sticker = qr::machine::parse(m["qr"].as_str().unwrap(), &app.state.secrets);
+        let sticker = qr::machine::parse(m["qr"].as_str().unwrap(), &app.state.keyring.get());
         assert_eq!(sticker.map(|(idmesin, _)| idmesin), Some(MachineId::new(id)));
         let row = app.db.query_one("SELECT nama, kode FROM mesin WHERE idmesin = $1", &[&id]).await.unwrap();
         assert_eq!((row.get::<_, String>(0), row.get::<_, &str>(1)), (format!("Mesin {}", n + 1), m["kode"].as_str().unwrap()));

@@ -60,7 +60,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
-    let qr = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let qr = nyala_identity::qr::customer::make(&app.state.keyring.get(), siti.id, app.now());
     let body = |qr: &str| json!({"qr": qr, "idoutlet": outlet.idoutlet, "nominal": 1000});
     app.advance_s(5 * 60);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
@@ -68,7 +68,7 @@ async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
     let late = app.ops(&key, "topup", &body(&qr)).await;
     assert_eq!(late.status, 422, "{}", late.message);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
-    let sticker = nyala_identity::qr::machine::make(&app.state.secrets, MachineId::new(1), 1);
+    let sticker = nyala_identity::qr::machine::make(&app.state.keyring.get(), MachineId::new(1), 1);
     let forged = nyala_identity::qr::customer::make(&nyala_store::secrets::Secrets::random(), siti.id, app.now());
     for bad in [sticker.as_str(), &forged, "", "https://example.com", "\u{0}"] {
         let answer = app.ops(&key, "topup", &body(bad)).await;

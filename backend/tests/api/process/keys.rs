@@ -92,7 +92,7 @@ async fn of_two_first_starts_one_serves_and_the_other_leaves_no_keys() {
     assert!(loser.log().contains("secrets.toml is gone but the database has been served"), "{}", loser.log());
     assert!(!loser.keys().exists());
     let kept = Secrets::load(&winner.dir).unwrap().unwrap();
-    assert_eq!(first.fingerprint().await, kept.fingerprint());
+    assert_eq!(first.fingerprint().await, kept.installation().bytes());
     for (server, _) in &mut servers {
         let _ = server.kill();
         server.wait().unwrap();

@@ -14,6 +14,7 @@ mod log;
 mod malformed;
 mod restart;
 mod restored;
+mod rotation;
 mod server_lock;
 mod start;
 mod stop;
@@ -307,6 +308,12 @@ impl Site {
 
     pub async fn buy(&self, shop: &Shop) -> Result<Answer, String> {
         self.ask("POST", "/scan/v1/transaksi/create_snap_transaksi", &shop.token, &shop.body).await
+    }
+
+    /// What a phone is answered that has scanned this sticker.
+    async fn scan(&self, token: &str, sticker: &Value) -> Answer {
+        let body = json!({"qr": sticker, "limit": 10, "skip": 0, "search": ""});
+        self.ask("POST", "/scan/v1/transaksi/get_layanan", token, &body).await.unwrap()
     }
 
     /// States of all stored purchases.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use actix_web::rt::time::sleep;
+use actix_web::rt::time::{sleep, timeout};
 use futures_util::future::join_all;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -272,4 +272,49 @@ async fn every_answered_receipt_is_there_after_a_restore() {
         assert!(said.contains(why), "{args:?}: {said}");
         assert!(!private.site.data.join("postgres").exists());
     }
+}
+
+#[actix_web::test]
+async fn rotated_keys_come_back_with_their_database() {
+    let mut private = Private::new().await;
+    if std::fs::read_dir("/usr/lib/postgresql").is_err() {
+        eprintln!("SKIPPED: PostgreSQL's client programs are not installed (apt-get install postgresql-client)");
+        return;
+    }
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    let (backup, set) = (private.backup.display().to_string(), format!("backup.dir={}", private.backup.display()));
+    private.site.run(&["backup", "base", "--set", &set]).await.unwrap();
+    let file = private.site.data.join("secrets.toml");
+    let first = std::fs::read(&file).unwrap();
+    assert_eq!(private.site.run(&["secrets", "rotate", "stickers"]).await.unwrap(), "stickers: 1 -> 2\n");
+    let rotated = std::fs::read(&file).unwrap();
+    let copied = async {
+        while std::fs::read(private.backup.join("secrets.toml")).unwrap() != rotated {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    // Before it would be copied by the clock.
+    timeout(Duration::from_secs(8), copied).await.expect("a copy at the change");
+    let sticker = private.machine(&shop).await["qr"].clone();
+    let status = private.site.run(&["backup", "status", "--set", &set]).await.unwrap();
+    assert!(status.contains("secrets: copied"), "{status}");
+    private.lose_everything().await;
+
+    // The folder has a copy from before the rotation: the backup's is newer.
+    std::fs::create_dir_all(&private.site.data).unwrap();
+    std::fs::write(&file, &first).unwrap();
+    private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap();
+    assert_eq!(std::fs::read(&file).unwrap(), rotated);
+    private.serve_with_backup().await;
+    private.site.scan(&shop.token, &sticker).await.ok();
+    private.site.run(&["secrets", "retire", "stickers", "1"]).await.unwrap();
+    // A database of before the rotation takes the file that is ahead of it.
+    let session = private.session().await;
+    session.batch_execute("DELETE FROM secrets_kid WHERE kid = 2; UPDATE secrets_kid SET retired_at = NULL").await.unwrap();
+    private.stop().await;
+    private.serve_with_backup().await;
+    let list = private.site.run(&["secrets", "list"]).await.unwrap();
+    assert!(list.lines().any(|line| line.starts_with("stickers 2 ") && line.ends_with(" good")), "{list}");
+    assert_eq!(list.lines().count(), 5, "{list}");
 }

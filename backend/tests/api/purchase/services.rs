@@ -43,9 +43,9 @@ async fn what_is_no_sticker_of_ours_is_not_found() {
     let (revoked, retired) = (app.machine(outlet, "M1").await, app.machine(outlet, "M2").await);
     app.db.execute("UPDATE mesin SET qr_versi = 2 WHERE idmesin = $1", &[&revoked.idmesin]).await.unwrap();
     app.db.execute("UPDATE mesin SET aktif = FALSE WHERE idmesin = $1", &[&retired.idmesin]).await.unwrap();
-    let customers_own = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let customers_own = nyala_identity::qr::customer::make(&app.state.keyring.get(), siti.id, app.now());
     let foreign = nyala_identity::qr::machine::make(&nyala_store::secrets::Secrets::random(), revoked.idmesin, 2);
-    let unknown = nyala_identity::qr::machine::make(&app.state.secrets, MachineId::new(999_999), 1);
+    let unknown = nyala_identity::qr::machine::make(&app.state.keyring.get(), MachineId::new(999_999), 1);
     let long = "A".repeat(20_000);
     for text in [&revoked.qr, &retired.qr, &retired.code, &customers_own, &foreign, &unknown, &long] {
         scan(&app, &siti, text).await.expect(404, "Mesin Not found");
@@ -53,7 +53,7 @@ async fn what_is_no_sticker_of_ours_is_not_found() {
     for text in ["", " ", "00000000", "\u{0}", "' OR 1=1 --", "https://example.com/NYM1.1.x.y", "🧺"] {
         scan(&app, &siti, text).await.expect(404, "Mesin Not found");
     }
-    scan(&app, &siti, &nyala_identity::qr::machine::make(&app.state.secrets, revoked.idmesin, 2)).await.ok();
+    scan(&app, &siti, &nyala_identity::qr::machine::make(&app.state.keyring.get(), revoked.idmesin, 2)).await.ok();
 }
 
 async fn status(app: &TestApp, siti: &Customer, qr: &str) -> Value {

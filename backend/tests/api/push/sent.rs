@@ -2,6 +2,7 @@
 
 use nyala_core::purchase::step::Change;
 use nyala_machines::device::sim::Mode;
+use nyala_store::secrets::What;
 use serde_json::json;
 
 use super::service::{CONTACT, PushService};
@@ -111,4 +112,36 @@ async fn a_reversed_top_up_is_pushed() {
     );
     app.all_pushed().await;
     assert_eq!(service.given().len(), 1);
+}
+
+#[actix_web::test]
+async fn a_push_is_signed_with_the_key_that_its_browser_has_subscribed_with() {
+    let wash = Wash::open().await;
+    let Wash { service, app, siti, .. } = &wash;
+    let (now, mut secrets) = (app.now(), app.state.keyring.get().as_ref().clone());
+    let old = app.push_key(siti).await;
+    secrets.rotate(What::Pushes, now, now);
+    app.state.keyring.replace(secrets.clone());
+    let new = app.push_key(siti).await;
+    assert_ne!(old, new);
+    app.subscribe(siti, &service.browser("tablet")).await.ok();
+    app.subscribe(siti, &wash.phone).await.ok();
+    wash.run(1).await;
+    app.all_pushed().await;
+    let given = service.given();
+    assert_eq!(given.len(), 2);
+    for given in &given {
+        app.claims(given, if given.path == "/phone" { &old } else { &new });
+    }
+    secrets.retire(What::Pushes, "1", now).unwrap();
+    app.state.keyring.replace(secrets);
+    wash.run(2).await;
+    app.all_pushed().await;
+    assert_eq!((service.given().len(), &*service.given()[2].path), (3, "/tablet"));
+    // The app has started again, and subscribes the phone again.
+    app.subscribe(siti, &wash.phone).await.ok();
+    wash.run(3).await;
+    app.all_pushed().await;
+    service.given()[3..].iter().for_each(|given| _ = app.claims(given, &new));
+    assert_eq!(service.given().len(), 5);
 }

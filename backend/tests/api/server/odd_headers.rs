@@ -100,10 +100,14 @@ async fn each_installation_has_its_own_cookies_and_its_servers_share_them() {
     let (ours, others) = (name(&app).await, name(&other).await);
     assert!(ours.starts_with("nyala_phone_") && others.starts_with("nyala_phone_"), "{ours} {others}");
     assert_ne!(ours, others);
-    assert_eq!(app.state.secrets.installation(), ours["nyala_phone_".len()..]);
+    assert_eq!(app.state.keyring.get().installation_name(), ours["nyala_phone_".len()..]);
     let stored: Vec<u8> = app.db.query_one("SELECT fingerprint FROM secrets_fingerprint", &[]).await.unwrap().get(0);
     let begins: String = stored[..4].iter().map(|b| format!("{b:02x}")).collect();
-    assert_eq!(begins, app.state.secrets.installation(), "the database has it, so that its servers and a restored copy do");
+    assert_eq!(
+        begins,
+        app.state.keyring.get().installation_name(),
+        "the database has it, so that its servers and a restored copy do"
+    );
 }
 
 #[actix_web::test]
@@ -116,7 +120,7 @@ async fn a_till_with_the_old_cookie_name_works_and_gets_the_new_one_at_its_next_
     let body = json!({ "idpetugas": rina, "pin": PIN });
     let login = app.log_in(&till, &body).await;
     let set = set_cookies(&login);
-    let installation = app.state.secrets.installation();
+    let installation = app.state.keyring.get().installation_name();
     assert_eq!((set[0].0.as_str(), set[0].1.as_str()), (&*format!("nyala_till_{installation}"), secret));
     assert_eq!((set[1].0.as_str(), set[1].1.as_str()), ("nyala_till", ""), "the old one goes");
     assert!(set[1].2.contains("Max-Age=0") && set[1].2.contains("Path=/ops/v1"), "{}", set[1].2);

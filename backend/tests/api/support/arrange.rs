@@ -87,7 +87,7 @@ impl TestApp {
             )
             .await;
         let idlayanan = self.service(outlet, "Cuci Kilat", 10_000).await;
-        Machine { idmesin, idlayanan, code, qr: nyala_identity::qr::machine::make(&self.state.secrets, idmesin, 1) }
+        Machine { idmesin, idlayanan, code, qr: nyala_identity::qr::machine::make(&self.state.keyring.get(), idmesin, 1) }
     }
 
     /// A service of 30 minutes.

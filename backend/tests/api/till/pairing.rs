@@ -64,7 +64,7 @@ async fn a_code_is_traded_for_a_cookie_once_and_in_time() {
 #[actix_web::test]
 async fn the_demos_code_is_good_for_a_day_until_there_is_another() {
     let app = TestApp::spawn().await;
-    nyala::demo::seed(&app.state.store.db, &app.state.secrets, app.now()).await.unwrap();
+    nyala::demo::seed(&app.state.store.db, &app.state.keyring.get(), app.now()).await.unwrap();
     let invite = async || nyala::demo::invite(&app.state.store.db, app.now()).await.unwrap().unwrap();
     let (first, second) = (invite().await, invite().await);
     pair(&app, &first).await.expect(422, "kode pasang salah atau kedaluwarsa");

@@ -55,7 +55,7 @@ impl TestApp {
         let mut client = self.state.store.get().await.unwrap();
         let tx = client.transaction().await.unwrap();
         let pin = Pin::parse(pin).unwrap();
-        let hash = PinHash::here(&self.state.secrets, people::next_id(&tx).await.unwrap(), &pin).unwrap();
+        let hash = PinHash::here(&self.state.keyring.get(), people::next_id(&tx).await.unwrap(), &pin).unwrap();
         people::hire(&tx, (name, role, works_for), (&hash, true), self.now()).await.unwrap();
         tx.commit().await.unwrap();
         hash.person

@@ -186,7 +186,7 @@ async fn of_ten_twins_at_once_one_is_sold_and_one_key_is_one_sale() {
 async fn one_way_to_name_the_customer() {
     let counter = counter().await;
     let Counter { app, outlet, rina, siti } = &counter;
-    let qr = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let qr = nyala_identity::qr::customer::make(&app.state.keyring.get(), siti.id, app.now());
     let named = |fields: Value| {
         let mut body = json!({"idoutlet": outlet.idoutlet, "nominal": 1_000, "ulang": true});
         body.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -214,7 +214,7 @@ async fn a_looked_up_customer_shows_no_more_than_a_counter_needs() {
         "ditolak": []
     });
     assert_eq!(search(json!({"telp": "081234567890"})).await.ok(), unknown);
-    let qr = nyala_identity::qr::customer::make(&app.state.secrets, siti.id, app.now());
+    let qr = nyala_identity::qr::customer::make(&app.state.keyring.get(), siti.id, app.now());
     assert_eq!(search(json!({"qr": qr})).await.ok(), unknown);
     for (before, after) in AROUND_A_CODE {
         assert_eq!(search(json!({"qr": format!("{before}{qr}{after}")})).await.ok(), unknown, "{before:?} {after:?}");

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse, web};
-use nyala_cluster::membership::TTL_MS;
+use nyala_cluster::membership::{self, TTL_MS};
 use nyala_machines::machines::Machines;
 use nyala_store::config::HttpSettings;
-use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::writes::Writes;
+use nyala_store::db::{Store, keys};
+use nyala_store::secrets::Keyring;
 
 use super::access;
 use super::reasons::Reasons;
-use crate::http::answer::Empty;
+use crate::http::answer::{Empty, done};
 
 /// Time limit for the database's response.
 const DATABASE_LIMIT: Duration = Duration::from_secs(2);
@@ -20,7 +21,8 @@ const DATABASE_LIMIT: Duration = Duration::from_secs(2);
 const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 
 /// 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. The
-/// reason is logged, and shown to clients that may read `/metrics`.
+/// reason is logged, and shown to clients that may read `/metrics`. So is which server lacks a key of `secrets.toml`: that is no reason not to
+/// send requests, because no server signs with a key that another one lacks.
 #[utoipa::path(
     get, path = "/readyz", tag = "health",
     responses((status = 200, body = Empty), (status = 503, body = Empty, description = "Starting, stopping, no database, or one that cannot write"))
@@ -32,10 +34,31 @@ pub async fn readyz(
     writes: web::Data<Writes>,
     machines: web::Data<Machines>,
     reasons: web::Data<Reasons>,
+    keyring: web::Data<Keyring>,
 ) -> HttpResponse {
     let why_not = why_not(&store, &writes, &machines).await;
     reasons.ready(why_not);
+    if why_not.is_none() {
+        let keys = tokio::time::timeout(DATABASE_LIMIT, missing_keys(&store, &machines, &keyring)).await;
+        // A database that does not answer this time says nothing about keys.
+        let missing = keys.ok().and_then(Result::ok).unwrap_or_default().join(", ");
+        reasons.keys((!missing.is_empty()).then_some(&missing));
+        if !missing.is_empty() && access::is_operator(&req, &http) {
+            return done(&format!("OK, tetapi kunci belum sama: {missing}"));
+        }
+    }
     access::respond(&req, &http, why_not, "belum siap")
+}
+
+/// Which servers lack a key of `secrets.toml` or accept one that was retired.
+async fn missing_keys(store: &Store, machines: &Machines, keyring: &Keyring) -> Result<Vec<String>, DbError> {
+    let client = store.get().await?;
+    let servers = if machines.ownership().is_alone() {
+        vec![("server ini".to_owned(), keyring.get().good_kids())]
+    } else {
+        membership::keys(&client).await.map_err(DbError::broken)?
+    };
+    Ok(keys::missing(&**client, &servers).await?)
 }
 
 /// `None` when the server is ready.

@@ -10,6 +10,7 @@ pub struct Reasons(Arc<Last>);
 struct Last {
     ready: Mutex<Option<String>>,
     healthy: Mutex<Option<String>>,
+    keys: Mutex<Option<String>>,
 }
 
 impl Reasons {
@@ -18,6 +19,18 @@ impl Reasons {
             match why_not {
                 Some(why) => tracing::warn!(why, "not ready: /readyz answers 503"),
                 None => tracing::info!("ready: /readyz answers 200"),
+            }
+        }
+    }
+
+    /// Which servers lack a key.
+    pub fn keys(&self, missing: Option<&str>) {
+        if changed(&self.0.keys, missing) {
+            match missing {
+                Some(missing) => {
+                    tracing::warn!(missing, "the servers do not have the same keys: copy secrets.toml to them, and send SIGHUP")
+                }
+                None => tracing::info!("all servers have the same keys"),
             }
         }
     }

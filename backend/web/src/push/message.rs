@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use serde::Serialize;
 
 use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS};
-use nyala_store::secrets::{Key, Secrets};
+use nyala_store::secrets::Secrets;
 
 /// How long a push service keeps a message for a browser that is offline. After that the message is obsolete.
 pub const TTL_S: i64 = 600;
@@ -37,20 +37,12 @@ fn came_back(usable_until: Option<&str>) -> String {
     usable_until.map_or_else(|| "Saldo sudah kembali".to_owned(), |until| format!("Saldo sudah kembali, berlaku sampai {until}"))
 }
 
-/// Makes tags: names of purchases that reveal nothing without the server's keys.
-pub struct Tags(Key);
-
-impl Tags {
-    pub fn of(secrets: &Secrets) -> Self {
-        Self(secrets.token.derive("push tag"))
-    }
-
-    /// 22 characters of base64url; `Topic` takes up to 32 (RFC 8030 §5.4).
-    pub fn tag(&self, cause: Cause, object: i64) -> String {
-        let of = if cause == Cause::TopUpVoided { "topup" } else { "transaksi" };
-        let mac = self.0.mac(format!("{of}:{object}").as_bytes());
-        B64.encode(&mac[..16])
-    }
+/// A tag: a name of a purchase that reveals nothing without the server's keys. 22 characters of base64url; `Topic` takes up to 32
+/// (RFC 8030 §5.4).
+pub fn tag(secrets: &Secrets, cause: Cause, object: i64) -> String {
+    let of = if cause == Cause::TopUpVoided { "topup" } else { "transaksi" };
+    let mac = secrets.tokens.in_use().key.token.derive("push tag").mac(format!("{of}:{object}").as_bytes());
+    B64.encode(&mac[..16])
 }
 
 #[cfg(test)]
@@ -59,10 +51,11 @@ mod tests {
 
     #[test]
     fn a_purchase_has_one_tag_and_a_top_up_another() {
-        let tags = Tags::of(&Secrets::random());
-        assert_eq!(tags.tag(Cause::Ended, 7), tags.tag(Cause::Waits, 7));
-        assert_ne!(tags.tag(Cause::Ended, 7), tags.tag(Cause::Ended, 8));
-        assert_ne!(tags.tag(Cause::Ended, 7), tags.tag(Cause::TopUpVoided, 7));
-        assert_eq!(tags.tag(Cause::Ended, 7).len(), 22);
+        let secrets = Secrets::random();
+        let tag = |cause, object| super::tag(&secrets, cause, object);
+        assert_eq!(tag(Cause::Ended, 7), tag(Cause::Waits, 7));
+        assert_ne!(tag(Cause::Ended, 7), tag(Cause::Ended, 8));
+        assert_ne!(tag(Cause::Ended, 7), tag(Cause::TopUpVoided, 7));
+        assert_eq!(tag(Cause::Ended, 7).len(), 22);
     }
 }

@@ -8,36 +8,57 @@ pub mod metrics;
 pub mod sender;
 mod vapid;
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use nyala_store::config::PushSettings;
 use nyala_store::db::Store;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::{Keyring, Kid};
 
 use self::error::PushError;
-use self::message::Tags;
 use self::metrics::PushMetrics;
 use self::vapid::Vapid;
 
 /// One instance for the whole process.
 pub struct Push {
     store: Store,
-    vapid: Vapid,
-    tags: Tags,
+    keyring: Keyring,
+    /// Contact for push services.
+    contact: String,
+    /// One for each key that was used.
+    identities: Mutex<HashMap<Kid, Arc<Vapid>>>,
     /// Hosts of push services beside the known ones (development).
     hosts: Vec<String>,
     pub metrics: PushMetrics,
 }
 
 impl Push {
-    /// # Errors
-    /// When the libraries refuse the key that belongs to `secrets`, which should never happen.
-    pub fn new(secrets: &Secrets, config: &PushSettings, store: Store) -> Result<Self, PushError> {
-        let (vapid, tags) = (Vapid::of(secrets, &config.contact)?, Tags::of(secrets));
-        Ok(Self { store, vapid, tags, hosts: config.hosts.clone(), metrics: PushMetrics::default() })
+    pub fn new(keyring: Keyring, config: &PushSettings, store: Store) -> Self {
+        let (contact, hosts) = (config.contact.clone(), config.hosts.clone());
+        Self { store, keyring, contact, identities: Mutex::default(), hosts, metrics: PushMetrics::default() }
     }
 
-    /// The public key that browsers subscribe with: an uncompressed point, base64url.
-    pub fn key(&self) -> &str {
-        self.vapid.public()
+    /// The number of the key that browsers subscribe with, and its public part: an uncompressed point, base64url.
+    ///
+    /// # Errors
+    /// When the libraries refuse the key, which should never happen.
+    pub fn key(&self) -> Result<(Kid, String), PushError> {
+        let kid = self.keyring.get().pushes.in_use().kid;
+        let identity = self.identity(kid)?.ok_or(PushError::Key)?;
+        Ok((kid, identity.public().to_owned()))
+    }
+
+    /// The sender's identity with the key of this number; `None` when that is retired.
+    fn identity(&self, kid: Kid) -> Result<Option<Arc<Vapid>>, PushError> {
+        let secrets = self.keyring.get();
+        let Some(good) = secrets.pushes.get(kid) else { return Ok(None) };
+        let mut identities = self.identities.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = identities.get(&kid) {
+            return Ok(Some(known.clone()));
+        }
+        let made = Arc::new(Vapid::of(&good.key, &self.contact)?);
+        identities.insert(kid, made.clone());
+        Ok(Some(made))
     }
 
     /// Hosts of push services that are accepted beside the known ones.

@@ -10,13 +10,15 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::push::endpoint::Endpoint;
 use nyala_identity::push::subscription::Subscription;
 use nyala_ledger::push_queue::{self as queue, Browser, Cause, Taken};
+use nyala_store::secrets::Kid;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::Push;
 use super::error::PushError;
-use super::message::{Message, TTL_S};
+use super::message::{Message, TTL_S, tag};
 use super::metrics::Outcome;
+use super::vapid::Vapid;
 
 /// How often the queue is read.
 const EVERY: Duration = Duration::from_secs(1);
@@ -106,6 +108,15 @@ impl Push {
         let known = Subscription::stored(&browser.endpoint, &browser.p256dh, &browser.auth, &self.hosts);
         // The push service's host is no longer accepted.
         let Some((endpoint, key, auth)) = known else { return (Outcome::Gone, None) };
+        let identity = match Kid::new(browser.kid).map(|kid| self.identity(kid)).transpose() {
+            Ok(identity) => identity.flatten(),
+            Err(e) => {
+                tracing::error!(error = %e, "a push was not signed");
+                return (Outcome::Failed, None);
+            }
+        };
+        // The key that the browser has subscribed with is retired: the app subscribes again.
+        let Some(identity) = identity else { return (Outcome::Gone, None) };
         let body = match self.encrypted(one, &key, &auth) {
             Ok(body) => body,
             Err(e) => {
@@ -113,7 +124,7 @@ impl Push {
                 return (Outcome::Failed, None);
             }
         };
-        let answer = match self.post(client, one, &endpoint, body).await {
+        let answer = match self.post(client, one, (&identity, &endpoint), body).await {
             Ok(answer) => answer,
             Err(e) => {
                 tracing::error!(error = %e, "a push was not signed");
@@ -137,19 +148,25 @@ impl Push {
     }
 
     fn encrypted(&self, one: &Taken, key: &p256::PublicKey, auth: &web_push_native::Auth) -> Result<Vec<u8>, PushError> {
-        let tag = self.tags.tag(one.cause, one.object);
+        let tag = tag(&self.keyring.get(), one.cause, one.object);
         let message = Message::new(one.cause, (&one.machine, &one.outlet), one.usable_until.as_deref(), &tag);
         Ok(web_push_native::encrypt(serde_json::to_vec(&message)?, key, auth)?)
     }
 
-    async fn post(&self, client: &Client, one: &Taken, endpoint: &Endpoint, body: Vec<u8>) -> Result<ServiceResponse, PushError> {
+    async fn post(
+        &self,
+        client: &Client,
+        one: &Taken,
+        (identity, endpoint): (&Vapid, &Endpoint),
+        body: Vec<u8>,
+    ) -> Result<ServiceResponse, PushError> {
         let request = client
             .post(endpoint.as_str())
-            .insert_header(("Authorization", self.vapid.authorization(endpoint, self.store.now())?))
+            .insert_header(("Authorization", identity.authorization(endpoint, self.store.now())?))
             .insert_header((CONTENT_ENCODING, "aes128gcm"))
             .insert_header(("TTL", TTL_S))
             .insert_header(("Urgency", "high"))
-            .insert_header(("Topic", self.tags.tag(one.cause, one.object)))
+            .insert_header(("Topic", tag(&self.keyring.get(), one.cause, one.object)))
             .content_type("application/octet-stream");
         let mut response = match request.send_body(body).await {
             Ok(response) => response,

@@ -5,16 +5,13 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::push::endpoint::Endpoint;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Key;
 use p256::elliptic_curve::sec1::ToEncodedPoint;
 use p256::pkcs8::EncodePrivateKey;
 use serde::Serialize;
 
 use super::error::PushError;
 
-/// Purpose for which the key is derived. It belongs to `secrets.toml` and is the same at every server that shares the file. It stays the
-/// same across releases, because no file has to change.
-const PURPOSE: &str = "web push";
 /// RFC 8292 §2: at most a day. Half a day is accepted even when a clock is hours off.
 const GOOD_FOR_S: i64 = 12 * 3600;
 
@@ -34,8 +31,9 @@ pub struct Vapid {
 }
 
 impl Vapid {
-    pub fn of(secrets: &Secrets, contact: &str) -> Result<Self, PushError> {
-        let secret = secrets.token.p256(PURPOSE);
+    /// The identity with a private key of `secrets.toml`.
+    pub fn of(key: &Key, contact: &str) -> Result<Self, PushError> {
+        let secret = key.p256().ok_or(PushError::Key)?;
         let der = secret.to_pkcs8_der().map_err(|_| PushError::Key)?;
         let public = B64.encode(secret.public_key().to_encoded_point(false).as_bytes());
         Ok(Self { key: EncodingKey::from_ec_der(der.as_bytes()), public, contact: contact.to_owned() })

@@ -707,7 +707,8 @@ export interface paths {
         };
         /**
          * 200 when the server takes work and the database answers and writes; 503 while starting, while stopping, and without such a database. The
-         *     reason is logged, and shown to clients that may read `/metrics`.
+         *     reason is logged, and shown to clients that may read `/metrics`. So is which server lacks a key of `secrets.toml`: that is no reason not to
+         *     send requests, because no server signs with a key that another one lacks.
          */
         get: operations["readyz"];
         put?: never;
@@ -1399,7 +1400,7 @@ export interface components {
         Answer_DeviceLogin: {
             /** @description What a device needs to log in, shown once. No `Debug`, so that it reaches no log. */
             data: {
-                /** @description The authority that signed the certificate there, as PEM; null without TLS. */
+                /** @description The authorities of which one signed the certificate there, as PEM; null without TLS. */
                 ca: string | null;
                 /** @description Where the server is for devices. */
                 host: string;
@@ -2425,7 +2426,7 @@ export interface components {
         };
         /** @description What a device needs to log in, shown once. No `Debug`, so that it reaches no log. */
         DeviceLogin: {
-            /** @description The authority that signed the certificate there, as PEM; null without TLS. */
+            /** @description The authorities of which one signed the certificate there, as PEM; null without TLS. */
             ca: string | null;
             /** @description Where the server is for devices. */
             host: string;

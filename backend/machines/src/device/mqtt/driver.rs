@@ -21,7 +21,7 @@ use super::logins::Revocations;
 use super::metrics::{DeviceMetrics, Refused};
 use super::presence::Presence;
 use super::reports::Reports;
-use super::tls::{Authority, TlsError};
+use super::tls::{DeviceTls, TlsError};
 use super::trouble;
 use crate::device::{CommandDropped, Driver, ProbeReason, Uplink};
 use crate::machines::Location;
@@ -34,33 +34,31 @@ pub struct Mqtt {
     store: Store,
     reports: Arc<Reports>,
     endpoint: Arc<Shared>,
-    authority: Option<Authority>,
     troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
 }
 
 impl Mqtt {
-    /// Driver that is not started yet. With an `authority`, devices connect by TLS to `host`.
-    ///
-    /// # Errors
-    /// When no certificate can be made for `host`.
+    /// Driver that is not started yet. With `tls`, devices connect by it.
     pub fn new(
         store: Store,
         ownership: Ownership,
         metrics: DeviceMetrics,
-        (authority, host): (Option<Authority>, Option<&str>),
+        tls: Option<DeviceTls>,
         settings: &MqttSettings,
-    ) -> Result<Self, TlsError> {
+    ) -> Self {
         let (troubles, told) = trouble::channel(metrics.clone());
         let presence = Presence::new(metrics.clone(), ownership, store.now());
         let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
-        let tls = authority.as_ref().zip(host).map(|(authority, host)| authority.server(host)).transpose()?;
         let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
-        Ok(Self { store, reports, endpoint, authority, troubles: Mutex::new(Some(told)) })
+        Self { store, reports, endpoint, troubles: Mutex::new(Some(told)) }
     }
 
-    /// Authority that devices trust, when they are served with TLS.
-    pub fn authority(&self) -> Option<&Authority> {
-        self.authority.as_ref()
+    /// What devices with new keys trust, as PEM, when they are served with TLS.
+    ///
+    /// # Errors
+    /// When the libraries reject a key, which should never happen.
+    pub fn trusted(&self) -> Result<Option<String>, TlsError> {
+        self.endpoint.tls.as_ref().map(DeviceTls::trusted).transpose()
     }
 
     /// Starts a worker thread's part of the endpoint. The returned handle takes connections that were accepted on that thread.

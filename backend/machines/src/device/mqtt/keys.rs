@@ -13,8 +13,6 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
-use super::tls::Authority;
-
 const SECRET_BYTES: usize = 16;
 /// Slot of a machine's first key.
 const FIRST: i16 = 1;
@@ -35,7 +33,7 @@ pub struct DeviceLogin {
     pub idoutlet: OutletId,
     #[schema(value_type = i64)]
     pub idmesin: MachineId,
-    /// The authority that signed the certificate there, as PEM; null without TLS.
+    /// The authorities of which one signed the certificate there, as PEM; null without TLS.
     #[schema(required)]
     pub ca: Option<String>,
 }
@@ -92,13 +90,12 @@ pub struct DeviceEndpoint {
 }
 
 impl DeviceEndpoint {
-    /// Address from the settings. `authority` signs the server's certificate when devices are served with TLS.
+    /// Address from the settings. `ca` are the authorities that devices trust when they are served with TLS.
     ///
     /// # Errors
     /// `NoHost` when the settings name no host that a device could find.
-    pub fn of(settings: &ServerSettings, authority: Option<&Authority>) -> Result<Self, KeyError> {
+    pub fn of(settings: &ServerSettings, ca: Option<String>) -> Result<Self, KeyError> {
         let host = settings.device_host().ok_or(KeyError::NoHost)?.to_owned();
-        let ca = authority.map(|authority| authority.pem().to_owned());
         let port = match settings.mqtt.port {
             0 => std::fs::read_to_string(settings.device_port_file()).ok().and_then(|port| port.trim().parse().ok()).unwrap_or(0),
             port => port,

@@ -25,13 +25,13 @@ pub struct Tls {
 
 impl Socket {
     /// Server's end of a connection; `tls`: the configuration, when it is served with TLS.
-    pub fn new(stream: std::net::TcpStream, tls: Option<&Arc<ServerConfig>>) -> io::Result<Self> {
+    pub fn new(stream: std::net::TcpStream, tls: Option<Arc<ServerConfig>>) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         // A command is answered in one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
         let _ = stream.set_nodelay(true);
         let stream = TcpStream::from_std(stream);
         let Some(config) = tls else { return Ok(Self::Plain(stream)) };
-        let session = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
+        let session = ServerConnection::new(config).map_err(io::Error::other)?;
         Ok(Self::with_tls(stream, session.into()))
     }
 

@@ -1,8 +1,13 @@
 //! TLS for devices: a private authority of this installation, whose certificate every device receives with its key, and a server
 //! certificate that is made at each start. P-256, because small boards support no other curve that is as quick.
+//!
+//! When the authority's key rotates, new keys of devices come with the certificates of all good authorities, and the server's certificate is
+//! signed by the oldest of them: so devices of before and of after the rotation take it, and those of after also take the one of the newer
+//! authority, when the oldest is retired. A path from the new authority to the old one would be neater, but mbedTLS counts it against the
+//! path length of the old one, which is 0 (docs/decisions/0020-keys-lie-beside-the-data.md).
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use p256::SecretKey;
 use p256::pkcs8::EncodePrivateKey;
@@ -12,12 +17,10 @@ use rcgen::{
 };
 use rustls::ServerConfig;
 use rustls::crypto::ring::{Ticketer, default_provider};
-use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::{GoodKey, Key, Keyring, Kid, Secrets};
 
-/// Purpose from which the authority's key is derived: the server's secrets contain the authority, so no separate file can be lost.
-const PURPOSE: &str = "device authority";
 const NAME: &str = "Nyala devices";
 /// Dates of validity, so wide that they never matter. Boards without a battery take the day of their build for today, and certificates in
 /// laundries are never replaced.
@@ -34,26 +37,33 @@ pub enum TlsError {
     Made(#[from] rcgen::Error),
     #[error("devices cannot be served with TLS: {0}")]
     Served(#[from] rustls::Error),
-    #[error("the key of the devices' authority cannot be derived")]
-    Derived,
+    #[error("the key of the devices' authority cannot be used")]
+    Key,
 }
 
-/// The authority that signs the server's certificate.
-pub struct Authority {
+/// An authority that signs the server's certificate.
+struct Authority {
     issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
 
+/// Certificates of the good authorities of these secrets, the newest first, as PEM: a device trusts all of them. Each call makes other ones with
+/// the same keys and names; all are equally valid.
+///
+/// # Errors
+/// When the libraries reject their input, which should never happen.
+pub fn trusted(secrets: &Secrets) -> Result<String, TlsError> {
+    secrets.devices.iter().map(|good| Ok(Authority::of(good)?.pem)).collect()
+}
+
 impl Authority {
-    /// Authority that belongs to these secrets.
-    ///
-    /// # Errors
-    /// When the libraries reject their input, which should never happen.
-    pub fn of(secrets: &Secrets) -> Result<Self, TlsError> {
-        let key = key_pair(&secrets.otp.p256(PURPOSE))?;
+    fn of(good: &GoodKey<Key>) -> Result<Self, TlsError> {
+        let key = key_pair(&good.key.p256().ok_or(TlsError::Key)?)?;
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, NAME);
+        // A device that trusts several of them finds the right one by its name.
+        let name = if good.kid == Kid::FIRST { NAME.to_owned() } else { format!("{NAME} {}", good.kid) };
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
         params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         always(&mut params);
@@ -61,16 +71,8 @@ impl Authority {
         Ok(Self { issuer: Issuer::new(params, key), pem })
     }
 
-    /// Certificate of the authority, which devices trust. Each start makes another one with the same key and name; all are equally valid.
-    pub fn pem(&self) -> &str {
-        &self.pem
-    }
-
-    /// Configuration with which the server at `host` serves devices.
-    ///
-    /// # Errors
-    /// `Host` when no certificate can be made for it.
-    pub fn server(&self, host: &str) -> Result<Arc<ServerConfig>, TlsError> {
+    /// A certificate for `host` and its private key.
+    fn sign_server(&self, host: &str) -> Result<(CertificateDer<'static>, PrivateKeyDer<'static>), TlsError> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
@@ -83,17 +85,61 @@ impl Authority {
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         always(&mut params);
         let certificate = params.signed_by(&key, &self.issuer)?;
-        let private = PrivateKeyDer::try_from(key.serialize_der()).map_err(|_| TlsError::Derived)?;
-        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
-            .with_safe_default_protocol_versions()?
-            .with_no_client_auth()
-            .with_single_cert(vec![certificate.der().clone()], private)?;
-        config.max_fragment_size = Some(RECORD);
-        // A device that reconnects saves two thirds of the work.
-        config.ticketer = Ticketer::new()?;
-        config.send_tls13_tickets = 1;
-        Ok(Arc::new(config))
+        let private = PrivateKeyDer::try_from(key.serialize_der()).map_err(|_| TlsError::Key)?;
+        Ok((certificate.der().clone(), private))
     }
+}
+
+/// How the server at `host` serves devices. Follows the keys while the server runs.
+pub struct DeviceTls {
+    keyring: Keyring,
+    host: String,
+    made: Mutex<(Arc<Secrets>, Arc<ServerConfig>)>,
+}
+
+impl DeviceTls {
+    /// # Errors
+    /// `Host` when no certificate can be made for it.
+    pub fn new(keyring: Keyring, host: &str) -> Result<Self, TlsError> {
+        let secrets = keyring.get();
+        let config = server(&secrets, host)?;
+        Ok(Self { keyring, host: host.to_owned(), made: Mutex::new((secrets, config)) })
+    }
+
+    /// What devices with new keys trust, as [`trusted`].
+    ///
+    /// # Errors
+    /// As [`trusted`].
+    pub fn trusted(&self) -> Result<String, TlsError> {
+        trusted(&self.keyring.get())
+    }
+
+    /// The configuration for a new connection. With other keys it is made again: a device that trusts a retired authority cannot resume its
+    /// session either.
+    pub fn config(&self) -> Arc<ServerConfig> {
+        let secrets = self.keyring.get();
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&made.0, &secrets) {
+            match server(&secrets, &self.host) {
+                Ok(config) => *made = (secrets, config),
+                Err(e) => tracing::error!(error = %e, "devices are served with the certificate from before"),
+            }
+        }
+        made.1.clone()
+    }
+}
+
+fn server(secrets: &Secrets, host: &str) -> Result<Arc<ServerConfig>, TlsError> {
+    let (certificate, private) = Authority::of(secrets.devices.oldest())?.sign_server(host)?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], private)?;
+    config.max_fragment_size = Some(RECORD);
+    // A device that reconnects saves two thirds of the work.
+    config.ticketer = Ticketer::new()?;
+    config.send_tls13_tickets = 1;
+    Ok(Arc::new(config))
 }
 
 fn always(params: &mut CertificateParams) {
@@ -102,7 +148,7 @@ fn always(params: &mut CertificateParams) {
 }
 
 fn key_pair(secret: &SecretKey) -> Result<KeyPair, TlsError> {
-    let der = secret.to_pkcs8_der().map_err(|_| TlsError::Derived)?;
+    let der = secret.to_pkcs8_der().map_err(|_| TlsError::Key)?;
     let der = rustls::pki_types::PrivatePkcs8KeyDer::from(der.as_bytes());
     Ok(KeyPair::from_pkcs8_der_and_sign_algo(&der, &PKCS_ECDSA_P256_SHA256)?)
 }

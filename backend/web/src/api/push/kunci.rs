@@ -22,5 +22,6 @@ pub struct KunciPush {
     responses((status = 200, body = Answer<KunciPush>))
 )]
 pub async fn kunci(push: web::Data<Push>, _: Customer) -> Result<HttpResponse, AppError> {
-    Ok(ok(KunciPush { kunci: push.key().to_owned() }))
+    let (_, kunci) = push.key().map_err(AppError::internal)?;
+    Ok(ok(KunciPush { kunci }))
 }

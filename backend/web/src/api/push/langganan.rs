@@ -47,8 +47,10 @@ pub async fn langganan(
         token: session.token.0,
         expires_at: session.exp,
     };
+    // The app has just read it, and replaces a subscription that was made with another one.
+    let (kid, _) = push.key().map_err(AppError::internal)?;
     let mut client = store.get().await?;
-    if subscription::add(&mut client, by, &new, store.now()).await? {
+    if subscription::add(&mut client, by, (&new, kid), store.now()).await? {
         Ok(done("Pemberitahuan dinyalakan"))
     } else {
         Err(AppError::Unauthorized)

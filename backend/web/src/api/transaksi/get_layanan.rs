@@ -14,7 +14,7 @@ use nyala_machines::device;
 use nyala_machines::machines::{Location, Machines};
 use nyala_store::db::Store;
 use nyala_store::db::pool::DbClient;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::{Keyring, Secrets};
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use utoipa::ToSchema;
@@ -133,7 +133,7 @@ const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM l
 )]
 pub async fn get_layanan(
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     machines: web::Data<Machines>,
     _customer: Customer,
     body: Json<GetLayanan>,
@@ -141,7 +141,7 @@ pub async fn get_layanan(
     let page = OffsetPage::parse(body.limit, body.skip)?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
-    let row = find_machine(&secrets, &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    let row = find_machine(&keyring.get(), &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
     // The device is queried now, so that its response may be there when the customer pays.
     let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
     let here = device::scan(&machines, scanned).await;

@@ -3,7 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_identity::qr::customer::Pictures;
 use nyala_store::db::Store;
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{Answer, ok};
@@ -16,10 +16,10 @@ use crate::http::error::AppError;
 )]
 pub async fn get_qrcode(
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     pictures: web::Data<Pictures>,
     customer: Customer,
 ) -> Result<HttpResponse, AppError> {
-    let picture = pictures.of(&secrets, customer.id, store.now()).map_err(AppError::internal)?;
+    let picture = pictures.of(&keyring.get(), customer.id, store.now()).map_err(AppError::internal)?;
     Ok(ok(&*picture))
 }

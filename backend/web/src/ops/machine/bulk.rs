@@ -7,7 +7,7 @@ use nyala_core::domain::{text, whole};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -54,7 +54,7 @@ pub struct ManyMesinMade {
 pub async fn mesin_bulk(
     by: Minimal<SUPERVISOR>,
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     settings: web::Data<ServerSettings>,
     body: Json<ManyMesin>,
 ) -> Result<HttpResponse, AppError> {
@@ -71,7 +71,7 @@ pub async fn mesin_bulk(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let mesin = install(&tx, &secrets, outlet, &names, body.driver, now).await?;
+    let mesin = install(&tx, &keyring.get(), outlet, &names, body.driver, now).await?;
     let ids: Vec<MachineId> = mesin.iter().map(|m| m.id).collect();
     let content = json!({ "jumlah": body.jumlah, "awalan": awalan, "driver": body.driver, "idmesin": ids });
     let object = format!("outlet:{}", outlet.idoutlet);

@@ -34,9 +34,8 @@ pub async fn mesin_perangkat(
     let by = By { principal: &principal, now: store.now() };
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let login =
-        keys::make(&tx, (id, operator.scope), RequestedKey::Either, &DeviceEndpoint::of(&settings, mqtt.authority())?, by)
-            .await?;
+    let endpoint = DeviceEndpoint::of(&settings, mqtt.trusted().map_err(AppError::internal)?)?;
+    let login = keys::make(&tx, (id, operator.scope), RequestedKey::Either, &endpoint, by).await?;
     tx.commit().await?;
     Ok(answer::ok(login))
 }

@@ -14,7 +14,7 @@ use nyala_identity::qr;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::{Keyring, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -74,7 +74,7 @@ pub struct MesinMade {
 pub async fn mesin(
     by: Minimal<SUPERVISOR>,
     store: web::Data<Store>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     settings: web::Data<ServerSettings>,
     body: Json<NewMesin>,
 ) -> Result<HttpResponse, AppError> {
@@ -85,7 +85,7 @@ pub async fn mesin(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let made = install(&tx, &secrets, outlet, std::slice::from_ref(&name), body.driver, now).await?;
+    let made = install(&tx, &keyring.get(), outlet, std::slice::from_ref(&name), body.driver, now).await?;
     let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
     let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
     audit::write_at(

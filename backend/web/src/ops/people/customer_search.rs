@@ -7,7 +7,7 @@ use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::Staff;
 use nyala_ledger::topup::{self, Account, AccountKind};
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 use serde::{Deserialize, Serialize};
 use tokio_postgres::Row;
 use utoipa::ToSchema;
@@ -101,7 +101,7 @@ pub fn together() -> [OneOf; 1] {
 pub async fn pelanggan_cari(
     seller: Seller,
     staff: web::Data<Staff>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     body: Json<FindPelanggan>,
 ) -> Result<HttpResponse, AppError> {
     let named = match (&body.telp, &body.qr) {
@@ -110,7 +110,7 @@ pub async fn pelanggan_cari(
         _ => return Err(AppError::bad_input("isi salah satu: telp atau qr")),
     };
     let client = staff.store.get().await?;
-    let payee = named.find(&client, (&staff, &seller.operator), &secrets, staff.store.now()).await?;
+    let payee = named.find(&client, (&staff, &seller.operator), &keyring.get(), staff.store.now()).await?;
     let mut found = PelangganFound {
         id_customer_global: payee.id,
         nama: payee.name,

@@ -15,7 +15,7 @@ use nyala_identity::staff::operator::Operator;
 use nyala_ledger::shift;
 use nyala_ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, VOID_WITHIN_MS, WalletRef};
 use nyala_store::db::audit::{self, AuditEntry};
-use nyala_store::secrets::Secrets;
+use nyala_store::secrets::Keyring;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
@@ -133,7 +133,7 @@ pub async fn topup(
     key: IdempotencyKey,
     approval: Approval,
     staff: web::Data<Staff>,
-    secrets: web::Data<Secrets>,
+    keyring: web::Data<Keyring>,
     balances: web::Data<Balances>,
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
@@ -160,7 +160,7 @@ pub async fn topup(
                 return Err(AppError::NotAllowed("bonus hanya lewat paket"));
             }
             let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
-            let payee = named.find(tx, (&staff, &operator), &secrets, now).await?;
+            let payee = named.find(tx, (&staff, &operator), &keyring.get(), now).await?;
             let days = match body.idpaket {
                 Some(id) => {
                     let sold = paket::sold(tx, id, outlet.idoutlet, package.nominal).await?;

@@ -17,6 +17,7 @@ use super::thread::Thread;
 use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::Refused;
 use crate::device::mqtt::socket::Socket;
+use crate::device::mqtt::tls::DeviceTls;
 
 /// Time in which a connection must send its CONNECT and be checked.
 const LOGIN_WITHIN_MS: i64 = 5_000;
@@ -55,7 +56,7 @@ impl Thread {
 
     fn begin(&mut self, stream: std::net::TcpStream, peer: IpAddr, place: ConnectionPermit) {
         // A socket that the kernel refuses is dropped: its device reconnects.
-        let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref()) else { return };
+        let Ok(socket) = Socket::new(stream, self.shared.tls.as_ref().map(DeviceTls::config)) else { return };
         let now = self.now();
         let mut connection = DeviceConnection::new(socket, self.shared.next_id(), peer.into(), place, now, LOGIN_WITHIN_MS);
         if self.shared.trusted_proxies.iter().any(|block| block.contains(peer)) {

@@ -10,7 +10,6 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::rate_limit::SlidingWindow;
 use nyala_store::config::MqttSettings;
 use nyala_store::db::Store;
-use rustls::ServerConfig;
 use tokio::sync::mpsc;
 
 use super::connection::DeviceConnection;
@@ -20,6 +19,7 @@ use crate::device::mqtt::devices::Request;
 use crate::device::mqtt::logins::DeviceKey;
 use crate::device::mqtt::metrics::DeviceMetrics;
 use crate::device::mqtt::reports::Reports;
+use crate::device::mqtt::tls::DeviceTls;
 
 /// Orders that may wait for one thread.
 pub const MAX_COMMANDS: usize = 8_192;
@@ -66,7 +66,7 @@ pub struct Shared {
     pub reports: Arc<Reports>,
     /// Whether logins are processed.
     open: AtomicBool,
-    pub tls: Option<Arc<ServerConfig>>,
+    pub tls: Option<DeviceTls>,
     /// Balancers whose connections begin with a PROXY header.
     pub trusted_proxies: Vec<Block>,
     wrong: Mutex<Wrong>,
@@ -98,7 +98,7 @@ impl Drop for ConnectionPermit {
 }
 
 impl Shared {
-    pub fn new(store: Store, reports: Arc<Reports>, tls: Option<Arc<ServerConfig>>, settings: &MqttSettings) -> Self {
+    pub fn new(store: Store, reports: Arc<Reports>, tls: Option<DeviceTls>, settings: &MqttSettings) -> Self {
         let recent = |window_ms| SlidingWindow::new(window_ms, MAX_REMEMBERED);
         Self {
             store,
