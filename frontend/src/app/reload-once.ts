@@ -1,12 +1,16 @@
+import { ApiError, NO_NETWORK } from '@/shared/api/error'
 import { onlineOrPause } from '@/shared/lib/net/pause'
+import { serverAnswers } from '@/shared/lib/net/server-answers'
+import { type Schedule, untilDecided } from '@/shared/lib/net/until-decided'
 import { isRecord, slot } from '@/shared/lib/session/storage'
 
 /** A page reloads without a tap at most once in this time. */
 const AGAIN_MS = 60_000
-/** The server answers a probe within moments; on a slower connection a reload would not help either. */
-const PROBE_MS = 5_000
-/** Pauses before the next probe of the network; a pause ends early when the phone reports that the network is back. */
-const PAUSES_MS = [2_000, 4_000, 8_000, 15_000, 15_000, 30_000, 30_000, 60_000, 60_000, 60_000]
+/** Probes of the network; a pause ends early when the phone reports that the network is back. */
+const SCHEDULE: Schedule = {
+  pauses_ms: [2_000, 4_000, 8_000, 15_000, 15_000, 30_000, 30_000, 60_000, 60_000],
+  after: 'stop',
+}
 
 const reloads = slot<Record<string, number>>(
   'session',
@@ -48,26 +52,21 @@ export async function reloadOnce({
   reload = () => window.location.reload(),
   wait = onlineOrPause,
 }: ReloadOnce): Promise<void> {
-  for (const pause_ms of PAUSES_MS) {
-    const answers = await there()
-    if (left.aborted) return
-    if (answers && noteReload(pathname)) return reload()
-    onDelay()
-    if (answers) return
-    await wait(pause_ms)
-    if (left.aborted) return
-  }
-}
-
-async function serverAnswers(): Promise<boolean> {
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), PROBE_MS)
-  try {
-    const { ok } = await fetch('/healthz', { cache: 'no-store', signal: limit.signal })
-    return ok
-  } catch {
-    return false
-  } finally {
-    clearTimeout(timer)
-  }
+  const probe = await untilDecided({
+    async send() {
+      if (!(await there())) throw new ApiError(NO_NETWORK, '')
+    },
+    maybeMade: false,
+    isDecided: () => false,
+    schedule: SCHEDULE,
+    async wait(pause_ms) {
+      if (left.aborted) return false
+      onDelay()
+      await wait(pause_ms)
+      return !left.aborted
+    },
+  })
+  if (left.aborted || probe.is !== 'answered') return
+  if (noteReload(pathname)) reload()
+  else onDelay()
 }

@@ -2,6 +2,7 @@ import createClient from 'openapi-fetch'
 import { bearer, takeAhead } from '@/shared/api/ahead'
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
 import type { paths } from '@/shared/api/schema.gen'
+import { withTimeLimit } from '@/shared/lib/net/time-limit'
 import { useAuth } from '@/shared/lib/session/auth-store'
 import { isRecord } from '@/shared/lib/session/storage'
 
@@ -45,26 +46,23 @@ export async function call<T>(send: Send<T>, options?: CallOptions): Promise<T> 
 export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promise<Envelope<T>> {
   const { auth = true, timeout_ms = TIMEOUT_MS, signal } = options
   const token = auth ? useAuth.getState().token : null
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), timeout_ms)
-  const onAbort = () => limit.abort()
-  signal?.addEventListener('abort', onAbort)
-  try {
-    const { data, error, response } = await send({
-      headers: token ? { authorization: bearer(token) } : {},
-      signal: limit.signal,
-    })
-    if (isRecord(data)) return data
-    throw refusal(response, error, token)
-  } catch (error) {
-    if (error instanceof ApiError || signal?.aborted) throw error
-    // A proxy answered in the server's place: a success that is not JSON.
-    if (error instanceof SyntaxError) throw new ApiError(502, '')
-    throw new ApiError(limit.signal.aborted ? TIMED_OUT : NO_NETWORK, '')
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
-  }
+  const headers: Record<string, string> = token ? { authorization: bearer(token) } : {}
+  return withTimeLimit(
+    timeout_ms,
+    async (limit) => {
+      try {
+        const { data, error, response } = await send({ headers, signal: limit })
+        if (isRecord(data)) return data
+        throw refusal(response, error, token)
+      } catch (error) {
+        if (error instanceof ApiError || signal?.aborted) throw error
+        // A proxy answered in the server's place: a success that is not JSON.
+        if (error instanceof SyntaxError) throw new ApiError(502, '')
+        throw new ApiError(limit.aborted ? TIMED_OUT : NO_NETWORK, '')
+      }
+    },
+    signal,
+  )
 }
 
 function refusal(response: Response, error: unknown, token: string | null): ApiError {

@@ -1,3 +1,5 @@
+import { withTimeLimit } from '@/shared/lib/net/time-limit'
+
 /** A separate cache beside the service worker's: its content survives a new version of the app. */
 const CACHE = 'nyala-decoder'
 /** Time limit: a slower network will not deliver it. */
@@ -22,17 +24,13 @@ export async function loadWasm(address: string): Promise<ArrayBuffer> {
 }
 
 async function fetchWasm(address: string): Promise<ArrayBuffer> {
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), TIMEOUT_MS)
-  try {
-    const response = await fetch(address, { signal: limit.signal })
+  return withTimeLimit(TIMEOUT_MS, async (signal) => {
+    const response = await fetch(address, { signal })
     const bytes = await response.arrayBuffer()
     // A network with a login page answers with that page.
     if (!response.ok || !isWasm(bytes)) throw new Error(`${address} is no WebAssembly`)
     return bytes
-  } finally {
-    clearTimeout(timer)
-  }
+  })
 }
 
 /** One file at a time: an older version's file is not used again. */

@@ -1,4 +1,5 @@
 import { ApiError, NO_NETWORK, TIMED_OUT } from '@/shared/api/error'
+import { withTimeLimit } from '@/shared/lib/net/time-limit'
 import { isRecord } from '@/shared/lib/session/storage'
 import { learnServerTime } from '@/till/lib/page/clock'
 import { useLine } from '@/till/lib/session/line'
@@ -31,37 +32,36 @@ interface Options {
 export async function ops<T>(method: 'GET' | 'POST', path: string, options: Options = {}): Promise<T> {
   const { body, key, izin, signal, pin = false } = options
   const token = useSession.getState().session?.token ?? null
-  const limit = new AbortController()
-  const timer = setTimeout(() => limit.abort(), TIMEOUT_MS)
-  const onAbort = () => limit.abort()
-  signal?.addEventListener('abort', onAbort)
-  try {
-    const response = await fetch(`/ops/v1/${path}`, {
-      method,
-      cache: 'no-store',
-      signal: limit.signal,
-      headers: {
-        accept: 'application/json',
-        ...(token && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(key && { 'idempotency-key': key }),
-        ...(izin && { 'x-izin': izin }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    learnServerTime(response.headers.get('date'))
-    const answer = await envelope(response)
-    useLine.getState().answered()
-    if (response.ok && answer) return answer.data as T
-    throw refusal(response, answer?.message ?? '', token, pin)
-  } catch (error) {
-    if (error instanceof ApiError || signal?.aborted) throw error
-    useLine.getState().lost()
-    throw new ApiError(limit.signal.aborted ? TIMED_OUT : NO_NETWORK, '')
-  } finally {
-    clearTimeout(timer)
-    signal?.removeEventListener('abort', onAbort)
+  const request: RequestInit = {
+    method,
+    cache: 'no-store',
+    headers: {
+      accept: 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(key && { 'idempotency-key': key }),
+      ...(izin && { 'x-izin': izin }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
   }
+  return withTimeLimit(
+    TIMEOUT_MS,
+    async (limit) => {
+      try {
+        const response = await fetch(`/ops/v1/${path}`, { ...request, signal: limit })
+        learnServerTime(response.headers.get('date'))
+        const answer = await envelope(response)
+        useLine.getState().answered()
+        if (response.ok && answer) return answer.data as T
+        throw refusal(response, answer?.message ?? '', token, pin)
+      } catch (error) {
+        if (error instanceof ApiError || signal?.aborted) throw error
+        useLine.getState().lost()
+        throw new ApiError(limit.aborted ? TIMED_OUT : NO_NETWORK, '')
+      }
+    },
+    signal,
+  )
 }
 
 /** Null for a proxy's page. Rejects when the connection breaks while the body is read. */

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
+import { serverAnswers } from '@/shared/lib/net/server-answers'
 import { useOnline } from '@/shared/lib/net/use-online'
 import { useLine } from '@/till/lib/session/line'
 
 /** Interval of health checks: long while the server answers, short while it does not. */
 const CHECK_MS = { up: 30_000, down: 4_000 }
-const PATIENCE_MS = 5_000
 
 /** Whether money can move now: the device reports a network, and the server answered the last call. */
 export function useConnected(): boolean {
@@ -21,19 +21,10 @@ export function useHeartbeat(): void {
     queryKey: ['heartbeat'],
     queryFn: async () => {
       const { answered, lost } = useLine.getState()
-      const limit = new AbortController()
-      const timer = setTimeout(() => limit.abort(), PATIENCE_MS)
-      try {
-        const { ok } = await fetch('/healthz', { cache: 'no-store', signal: limit.signal })
-        if (ok) answered()
-        else lost()
-        return ok
-      } catch {
-        lost()
-        return false
-      } finally {
-        clearTimeout(timer)
-      }
+      const ok = await serverAnswers()
+      if (ok) answered()
+      else lost()
+      return ok
     },
     retry: false,
     refetchInterval: up && online ? CHECK_MS.up : CHECK_MS.down,
