@@ -8,7 +8,7 @@ class Worker extends EventTarget {
   postMessage = vi.fn()
 }
 
-class Registration extends EventTarget {
+class FakeRegistration extends EventTarget {
   waiting: Worker | null = null
   installing: Worker | null = null
   update = vi.fn(async () => undefined)
@@ -25,14 +25,14 @@ class Registration extends EventTarget {
   }
 }
 
-let registration: Registration
+let registration: FakeRegistration
 let container: EventTarget & { controller: Worker | null; register: ReturnType<typeof vi.fn> }
 const reload = vi.fn()
 
 /** Starts as a newly loaded page does, with or without a service worker that controls it. */
 async function start(controller: Worker | null) {
   vi.resetModules()
-  registration = new Registration()
+  registration = new FakeRegistration()
   container = Object.assign(new EventTarget(), { controller, register: vi.fn(async () => registration) })
   vi.stubGlobal('navigator', { serviceWorker: container })
   const { startServiceWorker } = await import('./start-service-worker')

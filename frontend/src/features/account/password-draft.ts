@@ -13,13 +13,13 @@ export const emptyForm: PasswordForm = { current: '', next: '', repeat: '' }
 const KEPT_MS = 5 * 60_000
 
 /** The form as phones store it: with the field names of the first version, so that it survives an update. */
-interface Kept {
+interface KeptDraft {
   lama: string
   baru: string
   ulangi: string
 }
 
-const isKept = (value: unknown): value is Kept =>
+const isKept = (value: unknown): value is KeptDraft =>
   isRecord(value) && [value.lama, value.baru, value.ulangi].every((part) => typeof part === 'string')
 
 const place = secretSlot('password', isKept, KEPT_MS)

@@ -8,7 +8,7 @@ const HOW = { duration: 0.28, ease: [0.2, 0.8, 0.2, 1] as const }
 /** Fetched when the phone is idle; until then the list changes without animation. */
 let animate: typeof import('framer-motion/dom/mini').animate | undefined
 
-interface Place {
+interface CardPosition {
   left: number
   top: number
 }
@@ -18,7 +18,7 @@ interface Place {
  * in their order. The list is its entries' offset parent.
  */
 export function useListMotion(list: RefObject<HTMLElement | null>, ids: string): void {
-  const before = useRef<Map<Element, Place> | null>(null)
+  const before = useRef<Map<Element, CardPosition> | null>(null)
   useEffect(() => {
     whenIdle()
       .then(() => import('framer-motion/dom/mini'))
@@ -43,7 +43,7 @@ export function useListMotion(list: RefObject<HTMLElement | null>, ids: string):
   }, [list, ids])
 }
 
-function move(node: HTMLElement, from: Place | undefined, to: Place): void {
+function move(node: HTMLElement, from: CardPosition | undefined, to: CardPosition): void {
   if (!from) {
     void animate?.(node, { opacity: [0, 1], transform: ['scale(0.94)', 'none'] }, HOW)
     return

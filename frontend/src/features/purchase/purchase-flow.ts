@@ -20,7 +20,7 @@ const isFlow = (value: unknown): value is PurchaseFlow =>
 export const purchaseFlow = slot<PurchaseFlow>('session', `${PRIVATE_PREFIX}beli`, isFlow)
 
 /** The receipt of one visit to /pembayaran. */
-export interface Receipt {
+export interface PurchaseReceipt {
   nota: string
   /** `id_customer_global` of its owner: the answer may arrive when another customer, or none, is logged in. */
   customer: string
@@ -33,32 +33,33 @@ export interface Receipt {
   body: CreateSnapTransaksi
 }
 
-const isReceipt = (value: unknown): value is Receipt =>
+const isReceipt = (value: unknown): value is PurchaseReceipt =>
   isRecord(value) &&
   typeof value.nota === 'string' &&
   isReceiptNumber(value.nota) &&
   typeof value.made_ms === 'number' &&
   isRecord(value.body)
 
-const receiptSlot = slot<Receipt>('session', `${PRIVATE_PREFIX}nota`, isReceipt)
+const receiptSlot = slot<PurchaseReceipt>('session', `${PRIVATE_PREFIX}nota`, isReceipt)
 
 /** A receipt whose payment was sent, with its choice. */
-interface Sent {
-  nota: Receipt
+interface SentPurchase {
+  nota: PurchaseReceipt
   flow: PurchaseFlow
 }
 
-const isSent = (value: unknown): value is Sent =>
+const isSent = (value: unknown): value is SentPurchase =>
   isRecord(value) && isReceipt(value.nota) && isFlow(value.flow)
 
 /** The receipt to resume after a restart of the app, after a new login of the same customer, or in another tab. */
-const sentSlot = (customer: string) => slot<Sent>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
+const sentSlot = (customer: string) =>
+  slot<SentPurchase>('local', `${CUSTOMER_PREFIX}${customer}.sent`, isSent)
 
 /**
  * The receipt for the current choice: the stored one while its outcome is unknown and it has the same choice, else a new one. Its number
  * lets a repeated request charge only once.
  */
-export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): Receipt {
+export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): PurchaseReceipt {
   const customer = currentCustomer()
   const kept = receiptSlot.read()
   const body = {
@@ -72,7 +73,7 @@ export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): Rec
   if (kept && sameChoice(kept.body, body)) return { ...kept, customer }
   dropReceipt()
   const receiptNumber = newReceiptNumber(now)
-  const fresh: Receipt = {
+  const fresh: PurchaseReceipt = {
     nota: receiptNumber,
     customer,
     made_ms: now.getTime(),
@@ -89,7 +90,7 @@ function sameChoice(kept: CreateSnapTransaksi, body: Omit<CreateSnapTransaksi, '
 }
 
 /** Records the tap on the button: from now on the receipt shows the balance of this moment, before the price. */
-export function markPaid(receipt: Receipt, balance: number, now = Date.now()): void {
+export function markPaid(receipt: PurchaseReceipt, balance: number, now = Date.now()): void {
   const paid = { ...receipt, paid_ms: now, saldo: receipt.saldo ?? balance }
   markSent(receipt, now)
   receiptSlot.write(paid)
@@ -98,7 +99,7 @@ export function markPaid(receipt: Receipt, balance: number, now = Date.now()): v
 }
 
 /** Records each attempt: until the server decides, this receipt may take money. */
-export function markSent({ customer, nota }: Receipt, now = Date.now()): void {
+export function markSent({ customer, nota }: PurchaseReceipt, now = Date.now()): void {
   rememberOpen(customer, nota, now)
 }
 
@@ -123,7 +124,7 @@ export function takeUpSent(now = Date.now()): boolean {
 }
 
 /** The customer goes to the dashboard instead: the app no longer returns to this receipt, but it stays open. */
-export function leaveSent({ customer, nota }: Receipt): void {
+export function leaveSent({ customer, nota }: PurchaseReceipt): void {
   const place = sentSlot(customer)
   if (place.read()?.nota.nota === nota) place.clear()
 }
@@ -136,10 +137,10 @@ export function dropReceipt(): void {
 }
 
 /** Whether a purchase of this customer may still take money; then the app must not say that none was taken. */
-export const leftOpen = ({ customer }: Receipt, now = Date.now()): boolean => anyOpen(customer, now)
+export const leftOpen = ({ customer }: PurchaseReceipt, now = Date.now()): boolean => anyOpen(customer, now)
 
 /** Closes the decided receipt. A purchase that the customer has started since then is not touched. */
-export function endPurchase(decided: Receipt): void {
+export function endPurchase(decided: PurchaseReceipt): void {
   const { customer, nota, body } = decided
   forgetOpen(customer, nota)
   leaveSent(decided)

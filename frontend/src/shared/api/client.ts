@@ -33,17 +33,17 @@ interface Envelope<T> {
 }
 
 /** One request of `api`, with the options that every request needs. */
-type Send<T> = (
+type SendRequest<T> = (
   init: Init,
 ) => Promise<{ data?: Envelope<T> | undefined; error?: unknown; response: Response }>
 
 /** The envelope's `data`, or an `ApiError`. */
-export async function call<T>(send: Send<T>, options?: CallOptions): Promise<T> {
+export async function call<T>(send: SendRequest<T>, options?: CallOptions): Promise<T> {
   return (await answer(send, options)).data
 }
 
 /** Like `call`, for the few screens that show the message of a success. Every customer route goes through here. */
-export async function answer<T>(send: Send<T>, options: CallOptions = {}): Promise<Envelope<T>> {
+export async function answer<T>(send: SendRequest<T>, options: CallOptions = {}): Promise<Envelope<T>> {
   const { auth = true, timeout_ms = TIMEOUT_MS, signal } = options
   const token = auth ? useAuth.getState().token : null
   const headers: Record<string, string> = token ? { authorization: bearer(token) } : {}

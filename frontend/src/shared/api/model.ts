@@ -1,7 +1,9 @@
 import type { components } from '@/shared/api/schema.gen'
 
-/** The app's names for the server's shapes. Money: whole rupiah. Durations: seconds. */
-type Schemas = components['schemas']
+/** The server's shapes, by its names for them. */
+export type Schemas = components['schemas']
+
+// The app's names for them. Money: whole rupiah. Durations: seconds.
 
 /** `data` of an answer that only confirms success. */
 export type Nothing = Schemas['Empty']['data']

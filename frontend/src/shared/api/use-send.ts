@@ -3,7 +3,7 @@ import { type FailureTexts, showFailure } from '@/shared/api/show-failure'
 import { type Sending, useOneAtATime } from '@/shared/lib/form/use-submit'
 import { toast } from '@/shared/lib/toast/toast'
 
-interface Send<V, T> {
+interface SendOptions<V, T> {
   send: (variables: V) => Promise<T>
   /** Text of a failure, where it is not the server's sentence. */
   texts?: FailureTexts
@@ -13,7 +13,12 @@ interface Send<V, T> {
 }
 
 /** Sends a change to the server, once at a time, and shows a failure. A new attempt removes the messages of an earlier one. */
-export function useSend<V = void, T = unknown>({ send, texts, onDone, onFailed }: Send<V, T>): Sending<[V]> {
+export function useSend<V = void, T = unknown>({
+  send,
+  texts,
+  onDone,
+  onFailed,
+}: SendOptions<V, T>): Sending<[V]> {
   const once = useOneAtATime()
   const { isPending, mutateAsync } = useMutation<T, Error, V>({
     mutationFn: send,

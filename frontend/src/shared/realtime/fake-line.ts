@@ -8,14 +8,14 @@ export interface ServerMessage {
   server_time: number
 }
 
-interface Sent {
+interface SentPacket {
   event: string
   topic: string
   /** Sends the server's ack; undefined for events without one. */
   answer?: (message: unknown) => void
 }
 
-interface Options {
+interface LineOptions {
   auth: (send: (data: object) => void) => void
 }
 
@@ -27,14 +27,14 @@ export class FakeLine {
   /** Number of calls of connect, not counting the first one. */
   connects = 0
   disconnects = 0
-  sent: Sent[] = []
+  sent: SentPacket[] = []
   readonly io = { engine: { close: () => this.drop() } }
   private readonly handlers = new Map<string, Handler>()
   private any: Handler = () => undefined
 
-  readonly options: Options
+  readonly options: LineOptions
 
-  constructor(options: Options) {
+  constructor(options: LineOptions) {
     this.options = options
   }
 
@@ -122,7 +122,7 @@ export class FakeLine {
 /** A fake of the library's `io`, and the connections that it has created. */
 export function fakeLibrary() {
   const lines: FakeLine[] = []
-  const io = (options: Options): Socket => {
+  const io = (options: LineOptions): Socket => {
     const line = new FakeLine(options)
     lines.push(line)
     return line as unknown as Socket

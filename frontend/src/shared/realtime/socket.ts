@@ -19,14 +19,15 @@ interface Hooks {
   onRefused: () => Promise<unknown>
 }
 
-interface Answer {
+interface TickMessage {
   status?: number
   tl: number | null
   ends_at: number | null
   server_time: number
 }
 
-const isAnswer = (value: unknown): value is Answer => isRecord(value) && typeof value.server_time === 'number'
+const isTickMessage = (value: unknown): value is TickMessage =>
+  isRecord(value) && typeof value.server_time === 'number'
 
 const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
 
@@ -100,11 +101,12 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
     if (isBalanceChange(message)) for (const listener of listeners) listener(message)
   })
   line.onAny((topic: string, message: unknown) => {
-    if (topic.startsWith('heartbeat/') && isAnswer(message)) onTick(topic.slice('heartbeat/'.length), message)
+    if (topic.startsWith('heartbeat/') && isTickMessage(message))
+      onTick(topic.slice('heartbeat/'.length), message)
   })
 }
 
-function onTick(idmesin: string, tick: Answer): void {
+function onTick(idmesin: string, tick: TickMessage): void {
   lastMessage_ms = Date.now()
   if (!tickFits(tick.server_time)) resync()
   if (watched.has(idmesin)) putTick(idmesin, { ends_at: tick.ends_at, over: tick.tl !== null && tick.tl < 1 })
@@ -118,7 +120,7 @@ function subscribe(line: Socket, idmesin: string): void {
     .emit('subscribe', topicOf(idmesin), (silent: Error | null, answer: unknown) => {
       if (line !== socket) return
       if (silent) return revive(line)
-      if (!isAnswer(answer) || answer.status !== 200) return
+      if (!isTickMessage(answer) || answer.status !== 200) return
       lastMessage_ms = Date.now()
       learn(sent_ms, answer.server_time, lastMessage_ms)
       putTick(idmesin, { ends_at: answer.ends_at, over: answer.tl === null })

@@ -1,3 +1,4 @@
+import type { Schemas } from '@/shared/api/model'
 import { ops } from '@/till/api/client'
 import {
   type Approval,
@@ -14,7 +15,6 @@ import {
   type Package,
   type Paired,
   type Rows,
-  type Schemas,
   type Shift,
   type ShiftClosed,
   type ShiftNow,

@@ -17,7 +17,7 @@ const NOT_PAIRED = 'perangkat belum dipasang'
 export const needsApproval = ({ status, message }: ApiError) =>
   status === 403 && message.includes(NEEDS_APPROVAL)
 
-interface Options {
+interface OpsOptions {
   body?: unknown
   /** For calls that move money: the same key and body get the same answer. */
   key?: string
@@ -29,7 +29,7 @@ interface Options {
 }
 
 /** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser sends the cookie. */
-export async function ops<T>(method: 'GET' | 'POST', path: string, options: Options = {}): Promise<T> {
+export async function ops<T>(method: 'GET' | 'POST', path: string, options: OpsOptions = {}): Promise<T> {
   const { body, key, izin, signal, pin = false } = options
   const token = useSession.getState().session?.token ?? null
   const request: RequestInit = {

@@ -1,34 +1,32 @@
-import type { components } from '@/shared/api/schema.gen'
-
-/** The till's names for the server's shapes (docs/till.md). Money: whole rupiah. Instants: RFC 3339. */
-export type Schemas = components['schemas']
+// The till's names for the server's shapes (docs/till.md). Money: whole rupiah. Instants: RFC 3339.
+import type { Schemas } from '@/shared/api/model'
 
 /** The server writes every field, `null` for nothing; the OpenAPI description allows it to omit those. */
-type Sent<T> = T extends readonly (infer One)[]
-  ? Sent<One>[]
+type Complete<T> = T extends readonly (infer One)[]
+  ? Complete<One>[]
   : T extends object
-    ? { [K in keyof T]-?: Sent<T[K]> }
+    ? { [K in keyof T]-?: Complete<T[K]> }
     : T
 
 export type Outlet = Schemas['OutletOf']
 /** `outlet` is null in a person's own browser. */
-export type Paired = Sent<Schemas['Paired']>
-export type ThisDevice = Sent<Schemas['ThisBrowser']>
+export type Paired = Complete<Schemas['Paired']>
+export type ThisDevice = Complete<Schemas['ThisBrowser']>
 /** A member of staff who may log in here: `tunggu_s` until the next PIN, `dikunci` until a supervisor unlocks it. */
 export type Person = Schemas['Person']
 export type Who = Schemas['WhoIs']
 export type LogIn = Schemas['Masuk']
-export type LoggedIn = Sent<Schemas['LoggedIn']>
+export type LoggedIn = Complete<Schemas['LoggedIn']>
 export type Ticket = Schemas['Ticket']
 
 /** `petugas` opened it; the server hides `modal` from a cashier. */
-export type Shift = Sent<Schemas['Shift']>
+export type Shift = Complete<Schemas['Shift']>
 /** The server hides the expected cash, its amounts and the sums of sales from a cashier. */
-export type ShiftNow = Sent<Omit<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>> &
+export type ShiftNow = Complete<Omit<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>> &
   Pick<Schemas['ShiftNow'], 'cara_bayar' | 'topup_dilihat'>
 /** The server's answer where no shift is open. */
 export const NO_SHIFT_NOW: ShiftNow = { shift: null, diharapkan: null, gerak: [] }
-export type CashMove = Sent<Schemas['Movement']>
+export type CashMove = Complete<Schemas['Movement']>
 export type CashKind = Schemas['Direction']
 /** The count of a drawer: notes by their value, and `koin` in rupiah. */
 export type Counted = Pick<Schemas['Count'], 'dihitung'> & { pecahan: Schemas['Notes'] }
@@ -36,7 +34,7 @@ export type Counted = Pick<Schemas['Count'], 'dihitung'> & { pecahan: Schemas['N
  * `baru` is the next shift after a handover, with the session of the member of staff who took over; the server returns its token only
  * once.
  */
-export type ShiftClosed = Sent<Schemas['Counted']>
+export type ShiftClosed = Complete<Schemas['Counted']>
 /** Rupiah of a shift's sales, without reversed ones. */
 export type SoldByMeans = Schemas['SoldByMeans']
 

@@ -34,7 +34,7 @@ export const flow: Required<PurchaseFlow> = {
 /** For tests: the payment screen with a server that answers each payment when the test says so. */
 export const shop = {
   /** The payments that reached the server. */
-  asked: [] as Asked[],
+  asked: [] as SentPayment[],
   /** Whether the other routes of the server answer. */
   answers: true,
   /** The customer's current path. */
@@ -43,7 +43,7 @@ export const shop = {
 }
 
 /** A payment that reached the server; the test decides its answer. */
-interface Asked {
+interface SentPayment {
   nota: Promise<string>
   answer: (status: number, message?: string, retryAfter?: string) => Promise<void>
   lose: () => Promise<void>
@@ -105,7 +105,7 @@ export async function open(choice = flow) {
   }
 }
 
-export const last = () => lastOf(shop.asked) as Asked
+export const last = () => lastOf(shop.asked) as SentPayment
 export const shownToasts = () => useToasts.getState().take()
 export const stillOpen = (nota: string) => isOpen('1', nota)
 

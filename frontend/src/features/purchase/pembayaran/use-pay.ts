@@ -18,7 +18,7 @@ import {
   markPaid,
   markSent,
   type PurchaseFlow,
-  type Receipt,
+  type PurchaseReceipt,
 } from '../purchase-flow'
 import { askUntilDecided, type Outcome } from './ask'
 
@@ -33,13 +33,13 @@ const RESUME_MS = 60_000
 /** Once the outcome is known, a slow network delays the customer at most this long. */
 const FRESH_MS = 2_000
 
-type Chosen = Required<Pick<PurchaseFlow, 'mesin' | 'layanan'>>
+type ChosenService = Required<Pick<PurchaseFlow, 'mesin' | 'layanan'>>
 
 /**
  * Pays once. A missing answer is not a refusal: the same receipt number is sent again until the server has decided, so that it can never
  * charge twice. `balance`: the balance before, rupiah.
  */
-export function usePay(receipt: Receipt, balance: number, { mesin, layanan }: Chosen) {
+export function usePay(receipt: PurchaseReceipt, balance: number, { mesin, layanan }: ChosenService) {
   const client = useQueryClient()
   const home = useHome()
   const [phase, setPhase] = useState<PayPhase>(

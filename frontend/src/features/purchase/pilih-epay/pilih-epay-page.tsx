@@ -24,7 +24,7 @@ import { EpayOption } from './epay-option'
 import { MachineDrawing } from './machine-drawing'
 import styles from './pilih-epay-page.module.css'
 
-type Chosen = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
+type FlowWithService = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan'>>
 
 /** The E-Pay wallets that can pay for the chosen service. */
 export default function PilihEpayPage() {
@@ -40,7 +40,7 @@ function Screen({ footer, children }: { footer?: Elements; children: Elements })
   )
 }
 
-function OwnerAccounts({ flow }: { flow: Chosen }) {
+function OwnerAccounts({ flow }: { flow: FlowWithService }) {
   const navigate = useNavigate()
   const query = useQuery(ownerEpayQuery(flow.mesin.idowner))
   const accounts = asked(query, query.data)

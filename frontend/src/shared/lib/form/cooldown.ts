@@ -6,12 +6,13 @@ const COOLDOWN_MS = 60_000
 
 export type Purpose = 'register' | 'forgot' | 'password'
 
-type Sent = Record<string, number>
+type SentTimes = Record<string, number>
 
-const sent = slot<Sent>(
+const sent = slot<SentTimes>(
   'session',
   'nyala.kode',
-  (value): value is Sent => isRecord(value) && Object.values(value).every((at) => typeof at === 'number'),
+  (value): value is SentTimes =>
+    isRecord(value) && Object.values(value).every((at) => typeof at === 'number'),
 )
 
 const key = (purpose: Purpose, telp: string) => `${purpose}:${telp}`

@@ -45,14 +45,14 @@ export function validLogin(form: { telp: string; password: string }): Faults<'te
   return missing(form, copy.form.fieldEmpty)
 }
 
-interface Registration {
+interface RegistrationForm {
   telp: string
   password: string
   repeat: string
   nama: string
 }
 
-export function validRegister(form: Registration): Faults<keyof Registration> {
+export function validRegister(form: RegistrationForm): Faults<keyof RegistrationForm> {
   const { telp, password, repeat, nama } = form
   const gaps = missing({ telp, password, repeat, nama: nama.trim() }, copy.form.incomplete)
   if (!fine(gaps)) return gaps
@@ -82,13 +82,17 @@ export function validReset({ password, repeat }: Reset): Faults<keyof Reset> {
   }
 }
 
-interface PasswordChange {
+interface PasswordChangeForm {
   current: string
   next: string
   repeat: string
 }
 
-export function validPasswordChange({ current, next, repeat }: PasswordChange): Faults<keyof PasswordChange> {
+export function validPasswordChange({
+  current,
+  next,
+  repeat,
+}: PasswordChangeForm): Faults<keyof PasswordChangeForm> {
   const gaps = missing({ current, next, repeat }, copy.form.dataMissing)
   if (!fine(gaps)) return gaps
   return {

@@ -7,12 +7,12 @@ export interface Seen<T> {
   at: number
 }
 
-interface Kept extends Seen<unknown> {
+interface KeptSnapshot extends Seen<unknown> {
   /** The customer's id: a phone may change hands. */
   id: string
 }
 
-const isKept = (value: unknown): value is Kept =>
+const isKept = (value: unknown): value is KeptSnapshot =>
   isRecord(value) && typeof value.id === 'string' && typeof value.at === 'number' && 'data' in value
 
 /**

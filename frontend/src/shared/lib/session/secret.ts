@@ -6,17 +6,17 @@ const SECRET_PREFIX = `${PRIVATE_PREFIX}secret.`
 /** Upper limit for keeping a secret, whatever its slot requests. */
 const LONGEST_MS = 10 * 60_000
 
-interface Kept<T> {
+interface KeptSecret<T> {
   value: T
   /** Epoch ms. */
   until: number
 }
 
-const isKept = (value: unknown): value is Kept<unknown> =>
+const isKept = (value: unknown): value is KeptSecret<unknown> =>
   isRecord(value) && typeof value.until === 'number' && 'value' in value
 
 /** A time too far in the future also counts as over: the phone's clock was set back. */
-const isOver = ({ until }: Kept<unknown>, now: number) => until <= now || until > now + LONGEST_MS
+const isOver = ({ until }: KeptSecret<unknown>, now: number) => until <= now || until > now + LONGEST_MS
 
 /**
  * A place in this tab's storage for a secret that must survive a reload, for `kept_ms`: while the customer looks up a code in WhatsApp,
@@ -41,7 +41,7 @@ export function secretSlot<T>(
   }
 }
 
-function current(place: Slot<Kept<unknown>>, now: number): Kept<unknown> | null {
+function current(place: Slot<KeptSecret<unknown>>, now: number): KeptSecret<unknown> | null {
   const kept = place.read()
   if (kept && !isOver(kept, now)) return kept
   place.clear()

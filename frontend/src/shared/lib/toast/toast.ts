@@ -13,7 +13,7 @@ export interface Message {
 }
 
 /** A message as phones store it: with the field names of the first version, so that it is readable after an update. */
-interface Kept {
+interface KeptToast {
   jenis: string
   judul: string
   isi?: Message['body']
@@ -21,10 +21,10 @@ interface Kept {
 
 const KEPT_KINDS = { success: 'sukses', failure: 'gagal', info: 'info' } as const
 
-const afterReload = slot<Kept>(
+const afterReload = slot<KeptToast>(
   'session',
   'nyala.pesan',
-  (value): value is Kept => isRecord(value) && typeof value.judul === 'string',
+  (value): value is KeptToast => isRecord(value) && typeof value.judul === 'string',
 )
 
 /** A message that waits to be shown. */

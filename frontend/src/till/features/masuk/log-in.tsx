@@ -15,7 +15,7 @@ import { PinPad } from '@/till/ui/pin-pad'
 /** The server's sentence for a first PIN, which only allows making a new one. */
 const MAKE_ONE = 'buat PIN baru'
 
-type Step = { is: 'pin' } | { is: 'new'; pin: string } | { is: 'again'; pin: string; chosen: string }
+type LogInStep = { is: 'pin' } | { is: 'new'; pin: string } | { is: 'again'; pin: string; chosen: string }
 
 interface PinMessage {
   text: string
@@ -34,7 +34,7 @@ interface Props {
 
 export function LogIn({ person, waits }: Props) {
   const client = useQueryClient()
-  const [step, setStep] = useState<Step>({ is: 'pin' })
+  const [step, setStep] = useState<LogInStep>({ is: 'pin' })
   const [pinMessage, setPinMessage] = useState(NOTHING)
 
   const { pending, submit } = useSubmit(async (typed: string) => {

@@ -1,14 +1,14 @@
 import { isRecord, slot } from '@/shared/lib/session/storage'
 import { type Count, EMPTY, PIECES } from '@/till/lib/money/cash-count'
 
-interface Draft {
+interface CountDraft {
   shift: number
   who: number
   count: Count
 }
 
 /** A count takes minutes: another screen, a lock or a reload must not lose it. */
-const kept = slot<Draft>('session', 'nyala.kasir.count', (value): value is Draft => {
+const kept = slot<CountDraft>('session', 'nyala.kasir.count', (value): value is CountDraft => {
   if (!isRecord(value) || typeof value.shift !== 'number' || typeof value.who !== 'number') return false
   const { count } = value
   return isRecord(count) && PIECES.every((piece) => ['undefined', 'number'].includes(typeof count[piece]))

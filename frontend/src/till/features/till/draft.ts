@@ -3,7 +3,7 @@ import type { FoundCustomer, Package, PayMethod } from '@/till/api/types'
 
 export type Choice = { is: 'amount'; nominal: number } | { is: 'package'; package: Package }
 
-interface Draft {
+interface SaleDraft {
   customer: FoundCustomer | null
   /** Epoch ms. */
   found_at: number
@@ -15,7 +15,7 @@ interface Draft {
   sent_by: number | null
 }
 
-const EMPTY: Draft = {
+const EMPTY: SaleDraft = {
   customer: null,
   found_at: 0,
   typed: null,
@@ -25,7 +25,7 @@ const EMPTY: Draft = {
 }
 
 /** The customer and the chosen top-up. It survives a lock, so that a PIN does not require a second scan. */
-export const useDraft = create<Draft>(() => EMPTY)
+export const useDraft = create<SaleDraft>(() => EMPTY)
 
 export const draft = {
   begin: (customer: FoundCustomer, typed: string | null) =>

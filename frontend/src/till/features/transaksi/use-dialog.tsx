@@ -34,13 +34,13 @@ export function UseDialog({ row, onClose }: Props) {
   )
 }
 
-type Step = 'details' | 'amount' | 'refund' | 'delete'
+type DialogStep = 'details' | 'amount' | 'refund' | 'delete'
 
 function Use({ row, onClose }: { row: UseRow; onClose: () => void }) {
   const { idtransaksi, idcustomer, nama, mesin, grandtotal, dikembalikan, dihapus_at } = row
   const client = useQueryClient()
   const offer = giveBackOffer(row)
-  const [step, setStep] = useState<Step>('details')
+  const [step, setStep] = useState<DialogStep>('details')
   const [chosen, setChosen] = useState<number | null>(null)
   const [done, setDone] = useState<MoneyBack | null>(null)
   const money = useMoney<MoneyBack>(`use:${idtransaksi}:${idcustomer}`, {

@@ -20,7 +20,7 @@ export interface OpenCall {
   at: number
 }
 
-export interface Outside {
+export interface MoneyCallsOutside {
   send: (key: string, request: MoneyRequest<unknown>, izin?: string) => Promise<unknown>
   /** Survives the page, except for calls that contain a PIN. */
   store: { all: () => OpenCall[]; put: (open: OpenCall) => void; remove: (key: string) => void }
@@ -34,11 +34,11 @@ export interface Outside {
 export class MoneyCalls {
   private readonly listeners = new Set<() => void>()
   private readonly onTheirWay = new Map<string, Promise<unknown>>()
-  private readonly outside: Outside
+  private readonly outside: MoneyCallsOutside
   /** The last read list: the same array until something changes. */
   private known: OpenCall[]
 
-  constructor(outside: Outside) {
+  constructor(outside: MoneyCallsOutside) {
     this.outside = outside
     this.known = outside.store.all()
   }

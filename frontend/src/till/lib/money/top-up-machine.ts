@@ -33,7 +33,7 @@ export type TopUpState =
   | { is: 'made'; open: OpenTopUp; made: TopUpMade }
   | { is: 'refused'; open: OpenTopUp; error: ApiError }
 
-export interface Outside {
+export interface TopUpOutside {
   send: (key: string, body: TopUpBody, izin?: string) => Promise<TopUpMade>
   /** Survives the page. */
   store: {
@@ -58,9 +58,9 @@ export class TopUpMachine {
   private round = 0
   private timer: ReturnType<typeof setTimeout> | undefined
   private readonly listeners = new Set<() => void>()
-  private readonly outside: Outside
+  private readonly outside: TopUpOutside
 
-  constructor(outside: Outside) {
+  constructor(outside: TopUpOutside) {
     this.outside = outside
   }
 

@@ -10,7 +10,7 @@ const HELD_MS = 5_000
 /** Random share of a pause, so that not all tills reconnect at the same moment. */
 const SPREAD = 0.25
 
-export interface Outside {
+export interface LineOutside {
   /** Requests a ticket, valid for one connection; rejects when the server gives none. */
   ticket: () => Promise<string>
   /** Opens a connection with the ticket; the returned function closes it, and no callback runs after that. */
@@ -22,7 +22,7 @@ export interface Outside {
  * Keeps a connection open until it is stopped. Each attempt uses a separate ticket, and only one attempt runs at a time. After a lost
  * connection it soon requests a new ticket: the server closes connections when a session is over, and then refuses the ticket.
  */
-export function holdLine({ ticket, dial, onChange }: Outside): { wake: () => void; stop: () => void } {
+export function holdLine({ ticket, dial, onChange }: LineOutside): { wake: () => void; stop: () => void } {
   let stopped = false
   let busy = false
   let tries = 0
