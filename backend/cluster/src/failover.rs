@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use nyala_core::domain::id::NodeId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use nyala_store::db::{hosts, lock};
@@ -43,7 +44,7 @@ pub async fn watch(config: &Config, ownership: &Ownership) {
 /// Watches one standby until the database answers, or the standby does not.
 async fn look(standbys: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
     let (client, _lost) = lock::connect(standbys).await?;
-    let me = ownership.node().unwrap_or_default();
+    let me = ownership.node().unwrap_or(NodeId::new(0));
     let mut before: Option<Vec<Timestamp>> = None;
     let mut every = interval(LEASE_TTL);
     every.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -6,21 +6,24 @@ use std::sync::OnceLock;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use nyala_core::domain::id::NodeId;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
+
+use nyala_core::domain::shard::Shard;
 
 /// Node and epoch of a shard's owner. Both are compared: a database failover may lose an epoch, and it is assigned again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
-    pub shard: i32,
-    pub node: i64,
+    pub shard: Shard,
+    pub node: NodeId,
     pub epoch: i64,
 }
 
 impl Fence {
     /// A fence that never matches.
     pub const fn of_nobody() -> Self {
-        Self { shard: -1, node: 0, epoch: 0 }
+        Self { shard: Shard::NONE, node: NodeId::new(0), epoch: 0 }
     }
 }
 

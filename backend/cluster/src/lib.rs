@@ -10,7 +10,7 @@ pub mod node;
 pub mod notifications;
 pub mod standbys;
 
-use nyala_core::domain::id::OutletId;
+use nyala_core::domain::id::{NodeId, OutletId};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,14 +20,7 @@ use tokio::sync::Notify;
 
 use self::fence::Fence;
 use self::metrics::ClusterMetrics;
-
-/// Number of shards over which outlets are spread. Each shard has one owner (migrations/V20261202__cluster.sql).
-pub const SHARDS: i32 = 256;
-
-/// The shard of an outlet. All machines of an outlet are in one shard.
-pub fn shard_of(idoutlet: OutletId) -> i32 {
-    i32::try_from(idoutlet.get().rem_euclid(i64::from(SHARDS))).unwrap_or_default()
-}
+use nyala_core::domain::shard::{SHARDS, Shard};
 
 /// SQL condition, as a literal: the outlet in a column is in one of the shards in parameter `n`. NULL means all shards.
 #[doc(hidden)]
@@ -61,13 +54,13 @@ struct Shards {
     /// Number of servers that are alive, this one included.
     servers: AtomicUsize,
     /// Numbers of the servers that live, as of the last heartbeat.
-    alive: Mutex<Vec<i64>>,
+    alive: Mutex<Vec<NodeId>>,
     /// Epoch of each owned shard; 0 for a shard that is not owned.
     epochs: Vec<AtomicI64>,
     invalidated: Notify,
     metrics: ClusterMetrics,
     /// Shards acquired just now, whose machines are not loaded yet.
-    gained: Mutex<BTreeSet<i32>>,
+    gained: Mutex<BTreeSet<Shard>>,
     gains: Notify,
     heard: Mutex<LastAnswer>,
     /// Longest failover that still counts as an answer.
@@ -99,16 +92,17 @@ impl Ownership {
 
     pub fn of(&self, idoutlet: OutletId) -> Owner {
         let Some(shards) = &self.0 else { return Owner::Alone };
-        let shard = shard_of(idoutlet);
+        let shard = Shard::of(idoutlet);
         match shards.epoch(shard) {
             0 => Owner::Remote,
-            epoch => Owner::Here(Fence { shard, node: shards.node.load(Ordering::Acquire), epoch }),
+            epoch => Owner::Here(Fence { shard, node: NodeId::new(shards.node.load(Ordering::Acquire)), epoch }),
         }
     }
 
     /// Number of this start of this server; `None` for a single server, and before it has joined.
-    pub fn node(&self) -> Option<i64> {
-        self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire)).filter(|node| *node != 0)
+    pub fn node(&self) -> Option<NodeId> {
+        let node = self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire));
+        node.filter(|node| *node != 0).map(NodeId::new)
     }
 
     /// This server's part of a limit for all servers together. A client gets no more by asking each server.
@@ -118,7 +112,7 @@ impl Ownership {
 
     /// Takes over what a heartbeat found. `servers`: number of live servers that may claim shards; 0 while all of them are in the grace
     /// period. `alive`: every server whose lease has not expired.
-    pub fn is_one_of(&self, servers: i64, alive: Vec<i64>) {
+    pub fn is_one_of(&self, servers: i64, alive: Vec<NodeId>) {
         let Some(shards) = &self.0 else { return };
         if let Ok(servers @ 1..) = usize::try_from(servers) {
             shards.servers.store(servers, Ordering::Relaxed);
@@ -127,7 +121,7 @@ impl Ownership {
     }
 
     /// Whether that server's lease had not expired at the last heartbeat.
-    pub fn is_alive(&self, node: i64) -> bool {
+    pub fn is_alive(&self, node: NodeId) -> bool {
         let alive = |shards: &Arc<Shards>| shards.alive.lock().unwrap_or_else(PoisonError::into_inner).contains(&node);
         self.0.as_ref().is_some_and(alive)
     }
@@ -138,9 +132,9 @@ impl Ownership {
     }
 
     /// The shards that this server owns; `None` for all shards.
-    pub fn shards(&self) -> Option<Vec<i32>> {
+    pub fn shards(&self) -> Option<Vec<Shard>> {
         let shards = self.0.as_ref()?;
-        Some((0..SHARDS).filter(|shard| shards.epoch(*shard) != 0).collect())
+        Some(Shard::all().filter(|shard| shards.epoch(*shard) != 0).collect())
     }
 
     /// Time since the database last answered a heartbeat of this server; zero for a single server. Past [`membership::TTL_MS`] other
@@ -181,7 +175,7 @@ impl Ownership {
     }
 
     /// Waits for acquired shards. The caller loads their machines. Never returns for a single server.
-    pub async fn gained(&self) -> Vec<i32> {
+    pub async fn gained(&self) -> Vec<Shard> {
         let Some(shards) = &self.0 else { return std::future::pending().await };
         loop {
             let gained = std::mem::take(&mut *shards.gained());
@@ -193,7 +187,7 @@ impl Ownership {
     }
 
     /// Puts shards back whose machines could not be loaded.
-    pub fn acquire_again(&self, again: impl IntoIterator<Item = i32>) {
+    pub fn acquire_again(&self, again: impl IntoIterator<Item = Shard>) {
         if let Some(shards) = &self.0 {
             shards.gained().extend(again);
             shards.gains.notify_one();
@@ -201,12 +195,12 @@ impl Ownership {
     }
 
     /// Replaces the ownership by the stored shards and their epochs. Returns the number of acquired and of lost shards.
-    pub fn learn(&self, node: i64, stored: &[(i32, i64)]) -> (usize, usize) {
+    pub fn learn(&self, node: NodeId, stored: &[(Shard, i64)]) -> (usize, usize) {
         let Some(shards) = &self.0 else { return (0, 0) };
-        shards.node.store(node, Ordering::Release);
+        shards.node.store(node.get(), Ordering::Release);
         shards.last_answer().answered = Instant::now();
         let (mut gained, mut lost) = (Vec::new(), 0);
-        for shard in 0..SHARDS {
+        for shard in Shard::all() {
             let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
             let before = shards.set(shard, epoch);
             if epoch != 0 && epoch != before {
@@ -222,7 +216,7 @@ impl Ownership {
     }
 
     /// Stops deciding about this shard.
-    pub fn release(&self, shard: i32) {
+    pub fn release(&self, shard: Shard) {
         if let Some(shards) = &self.0 {
             shards.set(shard, 0);
         }
@@ -234,17 +228,17 @@ impl Shards {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn gained(&self) -> MutexGuard<'_, BTreeSet<i32>> {
+    fn gained(&self) -> MutexGuard<'_, BTreeSet<Shard>> {
         self.gained.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn epoch(&self, shard: i32) -> i64 {
-        let epoch = usize::try_from(shard).ok().and_then(|at| self.epochs.get(at));
+    fn epoch(&self, shard: Shard) -> i64 {
+        let epoch = shard.index().and_then(|at| self.epochs.get(at));
         epoch.map_or(0, |epoch| epoch.load(Ordering::Acquire))
     }
 
-    fn set(&self, shard: i32, to: i64) -> i64 {
-        let epoch = usize::try_from(shard).ok().and_then(|at| self.epochs.get(at));
+    fn set(&self, shard: Shard, to: i64) -> i64 {
+        let epoch = shard.index().and_then(|at| self.epochs.get(at));
         epoch.map_or(0, |epoch| epoch.swap(to, Ordering::AcqRel))
     }
 }
@@ -264,29 +258,34 @@ mod tests {
     #[test]
     fn limits_are_shared_by_those_who_live() {
         let (alone, own) = (Ownership::default(), Ownership::shared(ClusterMetrics::default(), Duration::ZERO));
-        alone.is_one_of(3, vec![1]);
+        let nodes = |numbers: &[i64]| numbers.iter().copied().map(NodeId::new).collect();
+        alone.is_one_of(3, nodes(&[1]));
         assert_eq!((alone.share_of(50), own.share_of(50)), (50, 50));
-        own.is_one_of(3, vec![1, 2, 3]);
+        own.is_one_of(3, nodes(&[1, 2, 3]));
         assert_eq!((own.share_of(50), own.share_of(2)), (17, 1));
-        own.is_one_of(0, vec![2]);
+        own.is_one_of(0, nodes(&[2]));
         assert_eq!(own.share_of(50), 17);
-        assert!(own.is_alive(2) && !own.is_alive(1) && !alone.is_alive(1), "the last heartbeat counts");
+        assert!(
+            own.is_alive(NodeId::new(2)) && [&own, &alone].iter().all(|of| !of.is_alive(NodeId::new(1))),
+            "the last heartbeat counts"
+        );
     }
 
     #[test]
     fn it_owns_what_is_stored_and_nothing_else() {
         let own = Ownership::shared(ClusterMetrics::default(), Duration::from_secs(60));
+        let ([third, fourth], me) = ([3, 4].map(Shard::new), NodeId::new(9));
         assert_eq!((own.of(OutletId::new(3)), own.shards()), (Owner::Remote, Some(vec![])));
-        assert_eq!(own.learn(9, &[(3, 5), (4, 1)]), (2, 0));
-        assert_eq!(own.gained().now_or_never(), Some(vec![3, 4]));
+        assert_eq!(own.learn(me, &[(third, 5), (fourth, 1)]), (2, 0));
+        assert_eq!(own.gained().now_or_never(), Some(vec![third, fourth]));
         assert_eq!(own.gained().now_or_never(), None);
-        assert_eq!(own.of(OutletId::new(3)), Owner::Here(Fence { shard: 3, node: 9, epoch: 5 }));
+        assert_eq!(own.of(OutletId::new(3)), Owner::Here(Fence { shard: third, node: me, epoch: 5 }));
         assert_eq!(own.of(OutletId::new(259)), own.of(OutletId::new(3)), "an outlet is of its number mod 256");
         // Another server owned it in between.
-        assert_eq!(own.learn(9, &[(3, 7)]), (1, 1));
-        assert_eq!(own.gained().now_or_never(), Some(vec![3]));
-        assert_eq!((own.shards(), own.owns(OutletId::new(4))), (Some(vec![3]), false));
-        own.release(3);
+        assert_eq!(own.learn(me, &[(third, 7)]), (1, 1));
+        assert_eq!(own.gained().now_or_never(), Some(vec![third]));
+        assert_eq!((own.shards(), own.owns(OutletId::new(4))), (Some(vec![third]), false));
+        own.release(third);
         assert_eq!(own.of(OutletId::new(3)), Owner::Remote);
     }
 }

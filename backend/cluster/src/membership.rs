@@ -4,15 +4,15 @@
 use std::time::Duration;
 
 use deadpool_postgres::Client as PooledClient;
-use nyala_core::domain::id::MachineId;
+use nyala_core::domain::id::{MachineId, NodeId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::migrate;
 use nyala_store::secrets::GoodKids;
 use tokio_postgres::types::Json;
 use tokio_postgres::{Client, Row};
 
-use super::SHARDS;
 use super::error::ClusterError;
+use nyala_core::domain::shard::{SHARDS, Shard};
 
 /// Lease TTL: a node is alive for this long after its last heartbeat.
 pub const TTL_MS: i64 = 1_200;
@@ -113,7 +113,7 @@ const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeartbeatResult {
     /// Every shard of this node with its epoch.
-    pub owned: Vec<(i32, i64)>,
+    pub owned: Vec<(Shard, i64)>,
     /// How many of them to release, so that other nodes claim them.
     pub surplus: usize,
     /// Live nodes that may claim, and shards without a live owner.
@@ -122,7 +122,7 @@ pub struct HeartbeatResult {
     /// Time until the first lease of another node expires, if that node sends no more heartbeats.
     pub first_end: Option<Duration>,
     /// Every server whose lease has not expired.
-    pub alive: Vec<i64>,
+    pub alive: Vec<NodeId>,
 }
 
 /// A node's last heartbeat, stored for `nyala cluster status`.
@@ -139,7 +139,7 @@ pub struct LastHeartbeat {
 ///
 /// # Errors
 /// When a server of that name is alive, or devices are simulated.
-pub async fn join(client: &Client, name: &str, version: &str, keys: &GoodKids) -> Result<i64, ClusterError> {
+pub async fn join(client: &Client, name: &str, version: &str, keys: &GoodKids) -> Result<NodeId, ClusterError> {
     if let Some(row) = client.query_opt(SIMULATED, &[]).await? {
         return Err(ClusterError::Simulated { idmesin: row.try_get(0)? });
     }
@@ -183,7 +183,12 @@ pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>,
 ///
 /// # Errors
 /// [`ClusterError::Forgotten`], and the database's.
-pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat, keys: &GoodKids) -> Result<HeartbeatResult, ClusterError> {
+pub async fn heartbeat(
+    client: &Client,
+    me: NodeId,
+    last: LastHeartbeat,
+    keys: &GoodKids,
+) -> Result<HeartbeatResult, ClusterError> {
     let life = TTL_MS as f64;
     let row = client
         .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms, &Json(keys)])
@@ -192,7 +197,7 @@ pub async fn heartbeat(client: &Client, me: i64, last: LastHeartbeat, keys: &Goo
     let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
     let row = client.query_one(SEEN, &[&life, &me]).await?;
     let first_end: Option<f64> = row.try_get(2)?;
-    let alive: Vec<i64> = row.try_get(3)?;
+    let alive: Vec<NodeId> = row.try_get(3)?;
     let seen = ClusterView { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
     let mut owned = owned(client, me).await?;
     if let Some(most) = seen.claims(owned.len()) {
@@ -246,7 +251,7 @@ impl ClusterView {
     }
 }
 
-async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError> {
+async fn owned(client: &Client, me: NodeId) -> Result<Vec<(Shard, i64)>, ClusterError> {
     let rows = client.query(OWNED, &[&me]).await?;
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
 }
@@ -254,7 +259,7 @@ async fn owned(client: &Client, me: i64) -> Result<Vec<(i32, i64)>, ClusterError
 /// Stored state of a node.
 #[derive(Debug)]
 pub struct NodeStatus {
-    pub idnode: i64,
+    pub idnode: NodeId,
     pub name: String,
     pub version: String,
     pub started_at: Timestamp,
@@ -302,7 +307,7 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
 ///
 /// # Errors
 /// The database's.
-pub async fn mark_orphans_offline(client: &Client, me: i64) -> Result<u64, ClusterError> {
+pub async fn mark_orphans_offline(client: &Client, me: NodeId) -> Result<u64, ClusterError> {
     Ok(client.execute(ORPHANS, &[&(ORPHANED_MS as f64), &me]).await?)
 }
 
@@ -310,7 +315,7 @@ pub async fn mark_orphans_offline(client: &Client, me: i64) -> Result<u64, Clust
 ///
 /// # Errors
 /// The database's.
-pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, me: i64) -> Result<bool, ClusterError> {
+pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, me: NodeId) -> Result<bool, ClusterError> {
     // Every purchase at such a device asks this, so the plan is cached.
     let statement = client.prepare_cached(LINKED_ELSEWHERE).await?;
     Ok(client.query_one(&statement, &[&idmesin, &me]).await?.try_get(0)?)
@@ -320,7 +325,7 @@ pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, 
 ///
 /// # Errors
 /// The database's.
-pub async fn release_shard(client: &Client, me: i64, shard: i32) -> Result<(), ClusterError> {
+pub async fn release_shard(client: &Client, me: NodeId, shard: Shard) -> Result<(), ClusterError> {
     client.execute(RELEASE_SHARD, &[&shard, &me]).await?;
     Ok(())
 }
@@ -329,7 +334,7 @@ pub async fn release_shard(client: &Client, me: i64, shard: i32) -> Result<(), C
 ///
 /// # Errors
 /// The database's.
-pub async fn leave(client: &Client, me: i64) -> Result<(), ClusterError> {
+pub async fn leave(client: &Client, me: NodeId) -> Result<(), ClusterError> {
     client.execute(LEAVE, &[&me]).await?;
     Ok(())
 }
@@ -338,7 +343,7 @@ pub async fn leave(client: &Client, me: i64) -> Result<(), ClusterError> {
 ///
 /// # Errors
 /// The database's.
-pub async fn gone(client: &Client, me: i64) -> Result<(), ClusterError> {
+pub async fn gone(client: &Client, me: NodeId) -> Result<(), ClusterError> {
     client.execute(GONE, &[&me]).await?;
     Ok(())
 }

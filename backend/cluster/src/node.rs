@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use nyala_core::domain::id::NodeId;
 use nyala_store::db::Store;
 use nyala_store::db::clock::Ahead;
 use nyala_store::db::error::DbError;
@@ -35,7 +36,7 @@ const MAX_NAME_ATTEMPTS: u32 = 20;
 
 /// This server as a node: the row that this start of the process has written.
 pub struct Node {
-    id: i64,
+    id: NodeId,
     name: String,
     config: Config,
     ownership: Ownership,
@@ -103,7 +104,7 @@ impl Node {
                     // A node without a row owns nothing.
                     self.ownership.learn(self.id, &[]);
                     self.id = join(&client, &self.name, &self.keyring).await?;
-                    tracing::warn!(idnode = self.id, "the others had forgotten this server; it has joined them again");
+                    tracing::warn!(idnode = %self.id, "the others had forgotten this server; it has joined them again");
                 }
                 done => _ = done?,
             }
@@ -185,7 +186,7 @@ pub async fn mark_orphans_offline_loop(store: Store, ownership: Ownership) {
     }
 }
 
-async fn join(client: &Client, name: &str, keyring: &Keyring) -> Result<i64, ClusterError> {
+async fn join(client: &Client, name: &str, keyring: &Keyring) -> Result<NodeId, ClusterError> {
     let keys = keyring.get().good_kids();
     for _ in 1..MAX_NAME_ATTEMPTS {
         match membership::join(client, name, env!("CARGO_PKG_VERSION"), &keys).await {

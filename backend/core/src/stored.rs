@@ -6,6 +6,7 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{self, for_each_id};
+use crate::domain::shard::Shard;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::state::PurchaseState;
 
@@ -54,6 +55,21 @@ impl<'a> FromSql<'a> for PurchaseState {
         Self::from_stored(text).ok_or_else(|| format!("unknown state {text}").into())
     }
     accepts!(TEXT);
+}
+
+impl ToSql for Shard {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, SqlError> {
+        self.get().to_sql(ty, out)
+    }
+    accepts!(INT4);
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for Shard {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
+        i32::from_sql(ty, raw).map(Self::new)
+    }
+    accepts!(INT4);
 }
 
 macro_rules! store {

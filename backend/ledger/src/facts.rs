@@ -6,6 +6,7 @@ use uuid::Uuid;
 use nyala_cluster::of_shards;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId, PurchaseId};
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
 use nyala_core::purchase::state::{PurchaseState, open_states};
@@ -102,7 +103,7 @@ WHERE t.state IN ",
 );
 
 /// Every open purchase of the machines of these shards, or of all: what their owner resumes.
-pub async fn all_open(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec<OpenPurchase>, DbError> {
+pub async fn all_open(client: &DbClient, shards: Option<&[Shard]>) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{OPEN} AND {}", of_shards!("t.idoutlet", 1))).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
@@ -121,7 +122,7 @@ FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.id
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
 
 /// What machines of these shards, or of all, were last sold for that wait for staff: they are free when their devices know that it is over.
-pub async fn given_back(client: &DbClient, shards: Option<&[i32]>) -> Result<Vec<OpenPurchase>, DbError> {
+pub async fn given_back(client: &DbClient, shards: Option<&[Shard]>) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND {}", of_shards!("t.idoutlet", 1))).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
@@ -148,13 +149,13 @@ FROM (
 );
 
 /// Of all machines but those of these shards: what is undecided, and runs that are to stop.
-pub async fn unsettled_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
+pub async fn unsettled_but(client: &DbClient, shards: &[Shard]) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client.prepare_cached(UNSETTLED_BUT).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
 /// [`given_back`], of all machines but those of these shards.
-pub async fn given_back_but(client: &DbClient, shards: &[i32]) -> Result<Vec<OpenPurchase>, DbError> {
+pub async fn given_back_but(client: &DbClient, shards: &[Shard]) -> Result<Vec<OpenPurchase>, DbError> {
     let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND NOT {}", of_shards!("t.idoutlet", 1))).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }

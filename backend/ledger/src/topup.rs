@@ -29,11 +29,11 @@ pub enum AccountKind {
 }
 
 impl AccountKind {
-    /// 2 unless asked otherwise; 1 needs `masa_aktif` (epoch ms), 2 refuses it. Every failure is a 400.
-    pub fn parse(kind: Option<i64>, expires_ms: Option<i64>) -> Result<Self, DomainError> {
-        match (kind.unwrap_or(2), expires_ms) {
+    /// 2 unless asked otherwise; 1 needs `masa_aktif`, 2 refuses it. Every failure is a 400.
+    pub fn parse(kind: Option<i64>, masa_aktif: Option<Timestamp>) -> Result<Self, DomainError> {
+        match (kind.unwrap_or(2), masa_aktif) {
             (2, None) if kind.is_none() => Ok(Self::Plain),
-            (1, Some(ms)) if (1..=LAST_INSTANT_MS).contains(&ms) => Ok(Self::Expiring { masa_aktif: Timestamp::from_ms(ms) }),
+            (1, Some(masa_aktif)) if (1..=LAST_INSTANT_MS).contains(&masa_aktif.ms()) => Ok(Self::Expiring { masa_aktif }),
             (1, Some(_)) => Err(DomainError::malformed("masa_aktif harus milidetik epoch sampai tahun 9999")),
             (1, None) => Err(DomainError::malformed("jenis_emoney 1 perlu masa_aktif (milidetik epoch)")),
             (2, None) => Ok(Self::Lasting),
@@ -416,7 +416,10 @@ mod tests {
     #[test]
     fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {
         assert_eq!(AccountKind::parse(None, None).unwrap(), AccountKind::Plain);
-        assert_eq!(AccountKind::parse(Some(1), Some(5)).unwrap(), AccountKind::Expiring { masa_aktif: Timestamp::from_ms(5) });
+        assert_eq!(
+            AccountKind::parse(Some(1), Some(Timestamp::from_ms(5))).unwrap(),
+            AccountKind::Expiring { masa_aktif: Timestamp::from_ms(5) }
+        );
         let bad = [
             (Some(1), None),
             (Some(1), Some(0)),
@@ -427,7 +430,7 @@ mod tests {
             (Some(-1), None),
         ];
         for (kind, masa_aktif) in bad {
-            assert!(AccountKind::parse(kind, masa_aktif).is_err(), "{kind:?} {masa_aktif:?}");
+            assert!(AccountKind::parse(kind, masa_aktif.map(Timestamp::from_ms)).is_err(), "{kind:?} {masa_aktif:?}");
         }
     }
 }

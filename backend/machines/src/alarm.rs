@@ -20,6 +20,7 @@ use super::ticker::Ticker;
 
 /// Precision of alarms, in milliseconds.
 pub const STEP_MS: i64 = 10;
+pub const STEP: Duration = Duration::from_millis(STEP_MS.unsigned_abs());
 /// Longest sleep of the task, so that it notices a clock that jumped (a suspend, a test).
 const MAX_SLEEP: Duration = Duration::from_millis(250);
 
@@ -48,7 +49,7 @@ thread_local! {
 pub fn start(clock: &Clock, turning: Turning) {
     let sooner = Rc::new(Notify::new());
     let alarms = Alarms {
-        wheel: Wheel::new(STEP_MS, clock.now().ms()),
+        wheel: Wheel::new(STEP, clock.now().ms()),
         clock: clock.clone(),
         sleeps_until_ms: i64::MAX,
         sooner: sooner.clone(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nyala_cluster::notifications::{Listener, Notification, Received};
 use nyala_cluster::of_shards;
 use nyala_core::domain::id::MachineId;
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::step::Purchase;
 use nyala_core::purchase::times::{CMD_TTL_MS, GIVE_UP_MS};
@@ -41,7 +42,7 @@ pub const ASK_EVERY_ROUNDS: u64 = 15;
 const BATCH: i64 = 1_000;
 
 /// Resumes every open purchase of these shards, or of all: makes its machine's actor. Returns their number.
-pub async fn resume(machines: &Machines, shards: Option<&[i32]>) -> Result<usize, MachineError> {
+pub async fn resume(machines: &Machines, shards: Option<&[Shard]>) -> Result<usize, MachineError> {
     let client = machines.parts().recovery.get().await?;
     let open = facts::all_open(&client, shards).await?;
     let n = open.len();

@@ -363,9 +363,13 @@ impl ServerSettings {
         }
     }
 
+    fn shared_connections(&self) -> share::Connections {
+        share::Connections { chosen: self.database.connections, threads: self.workers() }
+    }
+
     /// Connections to the database, everything counted.
     pub fn connections(&self) -> usize {
-        share::in_all(self.database.connections, self.workers())
+        self.shared_connections().in_all()
     }
 
     /// Those of one worker thread.
@@ -373,7 +377,7 @@ impl ServerSettings {
     /// # Errors
     /// When too few were chosen for the worker threads; of settings that were loaded that is known.
     pub fn connections_per_thread(&self) -> Result<usize, ConfigError> {
-        share::per_thread(self.database.connections, self.workers()).map_err(|few| ConfigError::Refused(few.to_string()))
+        self.shared_connections().per_thread().map_err(|few| ConfigError::Refused(few.to_string()))
     }
 }
 

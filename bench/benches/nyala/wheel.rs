@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use actix_socketio::host::wheel::{TimerKey, Wheel};
 use criterion::{BenchmarkId, Criterion};
-use nyala_machines::alarm::STEP_MS;
+use nyala_machines::alarm::{STEP, STEP_MS};
 
 const SIZES: [u32; 3] = [10_000, 100_000, 1_000_000];
 const HOUR_MS: i64 = 3_600_000;
@@ -28,7 +28,7 @@ pub fn bench(criterion: &mut Criterion) {
 }
 
 fn filled(size: u32, within_ms: i64) -> Wheel<u32> {
-    let mut wheel = Wheel::new(STEP_MS, 0);
+    let mut wheel = Wheel::new(STEP, 0);
     for i in 0..size {
         wheel.insert(due_ms(i.into(), within_ms), i);
     }

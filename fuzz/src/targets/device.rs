@@ -4,7 +4,7 @@
 use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
-use nyala_core::purchase::step;
+use nyala_core::purchase::step::{self, StartCommand};
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Effect, Grounds, ProbeStep};
 use nyala_machines::device::mqtt::message::{
@@ -204,7 +204,8 @@ impl Notified {
             _ => {
                 let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
                 let created_at = exp.plus_ms(-CMD_TTL_MS);
-                self.talk.recall(MachineId::new(1), &step::first(PurchaseId::new(1), cmd_id, epoch, 600, created_at, created_at));
+                let command = StartCommand { cmd_id, epoch, duration_s: 600 };
+                self.talk.recall(MachineId::new(1), &step::first(PurchaseId::new(1), command, created_at, created_at));
                 vec![]
             }
         }

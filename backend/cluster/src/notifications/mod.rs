@@ -9,12 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::{CustomerId, MachineId, OutletId, WalletId};
+use nyala_core::domain::id::{CustomerId, MachineId, NodeId, OutletId, QuestionId, WalletId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc};
 
 pub use self::wire::run;
 use super::metrics::NotifierMetrics;
+use nyala_core::domain::shard::Shard;
 
 /// Capacity of the send queue; a further notification is dropped and counted.
 const SEND_BUFFER: usize = 8_192;
@@ -31,11 +32,11 @@ pub enum Notification {
     /// A change of the machine's purchase was committed.
     Machine { id: MachineId, outlet: OutletId },
     /// Device messages for machines of these shards are stored.
-    Words { shards: Vec<i32> },
+    Words { shards: Vec<Shard> },
     /// A question about a device that is connected to another server is stored.
     Question,
     /// The answer to a question is stored.
-    Answer { question: i64 },
+    Answer { question: QuestionId },
     /// Tokens of the customer have ended.
     Tokens { customer: CustomerId },
     /// Sessions at tills have ended.
@@ -52,7 +53,7 @@ pub enum Notification {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Received {
     /// A change that the server `from` reports; `from` is the number of its start.
-    Notification { from: i64, hint: Notification },
+    Notification { from: NodeId, hint: Notification },
     /// A change that this server has sent itself: the device may be connected here, although another server owns its machine.
     Own(Notification),
     /// Notifications may have been lost: readers reload everything that other servers decide.

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use async_nats::connection::State;
 use async_nats::{Client, ConnectOptions, Event, Message, ServerAddr, Subscriber};
 use futures_util::StreamExt;
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::Shard;
 use percent_encoding::percent_decode_str;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Receiver;
@@ -35,7 +37,7 @@ const MAX_IGNORED: usize = 64;
 /// A notification as it is sent.
 #[derive(Debug, Serialize, Deserialize)]
 struct Envelope {
-    from: i64,
+    from: NodeId,
     number: u64,
     /// Microseconds since the sender's connection task began; the sender measures the travel time with it.
     at_us: u64,
@@ -44,10 +46,10 @@ struct Envelope {
 
 impl Notification {
     /// Subject of the notification, for operators who watch (`nats sub 'nyala.v1.>'`).
-    fn subject(&self, from: i64) -> String {
+    fn subject(&self, from: NodeId) -> String {
         match self {
             Self::Machine { id, .. } => format!("{PREFIX}.mesin.{id}"),
-            Self::Words { shards } => format!("{PREFIX}.shard.{}", shards.first().unwrap_or(&0)),
+            Self::Words { shards } => format!("{PREFIX}.shard.{}", shards.first().unwrap_or(&Shard::new(0))),
             Self::Tokens { customer } => format!("{PREFIX}.token.{customer}"),
             Self::Tills => format!("{PREFIX}.till"),
             Self::Balance { account, .. } => format!("{PREFIX}.saldo.{account}"),

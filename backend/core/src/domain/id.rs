@@ -46,6 +46,10 @@ macro_rules! for_each_id {
             ShiftId,
             /// A device's key: `device_key.id`.
             DeviceKeyId,
+            /// One start of a server of the cluster: `node.idnode`.
+            NodeId,
+            /// A question about a device that is connected to another server: `device_question.id`.
+            QuestionId,
         }
     };
 }

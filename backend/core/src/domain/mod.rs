@@ -19,6 +19,7 @@ pub mod role;
 pub mod rupiah;
 pub mod scope;
 pub mod secret;
+pub mod shard;
 pub mod telp;
 pub mod text;
 pub mod timestamp;

@@ -17,7 +17,7 @@ use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{self, Change, Cycle, Exchange, Held, Purchase, PurchaseEvent};
+use crate::purchase::step::{self, Change, Cycle, Exchange, Held, Purchase, PurchaseEvent, StartCommand};
 use crate::purchase::times::{LOOK_EVERY_MS, MAX_WAITERS, MAX_WAITING_STARTS};
 use device_reports::{StateReport, UnpaidStop};
 use open_purchase::{OpenPurchase, PurchaseProgress, outcome};
@@ -376,8 +376,8 @@ impl Machine {
         let Some((start, at)) = self.holding.take() else { return };
         match result {
             Ok(Held::Won { purchase_id, cmd_id, epoch }) => {
-                let duration_s = i64::from(start.service.duration_s);
-                let mut active = OpenPurchase::new(step::first(purchase_id, cmd_id, epoch, duration_s, at, now));
+                let command = StartCommand { cmd_id, epoch, duration_s: i64::from(start.service.duration_s) };
+                let mut active = OpenPurchase::new(step::first(purchase_id, command, at, now));
                 active.buyers = start.buyers;
                 self.learned += 1;
                 self.open = Some(active);

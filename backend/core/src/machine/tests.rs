@@ -11,7 +11,7 @@ use crate::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
-use crate::purchase::step::{Change, Held, Purchase, first};
+use crate::purchase::step::{Change, Held, Purchase, StartCommand, first};
 
 const T0: Timestamp = Timestamp::from_ms(1_000_000);
 
@@ -48,7 +48,7 @@ fn won(purchase_id: i64) -> Input {
 }
 
 fn running(id: i64) -> Purchase {
-    let held = first(PurchaseId::new(id), Uuid::nil(), 1, 60, T0, T0);
+    let held = first(PurchaseId::new(id), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 }, T0, T0);
     Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(60_000), ..held }
 }
 
@@ -256,7 +256,7 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
     // Behind a reading.
     let mut machine = Machine::new(MachineId::new(7));
     assert!(machine.on(runs(), T0).iter().any(|e| matches!(e, Effect::Load)));
-    let held = first(PurchaseId::new(5), Uuid::nil(), 1, 60, T0, T0);
+    let held = first(PurchaseId::new(5), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 }, T0, T0);
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }
 
@@ -318,7 +318,15 @@ fn a_request_that_waits_during_a_change_of_owner_is_answered_soon() {
     assert!(matches!(machine.on(Input::Alarm, sends)[..], [Effect::Apply { .. }]));
     assert!(machine.on(Input::Owned(false), sends).is_empty());
     assert!(matches!(machine.on(Input::Applied(Ok(true)), sends)[..], [.., Effect::Load]));
-    machine.on(Input::Loaded(Ok(Some(first(PurchaseId::new(5), Uuid::nil(), 1, 60, T0, T0)))), sends);
+    machine.on(
+        Input::Loaded(Ok(Some(first(
+            PurchaseId::new(5),
+            StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 },
+            T0,
+            T0,
+        )))),
+        sends,
+    );
     assert_eq!(machine.wake_at(), Some(sends.plus_ms(250)));
 }
 

@@ -408,8 +408,18 @@ fn on_started(p: &Purchase, now: Timestamp) -> Step {
     s
 }
 
+/// What the `start` of a purchase says.
+#[derive(Debug, Clone, Copy)]
+pub struct StartCommand {
+    pub cmd_id: Uuid,
+    /// The machine's epoch since this purchase.
+    pub epoch: i64,
+    pub duration_s: i64,
+}
+
 /// The state right after this process committed the hold, about to send the command for the first time.
-pub fn first(id: PurchaseId, cmd_id: Uuid, epoch: i64, duration_s: i64, created_at: Timestamp, now: Timestamp) -> Purchase {
+pub fn first(id: PurchaseId, command: StartCommand, created_at: Timestamp, now: Timestamp) -> Purchase {
+    let StartCommand { cmd_id, epoch, duration_s } = command;
     let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
     let (state, ends_at) = (PurchaseState::Held, Timestamp::default());
     Purchase { id, cmd_id, epoch, duration_s, created_at, state, ends_at, moved: 0, boot: None, exchange }

@@ -5,9 +5,19 @@ use std::hash::Hash;
 
 use crate::domain::timestamp::Timestamp;
 
-/// A bucket of `burst` attempts for each key, refilled by one each `refill_ms` (the generic cell rate algorithm, ITU-T I.371). It stores only when
-/// a bucket will be full again, so it is for very many keys, such as addresses. Past `max_keys` buckets that are not full, all are forgotten,
-/// which only permits an earlier attempt.
+/// Sizes of [`TokenBuckets`].
+#[derive(Debug, Clone, Copy)]
+pub struct BucketLimits {
+    /// Attempts that a full bucket holds.
+    pub burst: usize,
+    /// Milliseconds until a bucket has one attempt more.
+    pub refill_ms: i64,
+    /// Buckets that are remembered. Past that many that are not full, all are forgotten, which only permits an earlier attempt.
+    pub max_keys: usize,
+}
+
+/// A bucket of attempts for each key (the generic cell rate algorithm, ITU-T I.371). It stores only when a bucket will be full again, so it is
+/// for very many keys, such as addresses.
 #[derive(Debug)]
 pub struct TokenBuckets<K> {
     max_keys: usize,
@@ -17,7 +27,7 @@ pub struct TokenBuckets<K> {
 }
 
 impl<K: Copy + Eq + Hash> TokenBuckets<K> {
-    pub fn new(burst: usize, refill_ms: i64, max_keys: usize) -> Self {
+    pub fn new(BucketLimits { burst, refill_ms, max_keys }: BucketLimits) -> Self {
         let burst_ms = refill_ms.saturating_mul(i64::try_from(burst).unwrap_or(i64::MAX));
         Self { max_keys, refill_ms, burst_ms, full_at: HashMap::new() }
     }

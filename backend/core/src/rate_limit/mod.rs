@@ -5,5 +5,5 @@ mod buckets;
 pub mod purchases;
 mod window;
 
-pub use buckets::TokenBuckets;
+pub use buckets::{BucketLimits, TokenBuckets};
 pub use window::SlidingWindow;

@@ -1,5 +1,7 @@
 //! Lifecycle of the devices: connections, commands, time and faults.
 
+use std::ops::RangeInclusive;
+
 use mio::Token;
 use mio::net::TcpStream;
 use nyala_core::domain::id::MachineId;
@@ -23,10 +25,10 @@ const FIRST_PAUSE_MS: i64 = 2_000;
 /// … each pause is up to twice as long as the one before, up to this.
 const LONGEST_PAUSE_MS: i64 = 30_000;
 /// How long the power is off.
-const POWER_OFF_MS: (i64, i64) = (1_000, 3_000);
+const POWER_OFF_MS: RangeInclusive<i64> = 1_000..=3_000;
 /// Interval between two losses of a flapping connection, or of power.
-const FLAP_MS: (i64, i64) = (1_000, 10_000);
-const REBOOT_MS: (i64, i64) = (10_000, 60_000);
+const FLAP_MS: RangeInclusive<i64> = 1_000..=10_000;
+const REBOOT_MS: RangeInclusive<i64> = 10_000..=60_000;
 /// How long a message waits for another one to overtake it.
 const HOLD_MS: i64 = 2_000;
 /// Greatest number of messages that a late device keeps.
@@ -53,7 +55,7 @@ impl Fleet {
             return;
         }
         self.leave_open(i);
-        let until = self.random_time(POWER_OFF_MS.0, POWER_OFF_MS.1);
+        let until = self.random_time(POWER_OFF_MS);
         let boot_id = boot_id();
         let member = &mut self.members[i];
         let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
@@ -212,7 +214,7 @@ impl Fleet {
         self.members[i].connection = None;
         let tries = self.members[i].tries;
         let most = FIRST_PAUSE_MS.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE_MS);
-        let until = self.random_time(0, most);
+        let until = self.random_time(0..=most);
         let member = &mut self.members[i];
         (member.until, member.tries, member.held_back) = (until, tries + 1, None);
         self.set_stage(i, Stage::Pausing);
@@ -416,8 +418,7 @@ impl Fleet {
     }
 
     fn next_fault_time(&mut self, fault: Fault) -> i64 {
-        let (least, most) = if fault == Fault::Flap { FLAP_MS } else { REBOOT_MS };
-        self.random_time(least, most)
+        self.random_time(if fault == Fault::Flap { FLAP_MS } else { REBOOT_MS })
     }
 
     // --- orders ---

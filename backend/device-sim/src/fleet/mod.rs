@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -277,9 +278,9 @@ impl Fleet {
         })
     }
 
-    /// A moment from `least` to `most` milliseconds from now.
-    fn random_time(&mut self, least: i64, most: i64) -> i64 {
-        self.now + self.rng.random_range(least..=most)
+    /// A moment `after_ms` milliseconds from now.
+    fn random_time(&mut self, after_ms: RangeInclusive<i64>) -> i64 {
+        self.now + self.rng.random_range(after_ms)
     }
 }
 

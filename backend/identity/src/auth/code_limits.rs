@@ -13,11 +13,18 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Failed attempts that are remembered, about 15 MiB: 70 a second.
 const MAX_FAILED: usize = 1 << 18;
 
+/// Failed attempts that are allowed in an hour.
+#[derive(Debug, Clone, Copy)]
+struct MaxFailed {
+    per_address: usize,
+    /// For the /48 around an address.
+    per_site: usize,
+}
+
 /// One instance for the whole process; a restart clears it.
 #[derive(Debug)]
 pub struct CodeLimits {
-    per_address: usize,
-    per_site: usize,
+    max: MaxFailed,
     failed: Mutex<FailedCodes>,
 }
 
@@ -38,13 +45,13 @@ pub struct CodeTry {
 
 impl CodeLimits {
     pub fn new(config: &config::AuthSettings) -> Self {
-        Self::with(config.wrong_codes_per_address_hour, config.wrong_codes_per_site_hour)
+        Self::with(MaxFailed { per_address: config.wrong_codes_per_address_hour, per_site: config.wrong_codes_per_site_hour })
     }
 
-    fn with(per_address: usize, per_site: usize) -> Self {
+    fn with(max: MaxFailed) -> Self {
         let failed =
             FailedCodes { addresses: SlidingWindow::new(HOUR_MS, MAX_FAILED), sites: SlidingWindow::new(HOUR_MS, MAX_FAILED) };
-        Self { per_address, per_site, failed: Mutex::new(failed) }
+        Self { max, failed: Mutex::new(failed) }
     }
 
     /// Counts an attempt as failed in advance, so that parallel attempts learn no more than sequential ones.
@@ -53,9 +60,9 @@ impl CodeLimits {
     /// `TooMany` with the seconds until the next attempt.
     pub fn reserve(&self, address: Address, now: Timestamp) -> Result<CodeTry, AuthError> {
         let mut failed = self.lock();
-        let mut wait_ms = failed.addresses.wait_ms(&address, self.per_address, now, |()| true);
+        let mut wait_ms = failed.addresses.wait_ms(&address, self.max.per_address, now, |()| true);
         if let Some(site) = address.site() {
-            wait_ms = wait_ms.max(failed.sites.wait_ms(&site, self.per_site, now, |()| true));
+            wait_ms = wait_ms.max(failed.sites.wait_ms(&site, self.max.per_site, now, |()| true));
         }
         if wait_ms > 0 {
             return Err(AuthError::TooMany { retry_s: seconds_up(wait_ms) });
@@ -97,7 +104,7 @@ mod tests {
 
     #[test]
     fn an_address_and_a_site_have_their_failed_tries_an_hour() {
-        let limits = CodeLimits::with(2, 3);
+        let limits = CodeLimits::with(MaxFailed { per_address: 2, per_site: 3 });
         let v6 = |subnet: u64| Address::V6(0x2001_0db8_0001_0000 | subnet);
         assert_eq!((failed(&limits, v6(1), 0), failed(&limits, v6(1), 1_000)), (0, 0));
         assert_eq!(failed(&limits, v6(1), 2_000), 3_598);
@@ -110,7 +117,7 @@ mod tests {
 
     #[test]
     fn a_right_code_costs_nothing() {
-        let limits = CodeLimits::with(1, 1);
+        let limits = CodeLimits::with(MaxFailed { per_address: 1, per_site: 1 });
         for address in [Address::V6(1 << 16), Address::V4(1)] {
             for _ in 0..10 {
                 let tried = limits.reserve(address, at(0)).unwrap();

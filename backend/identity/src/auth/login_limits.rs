@@ -7,7 +7,7 @@ use nyala_cluster::Ownership;
 use nyala_core::domain::address::Address;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_core::rate_limit::{SlidingWindow, TokenBuckets};
+use nyala_core::rate_limit::{BucketLimits, SlidingWindow, TokenBuckets};
 use nyala_store::config;
 use prometheus_client::metrics::counter::Counter;
 
@@ -38,12 +38,20 @@ pub struct LoginAttempt {
     id: u64,
 }
 
+/// Wrong passwords that are allowed in a quarter of an hour.
+#[derive(Debug, Clone, Copy)]
+struct MaxWrong {
+    /// From one phone, or from one address for one number.
+    per_phone: usize,
+    /// For one number from all addresses together, at all servers.
+    per_number: usize,
+}
+
 /// One instance for the whole process; a restart clears it. Each of several servers allows only its share of a number's attempts, so
 /// guessing at all of them brings no more attempts. The limits of an address and of a known phone apply per server.
 #[derive(Debug)]
 pub struct LoginLimits {
-    per_phone: usize,
-    per_number: usize,
+    max: MaxWrong,
     servers: Ownership,
     failed: Mutex<FailedLogins>,
     refused: Counter,
@@ -62,18 +70,13 @@ const MAX_ADDRESSES: usize = 1 << 16;
 impl LoginLimits {
     pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
         let addresses = AddressTries::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
-        Self::with(config.wrong_logins_per_phone, config.wrong_logins_per_number, addresses, servers)
+        let max = MaxWrong { per_phone: config.wrong_logins_per_phone, per_number: config.wrong_logins_per_number };
+        Self::with(max, addresses, servers)
     }
 
-    fn with(per_phone: usize, per_number: usize, addresses: AddressTries, servers: Ownership) -> Self {
+    fn with(max: MaxWrong, addresses: AddressTries, servers: Ownership) -> Self {
         let (numbers, phones) = (SlidingWindow::new(WINDOW_MS, MAX_FAILED), SlidingWindow::new(WINDOW_MS, MAX_FAILED));
-        Self {
-            per_phone,
-            per_number,
-            servers,
-            failed: Mutex::new(FailedLogins { numbers, phones, addresses }),
-            refused: Counter::default(),
-        }
+        Self { max, servers, failed: Mutex::new(FailedLogins { numbers, phones, addresses }), refused: Counter::default() }
     }
 
     /// Checks whether the address may make an attempt. It runs before anything else is examined.
@@ -92,12 +95,12 @@ impl LoginLimits {
         let mut failed = self.lock();
         let id = match &who {
             Who::Phone(phone) => {
-                self.refuse(failed.phones.wait_ms(phone, self.per_phone, now, |()| true))?;
+                self.refuse(failed.phones.wait_ms(phone, self.max.per_phone, now, |()| true))?;
                 failed.phones.add(*phone, (), now)
             }
             Who::Stranger { number, address } => {
-                let of_number = failed.numbers.wait_ms(number, self.servers.share_of(self.per_number), now, |_| true);
-                let of_pair = failed.numbers.wait_ms(number, self.per_phone, now, |from| from == address);
+                let of_number = failed.numbers.wait_ms(number, self.servers.share_of(self.max.per_number), now, |_| true);
+                let of_pair = failed.numbers.wait_ms(number, self.max.per_phone, now, |from| from == address);
                 self.refuse(of_number.max(of_pair).max(failed.addresses.wait_ms(*address, now)))?;
                 failed.addresses.take(*address, now);
                 failed.numbers.add(number.clone(), *address, now)
@@ -168,12 +171,15 @@ struct AddressTries {
 }
 
 impl AddressTries {
-    fn new(size: usize, refill_s: i64) -> Self {
-        let refill_ms = refill_s.saturating_mul(1000);
-        let site_refill_ms = refill_ms / SITE_FACTOR as i64;
+    fn new(burst: usize, refill_s: i64) -> Self {
+        let (refill_ms, max_keys) = (refill_s.saturating_mul(1000), MAX_ADDRESSES);
         Self {
-            addresses: TokenBuckets::new(size, refill_ms, MAX_ADDRESSES),
-            sites: TokenBuckets::new(size.saturating_mul(SITE_FACTOR), site_refill_ms, MAX_ADDRESSES),
+            addresses: TokenBuckets::new(BucketLimits { burst, refill_ms, max_keys }),
+            sites: TokenBuckets::new(BucketLimits {
+                burst: burst.saturating_mul(SITE_FACTOR),
+                refill_ms: refill_ms / SITE_FACTOR as i64,
+                max_keys,
+            }),
         }
     }
 
@@ -209,7 +215,7 @@ mod tests {
     }
 
     fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {
-        LoginLimits::with(per_phone, per_number, AddressTries::new(per_address, 3), Ownership::default())
+        LoginLimits::with(MaxWrong { per_phone, per_number }, AddressTries::new(per_address, 3), Ownership::default())
     }
 
     fn stranger(number: &str, address: u32) -> Who {

@@ -37,19 +37,35 @@ const KNOWN: &str = "known";
 /// Reset codes that strangers requested: few are sent while codes are guessed.
 const RESETS: &str = "resets";
 
-/// At most `max` codes of the pot `name` in a sliding window.
+/// At most `max` codes in a sliding window.
+#[derive(Debug, Clone, Copy)]
+struct CodeRate {
+    max: i64,
+    window_ms: i64,
+}
+
+impl CodeRate {
+    const fn per_hour(max: i64) -> Self {
+        Self { max, window_ms: HOUR_MS }
+    }
+
+    const fn per_day(max: i64) -> Self {
+        Self { max, window_ms: DAY_MS }
+    }
+}
+
+/// The limit of the pot `name`.
 #[derive(Debug)]
 pub struct SentLimit {
     name: String,
-    max: i64,
-    window_ms: i64,
+    rate: CodeRate,
     /// Codes from before this time do not count.
     since: Timestamp,
 }
 
 impl SentLimit {
-    fn new(name: impl Into<String>, max: i64, window_ms: i64, now: Timestamp) -> Self {
-        Self { name: name.into(), max, window_ms, since: now.plus_ms(-window_ms) }
+    fn new(name: impl Into<String>, rate: CodeRate, now: Timestamp) -> Self {
+        Self { name: name.into(), rate, since: now.plus_ms(-rate.window_ms) }
     }
 }
 
@@ -92,7 +108,7 @@ impl SentCodes {
         let mut limits = self.address_limits(address, now);
         limits.extend(self.strangers_limits(now));
         if purpose == CodePurpose::ForgotPassword {
-            let hour = SentLimit::new(RESETS, self.settings.reset_alarm_codes_per_hour, HOUR_MS, now);
+            let hour = SentLimit::new(RESETS, CodeRate::per_hour(self.settings.reset_alarm_codes_per_hour), now);
             // Without an alarm they are counted and not limited: an alarm may start within the hour.
             let since = alarm_since.map_or(now, |since| since.max(hour.since));
             limits.push(SentLimit { since, ..hour });
@@ -107,7 +123,7 @@ impl SentCodes {
             Address::V6(_) => &[(64, 1), (56, settings.otp_factor_v6_56), (48, settings.otp_factor_v6_48)],
         };
         let limit = |(bits, factor): &(u32, i64)| {
-            SentLimit::new(address.block(*bits), settings.otp_per_ip_hour.saturating_mul(*factor), HOUR_MS, now)
+            SentLimit::new(address.block(*bits), CodeRate::per_hour(settings.otp_per_ip_hour.saturating_mul(*factor)), now)
         };
         blocks.iter().map(limit).collect()
     }
@@ -115,11 +131,11 @@ impl SentCodes {
     fn strangers_limits(&self, now: Timestamp) -> [SentLimit; 2] {
         let per_hour = self.settings.otp_per_hour;
         let per_day = per_hour.saturating_mul(self.settings.otp_factor_day);
-        [SentLimit::new(STRANGERS, per_hour, HOUR_MS, now), SentLimit::new(STRANGERS, per_day, DAY_MS, now)]
+        [CodeRate::per_hour(per_hour), CodeRate::per_day(per_day)].map(|rate| SentLimit::new(STRANGERS, rate, now))
     }
 
     fn known_limit(&self, now: Timestamp) -> SentLimit {
-        SentLimit::new(KNOWN, self.settings.otp_known_per_hour, HOUR_MS, now)
+        SentLimit::new(KNOWN, CodeRate::per_hour(self.settings.otp_known_per_hour), now)
     }
 
     /// Checks the codes that this server itself has sent to `address` and the blocks around it.
@@ -130,7 +146,7 @@ impl SentCodes {
         let limits = self.address_limits(address, now);
         let mut sent = self.lock();
         let wait_ms = limits.iter().map(|limit| {
-            let max = usize::try_from(limit.max).unwrap_or(usize::MAX);
+            let max = usize::try_from(limit.rate.max).unwrap_or(usize::MAX);
             sent.wait_ms(&limit.name, max, now, |()| true)
         });
         refuse(wait_ms.max().unwrap_or(0))
@@ -192,7 +208,7 @@ impl SentCodes {
             .await?;
         for (pot, limit) in [("strangers_hour", hour), ("strangers_day", day), ("known_hour", self.known_limit(now))] {
             let sent: Option<i64> = client.query_one(&stmt, &[&limit.name, &limit.since]).await?.try_get(0)?;
-            self.used.get_or_create(&PotLabel { pot }).set(sent.unwrap_or(0) as f64 / limit.max as f64);
+            self.used.get_or_create(&PotLabel { pot }).set(sent.unwrap_or(0) as f64 / limit.rate.max as f64);
         }
         Ok(())
     }
@@ -224,13 +240,13 @@ pub async fn wait_ms(client: &impl GenericClient, limits: &[SentLimit], now: Tim
         )
         .await?;
     let names: Vec<&str> = limits.iter().map(|limit| limit.name.as_str()).collect();
-    let max: Vec<i64> = limits.iter().map(|limit| limit.max).collect();
+    let max: Vec<i64> = limits.iter().map(|limit| limit.rate.max).collect();
     let since: Vec<Timestamp> = limits.iter().map(|limit| limit.since).collect();
     let mut longest = 0;
     for row in client.query(&stmt, &[&names, &max, &since]).await? {
         let at = row.try_get::<_, i64>(0)?;
         let full = usize::try_from(at - 1).ok().and_then(|i| limits.get(i));
-        let window_ms = full.map_or(0, |limit| limit.window_ms);
+        let window_ms = full.map_or(0, |limit| limit.rate.window_ms);
         // At most the window, even if the clock was ahead when that code was sent.
         longest = longest.max(now.ms_until(row.try_get::<_, Timestamp>(1)?.plus_ms(window_ms)).min(window_ms));
     }

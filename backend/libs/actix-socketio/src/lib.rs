@@ -22,7 +22,7 @@ mod wheel;
 
 pub use codec::Frame;
 pub use engine::{Caller, Callers, CloseReason, Closer, Config, EngineError, Origins, Site, Sites};
-pub use limits::Limits;
+pub use limits::{Limits, Size};
 pub use metrics::{Counter, Metrics};
 pub use socket::{
     Ack, AckAnswer, AckError, Args, Broadcast, Connect, ConnectAuth, Event, Handler, NoAnswer, Refused, Socket, SocketIo,

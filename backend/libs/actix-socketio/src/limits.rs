@@ -2,6 +2,39 @@
 
 use std::time::Duration;
 
+/// Number of items and their bytes together: of a queue, of what is to be added to it, or the most that it may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Size {
+    /// Number of packets, frames or attachments.
+    pub count: usize,
+    /// Bytes of all of them.
+    pub bytes: usize,
+}
+
+impl Size {
+    /// Whether neither the count nor the bytes exceed those of `max`.
+    pub const fn fits(self, max: Self) -> bool {
+        self.count <= max.count && self.bytes <= max.bytes
+    }
+
+    /// Whether the count or the bytes have reached those of `max`.
+    pub const fn reaches(self, max: Self) -> bool {
+        self.count >= max.count || self.bytes >= max.bytes
+    }
+
+    /// The larger count and the larger bytes of the two.
+    pub fn max(self, other: Self) -> Self {
+        Self { count: self.count.max(other.count), bytes: self.bytes.max(other.bytes) }
+    }
+}
+
+impl std::ops::Add for Size {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self { count: self.count + other.count, bytes: self.bytes + other.bytes }
+    }
+}
+
 /// Resource limits. Each field says what happens past it. Every queue or buffer that clients can grow has one of these limits.
 /// Broadcasts from one thread to another wait within 65,536 broadcasts and 1,024 event-loop turns.
 #[derive(Debug, Clone)]
@@ -60,6 +93,18 @@ pub struct Limits {
     /// handshake displaces the oldest session of the caller that has most of them. It is answered 429 when no other caller has more
     /// than its own. Never below the two limits above. Default 20,000.
     pub max_unjoined: usize,
+}
+
+impl Limits {
+    /// Limit of a queue to a websocket that does not drain.
+    pub(crate) const fn max_queued(&self) -> Size {
+        Size { count: self.max_queued_frames, bytes: self.max_queued_bytes }
+    }
+
+    /// Limit of a queue to a polling request, or of what one event-loop turn sends.
+    pub(crate) const fn max_waiting(&self) -> Size {
+        Size { count: self.max_waiting_packets, bytes: self.max_waiting_bytes }
+    }
 }
 
 impl Default for Limits {

@@ -1,6 +1,8 @@
 //! Hashed timing wheel (Varghese and Lauck, SOSP 1987, scheme 6): insert and cancel take constant time, whatever it holds. It reads no
 //! clock; the caller passes the time.
 
+use std::time::Duration;
+
 /// Slots of the wheel. An entry that is due after a whole turn waits in its slot for as many turns as it needs.
 const SLOTS: usize = 4096;
 const NONE: u32 = u32::MAX;
@@ -39,8 +41,9 @@ pub struct Wheel<T> {
 }
 
 impl<T> Wheel<T> {
-    /// Empty wheel whose slots cover `step_ms` milliseconds each: 10 make a turn of 40.96 s.
-    pub fn new(step_ms: i64, now_ms: i64) -> Self {
+    /// Empty wheel whose slots cover `step` each, in whole milliseconds: 10 make a turn of 40.96 s.
+    pub fn new(step: Duration, now_ms: i64) -> Self {
+        let step_ms = i64::try_from(step.as_millis()).unwrap_or(i64::MAX).max(1);
         Self {
             step_ms,
             entries: Vec::new(),
@@ -180,6 +183,7 @@ mod tests {
     use super::*;
 
     const STEP_MS: i64 = 10;
+    const STEP: Duration = Duration::from_millis(10);
 
     fn fired(wheel: &mut Wheel<u32>, now_ms: i64) -> Vec<u32> {
         let mut all = Vec::new();
@@ -190,7 +194,7 @@ mod tests {
 
     #[test]
     fn nothing_fires_early_and_nothing_more_than_a_step_late() {
-        let mut wheel = Wheel::new(STEP_MS, 1_000);
+        let mut wheel = Wheel::new(STEP, 1_000);
         for due in 1_001..1_100 {
             wheel.insert(due, u32::try_from(due).unwrap());
         }
@@ -207,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_deadline_many_turns_ahead_fires_in_its_turn() {
-        let mut wheel = Wheel::new(STEP_MS, 0);
+        let mut wheel = Wheel::new(STEP, 0);
         wheel.insert(3_600_000, 1);
         let mut now = 0;
         while let Some(next) = wheel.next_visit_ms() {
@@ -223,7 +227,7 @@ mod tests {
 
     #[test]
     fn after_a_stall_everything_fires_once() {
-        let mut wheel = Wheel::new(STEP_MS, 0);
+        let mut wheel = Wheel::new(STEP, 0);
         for i in 0..1_000 {
             wheel.insert(i64::from(i) * 500, i);
         }
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn within_a_slot_the_first_set_is_the_first_to_fire() {
-        let mut wheel = Wheel::new(STEP_MS, 0);
+        let mut wheel = Wheel::new(STEP, 0);
         let keys: Vec<TimerKey> = (0..6).map(|i| wheel.insert(100, i)).collect();
         for removed in [0, 3, 5] {
             assert_eq!(wheel.cancel(keys[removed]), Some(u32::try_from(removed).unwrap()));
@@ -246,7 +250,7 @@ mod tests {
 
     #[test]
     fn cancelled_and_fired_keys_name_nothing() {
-        let mut wheel = Wheel::new(STEP_MS, 0);
+        let mut wheel = Wheel::new(STEP, 0);
         let (a, b) = (wheel.insert(100, 1), wheel.insert(100, 2));
         assert_eq!(wheel.cancel(a), Some(1));
         assert_eq!(wheel.cancel(a), None);
@@ -258,7 +262,7 @@ mod tests {
 
     #[test]
     fn what_is_past_fires_at_the_next_step_and_time_may_go_back() {
-        let mut wheel = Wheel::new(STEP_MS, 10_000);
+        let mut wheel = Wheel::new(STEP, 10_000);
         wheel.insert(5, 1);
         assert_eq!(wheel.next_visit_ms(), Some(10_010));
         assert_eq!(fired(&mut wheel, 9_000), Vec::<u32>::new());

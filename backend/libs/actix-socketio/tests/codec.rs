@@ -2,6 +2,7 @@
 //! the bytes.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use actix_socketio::Size;
 use actix_socketio::host::codec::{
     Assembler, Decoder, Frame, Incoming, Kind, Message, Packet, SEPARATOR, WebsocketError, encode_frame, opcode, parse_packet,
     push_binary, split,
@@ -168,7 +169,7 @@ proptest! {
 
     #[test]
     fn attachments_stay_within_their_limits(messages in vec(prop_oneof![packetlike().prop_map(Ok), vec(any::<u8>(), 0..9).prop_map(Err)], 0..30)) {
-        let mut assembler = Assembler::new(3, 16);
+        let mut assembler = Assembler::new(Size { count: 3, bytes: 16 });
         for message in messages {
             let result = match message {
                 Ok(text) => assembler.text(&text.into()),

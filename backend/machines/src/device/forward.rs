@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use actix_socketio::host::vital;
 use nyala_cluster::notifications::{Listener, Notification, Received};
-use nyala_cluster::{of_shards, shard_of};
+use nyala_cluster::of_shards;
 use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{Command, DeviceEvent, Op};
 use nyala_core::purchase::state::PurchaseState;
@@ -100,7 +101,7 @@ async fn forward(machines: &Machines, messages: &[ReceivedEvent]) -> Result<(), 
     let sent = messages.iter().map(|received| serde_json::to_value(&received.event)).collect::<Result<Vec<Value>, _>>();
     let at: Vec<Timestamp> = messages.iter().map(|received| received.at).collect();
     client.execute(&statement, &[&of, &outlets, &sent.map_err(DbError::broken)?, &at]).await?;
-    let shards: BTreeSet<i32> = outlets.iter().map(|outlet| shard_of(*outlet)).collect();
+    let shards: BTreeSet<Shard> = outlets.iter().map(|outlet| Shard::of(*outlet)).collect();
     machines.parts().notifier.notify(Notification::Words { shards: shards.into_iter().collect() });
     Ok(())
 }
@@ -358,13 +359,14 @@ mod tests {
     use super::*;
     use nyala_core::domain::driver_kind::DriverKind;
     use nyala_core::domain::id::PurchaseId;
-    use nyala_core::purchase::step;
+    use nyala_core::purchase::step::{self, StartCommand};
     use nyala_core::purchase::times::CMD_TTL_MS;
 
     #[test]
     fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
         let t0 = Timestamp::from_ms(1_000_000);
-        let purchase = step::first(PurchaseId::new(1), Uuid::from_u128(7), 3, 60, t0, t0);
+        let purchase =
+            step::first(PurchaseId::new(1), StartCommand { cmd_id: Uuid::from_u128(7), epoch: 3, duration_s: 60 }, t0, t0);
         let mut t = OpenPurchase { idmesin: MachineId::new(5), idoutlet: OutletId::new(1), driver: DriverKind::Mqtt, purchase };
         let mut sent = SentCommands::default();
         let mut ops = Vec::new();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nyala_cluster::error::ClusterError;
 use nyala_cluster::membership::is_connected_to_another;
 use nyala_cluster::notifications::{Listener, Notification, Received};
+use nyala_core::domain::id::QuestionId;
 use nyala_store::db::error::DbError;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout_at};
@@ -62,7 +63,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
         return Ok(None);
     }
     let statement = client.prepare_cached(ASK).await?;
-    let id: i64 = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
+    let id: QuestionId = client.query_one(&statement, &[&of.idmesin, &parts.store.now()]).await?.try_get(0)?;
     drop(client);
     parts.notifier.notify(Notification::Question);
     let until = Instant::now() + ANSWERED_WITHIN;
@@ -83,7 +84,7 @@ async fn asked(machines: &Machines, of: Location) -> Result<Option<bool>, Cluste
     Ok(answers)
 }
 
-async fn answer_to(id: i64, notifications: &mut Listener) {
+async fn answer_to(id: QuestionId, notifications: &mut Listener) {
     loop {
         match notifications.next().await {
             Received::Missed => return,
@@ -125,21 +126,22 @@ async fn question(notifications: &mut Listener) {
     while !matches!(notifications.next().await, Received::Missed | Received::Notification { hint: Notification::Question, .. }) {}
 }
 
-async fn open(machines: &Machines, under_way: &HashSet<i64>) -> Result<Vec<(i64, Location)>, DbError> {
+async fn open(machines: &Machines, under_way: &HashSet<QuestionId>) -> Result<Vec<(QuestionId, Location)>, DbError> {
     let Some(me) = machines.ownership().node() else { return Ok(Vec::new()) };
     let since = machines.parts().store.now().plus_ms(-QUESTION_TTL_MS);
-    let (under_way, room): (Vec<i64>, _) = (under_way.iter().copied().collect(), MAX_IN_FLIGHT.saturating_sub(under_way.len()));
+    let (under_way, room): (Vec<QuestionId>, _) =
+        (under_way.iter().copied().collect(), MAX_IN_FLIGHT.saturating_sub(under_way.len()));
     let client = machines.parts().recovery.get().await?;
     let statement = client.prepare_cached(OPEN).await?;
     let rows = client.query(&statement, &[&since, &me, &under_way, &i64::try_from(room).unwrap_or(0)]).await?;
-    let read = |row: &Row| -> Result<(i64, Location), DbError> {
+    let read = |row: &Row| -> Result<(QuestionId, Location), DbError> {
         Ok((row.try_get(0)?, Location { idmesin: row.try_get(1)?, idoutlet: row.try_get(2)?, driver: row.try_get(3)? }))
     };
     rows.iter().map(read).collect()
 }
 
 /// Answers one question and returns its id, whatever the result: a question that could not be answered is read again.
-async fn answer(machines: Machines, id: i64, of: Location) -> i64 {
+async fn answer(machines: Machines, id: QuestionId, of: Location) -> QuestionId {
     let answers = is_ready_here(&machines, of).await;
     let told = async {
         let client = machines.parts().recovery.get().await?;

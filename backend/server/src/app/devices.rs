@@ -32,7 +32,7 @@ pub fn bind(config: &ServerSettings) -> Result<Option<TcpListener>, DeviceBindEr
         return Ok(None);
     }
     let (host, port) = (config.mqtt.host.clone(), config.mqtt.port);
-    match listen(&host, port, config.http.backlog) {
+    match listen((&host, port), config.http.backlog) {
         Ok(listener) => Ok(Some(listener)),
         Err(e) if e.kind() == ErrorKind::AddrInUse && config.mqtt.port_is_default && !config.is_production() => {
             tracing::warn!(host, port, "the default port for devices is taken: devices over MQTT are not served");

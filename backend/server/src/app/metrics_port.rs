@@ -30,7 +30,7 @@ pub fn serve(builder: ServerBuilder, state: &Arc<AppState>, connections: &Connec
     if port == 0 {
         return Ok(builder);
     }
-    let listener = listen(host, port, http.backlog).map_err(|e| {
+    let listener = listen((host, port), http.backlog).map_err(|e| {
         Error::new(e.kind(), format!("cannot listen on {host}:{port} for /metrics; check http.metrics_port ({e})"))
     })?;
     let (shared, connections) = (state.clone(), connections.clone());

@@ -65,7 +65,7 @@ pub enum BindError {
 
 pub fn bind(config: &ServerSettings) -> Result<TcpListener, BindError> {
     let (host, port) = (config.http.host.clone(), config.http.port);
-    listen(&host, port, config.http.backlog).map_err(|source| match source.kind() {
+    listen((&host, port), config.http.backlog).map_err(|source| match source.kind() {
         ErrorKind::AddrInUse => BindError::Taken { host, port, source },
         _ => BindError::Other { host, port, source },
     })

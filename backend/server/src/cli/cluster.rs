@@ -1,8 +1,9 @@
 //! `nyala cluster`: the servers that share a database.
 
 use clap::Subcommand;
+use nyala_cluster::membership;
 use nyala_cluster::standbys::{self, Standby};
-use nyala_cluster::{SHARDS, membership};
+use nyala_core::domain::shard::SHARDS;
 
 use super::context::{self, CommandContext};
 use super::{CommonArgs, Failure, output};

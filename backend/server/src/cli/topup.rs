@@ -4,6 +4,7 @@ use clap::Args;
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_ledger::topup::{AccountKind, Package, Payment};
 use nyala_web::ops::people::payee;
 use nyala_web::ops::scope::{self, Outlet};
@@ -41,7 +42,7 @@ pub struct Topup {
 impl Topup {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         let telp = Telp::parse(&self.telp)?;
-        let kind = AccountKind::parse(self.jenis_emoney, self.masa_aktif)?;
+        let kind = AccountKind::parse(self.jenis_emoney, self.masa_aktif.map(Timestamp::from_ms))?;
         let package = Package::parse(self.nominal.into(), self.quota.map(Rupiah::from), self.nama_paket.as_deref(), kind)?;
         let made = context::run(common, async |k| sell(k, &telp, self.outlet, package.clone()).await)?;
         let text = serde_json::to_string(&made)?;

@@ -4,31 +4,35 @@
 /// One nanosecond is corrected in this many.
 const SLEW: i64 = 1_000;
 
+/// A reading of the boot clock, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct BootNs(pub i64);
+
 /// All in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Course {
     /// What it says when the boot clock says nothing, without what is made up.
     pub base: i64,
     /// Since this moment of the boot clock …
-    pub since: i64,
+    pub since: BootNs,
     /// … this is made up; negative: the clock is held back by it.
     pub left: i64,
 }
 
 impl Course {
     /// One that says `now` when the boot clock says `boot`, and needs no correction.
-    pub const fn straight(now: i64, boot: i64) -> Self {
-        Self { base: now - boot, since: boot, left: 0 }
+    pub const fn straight(now: i64, boot: BootNs) -> Self {
+        Self { base: now - boot.0, since: boot, left: 0 }
     }
 
     /// What the clock says; `boot` is not before `since`.
-    pub fn at(self, boot: i64) -> i64 {
-        let at_most = ((boot - self.since) / SLEW).max(0);
-        boot + self.base + self.left.clamp(-at_most, at_most)
+    pub fn at(self, boot: BootNs) -> i64 {
+        let at_most = ((boot.0 - self.since.0) / SLEW).max(0);
+        boot.0 + self.base + self.left.clamp(-at_most, at_most)
     }
 
     /// From this moment on `ahead` is made up, and nothing of what was before.
-    pub fn corrected(self, boot: i64, ahead: i64) -> Self {
+    pub fn corrected(self, boot: BootNs, ahead: i64) -> Self {
         Self { left: ahead, ..Self::straight(self.at(boot), boot) }
     }
 }
@@ -43,8 +47,8 @@ mod tests {
     #[test]
     fn a_correction_takes_a_thousand_times_its_length_and_no_more() {
         for ahead in [7 * MS, -7 * MS] {
-            let course = Course::straight(0, 0).corrected(S, ahead);
-            let told = [0, 1, 3, 7, 8, 1_000].map(|s| course.at(S + s * S) - (S + s * S));
+            let course = Course::straight(0, BootNs(0)).corrected(BootNs(S), ahead);
+            let told = [0, 1, 3, 7, 8, 1_000].map(|s| course.at(BootNs(S + s * S)) - (S + s * S));
             assert_eq!(told.map(i64::abs), [0, MS, 3 * MS, 7 * MS, 7 * MS, 7 * MS]);
             assert!(told.iter().all(|told| told * ahead >= 0));
         }
@@ -52,19 +56,19 @@ mod tests {
 
     #[test]
     fn it_never_goes_back_and_never_runs_more_than_a_permille_off() {
-        let mut course = Course::straight(1_795_000_000 * S, 5 * S);
-        let (mut boot, mut before) = (5 * S, course.at(5 * S));
+        let mut course = Course::straight(1_795_000_000 * S, BootNs(5 * S));
+        let (mut boot, mut before) = (5 * S, course.at(BootNs(5 * S)));
         let mut seed: i64 = 1;
         for _ in 0..200_000 {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let passed = (seed >> 33).rem_euclid([1, 50, 999, 1_001, 40 * MS][(seed >> 20).rem_euclid(5) as usize]) + 1;
             boot += passed;
-            let now = course.at(boot);
+            let now = course.at(BootNs(boot));
             assert!((now - before - passed).abs() <= passed / SLEW + 1 && now >= before, "{passed} ns were {}", now - before);
             before = now;
             if seed.rem_euclid(7) == 0 {
-                course = course.corrected(boot, (seed >> 30).rem_euclid(20 * S) - 10 * S);
-                assert_eq!(course.at(boot), now, "a correction is no step");
+                course = course.corrected(BootNs(boot), (seed >> 30).rem_euclid(20 * S) - 10 * S);
+                assert_eq!(course.at(BootNs(boot)), now, "a correction is no step");
             }
         }
     }
@@ -72,14 +76,14 @@ mod tests {
     /// A boot clock that is 50 ppm slow, looked at every 30 s with up to 0.08 ms of error: the figures of docs/cluster.md.
     #[test]
     fn a_clock_that_drifts_is_held_within_two_milliseconds() {
-        let mut course = Course::straight(0, 0);
+        let mut course = Course::straight(0, BootNs(0));
         let true_time = |boot: i64| boot + boot / 20_000;
         let worst = (1..=24 * 120)
             .map(|round| {
                 let boot = round * 30 * S;
                 let error = [80, -80, 20, -50][round as usize % 4] * 1_000;
-                let off = true_time(boot) - course.at(boot);
-                course = course.corrected(boot, off + error);
+                let off = true_time(boot) - course.at(BootNs(boot));
+                course = course.corrected(BootNs(boot), off + error);
                 off.abs()
             })
             .max();
@@ -88,8 +92,8 @@ mod tests {
 
     #[test]
     fn an_hour_is_made_up_in_forty_two_days_and_not_at_once() {
-        let course = Course::straight(0, 0).corrected(0, 3_600 * S);
-        assert_eq!(course.at(30 * S), 30 * S + 30 * MS);
-        assert_eq!(course.at(42 * 86_400 * S), (42 * 86_400 + 3_600) * S);
+        let course = Course::straight(0, BootNs(0)).corrected(BootNs(0), 3_600 * S);
+        assert_eq!(course.at(BootNs(30 * S)), 30 * S + 30 * MS);
+        assert_eq!(course.at(BootNs(42 * 86_400 * S)), (42 * 86_400 + 3_600) * S);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use nyala_core::domain::timestamp::Timestamp;
 
-use course::Course;
+use course::{BootNs, Course};
 
 const NS_PER_MS: i64 = 1_000_000;
 
@@ -96,10 +96,10 @@ impl Clock {
 impl ClockInner {
     fn course(&self) -> Course {
         let load = |part: &AtomicI64| part.load(Ordering::Relaxed);
-        Course { base: load(&self.base), since: load(&self.since), left: load(&self.left) }
+        Course { base: load(&self.base), since: BootNs(load(&self.since)), left: load(&self.left) }
     }
 
-    fn change(&self, change: impl FnOnce(Course, i64) -> Course) {
+    fn change(&self, change: impl FnOnce(Course, BootNs) -> Course) {
         let _one = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         let turn = self.turn.load(Ordering::Relaxed);
         self.turn.store(turn + 1, Ordering::Relaxed);
@@ -107,13 +107,13 @@ impl ClockInner {
         fence(Ordering::SeqCst);
         let Course { base, since, left } = change(self.course(), self.boot_ns());
         self.base.store(base, Ordering::Relaxed);
-        self.since.store(since, Ordering::Relaxed);
+        self.since.store(since.0, Ordering::Relaxed);
         self.left.store(left, Ordering::Relaxed);
         self.turn.store(turn + 2, Ordering::Release);
     }
 
-    fn boot_ns(&self) -> i64 {
-        if self.runs { boot_ns() } else { 0 }
+    fn boot_ns(&self) -> BootNs {
+        BootNs(if self.runs { boot_ns() } else { 0 })
     }
 }
 

@@ -19,19 +19,30 @@ pub struct TooFew {
     usual: usize,
 }
 
-/// Maximum number of open connections; `chosen` 0 selects the default.
-pub const fn in_all(chosen: usize, threads: usize) -> usize {
-    if chosen == 0 { threads * USUAL + APART } else { chosen }
+/// What the distribution follows from.
+#[derive(Debug, Clone, Copy)]
+pub struct Connections {
+    /// `database.connections`; 0 selects the default.
+    pub chosen: usize,
+    /// Worker threads.
+    pub threads: usize,
 }
 
-/// Those of one of `threads` worker threads.
-///
-/// # Errors
-/// [`TooFew`], which names the least that would do.
-pub fn per_thread(chosen: usize, threads: usize) -> Result<usize, TooFew> {
-    let (threads, all) = (threads.max(1), in_all(chosen, threads));
-    let (least, usual) = (threads * LEAST + APART, in_all(0, threads));
-    if all < least { Err(TooFew { chosen, threads, least, usual }) } else { Ok((all - APART) / threads) }
+impl Connections {
+    /// Maximum number of open connections.
+    pub const fn in_all(self) -> usize {
+        if self.chosen == 0 { self.threads * USUAL + APART } else { self.chosen }
+    }
+
+    /// Those of one worker thread.
+    ///
+    /// # Errors
+    /// [`TooFew`], which names the least that would do.
+    pub fn per_thread(self) -> Result<usize, TooFew> {
+        let Self { chosen, threads } = Self { threads: self.threads.max(1), ..self };
+        let (least, usual) = (threads * LEAST + APART, threads * USUAL + APART);
+        if self.in_all() < least { Err(TooFew { chosen, threads, least, usual }) } else { Ok((self.in_all() - APART) / threads) }
+    }
 }
 
 #[cfg(test)]
@@ -42,16 +53,18 @@ mod tests {
     fn the_sum_stays_within_what_was_chosen_and_every_thread_has_two() {
         for threads in 1..=64 {
             for chosen in 1..=300 {
-                match per_thread(chosen, threads) {
+                match (Connections { chosen, threads }).per_thread() {
                     Ok(each) => assert!(each >= 2 && each * threads + 2 <= chosen, "{each} of {chosen} for {threads}"),
                     Err(few) => {
                         assert!(chosen < few.least, "{few}");
-                        assert_eq!((per_thread(few.least, threads), per_thread(few.usual, threads)), (Ok(2), Ok(4)), "{few}");
+                        let would = [few.least, few.usual].map(|chosen| Connections { chosen, threads }.per_thread());
+                        assert_eq!(would, [Ok(2), Ok(4)], "{few}");
                         assert!(few.to_string().contains(&few.least.to_string()), "{few}");
                     }
                 }
             }
-            assert_eq!((per_thread(0, threads), in_all(0, threads)), (Ok(4), 4 * threads + 2));
+            let usual = Connections { chosen: 0, threads };
+            assert_eq!((usual.per_thread(), usual.in_all()), (Ok(4), 4 * threads + 2));
         }
     }
 }

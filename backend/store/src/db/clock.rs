@@ -1,6 +1,7 @@
 //! The server's clock (`Clock`) is held to the database's: all servers of a cluster follow the one, and drift from it no more
 //! than from each other (docs/decisions/0016-a-countdown-is-a-deadline.md).
 
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
@@ -39,9 +40,10 @@ struct Reading {
 }
 
 impl Reading {
-    const fn of(asked_us: i64, theirs_us: i64, answered_us: i64) -> Self {
-        let took_us = answered_us - asked_us;
-        Self { ahead_us: theirs_us - asked_us - took_us / 2, took_us }
+    /// `ours`: this server's clock from the question to the answer.
+    const fn of(theirs_us: i64, ours: &Range<i64>) -> Self {
+        let took_us = ours.end - ours.start;
+        Self { ahead_us: theirs_us - ours.start - took_us / 2, took_us }
     }
 }
 
@@ -106,7 +108,7 @@ async fn look(client: &Client, clock: &Clock) -> Result<Option<Reading>, Error> 
     for _ in 0..READINGS {
         let asked_us = clock.now_us();
         let theirs_us = client.query_one(&theirs, &[]).await?.get(0);
-        readings.push(Reading::of(asked_us, theirs_us, clock.now_us()));
+        readings.push(Reading::of(theirs_us, &(asked_us..clock.now_us())));
     }
     Ok(best(readings))
 }
@@ -153,14 +155,14 @@ mod tests {
     fn the_quickest_of_the_readings_counts() {
         // Answers 40, 2 and 600 ms later; the clock is 7 ms ahead, and what is slow is so on one way only.
         let readings = [(0, 47_000, 40_000), (100_000, 108_000, 102_000), (200_000, 207_000, 800_000)];
-        let readings = readings.map(|(asked, theirs, answered)| Reading::of(asked, theirs, answered));
+        let readings = readings.map(|(asked, theirs, answered)| Reading::of(theirs, &(asked..answered)));
         assert_eq!(readings.map(|reading| reading.ahead_us), [27_000, 7_000, -293_000]);
         assert_eq!(best(readings), Some(readings[1]));
     }
 
     #[test]
     fn slow_answers_measure_nothing() {
-        assert_eq!(best([Reading::of(0, 0, SLOW_US + 1), Reading::of(0, 0, 60 * SLOW_US)]), None);
+        assert_eq!(best([Reading::of(0, &(0..SLOW_US + 1)), Reading::of(0, &(0..60 * SLOW_US))]), None);
         assert_eq!(best([]), None);
     }
 

@@ -1,6 +1,6 @@
 //! A device is connected to one server, and another server owns its machine.
 
-use nyala_core::domain::id::WalletId;
+use nyala_core::domain::id::{NodeId, WalletId};
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
@@ -215,7 +215,7 @@ async fn a_connected_device_that_was_recorded_as_offline_is_reached_again() {
         first.db.execute(gone, &[&shop.idmesin, &told_by]).await.unwrap();
         first.until_stored(shop.idmesin.get(), "online", true).await;
         let link = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
-        assert_eq!(Some(link), other);
+        assert_eq!(Some(NodeId::new(link)), other);
     }
     first.buy_at(&siti, &buy(1, shop, epay), &mut device).await.ok();
 }

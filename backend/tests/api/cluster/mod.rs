@@ -12,11 +12,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use actix_web::rt::time::{sleep, timeout};
+use nyala_cluster::Owner;
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{self, LastHeartbeat};
-use nyala_cluster::{Owner, SHARDS};
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::{MachineId, PurchaseId, WalletId};
+use nyala_core::domain::id::{MachineId, NodeId, PurchaseId, WalletId};
+use nyala_core::domain::shard::SHARDS;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
 use nyala_core::purchase::step::Change;
@@ -210,7 +211,9 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
     let run = Change::Run { started_at: now, ends_at: now.plus_ms(1_000) };
     let Fence { node, epoch, .. } = fence;
     let shard = second.state.machines.ownership().shards().unwrap()[0];
-    for stale in [Fence { epoch: epoch - 1, ..fence }, Fence { node: node + 1, ..fence }, Fence { shard, ..fence }] {
+    for stale in
+        [Fence { epoch: epoch - 1, ..fence }, Fence { node: NodeId::new(node.get() + 1), ..fence }, Fence { shard, ..fence }]
+    {
         for change in [Change::MarkSent, Change::MarkUnsure, run, Change::Expire, Change::GiveUp] {
             assert_eq!(
                 apply(&client, PurchaseId::new(id), change, now, Some(&stale)).await.unwrap(),
@@ -245,7 +248,7 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
     let good = app.state.keyring.get().good_kids();
     let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1", &good));
     let (me, second, third) = (me.await.unwrap(), second.await.unwrap(), third.await.unwrap());
-    let lives = async |node: i64, left: &str| {
+    let lives = async |node: NodeId, left: &str| {
         let live = "UPDATE node SET alive_until = clock_timestamp() + $2::TEXT::INTERVAL WHERE idnode = $1";
         client.execute(live, &[&node, &left]).await.unwrap();
     };

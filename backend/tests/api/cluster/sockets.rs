@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
-use nyala_cluster::SHARDS;
+use nyala_core::domain::shard::SHARDS;
 use serde_json::{Value, json};
 
 use super::{server, two};

@@ -44,13 +44,15 @@ pub struct OffsetPage {
 }
 
 impl OffsetPage {
-    pub fn parse(limit: i64, skip: i64) -> Result<Self, AppError> {
-        if !(1..=100).contains(&limit) {
+    /// # Errors
+    /// A 400 that names the field outside its bounds.
+    pub fn checked(self) -> Result<Self, AppError> {
+        if !(1..=100).contains(&self.limit) {
             return Err(AppError::bad_input("limit harus 1 sampai 100"));
         }
-        if skip < 0 {
+        if self.skip < 0 {
             return Err(AppError::bad_input("skip tidak boleh kurang dari 0"));
         }
-        Ok(Self { limit, skip })
+        Ok(self)
     }
 }

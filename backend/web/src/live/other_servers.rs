@@ -2,7 +2,7 @@
 //! change notifications the counts are unknown, and a customer may have ten sockets at each server
 //! (docs/decisions/0034-news-says-where-to-look.md).
 
-use nyala_core::domain::id::CustomerId;
+use nyala_core::domain::id::{CustomerId, NodeId};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const MAX_PER_MESSAGE: usize = 1_000;
 /// Counts received from the other servers, and changes to send to them.
 #[derive(Debug, Default)]
 pub struct OtherServers {
-    counts: Mutex<HashMap<i64, ServerCounts>>,
+    counts: Mutex<HashMap<NodeId, ServerCounts>>,
     /// `None` where there are no other servers to notify.
     changed: Mutex<Option<HashSet<CustomerId>>>,
 }
@@ -52,7 +52,7 @@ impl OtherServers {
     }
 
     /// Records a server's socket counts of these customers. Returns whether the server is a new one.
-    fn received(&self, from: i64, of: &[(CustomerId, usize)]) -> bool {
+    fn received(&self, from: NodeId, of: &[(CustomerId, usize)]) -> bool {
         let (now, mut counts) = (Instant::now(), self.counts());
         counts.retain(|_, server| server.received_at.elapsed() < SILENT_AFTER);
         let is_new = !counts.contains_key(&from);
@@ -70,7 +70,7 @@ impl OtherServers {
         is_new
     }
 
-    fn counts(&self) -> MutexGuard<'_, HashMap<i64, ServerCounts>> {
+    fn counts(&self) -> MutexGuard<'_, HashMap<NodeId, ServerCounts>> {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -121,24 +121,24 @@ mod tests {
     #[test]
     fn reported_counts_are_added_up_and_the_newest_of_a_server_counts() {
         let other_servers = OtherServers::default();
-        assert!(other_servers.received(1, &[(customer(7), 3), (customer(8), 1)]));
-        assert!(!other_servers.received(1, &[(customer(7), 2)]));
-        assert!(other_servers.received(2, &[(customer(7), 4)]));
+        assert!(other_servers.received(NodeId::new(1), &[(customer(7), 3), (customer(8), 1)]));
+        assert!(!other_servers.received(NodeId::new(1), &[(customer(7), 2)]));
+        assert!(other_servers.received(NodeId::new(2), &[(customer(7), 4)]));
         assert_eq!([7, 8, 9].map(|id| other_servers.of(customer(id))), [6, 1, 0]);
-        other_servers.received(2, &[(customer(7), 0)]);
+        other_servers.received(NodeId::new(2), &[(customer(7), 0)]);
         assert_eq!(other_servers.of(customer(7)), 2);
     }
 
     #[test]
     fn reported_counts_have_limits() {
         let other_servers = OtherServers::default();
-        other_servers.received(1, &[(customer(7), usize::MAX)]);
-        other_servers.received(2, &[(customer(7), usize::MAX)]);
+        other_servers.received(NodeId::new(1), &[(customer(7), usize::MAX)]);
+        other_servers.received(NodeId::new(2), &[(customer(7), usize::MAX)]);
         assert_eq!(other_servers.of(customer(7)), 2 * MAX_SOCKETS);
         let many: Vec<_> = (0..).map(|id| (customer(id), 1)).take(MAX_CUSTOMERS + 10).collect();
-        other_servers.received(3, &many);
-        assert_eq!(other_servers.counts()[&3].counts.len(), MAX_CUSTOMERS);
-        other_servers.received(3, &[(customer(7), 0), (customer(-1), 1)]);
+        other_servers.received(NodeId::new(3), &many);
+        assert_eq!(other_servers.counts()[&NodeId::new(3)].counts.len(), MAX_CUSTOMERS);
+        other_servers.received(NodeId::new(3), &[(customer(7), 0), (customer(-1), 1)]);
         assert_eq!(other_servers.of(customer(-1)), 1, "a customer that is gone makes room");
     }
 

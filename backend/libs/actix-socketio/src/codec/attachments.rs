@@ -4,6 +4,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::packet::{Packet, PacketError};
+use crate::limits::Size;
 
 /// A packet with all of its attachments. Placeholders in its JSON (`{"_placeholder":true,"num":0}`) name them by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +40,7 @@ pub enum AssembleError {
 /// Assembles one packet at a time, within limits.
 #[derive(Debug)]
 pub struct Assembler {
-    max_count: usize,
-    max_bytes: usize,
+    max: Size,
     /// Boxed: most sessions never send an attachment.
     waiting: Option<Box<Waiting>>,
 }
@@ -52,9 +52,9 @@ struct Waiting {
 }
 
 impl Assembler {
-    /// An assembler of packets with at most `max_count` attachments of together `max_bytes` bytes.
-    pub fn new(max_count: usize, max_bytes: usize) -> Self {
-        Self { max_count, max_bytes, waiting: None }
+    /// An assembler of packets whose attachments are at most `max`.
+    pub fn new(max: Size) -> Self {
+        Self { max, waiting: None }
     }
 
     /// Takes a text message (without its `4`). None: attachments are still missing.
@@ -66,8 +66,8 @@ impl Assembler {
             return Err(AssembleError::OutOfOrder);
         }
         let packet = Packet::parse(text)?;
-        if packet.attachments > self.max_count {
-            return Err(AssembleError::TooMany { got: packet.attachments, max: self.max_count });
+        if packet.attachments > self.max.count {
+            return Err(AssembleError::TooMany { got: packet.attachments, max: self.max.count });
         }
         let due = packet.attachments;
         let assembled = Assembled { packet, attachments: Vec::with_capacity(due) };
@@ -85,8 +85,8 @@ impl Assembler {
     pub fn binary(&mut self, bytes: Bytes) -> Result<Option<Assembled>, AssembleError> {
         let mut waiting = self.waiting.take().ok_or(AssembleError::OutOfOrder)?;
         waiting.bytes += bytes.len();
-        if waiting.bytes > self.max_bytes {
-            return Err(AssembleError::TooLarge(self.max_bytes));
+        if waiting.bytes > self.max.bytes {
+            return Err(AssembleError::TooLarge(self.max.bytes));
         }
         waiting.assembled.attachments.push(bytes);
         if waiting.assembled.attachments.len() == waiting.assembled.packet.attachments {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn attachments_are_gathered_in_order() {
-        let mut assembler = Assembler::new(2, 8);
+        let mut assembler = Assembler::new(Size { count: 2, bytes: 8 });
         assert_eq!(assembler.text(&r#"52-["a"]"#.into()), Ok(None));
         assert_eq!(assembler.binary(Bytes::from_static(b"x")), Ok(None));
         let whole = assembler.binary(Bytes::from_static(b"y")).unwrap().unwrap();
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn limits_and_order_hold() {
-        let mut assembler = Assembler::new(2, 3);
+        let mut assembler = Assembler::new(Size { count: 2, bytes: 3 });
         assert_eq!(assembler.text(&r#"53-["a"]"#.into()), Err(AssembleError::TooMany { got: 3, max: 2 }));
         assert_eq!(assembler.binary(Bytes::new()), Err(AssembleError::OutOfOrder));
         assert_eq!(assembler.text(&r#"52-["a"]"#.into()), Ok(None));

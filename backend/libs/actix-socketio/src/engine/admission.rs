@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::caller::{Caller, Share};
 use super::error::EngineError;
 use super::sid::Sid;
-use super::unjoined::{Pool, Taken};
+use super::unjoined::{Pool, PoolLimits, Taken};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 
@@ -37,7 +37,7 @@ enum Stage {
 
 impl Admissions {
     pub fn new(limits: &Limits, metrics: Arc<Metrics>) -> Self {
-        let pool = |per_caller| Mutex::new(Pool::new(per_caller, limits.max_unjoined));
+        let pool = |per_share| Mutex::new(Pool::new(PoolLimits { per_share, in_all: limits.max_unjoined }));
         Self {
             addresses: pool(limits.unjoined_per_address),
             known: pool(limits.unjoined_per_known),

@@ -5,10 +5,18 @@ use super::caller::Share;
 use super::sid::Sid;
 use crate::fair_pool::FairPool;
 
+/// How many places there are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PoolLimits {
+    /// For one share.
+    pub per_share: usize,
+    /// For all shares together, and never fewer than for one.
+    pub in_all: usize,
+}
+
 #[derive(Debug)]
 pub(super) struct Pool {
-    per_share: usize,
-    max: usize,
+    limits: PoolLimits,
     /// Each place weighs one.
     places: FairPool<Share, Sid>,
 }
@@ -22,9 +30,8 @@ pub(super) struct Taken {
 }
 
 impl Pool {
-    /// `per_share` places for each share, `max` in all.
-    pub fn new(per_share: usize, max: usize) -> Self {
-        Self { per_share, max: max.max(per_share), places: FairPool::default() }
+    pub fn new(PoolLimits { per_share, in_all }: PoolLimits) -> Self {
+        Self { limits: PoolLimits { per_share, in_all: in_all.max(per_share) }, places: FairPool::default() }
     }
 
     /// Takes a place for the session `sid`. If none is free, takes the oldest place of the fullest share. None: that is this share.
@@ -34,7 +41,7 @@ impl Pool {
         }
         let has = self.places.weight_of(share);
         let largest = self.places.largest()?;
-        if has >= self.per_share || has >= largest.weight {
+        if has >= self.limits.per_share || has >= largest.weight {
             return None;
         }
         let displaced = self.places.remove(largest.holder, largest.number);
@@ -44,7 +51,7 @@ impl Pool {
 
     /// The same, but only if a place is free.
     pub fn take_free(&mut self, share: Share, sid: Sid) -> Option<u64> {
-        let is_full = self.places.weight_of(share) >= self.per_share || self.places.total() >= self.max;
+        let is_full = self.places.weight_of(share) >= self.limits.per_share || self.places.total() >= self.limits.in_all;
         (!is_full).then(|| self.places.insert(share, 1, sid))
     }
 
@@ -72,7 +79,7 @@ mod tests {
 
     #[test]
     fn a_share_is_small_and_gets_a_place_back_for_each_it_gives_back() {
-        let mut pool = Pool::new(2, 10);
+        let mut pool = Pool::new(PoolLimits { per_share: 2, in_all: 10 });
         let (first, _) = take(&mut pool, 1).unwrap();
         assert!(take(&mut pool, 1).is_some());
         assert_eq!(take(&mut pool, 1), None);
@@ -84,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_full_pool_displaces_the_oldest_of_the_fullest_share() {
-        let mut pool = Pool::new(3, 4);
+        let mut pool = Pool::new(PoolLimits { per_share: 3, in_all: 4 });
         let oldest = Sid::random();
         let (first, _) = take(&mut pool, 9).unwrap();
         assert_eq!(pool.take(known(1), oldest).unwrap().displaced, None);
@@ -101,7 +108,7 @@ mod tests {
 
     #[test]
     fn only_a_free_place_is_taken_without_displacing() {
-        let mut pool = Pool::new(2, 2);
+        let mut pool = Pool::new(PoolLimits { per_share: 2, in_all: 2 });
         assert!(take(&mut pool, 1).is_some() && take(&mut pool, 1).is_some());
         assert_eq!(pool.take_free(known(2), Sid::random()), None);
         assert!(pool.remove(known(1), 1).is_some());

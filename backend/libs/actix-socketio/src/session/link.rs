@@ -3,7 +3,7 @@
 use super::outgoing::Part;
 use super::waiting::{Lost, Waiting};
 use crate::engine::CloseReason;
-use crate::limits::Limits;
+use crate::limits::{Limits, Size};
 use crate::metrics::Metrics;
 use crate::transport::Websocket;
 
@@ -22,11 +22,11 @@ impl Link {
         match self {
             Self::Polling(waiting) => {
                 let bytes = parts.iter().map(|part| part.text_len() + 1).sum();
-                waiting.has_room(parts.len(), bytes, volatile, limits)
+                waiting.has_room(Size { count: parts.len(), bytes }, volatile, limits)
             }
             Self::Websocket(websocket) => {
                 let bytes = parts.iter().map(|part| part.payload_len()).sum();
-                websocket.has_room(parts.len(), bytes, volatile)
+                websocket.has_room(Size { count: parts.len(), bytes }, volatile)
             }
             Self::Closing(_) | Self::Closed => true,
         }

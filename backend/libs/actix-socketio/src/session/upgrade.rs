@@ -10,6 +10,7 @@ use super::actor::Session;
 use super::outgoing::Part;
 use crate::codec::{Frame, Incoming, Message};
 use crate::engine::{CloseReason, Engine, Upper};
+use crate::limits::Size;
 use crate::transport::{Arrival, FromWebsocket, SocketEvent, Websocket};
 
 /// RFC 6455 §7.4.1: the client broke a rule of the server.
@@ -107,7 +108,7 @@ impl Probe {
     /// Sends directly, not through the session: this websocket is not its transport until the upgrade completes. A client that does
     /// not take these few bytes cannot complete the upgrade either, so the queue stays within the limits.
     fn send(&self, part: Part<'_>) {
-        if self.websocket.has_room(1, part.payload_len(), false) {
+        if self.websocket.has_room(Size { count: 1, bytes: part.payload_len() }, false) {
             self.websocket.put(part, false);
             self.websocket.flush();
         }

@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use super::outgoing::Outgoing;
 use crate::codec::SEPARATOR;
-use crate::limits::Limits;
+use crate::limits::{Limits, Size};
 
 /// The outbound side of a session on polling.
 #[derive(Debug, Default)]
@@ -34,10 +34,14 @@ pub(super) struct Sent {
 }
 
 impl Waiting {
-    /// Whether packets of together `bytes` bytes may be queued. One packet always fits into an empty queue.
-    pub fn has_room(&self, packets: usize, bytes: usize, volatile: bool, limits: &Limits) -> bool {
-        let most = if volatile { limits.max_queued_frames } else { limits.max_waiting_packets };
-        self.queue.is_empty() || (self.queue.len() + packets <= most && self.bytes + bytes <= limits.max_waiting_bytes)
+    /// Whether `more` packets may be queued. One packet always fits into an empty queue.
+    pub fn has_room(&self, more: Size, volatile: bool, limits: &Limits) -> bool {
+        let mut max = limits.max_waiting();
+        if volatile {
+            max.count = limits.max_queued_frames;
+        }
+        let queued = Size { count: self.queue.len(), bytes: self.bytes };
+        self.queue.is_empty() || (queued + more).fits(max)
     }
 
     /// Queues a packet for the next flush.

@@ -30,7 +30,7 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
     VISITS.with_borrow_mut(|visits| {
         let Visits { origin, wheel } = visits.get_or_insert_with(|| {
             vital::spawn("wheel", turn_wheel());
-            Visits { origin: Instant::now(), wheel: Wheel::new(STEP_MS, 0) }
+            Visits { origin: Instant::now(), wheel: Wheel::new(STEP, 0) }
         });
         let due_ms = at.saturating_duration_since(*origin).as_nanos().div_ceil(1_000_000);
         wheel.insert(i64::try_from(due_ms).unwrap_or(i64::MAX), Rc::downgrade(wire));

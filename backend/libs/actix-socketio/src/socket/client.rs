@@ -18,6 +18,7 @@ use super::handler::{Connect, Handler, Refused};
 use super::room::Rooms;
 use crate::codec::{Assembled, Assembler, Frame, Kind, Packet};
 use crate::engine::{CloseReason, Handle, Upper, Violation};
+use crate::limits::Size;
 
 /// The Socket.IO side of one session.
 pub struct Client<H: Handler> {
@@ -52,7 +53,7 @@ enum Stage<H: Handler> {
 impl<H: Handler> Client<H> {
     pub(super) fn new(handler: Arc<H>, session: Handle, rooms: Rooms) -> Self {
         let limits = session.limits();
-        let assembler = Assembler::new(limits.max_attachments, limits.max_attachment_bytes);
+        let assembler = Assembler::new(Size { count: limits.max_attachments, bytes: limits.max_attachment_bytes });
         let (places, join_by, has_joined, refusals) = (RefCell::default(), Cell::default(), Cell::default(), Cell::default());
         let shared = Rc::new(Shared { handler, session, rooms, places, join_by, has_joined, refusals });
         shared.wait_for_a_join();

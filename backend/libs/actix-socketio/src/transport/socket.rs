@@ -16,7 +16,7 @@ use bytes::Bytes;
 use socket2::SockRef;
 
 use crate::codec::close_frame;
-use crate::limits::Limits;
+use crate::limits::{Limits, Size};
 use crate::metrics::Metrics;
 
 /// Maximum bytes of several frames that are copied together for one write.
@@ -94,16 +94,15 @@ impl Socket {
         &self.io
     }
 
-    /// Whether frames of together `bytes` bytes may be queued. A first frame that is alone in the queue may be larger than the limit,
+    /// Whether `more` frames may be queued. A first frame that is alone in the queue may be larger than the limit,
     /// so that one large packet always fits.
-    pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
+    pub fn has_room(&self, more: Size, volatile: bool) -> bool {
         let queue = self.queue.borrow();
         let Some(first) = queue.frames.front() else {
             return true;
         };
-        !(volatile && self.blocked.get())
-            && queue.frames.len() + frames <= self.limits.max_queued_frames
-            && queue.bytes - first.frame.len() + bytes <= self.limits.max_queued_bytes
+        let queued = Size { count: queue.frames.len(), bytes: queue.bytes - first.frame.len() };
+        !(volatile && self.blocked.get()) && (queued + more).fits(self.limits.max_queued())
     }
 
     /// Queues a frame for the next flush.

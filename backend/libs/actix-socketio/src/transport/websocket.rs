@@ -13,7 +13,7 @@ use super::actors::{Handover, Outbox};
 use super::inbound::Inbound;
 use super::socket::Socket;
 use crate::engine::CloseReason;
-use crate::limits::Limits;
+use crate::limits::{Limits, Size};
 use crate::metrics::Metrics;
 use crate::session::Part;
 
@@ -88,12 +88,12 @@ impl Arrival<StdTcpStream> {
 }
 
 impl Websocket {
-    /// Whether parts of together `bytes` bytes may be queued.
-    pub fn has_room(&self, parts: usize, bytes: usize, volatile: bool) -> bool {
+    /// Whether `more` parts may be queued.
+    pub fn has_room(&self, more: Size, volatile: bool) -> bool {
         match self {
-            Self::Raw(socket) => socket.has_room(parts, bytes, volatile),
+            Self::Raw(socket) => socket.has_room(more, volatile),
             #[cfg(feature = "actors")]
-            Self::Carried(outbox) => outbox.has_room(parts, bytes, volatile),
+            Self::Carried(outbox) => outbox.has_room(more, volatile),
         }
     }
 

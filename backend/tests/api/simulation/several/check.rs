@@ -1,8 +1,8 @@
 //! Invariants of several servers.
 
-use nyala_cluster::SHARDS;
 use nyala_cluster::fence::Fence;
 use nyala_core::domain::id::{OutletId, PurchaseId};
+use nyala_core::domain::shard::{SHARDS, Shard};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Outcome;
 use nyala_core::purchase::state::PurchaseState;
@@ -112,7 +112,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Checks the shards of a killed server: each has an owner that knows it, or had one and is being transferred.
-    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[(i32, i64)]) {
+    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[(Shard, i64)]) {
         let several = self.several.as_ref().unwrap();
         if several.troubles != trouble || !self.troubled {
             return;
@@ -125,11 +125,11 @@ impl<D: Devices> World<D> {
     }
 
     /// Whether a server that is up owns the shard, and knows it.
-    fn is_owned(&self, shard: i32) -> bool {
+    fn is_owned(&self, shard: Shard) -> bool {
         let Some(fence) = self.several.as_ref().unwrap().shards.fence(shard) else { return false };
         let members = (0..self.servers()).filter_map(|server| self.of(server).member.as_ref());
         let mut owners = members.filter(|member| member.node == fence.node);
-        owners.any(|member| member.ownership.of(OutletId::new(i64::from(shard))) == nyala_cluster::Owner::Here(fence))
+        owners.any(|member| member.ownership.of(OutletId::new(shard.get().into())) == nyala_cluster::Owner::Here(fence))
     }
 
     /// Whether every shard has an owner that knows it, and no server has more than its share.
@@ -138,14 +138,14 @@ impl<D: Devices> World<D> {
         let owned = |server: usize| {
             self.of(server).member.as_ref().and_then(|member| member.ownership.shards()).map_or(0, |own| own.len())
         };
-        (0..SHARDS).all(|shard| self.is_owned(shard)) && (0..self.servers()).all(|server| owned(server) <= share)
+        Shard::all().all(|shard| self.is_owned(shard)) && (0..self.servers()).all(|server| owned(server) <= share)
     }
 
     /// Checks after all servers have come to rest.
     pub fn check_several(&mut self) {
         let Some(several) = &self.several else { return };
         assert!((0..self.servers()).all(|server| self.of(server).up), "all servers are up in the end");
-        assert!((0..SHARDS).all(|shard| self.is_owned(shard)), "every shard has an owner in the end");
+        assert!(Shard::all().all(|shard| self.is_owned(shard)), "every shard has an owner in the end");
         let waiting: Vec<_> = several.watchers.iter().filter(|watcher| watcher.is_waiting()).collect();
         assert!(waiting.is_empty(), "a run without a last tick: {waiting:?}");
         for machine in 0..MACHINES {

@@ -4,7 +4,8 @@
 
 use std::vec;
 
-use nyala_cluster::shard_of;
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Effect, Input};
 use nyala_core::purchase::edge::POINTS;
@@ -217,7 +218,7 @@ pub struct Halt<D> {
 /// The state when the edge was reached.
 struct Met {
     life: u32,
-    node: i64,
+    node: NodeId,
     /// The stored state of the purchase.
     state: Option<PurchaseState>,
 }
@@ -324,7 +325,7 @@ impl<D: Devices> World<D> {
     pub fn comes_to(&mut self, machine: usize, edge: &'static str) -> bool {
         debug_assert!(POINTS.contains(&edge));
         let (Some(member), Some(several)) = (&self.server.member, &mut self.several) else { return false };
-        let (node, owner) = (member.node, several.shards.fence(shard_of(outlet(machine))));
+        let (node, owner) = (member.node, several.shards.fence(Shard::of(outlet(machine))));
         // A server that was paused is at no edge of a purchase that others decide about by now.
         if !member.owns(machine) || owner.is_some_and(|owner| owner.node != node) {
             return false;
@@ -338,7 +339,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Stops the server there, while other customers come.
-    fn halts(&mut self, node: i64) {
+    fn halts(&mut self, node: NodeId) {
         let (life, halt) = (self.server.life, self.halt.as_mut().unwrap());
         let (order, fault) = (halt.order, halt.case.fault);
         halt.met = Some(Met { life, node, state: self.store.state_of(order) });
@@ -420,8 +421,8 @@ impl<D: Devices> World<D> {
     }
 
     /// Shards belong to that node from now on. Counts the edges that the previous owners of their machines had reached.
-    pub(super) fn are_taken_over(&mut self, idshards: &[i32], node: i64) {
-        for machine in (0..MACHINES).filter(|machine| idshards.contains(&shard_of(outlet(*machine)))) {
+    pub(super) fn are_taken_over(&mut self, idshards: &[Shard], node: NodeId) {
+        for machine in (0..MACHINES).filter(|machine| idshards.contains(&Shard::of(outlet(*machine)))) {
             let edge = self.several.as_ref().unwrap().edges[machine];
             if let Some((_, edge)) = edge.filter(|(before, _)| *before != node) {
                 self.note(edge);
@@ -430,7 +431,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn is_taken_over_at_an_edge(&mut self, machine: usize, node: i64) {
+    fn is_taken_over_at_an_edge(&mut self, machine: usize, node: NodeId) {
         let Some(halt) = self.halt.as_ref().filter(|halt| halt.machine == machine && !halt.taken_over) else { return };
         let Some(met) = halt.met.as_ref().filter(|met| met.node != node) else { return };
         let (case, order) = (halt.case, halt.order);

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::ClusterView;
-use nyala_cluster::shard_of;
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::Shard;
 
 use super::super::devices::Devices;
 use super::super::statements::{Begun, LOCKED_MS};
@@ -80,7 +81,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Locks free shards. It skips rows with a pending commit behind their fence, and rows that another server is claiming.
-    pub(super) fn locks(&mut self, node: i64, most: i64, alive: &BTreeSet<i64>, then: Box<Happens>) {
+    pub(super) fn locks(&mut self, node: NodeId, most: i64, alive: &BTreeSet<NodeId>, then: Box<Happens>) {
         let shards = &mut self.several.as_mut().unwrap().shards;
         let (idshards, passed_over) = shards.lock_free(most, alive, &mut self.rng);
         if passed_over {
@@ -90,7 +91,7 @@ impl<D: Devices> World<D> {
     }
 
     /// `RELEASE_SHARD` waits until no commit behind the fence is pending.
-    pub(super) fn gives(&mut self, node: i64, shard: i32, then: Box<Happens>) {
+    pub(super) fn gives(&mut self, node: NodeId, shard: Shard, then: Box<Happens>) {
         match self.several.as_mut().unwrap().shards.lock_own(node, shard) {
             Looked::Stands => {
                 self.commits_move(vec![shard], None, then);
@@ -103,13 +104,13 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn commits_move(&mut self, idshards: Vec<i32>, to: Option<i64>, then: Box<Happens>) {
-        let matters = (0..MACHINES).any(|machine| idshards.contains(&shard_of(outlet(machine))));
+    fn commits_move(&mut self, idshards: Vec<Shard>, to: Option<NodeId>, then: Box<Happens>) {
+        let matters = (0..MACHINES).any(|machine| idshards.contains(&Shard::of(outlet(machine))));
         let after_ms = self.commit_ms(if matters { SLOW_MOVE } else { 0.0 });
         self.among(after_ms, Happens::Move { idshards, to, then });
     }
 
-    pub(super) fn moves(&mut self, idshards: &[i32], to: Option<i64>, then: Happens) {
+    pub(super) fn moves(&mut self, idshards: &[Shard], to: Option<NodeId>, then: Happens) {
         self.several.as_mut().unwrap().shards.give(idshards, to);
         if let Some(node) = to {
             self.are_taken_over(idshards, node);

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 
 use nyala_cluster::membership::ClusterView;
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::Shard;
 use nyala_core::purchase::step::Purchase;
 use rand::Rng;
 
@@ -35,12 +37,12 @@ pub enum Happens {
         life: u32,
         number: u32,
         seen: ClusterView,
-        owned: Vec<(i32, i64)>,
+        owned: Vec<(Shard, i64)>,
     },
     HandOver {
         life: u32,
         number: u32,
-        shards: Vec<i32>,
+        shards: Vec<Shard>,
     },
     /// A heartbeat takes too long.
     HeartbeatFails {
@@ -49,7 +51,7 @@ pub enum Happens {
     },
     Resume {
         life: u32,
-        shards: Vec<i32>,
+        shards: Vec<Shard>,
     },
     Resumed {
         life: u32,
@@ -96,19 +98,19 @@ pub enum Happens {
     },
     // --- of the database: `then` happens at the server that sent the statement ---
     Lock {
-        node: i64,
+        node: NodeId,
         most: i64,
-        alive: BTreeSet<i64>,
+        alive: BTreeSet<NodeId>,
         then: Box<Happens>,
     },
     Give {
-        node: i64,
-        shard: i32,
+        node: NodeId,
+        shard: Shard,
         then: Box<Happens>,
     },
     Move {
-        idshards: Vec<i32>,
-        to: Option<i64>,
+        idshards: Vec<Shard>,
+        to: Option<NodeId>,
         then: Box<Happens>,
     },
     // --- of the world ---
@@ -127,7 +129,7 @@ pub enum Happens {
     TakenOver {
         trouble: u32,
         /// The shards, and the epoch since which that server owned them.
-        shards: Vec<(i32, i64)>,
+        shards: Vec<(Shard, i64)>,
     },
     /// The silent device sends a message at last.
     Speaks {

@@ -6,6 +6,8 @@ use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{ClusterView, HEARTBEAT_MS};
 use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::{Owner, Ownership};
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::forward::SentCommands;
 
@@ -28,7 +30,7 @@ const MOVED_MS: i64 = 1_000;
 /// A server's state as a member of the cluster.
 #[derive(Debug)]
 pub struct Member {
-    pub node: i64,
+    pub node: NodeId,
     pub ownership: Ownership,
     pub leaving: bool,
     /// Stopped until then (SIGSTOP).
@@ -49,7 +51,7 @@ pub struct Member {
 }
 
 impl Member {
-    pub fn new(node: i64, now: Timestamp) -> Self {
+    pub fn new(node: NodeId, now: Timestamp) -> Self {
         let (sent, to_forward, numbers) = Default::default();
         let ownership = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
         let (paused_until, disturbed_until, began) = (now, now, now);
@@ -162,14 +164,14 @@ impl<D: Devices> World<D> {
         self.among(after_ms, Happens::Learn { life, number, seen, owned });
     }
 
-    pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[(i32, i64)]) {
+    pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[(Shard, i64)]) {
         let life = self.server.life;
         let member = self.me();
         if member.heartbeat != number {
             return;
         }
         let (gained, lost) = member.ownership.learn(member.node, owned);
-        let surplus: Vec<i32> = owned.iter().rev().take(seen.surplus(owned.len())).map(|(shard, _)| *shard).collect();
+        let surplus: Vec<Shard> = owned.iter().rev().take(seen.surplus(owned.len())).map(|(shard, _)| *shard).collect();
         let is_over = member.leaving && seen.leaving && owned.is_empty();
         // The server first completes the work that it has begun.
         let is_over = is_over && !self.stands_still();
@@ -189,7 +191,7 @@ impl<D: Devices> World<D> {
     }
 
     /// Transfers the shards one by one; then the heartbeat is over.
-    pub(super) fn hands_over(&mut self, number: u32, mut shards: Vec<i32>) {
+    pub(super) fn hands_over(&mut self, number: u32, mut shards: Vec<Shard>) {
         let (now, life) = (self.now, self.server.life);
         let member = self.me();
         if member.heartbeat != number {

@@ -16,7 +16,7 @@ mod watchers;
 
 use std::collections::HashMap;
 
-use nyala_core::domain::id::{OutletId, PurchaseId};
+use nyala_core::domain::id::{NodeId, OutletId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
@@ -79,7 +79,7 @@ pub struct Several {
     mended_at: Timestamp,
     peace_at: Timestamp,
     /// The last edge of the purchase at each machine, and the owner that reached it.
-    edges: Vec<Option<(i64, &'static str)>>,
+    edges: Vec<Option<(NodeId, &'static str)>>,
     /// A machine whose device is silent until the money is refunded.
     silent: Option<usize>,
     /// Everything was at rest when it was last looked.

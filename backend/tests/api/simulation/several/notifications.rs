@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use nyala_cluster::shard_of;
 use nyala_core::domain::id::PurchaseId;
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::Input;
 use nyala_core::purchase::device::Op;
@@ -67,7 +67,7 @@ pub enum Notification {
         open: Option<PurchaseId>,
     },
     DeviceMessages {
-        shards: BTreeSet<i32>,
+        shards: BTreeSet<Shard>,
     },
 }
 
@@ -89,7 +89,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn notify_of_messages(&mut self, machines: impl Iterator<Item = usize>) {
-        self.notify_all(&Notification::DeviceMessages { shards: machines.map(|machine| shard_of(outlet(machine))).collect() });
+        self.notify_all(&Notification::DeviceMessages { shards: machines.map(|machine| Shard::of(outlet(machine))).collect() });
     }
 
     fn notify_all(&mut self, hint: &Notification) {

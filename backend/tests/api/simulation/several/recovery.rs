@@ -1,6 +1,6 @@
 //! Machines that a server acquires, and machines of other servers that it shows, as `machine::recovery` reads both.
 
-use nyala_cluster::shard_of;
+use nyala_core::domain::shard::Shard;
 use nyala_core::machine::Input;
 use nyala_core::purchase::step::Purchase;
 use nyala_machines::recovery::{MIRROR_EVERY, SAFETY_NET_EVERY};
@@ -12,12 +12,12 @@ use super::happens::{Happens, Look};
 use super::outlet;
 
 impl<D: Devices> World<D> {
-    pub(super) fn resumes(&mut self, shards: Vec<i32>) {
+    pub(super) fn resumes(&mut self, shards: Vec<Shard>) {
         let life = self.server.life;
         if self.fails() {
             return self.among(i64::try_from(SAFETY_NET_EVERY.as_millis()).unwrap(), Happens::Resume { life, shards });
         }
-        let own = |machine: usize| shards.contains(&shard_of(outlet(machine)));
+        let own = |machine: usize| shards.contains(&Shard::of(outlet(machine)));
         let open = (0..MACHINES).filter(|m| own(*m)).filter_map(|m| self.store.load(m).map(|p| (m, p))).collect();
         let after_ms = self.lookup_ms();
         self.among(after_ms, Happens::Resumed { life, open });

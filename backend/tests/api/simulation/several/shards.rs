@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{ClusterView, TTL_MS};
-use nyala_cluster::{SHARDS, shard_of};
+use nyala_core::domain::id::NodeId;
+use nyala_core::domain::shard::{SHARDS, Shard};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::DeviceEvent;
 use rand::Rng;
@@ -24,7 +25,7 @@ struct NodeRow {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct ShardRow {
-    node: Option<i64>,
+    node: Option<NodeId>,
     epoch: i64,
     /// Number of `FOR SHARE` locks: commits behind their fences are pending.
     shared: u32,
@@ -53,7 +54,7 @@ pub struct DeviceMessageRow {
 
 #[derive(Debug)]
 pub struct Shards {
-    nodes: BTreeMap<i64, NodeRow>,
+    nodes: BTreeMap<NodeId, NodeRow>,
     shards: Vec<ShardRow>,
     pub messages: Vec<DeviceMessageRow>,
 }
@@ -64,17 +65,17 @@ impl Shards {
     }
 
     /// `JOIN`; `None` while a node of that name is alive.
-    pub fn join(&mut self, name: usize, now: Timestamp) -> Option<i64> {
+    pub fn join(&mut self, name: usize, now: Timestamp) -> Option<NodeId> {
         if self.nodes.values().any(|node| node.name == name && node.alive_until >= now) {
             return None;
         }
-        let id = i64::try_from(self.nodes.len()).unwrap() + 1;
+        let id = NodeId::new(i64::try_from(self.nodes.len()).unwrap() + 1);
         self.nodes.insert(id, NodeRow { name, alive_until: now.plus_ms(TTL_MS), late_since: now, leaving: false });
         Some(id)
     }
 
     /// `BEAT`, then `SEEN`.
-    pub fn heartbeat(&mut self, me: i64, now: Timestamp) -> ClusterView {
+    pub fn heartbeat(&mut self, me: NodeId, now: Timestamp) -> ClusterView {
         let node = self.nodes.get_mut(&me).unwrap();
         if node.alive_until < now {
             node.late_since = now;
@@ -87,37 +88,37 @@ impl Shards {
         ClusterView { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), is_quiet, leaving }
     }
 
-    fn alive(&self, now: Timestamp) -> BTreeSet<i64> {
+    fn alive(&self, now: Timestamp) -> BTreeSet<NodeId> {
         self.nodes.iter().filter(|(_, node)| node.alive_until >= now).map(|(id, _)| *id).collect()
     }
 
     /// `OWNED`.
-    pub fn owned(&self, me: i64) -> Vec<(i32, i64)> {
-        let of_me = self.shards.iter().enumerate().filter(|(_, shard)| shard.node == Some(me));
-        of_me.map(|(idshard, shard)| (i32::try_from(idshard).unwrap(), shard.epoch)).collect()
+    pub fn owned(&self, me: NodeId) -> Vec<(Shard, i64)> {
+        let of_me = Shard::all().zip(&self.shards).filter(|(_, shard)| shard.node == Some(me));
+        of_me.map(|(idshard, shard)| (idshard, shard.epoch)).collect()
     }
 
     /// `CLAIM` begins: the nodes that are alive by what is committed then. `None` when this node may claim nothing.
-    pub fn may_claim_now(&self, me: i64, now: Timestamp) -> Option<BTreeSet<i64>> {
+    pub fn may_claim_now(&self, me: NodeId, now: Timestamp) -> Option<BTreeSet<NodeId>> {
         let node = &self.nodes[&me];
         (node.alive_until > now && node.late_since < now.plus_ms(-TTL_MS)).then(|| self.alive(now))
     }
 
     /// The `FOR UPDATE SKIP LOCKED` of `CLAIM`: it reads the rows as they are now, but with the nodes that were alive when it began.
     /// Returns the locked shards, and whether it skipped others.
-    pub fn lock_free(&mut self, most: i64, alive: &BTreeSet<i64>, rng: &mut StdRng) -> (Vec<i32>, bool) {
-        let free = self.shards.iter().zip(0..).filter(|(shard, _)| is_free(shard, alive));
+    pub fn lock_free(&mut self, most: i64, alive: &BTreeSet<NodeId>, rng: &mut StdRng) -> (Vec<Shard>, bool) {
+        let free = self.shards.iter().zip(Shard::all()).filter(|(shard, _)| is_free(shard, alive));
         let (mut free, locked): (Vec<_>, Vec<_>) = free.partition(|(shard, _)| shard.shared == 0 && !shard.moving);
         let passed_over = locked.iter().any(|(shard, _)| shard.shared > 0);
         let most = most.min(i64::try_from(free.len()).unwrap());
-        let taken: Vec<i32> = (0..most).map(|_| free.swap_remove(rng.random_range(0..free.len())).1).collect();
-        taken.iter().for_each(|shard| self.shards[*shard as usize].moving = true);
+        let taken: Vec<Shard> = (0..most).map(|_| free.swap_remove(rng.random_range(0..free.len())).1).collect();
+        taken.iter().for_each(|shard| self.shards[shard.index().unwrap()].moving = true);
         (taken, passed_over)
     }
 
     /// The update of `RELEASE_SHARD` locks its row.
-    pub fn lock_own(&mut self, me: i64, idshard: i32) -> Looked {
-        let shard = &mut self.shards[idshard as usize];
+    pub fn lock_own(&mut self, me: NodeId, idshard: Shard) -> Looked {
+        let shard = &mut self.shards[idshard.index().unwrap()];
         if shard.node != Some(me) {
             return Looked::Fallen;
         }
@@ -129,21 +130,21 @@ impl Shards {
     }
 
     /// The statement that moves rows is committed.
-    pub fn give(&mut self, idshards: &[i32], to: Option<i64>) {
+    pub fn give(&mut self, idshards: &[Shard], to: Option<NodeId>) {
         for idshard in idshards {
-            let shard = &mut self.shards[*idshard as usize];
+            let shard = &mut self.shards[idshard.index().unwrap()];
             (shard.node, shard.moving) = (to, false);
             shard.epoch += i64::from(to.is_some());
         }
     }
 
     /// `LEAVE`.
-    pub fn leave(&mut self, me: i64) {
+    pub fn leave(&mut self, me: NodeId) {
         self.nodes.get_mut(&me).unwrap().leaving = true;
     }
 
     /// `GONE`.
-    pub fn gone(&mut self, me: i64, now: Timestamp) {
+    pub fn gone(&mut self, me: NodeId, now: Timestamp) {
         self.nodes.get_mut(&me).unwrap().alive_until = now;
     }
 
@@ -153,7 +154,7 @@ impl Shards {
     }
 
     pub fn look(&self, fence: &Fence) -> Looked {
-        let row = usize::try_from(fence.shard).ok().and_then(|shard| self.shards.get(shard));
+        let row = fence.shard.index().and_then(|shard| self.shards.get(shard));
         match row.filter(|row| (row.node, row.epoch) == (Some(fence.node), fence.epoch)) {
             Some(row) if row.moving => Looked::Moves,
             Some(_) => Looked::Stands,
@@ -171,34 +172,34 @@ impl Shards {
     }
 
     fn row(&mut self, fence: &Fence) -> &mut ShardRow {
-        &mut self.shards[fence.shard as usize]
+        &mut self.shards[fence.shard.index().unwrap()]
     }
 
     /// The owner of a shard, with the epoch of that ownership.
-    pub fn fence(&self, idshard: i32) -> Option<Fence> {
-        let ShardRow { node, epoch, .. } = self.shards[idshard as usize];
+    pub fn fence(&self, idshard: Shard) -> Option<Fence> {
+        let ShardRow { node, epoch, .. } = self.shards[idshard.index().unwrap()];
         node.map(|node| Fence { shard: idshard, node, epoch })
     }
 
-    pub fn epoch(&self, idshard: i32) -> i64 {
-        self.shards[idshard as usize].epoch
+    pub fn epoch(&self, idshard: Shard) -> i64 {
+        self.shards[idshard.index().unwrap()].epoch
     }
 
     /// Whether a node could claim at once, if a shard were free.
-    pub fn may_claim(&self, me: i64, now: Timestamp) -> bool {
+    pub fn may_claim(&self, me: NodeId, now: Timestamp) -> bool {
         let node = &self.nodes[&me];
         node.late_since < now.plus_ms(-TTL_MS) && node.alive_until >= now && !node.leaving
     }
 
     /// `TAKE`.
-    pub fn take(&mut self, shards: &[i32], since: Timestamp) -> Vec<DeviceMessageRow> {
-        let own = |message: &DeviceMessageRow| shards.contains(&shard_of(outlet(message.machine)));
+    pub fn take(&mut self, shards: &[Shard], since: Timestamp) -> Vec<DeviceMessageRow> {
+        let own = |message: &DeviceMessageRow| shards.contains(&Shard::of(outlet(message.machine)));
         let taken: Vec<DeviceMessageRow> =
             self.messages.extract_if(.., |message| own(message) || message.received_at < since).collect();
         taken.into_iter().filter(|message| message.received_at >= since).collect()
     }
 }
 
-fn is_free(shard: &ShardRow, alive: &BTreeSet<i64>) -> bool {
+fn is_free(shard: &ShardRow, alive: &BTreeSet<NodeId>) -> bool {
     shard.node.is_none_or(|node| !alive.contains(&node))
 }

@@ -138,7 +138,7 @@ pub async fn get_layanan(
     _customer: Customer,
     body: Json<GetLayanan>,
 ) -> Result<HttpResponse, AppError> {
-    let page = OffsetPage::parse(body.limit, body.skip)?;
+    let page = OffsetPage { limit: body.limit, skip: body.skip }.checked()?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
     let client = store.get().await?;
     let row = find_machine(&keyring.get(), &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;

@@ -131,7 +131,7 @@ pub async fn list_history(
     customer: Customer,
     body: Json<ListHistory>,
 ) -> Result<HttpResponse, AppError> {
-    let page = OffsetPage::parse(body.limit, body.skip)?;
+    let page = OffsetPage { limit: body.limit, skip: body.skip }.checked()?;
     let sampai = match body.sampai.as_deref() {
         None | Some("") => None,
         Some(text) => {

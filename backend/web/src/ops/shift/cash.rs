@@ -6,7 +6,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
 use nyala_identity::staff::approval::Act;
 use nyala_ledger::cash::CashKind;
-use nyala_ledger::shift::{self, Keeper};
+use nyala_ledger::shift::{self, Keeper, MAX_IN_DRAWER};
 use nyala_store::db::Store;
 use nyala_store::db::pool::DbClient;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub async fn move_cash(
     let own = seller.operator.principal();
     let by = call::keeper(&seller, &own)?;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    let nominal = call::in_drawer("nominal", body.nominal, 1)?;
+    let nominal = call::in_drawer("nominal", body.nominal, &(1..=MAX_IN_DRAWER))?;
     let needs_approval = body.jenis != Direction::Masuk && seller.operator.role < Role::Supervisor;
     let (kind, now) = (body.jenis.kind(&reason), store.now());
     let once = IdempotentCall::new(&seller.operator, key, "shift/kas", &*body, now)?;

@@ -10,7 +10,7 @@ use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::operator::principal;
 use nyala_identity::staff::session;
-use nyala_ledger::shift::{self, Keeper, Shift, SoldByMeans};
+use nyala_ledger::shift::{self, Keeper, MAX_IN_DRAWER, Shift, SoldByMeans};
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
 use nyala_store::db::pool::DbClient;
@@ -145,7 +145,7 @@ pub async fn close(
 ) -> Result<HttpResponse, AppError> {
     let own = seller.operator.principal();
     let by = call::keeper(&seller, &own)?;
-    let counted = call::in_drawer("dihitung", body.dihitung, 0)?;
+    let counted = call::in_drawer("dihitung", body.dihitung, &(0..=MAX_IN_DRAWER))?;
     if body.pecahan.as_ref().is_some_and(|notes| notes.sum() != counted) {
         return Err(AppError::Unprocessable("pecahan tidak sama dengan uang yang dihitung"));
     }

@@ -1,5 +1,7 @@
 //! `/ops/v1/shift`: who uses this till, and what is in its drawer (docs/till.md).
 
+use std::ops::RangeInclusive;
+
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::error::DomainError;
@@ -44,12 +46,12 @@ pub struct ShiftNow {
     topup_dilihat: Option<i32>,
 }
 
-/// Checks an amount in a drawer; a 400 that names `field` when no drawer may hold it.
-pub(super) fn in_drawer(field: &str, amount: i64, min: i64) -> Result<i64, AppError> {
-    if (min..=MAX_IN_DRAWER).contains(&amount) {
+/// Checks an amount in a drawer; a 400 that names `field` when it is not one of those `allowed`.
+pub(super) fn in_drawer(field: &str, amount: i64, allowed: &RangeInclusive<i64>) -> Result<i64, AppError> {
+    if allowed.contains(&amount) {
         Ok(amount)
     } else {
-        Err(DomainError::malformed(format!("{field} harus {min} sampai {MAX_IN_DRAWER} rupiah")).into())
+        Err(DomainError::malformed(format!("{field} harus {} sampai {} rupiah", allowed.start(), allowed.end())).into())
     }
 }
 
@@ -90,7 +92,7 @@ pub async fn open(
 ) -> Result<HttpResponse, AppError> {
     let principal = seller.operator.principal();
     let by = keeper(&seller, &principal)?;
-    let float = in_drawer("modal", body.modal, 0)?;
+    let float = in_drawer("modal", body.modal, &(0..=MAX_IN_DRAWER))?;
     let now = store.now();
     let call = IdempotentCall::new(&seller.operator, key, "shift", &*body, now)?;
     let mut client = store.get().await?;

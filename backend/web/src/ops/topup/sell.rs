@@ -143,7 +143,7 @@ pub async fn topup(
         (None, None, Some(qr)) => Named::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
-    let said = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(Whole::get));
+    let said = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(|ms| Timestamp::from_ms(ms.get())));
     // A kasir's program may send the kind that the package or the outlet sets, without its date.
     let names_given = operator.role == Role::Kasir && said == (Some(1), None);
     let asked = if names_given { AccountKind::Plain } else { AccountKind::parse(said.0, said.1)? };

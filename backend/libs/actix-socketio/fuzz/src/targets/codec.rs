@@ -1,5 +1,6 @@
 //! Target: Engine.IO and Socket.IO packets, in polling bodies or websocket messages. The first byte selects one of the two.
 
+use actix_socketio::Size;
 use actix_socketio::host::codec::{
     Assembler, Frame, Incoming, Packet, SEPARATOR, encode_frame, opcode, parse_packet, push_binary, split,
 };
@@ -30,7 +31,7 @@ pub fn run(bytes: &[u8]) {
 fn polling(body: &ByteString) {
     let parts: Vec<ByteString> = split(body).collect();
     assert_eq!(parts.join(SEPARATOR.encode_utf8(&mut [0; 4])), **body);
-    let mut assembler = Assembler::new(MAX_ATTACHMENTS, MAX);
+    let mut assembler = Assembler::new(Size { count: MAX_ATTACHMENTS, bytes: MAX });
     for part in parts {
         // The binary form of polling is not valid on a websocket; all other packets are the same on both.
         let packet = parse_packet(&part, true);

@@ -37,7 +37,7 @@ impl Actor for Carrier {
 impl StreamHandler<Batch> for Carrier {
     fn handle(&mut self, batch: Batch, ctx: &mut Self::Context) {
         let metrics = self.shared.metrics();
-        metrics.frames_sent.add(batch.frames.len() as u64 + u64::from(batch.close.is_some()));
+        metrics.frames_sent.add(batch.frames.size().count as u64 + u64::from(batch.close.is_some()));
         for message in batch.frames.into_messages().chain(batch.close.map(close_message)) {
             ctx.write_raw(message);
         }

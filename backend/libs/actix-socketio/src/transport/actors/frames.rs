@@ -5,6 +5,8 @@ use std::mem;
 
 use actix_web_actors::ws::Message;
 
+use crate::limits::Size;
+
 /// Frames in order.
 #[derive(Default)]
 pub(super) struct Frames {
@@ -24,16 +26,12 @@ impl Frames {
         self.queue.push_back(queued);
     }
 
-    pub fn len(&self) -> usize {
-        self.queue.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    pub fn size(&self) -> Size {
+        Size { count: self.queue.len(), bytes: self.bytes }
     }
 
     /// Bytes of the first frame.

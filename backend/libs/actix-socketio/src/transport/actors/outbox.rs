@@ -13,7 +13,7 @@ use super::closer::ConnectionCloser;
 use super::frames::{Frames, Queued};
 use super::reader::Inbox;
 use super::shared::{Seen, Shared};
-use crate::limits::Limits;
+use crate::limits::{Limits, Size};
 use crate::session::Part;
 use crate::transport::SocketEvent;
 
@@ -63,21 +63,19 @@ pub(crate) struct Outbox {
 }
 
 impl Outbox {
-    /// Whether frames of together `bytes` bytes may be queued. A first frame that is alone in the queue may be larger than the limit,
+    /// Whether `more` frames may be queued. A first frame that is alone in the queue may be larger than the limit,
     /// so that one large packet always fits.
-    pub fn has_room(&self, frames: usize, bytes: usize, volatile: bool) -> bool {
+    pub fn has_room(&self, more: Size, volatile: bool) -> bool {
         let (gathered, seen, limits) = (self.gathered.borrow(), self.seen.get(), &self.limits);
-        let waiting = gathered.len() + seen.frames;
-        if waiting == 0 {
+        let mut waiting = gathered.size() + seen.waiting;
+        if waiting.count == 0 {
             return true;
         }
-        let first = if seen.frames > 0 { seen.first } else { gathered.first().unwrap_or_default() };
-        let bytes = gathered.bytes() + seen.bytes - first + bytes;
+        waiting.bytes -= if seen.waiting.count > 0 { seen.first } else { gathered.first().unwrap_or_default() };
         if seen.blocked {
-            !volatile && waiting + frames <= limits.max_queued_frames && bytes <= limits.max_queued_bytes
+            !volatile && (waiting + more).fits(limits.max_queued())
         } else {
-            waiting + frames <= limits.max_waiting_packets.max(limits.max_queued_frames)
-                && bytes <= limits.max_waiting_bytes.max(limits.max_queued_bytes)
+            (waiting + more).fits(limits.max_waiting().max(limits.max_queued()))
         }
     }
 
@@ -98,16 +96,13 @@ impl Outbox {
 
     /// Ready when the session may read further messages.
     pub(super) fn poll_pace(&self, cx: &Context<'_>) -> Poll<()> {
-        let (frames, bytes) = (self.limits.max_queued_frames, self.limits.max_queued_bytes);
-        let waiting = {
-            let (gathered, seen) = (self.gathered.borrow(), self.seen.get());
-            (gathered.len() + seen.frames, gathered.bytes() + seen.bytes)
-        };
-        if waiting.0 < frames && waiting.1 < bytes {
+        let max = self.limits.max_queued();
+        let waiting = self.gathered.borrow().size() + self.seen.get().waiting;
+        if !waiting.reaches(max) {
             return Poll::Ready(());
         }
         self.flush();
-        self.remote.0.poll_pace(frames, bytes, cx)
+        self.remote.0.poll_pace(max, cx)
     }
 
     /// Sends the queue and a close frame with this code; without a code, breaks off.

@@ -7,6 +7,7 @@ use actix_web_actors::ws::{CloseCode, Message};
 
 use super::closer::ConnectionCloser;
 use super::frames::Frames;
+use crate::limits::Size;
 use crate::metrics::Metrics;
 
 /// Maximum bytes that a carrier takes at a time. actix-http holds a few such batches while the connection does not drain.
@@ -56,8 +57,7 @@ enum Ending {
 /// Waiting frames, as the session saw them last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seen {
-    pub frames: usize,
-    pub bytes: usize,
+    pub waiting: Size,
     /// Bytes of the first frame.
     pub first: usize,
     pub blocked: bool,
@@ -109,17 +109,16 @@ impl Shared {
             state.waiting = Frames::default();
         }
         Seen {
-            frames: state.waiting.len(),
-            bytes: state.waiting.bytes(),
+            waiting: state.waiting.size(),
             first: state.waiting.first().unwrap_or_default(),
             blocked: state.pace == CarrierProgress::Blocked,
         }
     }
 
     /// Called by the session: ready when it may read on. It waits for a carrier that makes progress, but not for a blocked one.
-    pub fn poll_pace(&self, max_frames: usize, max_bytes: usize, cx: &Context<'_>) -> Poll<()> {
+    pub fn poll_pace(&self, max: Size, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.state();
-        let full = state.waiting.len() >= max_frames || state.waiting.bytes() >= max_bytes;
+        let full = state.waiting.size().reaches(max);
         if !full || state.pace == CarrierProgress::Blocked || state.connection_ended {
             return Poll::Ready(());
         }

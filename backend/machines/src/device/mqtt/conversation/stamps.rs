@@ -102,15 +102,15 @@ impl BootProgress {
             Some((up_ms, newest_ms)) if up_ms == newest_ms => {
                 stamp.seq.is_some() && (stamp.conn, stamp.seq) < (self.conn, self.seq)
             }
-            Some((up_ms, newest_ms)) => up_ms < newest_ms && !wrapped(newest_ms, up_ms),
+            Some((up_ms, newest_ms)) => up_ms < newest_ms && !has_wrapped(newest_ms - up_ms),
             None => false,
         }
     }
 }
 
-/// Whether an uptime counter wrapped around: some boards count with 32 bits.
-pub(super) fn wrapped(before_ms: i64, up_ms: i64) -> bool {
-    before_ms - up_ms > i64::from(u32::MAX / 2)
+/// Whether an uptime that went back by `back_ms` wrapped around: some boards count with 32 bits.
+fn has_wrapped(back_ms: i64) -> bool {
+    back_ms > i64::from(u32::MAX / 2)
 }
 
 /// Filter for message delays. The time of arrival minus the uptime in the message is the moment of the boot plus the delay, never less.
@@ -142,7 +142,7 @@ impl DelayFilter {
 
     /// Whether the uptime counter wrapped around since the previous message: earlier uptimes belong to another count.
     pub(super) fn has_wrapped(&self, up_ms: i64) -> bool {
-        wrapped(self.up_ms, up_ms)
+        has_wrapped(self.up_ms - up_ms)
     }
 
     /// Whether a message arrived before `at`, so that the delay of later ones can be measured.

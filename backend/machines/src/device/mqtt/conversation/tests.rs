@@ -2,7 +2,7 @@
 
 use nyala_core::domain::id::{MachineId, PurchaseId};
 use nyala_core::purchase::device::{AckResult, Command, Op};
-use nyala_core::purchase::step;
+use nyala_core::purchase::step::{self, StartCommand};
 use uuid::Uuid;
 
 use super::*;
@@ -100,7 +100,8 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
             ProbeStep::Offline => vec![Effect::Presence(false)],
         },
         Recall(n) => {
-            let held = step::first(PurchaseId::new(1), id(*n), (*n).into(), 60, T0, T0);
+            let held =
+                step::first(PurchaseId::new(1), StartCommand { cmd_id: id(*n), epoch: (*n).into(), duration_s: 60 }, T0, T0);
             talk.recall(
                 MachineId::new(1),
                 &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held },
@@ -558,7 +559,7 @@ fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
 #[test]
 fn the_fence_survives_the_process() {
     let mut talk = Conversation::default();
-    let held = step::first(PurchaseId::new(1), id(3), 3, 600, T0, T0);
+    let held = step::first(PurchaseId::new(1), StartCommand { cmd_id: id(3), epoch: 3, duration_s: 600 }, T0, T0);
     talk.recall(MachineId::new(1), &step::Purchase { state: PurchaseState::Expired, ..held });
     let mut at =
         |ms: i64, what: &Do| -> Vec<String> { happens(&mut talk, what, T0.plus_ms(1_000_000 + ms)).iter().map(name).collect() };

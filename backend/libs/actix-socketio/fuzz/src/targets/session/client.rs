@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use actix_socketio::Size;
 use actix_socketio::host::codec::{Assembled, Assembler, Incoming, Kind, Packet, SEPARATOR, parse_packet, split};
 use bytestring::ByteString;
 
@@ -32,7 +33,7 @@ impl Client {
         Self {
             sid,
             max_payload,
-            assembler: Assembler::new(MAX_ATTACHMENTS, MAX_ATTACHMENT_BYTES),
+            assembler: Assembler::new(Size { count: MAX_ATTACHMENTS, bytes: MAX_ATTACHMENT_BYTES }),
             wanted: HashSet::new(),
             joined: HashSet::new(),
             due: HashMap::new(),
