@@ -3,7 +3,8 @@
 # make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums)
 # make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
-# make test     every test there is; make test-tools fetches HAProxy, nginx, NATS and promtool for those that need them (Debian; installs nothing)
+# make test     every test there is; make test-tools fetches HAProxy, nginx, NATS, promtool, mosquitto and psql for those that need them
+#               (Debian; installs nothing)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
 #               of these alone)
@@ -144,8 +145,8 @@ lint: app-packages
 	for crate in $(PEERS_RUST) $(MQTT_CLIENT_RUST); do \
 		CARGO_TARGET_DIR=$(TARGET) cargo clippy $(CARGO_FLAGS) --manifest-path $$crate --all-targets -- -D warnings || exit 1; done
 	npm --prefix frontend run lint
-	scripts/cargo-tool $(TARGET)/tools cargo-machete 0.9.2 --skip-target-dir .
-	scripts/cargo-tool $(TARGET)/tools cargo-deny 0.20.2 --locked check licenses bans sources
+	scripts/cargo-tool --or-skip $(TARGET)/tools cargo-machete 0.9.2 --skip-target-dir .
+	scripts/cargo-tool --or-skip $(TARGET)/tools cargo-deny 0.20.2 --locked check licenses bans sources
 	scripts/advisories $(TARGET)
 
 # --- search

@@ -6,7 +6,7 @@ mod peer;
 
 use std::io::Write;
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -229,13 +229,17 @@ fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// Debian's mosquitto; `None` where it is not installed.
+/// The path of mosquitto, which Debian puts where PATH does not lead every account.
+fn mosquitto_program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]);
+    folders.map(|folder| folder.join("mosquitto")).find(|program| program.is_file())
+}
+
+/// A broker of Debian; `None` where it is not installed.
 fn mosquitto(folder: &Path, settings: &str, port: u16) -> Option<Broker> {
-    let path = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto", "/usr/bin/mosquitto"]
-        .into_iter()
-        .find(|path| Path::new(path).exists());
-    let Some(path) = path else {
-        skipped("mosquitto is not installed (apt-get install mosquitto)");
+    let Some(path) = mosquitto_program() else {
+        skipped("mosquitto is not here (make test-tools, or apt-get install mosquitto)");
         return None;
     };
     std::fs::write(folder.join("mosquitto.conf"), settings).unwrap();
