@@ -86,7 +86,7 @@ struct Row {
 }
 
 /// What purchases came to.
-struct Bought {
+struct BoughtOverMqtt {
     /// Per cent of a core.
     server: f64,
     postgres: f64,
@@ -141,7 +141,7 @@ impl DeviceCost {
     }
 
     /// The machines are bought one after the other, of the whole server.
-    async fn buy(&self, server: &Server, pool: &Pool, shop: &Arc<Shop>, keys: &Arc<Keys>) -> Result<Bought, BenchError> {
+    async fn buy(&self, server: &Server, pool: &Pool, shop: &Arc<Shop>, keys: &Arc<Keys>) -> Result<BoughtOverMqtt, BenchError> {
         let options =
             FleetOptions { program: program()?, flags: vec!["--seed".to_owned(), "7".to_owned()], ..FleetOptions::default() };
         let fleet = Fleet::start(keys.clone(), options).await?;
@@ -171,7 +171,7 @@ impl DeviceCost {
         let (after, took) = (used()?, began.elapsed());
         let share = |us: u64| 100.0 * us as f64 / 1e6 / took.as_secs_f64();
         let undecided = undecided::measure(server, shop, &fleet, &crate::db::connect(&postgres).await?, total).await?;
-        Ok(Bought { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total, undecided })
+        Ok(BoughtOverMqtt { server: share(after[0] - before[0]), postgres: share(after[1] - before[1]), times, total, undecided })
     }
 
     async fn measure(&self, tls: bool, world: &World<'_>, url: &str) -> Result<Row, BenchError> {
@@ -278,7 +278,7 @@ impl DeviceCost {
         }
     }
 
-    fn figures(&self, rows: &[Row], bought: &Bought) -> Figures {
+    fn figures(&self, rows: &[Row], bought: &BoughtOverMqtt) -> Figures {
         let mut text = vec![
             "| | server, % of a core | KiB a device | start→ack p50 / p99 / max ms | answered | all back after a cut |"
                 .to_owned(),

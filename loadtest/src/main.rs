@@ -8,7 +8,7 @@ use nyala_loadtest::cluster::{self, Cluster};
 use nyala_loadtest::crash::Crash;
 use nyala_loadtest::crash::drill::{self, RestoreDrill};
 use nyala_loadtest::scenario::Verdict;
-use nyala_loadtest::scenario::devices::Devices;
+use nyala_loadtest::scenario::devices::DevicesCommand;
 use nyala_loadtest::scenario::finish::Finish;
 use nyala_loadtest::scenario::hot::Hot;
 use nyala_loadtest::scenario::journey::Journey;
@@ -56,7 +56,7 @@ enum Command {
     /// Cashiers top customers up at a steady pace while sessions watch
     Till(Tills),
     /// Thousands of devices over MQTT: starts at a rate, and all lines cut at once
-    Devices(Devices),
+    Devices(DevicesCommand),
     /// Purchases and watchers for hours: does memory grow?
     Soak(Soak),
     /// Kill the server and its database again and again while customers pay, and audit what is left

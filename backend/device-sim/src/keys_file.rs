@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// Part of a row that is needed to log in as the device.
 #[derive(Debug, Deserialize)]
-pub struct Key {
+pub struct KeyRow {
     pub idmesin: i64,
     pub idoutlet: i64,
     pub secret: String,
@@ -19,10 +19,10 @@ pub struct Key {
 
 /// # Errors
 /// When the file cannot be read, has no keys, or has a line that is no key.
-pub fn read(path: &Path) -> Result<Vec<Key>, Failure> {
+pub fn read(path: &Path) -> Result<Vec<KeyRow>, Failure> {
     let text = fs::read_to_string(path).map_err(|e| Failure::new(format!("{}: {e}", path.display())))?;
     let keys = if text.trim_start().starts_with('{') {
-        serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<Vec<Key>, _>>().map_err(|e| e.to_string())
+        serde_json::Deserializer::from_str(&text).into_iter().collect::<Result<Vec<KeyRow>, _>>().map_err(|e| e.to_string())
     } else {
         csv::Reader::from_reader(text.as_bytes()).into_deserialize().collect::<Result<_, _>>().map_err(|e| e.to_string())
     };

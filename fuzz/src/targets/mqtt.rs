@@ -1,8 +1,9 @@
 //! MQTT 3.1.1 (`backend/libs/nyala-mqtt`), of both sides. The first byte selects the receiver of the others, the second the size of the pieces in which
 //! they arrive, the third how many pieces a login waits for its answer; or the others are sent, and received as they were meant.
 
-use nyala_mqtt::client::{self, Login};
-use nyala_mqtt::{Granted, Limits, Publish, Qos, Violation, Will, server};
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
+use nyala_mqtt::server::{ServerConnection, ServerEvent};
+use nyala_mqtt::{Granted, Limits, Publish, Qos, Violation, Will};
 
 use actix_socketio_fuzz::harness::{kind_and_rest, of_kind};
 
@@ -38,8 +39,8 @@ fn of_a_client(bytes: &[u8]) {
 }
 
 /// A login is accepted after `patience` further pieces.
-fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Option<Violation>, Vec<u8>) {
-    let mut connection = server::Connection::new(LIMITS);
+fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<ServerEvent>, Option<Violation>, Vec<u8>) {
+    let mut connection = ServerConnection::new(LIMITS);
     let (mut events, mut out, mut fed, mut asked) = (Vec::new(), Vec::new(), 0, None);
     for (at, piece) in pieces.iter().copied().chain([&[][..]]).enumerate() {
         let mut bytes = piece;
@@ -52,12 +53,12 @@ fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Optio
             match connection.feed(&mut bytes, &mut out) {
                 Ok(Some(event)) => {
                     match &event {
-                        server::Event::Connect(connect) => {
+                        ServerEvent::Connect(connect) => {
                             assert!(events.is_empty() && connect.keep_alive() <= LIMITS.keep_alive);
                             asked = Some(at);
                         }
-                        server::Event::Publish(publish) => check(publish),
-                        server::Event::Subscribe(subscribe) => {
+                        ServerEvent::Publish(publish) => check(publish),
+                        ServerEvent::Subscribe(subscribe) => {
                             assert_eq!(connection.grant(subscribe, &[Granted::Yes(Qos::AtMostOnce)], &mut out), Ok(()));
                         }
                         _ => {}
@@ -88,8 +89,8 @@ fn of_a_server(bytes: &[u8]) {
     assert_eq!(client_hears(&cut(stream, *piece)), client_hears(&[stream]));
 }
 
-fn client_hears(pieces: &[&[u8]]) -> (Vec<client::Event>, Option<Violation>, Vec<u8>) {
-    let mut connection = client::Connection::new(LIMITS);
+fn client_hears(pieces: &[&[u8]]) -> (Vec<ClientEvent>, Option<Violation>, Vec<u8>) {
+    let mut connection = ClientConnection::new(LIMITS);
     let (mut events, mut out) = (Vec::new(), Vec::new());
     assert_eq!(connection.connect(&Login::default(), &mut out), Ok(()));
     let (asked, mut fed) = (out.len(), 0);
@@ -99,7 +100,7 @@ fn client_hears(pieces: &[&[u8]]) -> (Vec<client::Event>, Option<Violation>, Vec
         loop {
             match connection.feed(&mut bytes, &mut out) {
                 Ok(Some(event)) => {
-                    assert_eq!(events.is_empty(), matches!(event, client::Event::Accepted | client::Event::Refused(_)));
+                    assert_eq!(events.is_empty(), matches!(event, ClientEvent::Accepted | ClientEvent::Refused(_)));
                     events.push(event);
                 }
                 Ok(None) => break,
@@ -129,25 +130,25 @@ fn as_it_was_meant(bytes: &[u8]) {
         keep_alive: u16::from(*flags),
         will: (flags & 16 != 0).then_some(will),
     };
-    let (mut client, mut server) = (client::Connection::new(LIMITS), server::Connection::new(LIMITS));
+    let (mut client, mut server) = (ClientConnection::new(LIMITS), ServerConnection::new(LIMITS));
     let (mut up, mut down) = (Vec::new(), Vec::new());
     if client.connect(&login, &mut up).is_err() {
         assert!(up.is_empty(), "half a login");
         return;
     }
     let heard = server.feed(&mut &*up, &mut down);
-    let Ok(Some(server::Event::Connect(connect))) = heard else { unreachable!("{heard:?} of {login:?}") };
+    let Ok(Some(ServerEvent::Connect(connect))) = heard else { unreachable!("{heard:?} of {login:?}") };
     let password = login.password.filter(|_| login.user.is_some());
     assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, password));
     assert_eq!(connect.will(), login.will);
     assert_eq!(server.accept(&mut down), Ok(()));
-    assert_eq!(client.feed(&mut &*down, &mut up), Ok(Some(client::Event::Accepted)));
+    assert_eq!(client.feed(&mut &*down, &mut up), Ok(Some(ClientEvent::Accepted)));
 
     up.clear();
     down.clear();
     if client.publish(text, payload, qos, flags & 2 != 0, &mut up).is_ok() {
         let heard = server.feed(&mut &*up, &mut down);
-        let Ok(Some(server::Event::Publish(publish))) = heard else { unreachable!("{heard:?}") };
+        let Ok(Some(ServerEvent::Publish(publish))) = heard else { unreachable!("{heard:?}") };
         assert_eq!((publish.topic(), publish.payload(), publish.qos()), (text, payload, qos));
     }
     if let Ok(id) = server.publish(text, payload, qos, &mut down) {
@@ -156,7 +157,7 @@ fn as_it_was_meant(bytes: &[u8]) {
         while let Ok(Some(event)) = client.feed(&mut bytes, &mut up) {
             heard.push(event);
         }
-        let Some(client::Event::Publish(publish)) = heard.pop() else { unreachable!("{heard:?}") };
+        let Some(ClientEvent::Publish(publish)) = heard.pop() else { unreachable!("{heard:?}") };
         assert_eq!((publish.topic(), publish.payload(), id.is_some()), (text, payload, qos == Qos::AtLeastOnce));
     }
     assert!(!client.is_over() && !server.is_over());

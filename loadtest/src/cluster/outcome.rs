@@ -61,7 +61,7 @@ pub struct Outcome {
 
 /// Times of one kind.
 #[derive(Debug)]
-pub struct Times {
+pub struct NamedTimes {
     /// Prefix in report.json, before `_p50_s` and the other quantiles.
     pub name: String,
     pub shown: String,
@@ -90,10 +90,10 @@ impl Outcome {
     }
 
     /// Every measurement, including those without any value.
-    pub fn times(&self) -> Vec<Times> {
+    pub fn times(&self) -> Vec<NamedTimes> {
         let mut all = Vec::new();
         let mut add = |name: String, shown: String, times: Vec<Duration>| {
-            all.push(Times { name, shown, of: Quantiles::of(times) });
+            all.push(NamedTimes { name, shown, of: Quantiles::of(times) });
         };
         for kind in [Kind::Kill, Kind::Pause, Kind::Stop, Kind::Cut] {
             let of_kind = self.faults.iter().filter(|f| f.fault.kind() == kind);

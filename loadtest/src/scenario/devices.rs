@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[command(after_help = "Example:
   nyala-loadtest devices --devices 10000 --rate 50 --seconds 60 --nyala target/release/nyala --server-pid $(pgrep -xo nyala) \\
       --fail-if 'devices_back_max_s > 5' --fail-if 'failed > 0'")]
-pub struct Devices {
+pub struct DevicesCommand {
     #[command(flatten)]
     pub common: Common,
     /// Devices, each of a machine of its own
@@ -50,7 +50,7 @@ pub struct Devices {
     pub machines_per_outlet: usize,
 }
 
-impl Devices {
+impl DevicesCommand {
     /// # Errors
     /// One line with the cause.
     pub fn run(&self) -> Result<Verdict, String> {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use mio::net::TcpStream;
 use nyala_machines::device::mqtt::socket::Socket;
-use nyala_mqtt::client::Connection;
+use nyala_mqtt::client::ClientConnection;
 use nyala_mqtt::{Limits, Refusal, Unsent, Violation};
+use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
-use rustls::{ClientConfig, ClientConnection};
 
 /// Bytes that may wait to be sent; a device that exceeds it treats the server as gone.
 const MAX_WAITING: usize = 4 * 1024;
@@ -50,19 +50,19 @@ pub(super) fn open(stream: TcpStream, tls: Option<&(Arc<ClientConfig>, ServerNam
     // A message is one small packet, so delaying it gains nothing. A kernel that refuses the option does no harm.
     let _ = stream.set_nodelay(true);
     let Some((config, name)) = tls else { return Ok(Socket::Plain(stream)) };
-    let session = ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
+    let session = rustls::ClientConnection::new(config.clone(), name.clone()).map_err(io::Error::other)?;
     Ok(Socket::with_tls(stream, session.into()))
 }
 
 pub(super) struct DeviceConnection {
     pub socket: Socket,
-    pub mqtt: Connection,
+    pub mqtt: ClientConnection,
     waiting: Vec<u8>,
 }
 
 impl DeviceConnection {
     pub fn new(socket: Socket) -> Self {
-        Self { socket, mqtt: Connection::new(Limits::default()), waiting: Vec::new() }
+        Self { socket, mqtt: ClientConnection::new(Limits::default()), waiting: Vec::new() }
     }
 
     /// Whether the connection is established, after the system has reported an event for it.

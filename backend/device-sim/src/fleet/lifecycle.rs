@@ -6,7 +6,7 @@ use mio::Token;
 use mio::net::TcpStream;
 use nyala_core::domain::id::MachineId;
 use nyala_core::purchase::device::Op;
-use nyala_mqtt::client::{Connection, Event, Login};
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
 use nyala_mqtt::{Granted, Publish, Qos, Unsent, Will};
 use rand::Rng;
 
@@ -156,38 +156,38 @@ impl Fleet {
         }
     }
 
-    fn event(&mut self, i: usize, event: Event) -> Result<(), Loss> {
+    fn event(&mut self, i: usize, event: ClientEvent) -> Result<(), Loss> {
         match event {
-            Event::Accepted => {
+            ClientEvent::Accepted => {
                 self.set_stage(i, Stage::Subscribing);
                 // The server now has a new connection of the device, and forgets the old one.
                 self.members[i].unclosed = None;
                 let topic = topic(&self.members[i], "cmd");
                 self.send(i, |mqtt, out| mqtt.subscribe(&[(&topic, Qos::AtMostOnce)], out).map(drop))
             }
-            Event::Refused(why) => {
+            ClientEvent::Refused(why) => {
                 self.count.logins_refused += 1;
                 Err(Loss::Refused(why))
             }
-            Event::Subscribed(subscribed) if subscribed.granted.contains(&Granted::No) => Err(Loss::Denied),
-            Event::Subscribed(_) => {
+            ClientEvent::Subscribed(subscribed) if subscribed.granted.contains(&Granted::No) => Err(Loss::Denied),
+            ClientEvent::Subscribed(_) => {
                 self.on_subscribed(i);
                 Ok(())
             }
             // A retained command may be of any age.
-            Event::Publish(publish) if publish.retain() => {
+            ClientEvent::Publish(publish) if publish.retain() => {
                 self.count.ignored += 1;
                 Ok(())
             }
-            Event::Publish(publish) => {
+            ClientEvent::Publish(publish) => {
                 self.on_publish(i, &publish);
                 Ok(())
             }
-            Event::Pong => {
+            ClientEvent::Pong => {
                 self.members[i].pinged_at = None;
                 Ok(())
             }
-            Event::Acknowledged(_) => Ok(()),
+            ClientEvent::Acknowledged(_) => Ok(()),
         }
     }
 
@@ -343,7 +343,11 @@ impl Fleet {
         }
     }
 
-    fn send(&mut self, i: usize, write: impl FnOnce(&mut Connection, &mut Vec<u8>) -> Result<(), Unsent>) -> Result<(), Loss> {
+    fn send(
+        &mut self,
+        i: usize,
+        write: impl FnOnce(&mut ClientConnection, &mut Vec<u8>) -> Result<(), Unsent>,
+    ) -> Result<(), Loss> {
         let member = &mut self.members[i];
         let Some(connection) = &mut member.connection else { return Ok(()) };
         self.out.clear();

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use nyala_mqtt::server::{Connection, Event};
+use nyala_mqtt::server::{ServerConnection, ServerEvent};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal};
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ pub enum Received {
 
 struct Connected {
     stream: TcpStream,
-    mqtt: Connection,
+    mqtt: ServerConnection,
     topic: String,
 }
 
@@ -46,7 +46,7 @@ impl Server {
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
                 stream.set_nodelay(true).unwrap();
-                let (read, mqtt) = (stream.try_clone().unwrap(), Connection::new(Limits::default()));
+                let (read, mqtt) = (stream.try_clone().unwrap(), ServerConnection::new(Limits::default()));
                 let connection = Arc::new(Mutex::new(Connected { stream, mqtt, topic: String::new() }));
                 let mut all = all.lock().unwrap();
                 let (number, events) = (all.len(), events.clone());
@@ -120,9 +120,9 @@ fn serve(mut read: TcpStream, number: usize, connection: &Mutex<Connected>, even
     }
 }
 
-fn answer(number: usize, connection: &mut Connected, event: &Event, out: &mut Vec<u8>) -> Option<Received> {
+fn answer(number: usize, connection: &mut Connected, event: &ServerEvent, out: &mut Vec<u8>) -> Option<Received> {
     match event {
-        Event::Connect(connect) if connect.password() == Some(SECRET.as_bytes()) => {
+        ServerEvent::Connect(connect) if connect.password() == Some(SECRET.as_bytes()) => {
             connection.mqtt.accept(out).unwrap();
             let will = connect.will().unwrap();
             assert_eq!((connect.keep_alive().as_secs(), will.retain), (30, true));
@@ -133,17 +133,17 @@ fn answer(number: usize, connection: &mut Connected, event: &Event, out: &mut Ve
                 will: serde_json::from_slice(will.payload).unwrap(),
             })
         }
-        Event::Connect(_) => {
+        ServerEvent::Connect(_) => {
             connection.mqtt.refuse(Refusal::Login, out).unwrap();
             None
         }
-        Event::Subscribe(subscribe) => {
+        ServerEvent::Subscribe(subscribe) => {
             connection.mqtt.grant(subscribe, &[Granted::Yes(Qos::AtMostOnce)], out).unwrap();
             let (topic, _) = subscribe.topics().next().unwrap();
             connection.topic = topic.to_owned();
             Some(Received::Subscribed { connection: number, topic: topic.to_owned() })
         }
-        Event::Publish(publish) => Some(Received::DeviceMessage {
+        ServerEvent::Publish(publish) => Some(Received::DeviceMessage {
             connection: number,
             topic: publish.topic().to_owned(),
             message: serde_json::from_slice(publish.payload()).unwrap(),

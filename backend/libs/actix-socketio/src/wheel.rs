@@ -15,7 +15,7 @@ pub struct TimerKey {
 }
 
 #[derive(Debug)]
-struct Entry<T> {
+struct Timer<T> {
     value: Option<T>,
     due_ms: i64,
     slot: u32,
@@ -30,7 +30,7 @@ struct Entry<T> {
 pub struct Wheel<T> {
     /// Milliseconds that a slot covers.
     step_ms: i64,
-    entries: Vec<Entry<T>>,
+    entries: Vec<Timer<T>>,
     free: u32,
     heads: Vec<u32>,
     /// One bit for each slot that holds something.
@@ -135,7 +135,7 @@ impl<T> Wheel<T> {
             return index;
         }
         let index = u32::try_from(self.entries.len()).unwrap_or(NONE);
-        self.entries.push(Entry { value: None, due_ms: 0, slot: 0, generation: 0, next: NONE, prev: NONE });
+        self.entries.push(Timer { value: None, due_ms: 0, slot: 0, generation: 0, next: NONE, prev: NONE });
         index
     }
 

@@ -1,4 +1,4 @@
-//! MQTT 3.1.1 without I/O: [`server::Connection`] is the server's side of one connection, [`client::Connection`] the client's side.
+//! MQTT 3.1.1 without I/O: [`server::ServerConnection`] is the server's side of one connection, [`client::ClientConnection`] the client's side.
 //! Bytes go in, events come out, and bytes to send are appended to the caller's buffer. No sockets, no clocks, no tasks.
 //!
 //! # What it is not

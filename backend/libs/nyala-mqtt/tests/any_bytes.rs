@@ -2,8 +2,9 @@
 //! result does not depend on how the bytes are split.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use nyala_mqtt::client::{self, Login};
-use nyala_mqtt::{Granted, Limits, Qos, Violation, server};
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
+use nyala_mqtt::server::{ServerConnection, ServerEvent};
+use nyala_mqtt::{Granted, Limits, Qos, Violation};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -62,8 +63,8 @@ fn cut<'a>(mut bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
 }
 
 /// Events and output of a server that receives the pieces. A login is accepted after `patience` further pieces.
-fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Option<Violation>, Vec<u8>) {
-    let mut connection = server::Connection::new(LIMITS);
+fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<ServerEvent>, Option<Violation>, Vec<u8>) {
+    let mut connection = ServerConnection::new(LIMITS);
     let (mut events, mut out, mut fed, mut asked) = (Vec::new(), Vec::new(), 0, None);
     for (at, piece) in pieces.iter().copied().chain([&[][..]]).enumerate() {
         let mut bytes = piece;
@@ -76,11 +77,11 @@ fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Op
             match connection.feed(&mut bytes, &mut out) {
                 Ok(Some(event)) => {
                     match &event {
-                        server::Event::Connect(connect) => {
+                        ServerEvent::Connect(connect) => {
                             assert!(connect.keep_alive() <= LIMITS.keep_alive);
                             asked = Some(at);
                         }
-                        server::Event::Subscribe(subscribe) => {
+                        ServerEvent::Subscribe(subscribe) => {
                             connection.grant(subscribe, &[Granted::Yes(Qos::AtMostOnce)], &mut out).unwrap();
                         }
                         _ => {}
@@ -103,8 +104,8 @@ fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<server::Event>, Op
     (events, None, out)
 }
 
-fn client_receives(pieces: &[&[u8]]) -> (Vec<client::Event>, Option<Violation>, Vec<u8>) {
-    let mut connection = client::Connection::new(LIMITS);
+fn client_receives(pieces: &[&[u8]]) -> (Vec<ClientEvent>, Option<Violation>, Vec<u8>) {
+    let mut connection = ClientConnection::new(LIMITS);
     let (mut events, mut out) = (Vec::new(), Vec::new());
     connection.connect(&Login::default(), &mut out).unwrap();
     for piece in pieces {

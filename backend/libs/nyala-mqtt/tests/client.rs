@@ -1,14 +1,14 @@
 //! Client's side: against a server in memory, and against servers that violate the protocol.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
-use nyala_mqtt::client::{self, Login, Subscribed};
-use nyala_mqtt::server;
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login, Subscribed};
+use nyala_mqtt::server::{ServerConnection, ServerEvent};
 use nyala_mqtt::{Granted, Kind, Limits, Publish, Qos, Refusal, Unsent, Violation, Will};
 
 /// A client and a server with a connection between them.
 struct Line {
-    client: client::Connection,
-    server: server::Connection,
+    client: ClientConnection,
+    server: ServerConnection,
     /// Bytes on their way to the server and to the client.
     up: Vec<u8>,
     down: Vec<u8>,
@@ -17,23 +17,23 @@ struct Line {
 impl Line {
     /// A connection whose client has sent its login.
     fn new(login: &Login<'_>) -> Self {
-        let mut client = client::Connection::new(Limits::default());
+        let mut client = ClientConnection::new(Limits::default());
         let mut up = Vec::new();
         client.connect(login, &mut up).unwrap();
-        Self { client, server: server::Connection::new(Limits::default()), up, down: Vec::new() }
+        Self { client, server: ServerConnection::new(Limits::default()), up, down: Vec::new() }
     }
 
     /// A connection whose client is logged in.
     fn open() -> Self {
         let mut line = Self::new(&Login { client_id: "a", ..Login::default() });
-        assert!(matches!(line.server_receives(), Some(server::Event::Connect(_))));
+        assert!(matches!(line.server_receives(), Some(ServerEvent::Connect(_))));
         line.server.accept(&mut line.down).unwrap();
-        assert_eq!(line.client_receives(), Some(client::Event::Accepted));
+        assert_eq!(line.client_receives(), Some(ClientEvent::Accepted));
         line
     }
 
     /// The one event from the bytes on their way to the server.
-    fn server_receives(&mut self) -> Option<server::Event> {
+    fn server_receives(&mut self) -> Option<ServerEvent> {
         let up = std::mem::take(&mut self.up);
         let mut bytes = &*up;
         let event = self.server.feed(&mut bytes, &mut self.down).unwrap();
@@ -42,7 +42,7 @@ impl Line {
     }
 
     /// The one event from the bytes on their way to the client.
-    fn client_receives(&mut self) -> Option<client::Event> {
+    fn client_receives(&mut self) -> Option<ClientEvent> {
         let down = std::mem::take(&mut self.down);
         let mut bytes = &*down;
         let event = self.client.feed(&mut bytes, &mut self.up).unwrap();
@@ -68,7 +68,7 @@ fn a_login_arrives_whole() {
         },
     ] {
         let mut line = Line::new(&login);
-        let Some(server::Event::Connect(connect)) = line.server_receives() else { panic!("no login") };
+        let Some(ServerEvent::Connect(connect)) = line.server_receives() else { panic!("no login") };
         assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, login.password));
         assert_eq!(connect.will(), login.will);
         let seconds = if login.keep_alive == 0 { 30 } else { login.keep_alive.into() };
@@ -83,7 +83,7 @@ fn a_refusal_arrives() {
         let mut line = Line::new(&Login::default());
         line.server_receives();
         line.server.refuse(why, &mut line.down).unwrap();
-        assert_eq!(line.client_receives(), Some(client::Event::Refused(why)));
+        assert_eq!(line.client_receives(), Some(ClientEvent::Refused(why)));
         assert!(line.client.is_over());
     }
 }
@@ -92,41 +92,41 @@ fn a_refusal_arrives() {
 fn topics_messages_and_pings_go_both_ways() {
     let mut line = Line::open();
     let id = line.client.subscribe(&[("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)], &mut line.up).unwrap();
-    let Some(server::Event::Subscribe(subscribe)) = line.server_receives() else { panic!("no SUBSCRIBE") };
+    let Some(ServerEvent::Subscribe(subscribe)) = line.server_receives() else { panic!("no SUBSCRIBE") };
     let topics: Vec<_> = subscribe.topics().collect();
     assert_eq!(topics, [("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)]);
     let granted = vec![Granted::Yes(Qos::AtLeastOnce), Granted::No];
     line.server.grant(&subscribe, &granted, &mut line.down).unwrap();
-    assert_eq!(line.client_receives(), Some(client::Event::Subscribed(Subscribed { id, granted })));
+    assert_eq!(line.client_receives(), Some(ClientEvent::Subscribed(Subscribed { id, granted })));
 
     for (qos, retain) in [(Qos::AtMostOnce, false), (Qos::AtMostOnce, true), (Qos::AtLeastOnce, false), (Qos::AtLeastOnce, true)]
     {
         let id = line.client.publish("a/state", b"{}", qos, retain, &mut line.up).unwrap();
-        let Some(server::Event::Publish(publish)) = line.server_receives() else { panic!("no message") };
+        let Some(ServerEvent::Publish(publish)) = line.server_receives() else { panic!("no message") };
         assert_eq!(parts_of(&publish), ("a/state", &b"{}"[..], qos, retain));
-        assert_eq!(line.client_receives(), id.map(client::Event::Acknowledged));
+        assert_eq!(line.client_receives(), id.map(ClientEvent::Acknowledged));
     }
     for qos in [Qos::AtMostOnce, Qos::AtLeastOnce] {
         let id = line.server.publish("a/cmd", b"[]", qos, &mut line.down).unwrap();
-        let Some(client::Event::Publish(publish)) = line.client_receives() else { panic!("no message") };
+        let Some(ClientEvent::Publish(publish)) = line.client_receives() else { panic!("no message") };
         assert_eq!(parts_of(&publish), ("a/cmd", &b"[]"[..], qos, false));
-        assert_eq!(line.server_receives(), id.map(server::Event::Acknowledged));
+        assert_eq!(line.server_receives(), id.map(ServerEvent::Acknowledged));
     }
 
     line.client.ping(&mut line.up).unwrap();
-    assert_eq!(line.server_receives(), Some(server::Event::Ping));
-    assert_eq!(line.client_receives(), Some(client::Event::Pong));
+    assert_eq!(line.server_receives(), Some(ServerEvent::Ping));
+    assert_eq!(line.client_receives(), Some(ClientEvent::Pong));
 
     line.client.disconnect(&mut line.up).unwrap();
-    assert_eq!(line.server_receives(), Some(server::Event::Disconnect));
+    assert_eq!(line.server_receives(), Some(ServerEvent::Disconnect));
     assert!(line.client.is_over() && line.server.is_over());
 }
 
 #[test]
 fn nothing_is_sent_before_the_login_and_after_the_end() {
-    let mut client = client::Connection::new(Limits::default());
+    let mut client = ClientConnection::new(Limits::default());
     let mut out = Vec::new();
-    let mut is_closed = |client: &mut client::Connection| {
+    let mut is_closed = |client: &mut ClientConnection| {
         assert_eq!(client.subscribe(&[("a", Qos::AtMostOnce)], &mut out), Err(Unsent::Closed));
         assert_eq!(client.publish("a", b"", Qos::AtMostOnce, false, &mut out), Err(Unsent::Closed));
         assert_eq!(client.ping(&mut out), Err(Unsent::Closed));
@@ -154,11 +154,11 @@ fn what_no_packet_may_hold_is_not_sent() {
         Login { will: will(""), ..Login::default() },
         Login { will: will("a/#"), ..Login::default() },
     ] {
-        assert_eq!(client::Connection::new(Limits::default()).connect(&login, &mut out), Err(Unsent::Invalid), "{login:?}");
+        assert_eq!(ClientConnection::new(Limits::default()).connect(&login, &mut out), Err(Unsent::Invalid), "{login:?}");
     }
     let long = "x".repeat(70_000);
     let login = Login { client_id: &long, ..Login::default() };
-    let refused = client::Connection::new(Limits::default()).connect(&login, &mut out);
+    let refused = ClientConnection::new(Limits::default()).connect(&login, &mut out);
     assert_eq!(refused, Err(Unsent::TooLarge { size: 70_000, max: 1024 }));
 
     let mut line = Line::open();
@@ -171,7 +171,7 @@ fn what_no_packet_may_hold_is_not_sent() {
 }
 
 /// Feeds these bytes of a server to a client whose login was accepted.
-fn wrong(bytes: &[u8]) -> Result<Option<client::Event>, Violation> {
+fn wrong(bytes: &[u8]) -> Result<Option<ClientEvent>, Violation> {
     let mut line = Line::open();
     let heard = line.client.feed(&mut &*bytes, &mut line.up);
     assert_eq!((line.client.is_over(), line.client.held()), (true, 0));

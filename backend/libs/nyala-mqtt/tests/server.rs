@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use nyala_mqtt::server::{Connect, Connection, Event};
+use nyala_mqtt::server::{Connect, ServerConnection, ServerEvent};
 use nyala_mqtt::{Granted, Kind, Limits, Qos, Refusal, Unsent, Violation, Will};
 
 /// §3.1: the client id `a`, keep-alive 20 s.
@@ -26,22 +26,22 @@ const DISCONNECT: &[u8] = &[0xe0, 0];
 /// Result of feeding some bytes.
 #[derive(Debug, Default, PartialEq)]
 struct Received {
-    events: Vec<Event>,
+    events: Vec<ServerEvent>,
     violation: Option<Violation>,
     out: Vec<u8>,
 }
 
 /// Feeds the pieces one after the other to a new connection, accepts each login at once and grants all topics.
 fn receive<'a>(limits: Limits, pieces: impl IntoIterator<Item = &'a [u8]>) -> Received {
-    let mut connection = Connection::new(limits);
+    let mut connection = ServerConnection::new(limits);
     let mut received = Received::default();
     for mut bytes in pieces {
         loop {
             match connection.feed(&mut bytes, &mut received.out) {
                 Ok(Some(event)) => {
                     match &event {
-                        Event::Connect(_) => connection.accept(&mut received.out).unwrap(),
-                        Event::Subscribe(subscribe) => {
+                        ServerEvent::Connect(_) => connection.accept(&mut received.out).unwrap(),
+                        ServerEvent::Subscribe(subscribe) => {
                             let granted: Vec<_> = subscribe.topics().map(|(_, qos)| Granted::Yes(qos)).collect();
                             connection.grant(subscribe, &granted, &mut received.out).unwrap();
                         }
@@ -82,7 +82,7 @@ fn wrong_first(bytes: &[u8]) -> (Option<Violation>, Vec<u8>) {
 
 fn login(bytes: &[u8]) -> Connect {
     match all(&[bytes]).events.remove(0) {
-        Event::Connect(connect) => connect,
+        ServerEvent::Connect(connect) => connect,
         other => panic!("{other:?}"),
     }
 }
@@ -141,24 +141,24 @@ fn a_client_without_an_id_may_log_in() {
 fn messages_are_reported_and_acknowledged() {
     let received = all(&[CONNECT, PUBLISH_0, PUBLISH_1]);
     assert_eq!(received.violation, None);
-    let [_, Event::Publish(first), Event::Publish(second)] = &received.events[..] else { panic!("{received:?}") };
+    let [_, ServerEvent::Publish(first), ServerEvent::Publish(second)] = &received.events[..] else { panic!("{received:?}") };
     assert_eq!((first.topic(), first.payload(), first.qos(), first.retain()), ("a/b", &b"hi"[..], Qos::AtMostOnce, false));
     assert_eq!((second.topic(), second.payload(), second.qos()), ("a/b", &b"hi"[..], Qos::AtLeastOnce));
     assert_eq!(received.out, [ACCEPTED, &[0x40, 2, 0, 10]].concat());
     // Retained, sent again, and empty.
     let received = all(&[CONNECT, b"\x3b\x05\x00\x01a\x00\x0b"]);
-    let [_, Event::Publish(publish)] = &received.events[..] else { panic!("{received:?}") };
+    let [_, ServerEvent::Publish(publish)] = &received.events[..] else { panic!("{received:?}") };
     assert_eq!((publish.payload(), publish.retain()), (&b""[..], true));
 }
 
 #[test]
 fn topics_are_granted_one_by_one() {
-    let mut connection = Connection::new(Limits::default());
+    let mut connection = ServerConnection::new(Limits::default());
     let mut out = Vec::new();
     let mut bytes = &[CONNECT, SUBSCRIBE].concat()[..];
     connection.feed(&mut bytes, &mut out).unwrap();
     connection.accept(&mut out).unwrap();
-    let Ok(Some(Event::Subscribe(subscribe))) = connection.feed(&mut bytes, &mut out) else { panic!("no SUBSCRIBE") };
+    let Ok(Some(ServerEvent::Subscribe(subscribe))) = connection.feed(&mut bytes, &mut out) else { panic!("no SUBSCRIBE") };
     let topics: Vec<_> = subscribe.topics().collect();
     assert_eq!(topics, [("a/b", Qos::AtLeastOnce), ("c/d", Qos::AtLeastOnce)], "nobody is granted more than QoS 1");
     for (granted, codes) in [
@@ -176,7 +176,8 @@ fn topics_are_granted_one_by_one() {
 fn the_small_packets() {
     let received = all(&[CONNECT, UNSUBSCRIBE, PUBACK, PINGREQ, DISCONNECT]);
     assert_eq!(received.violation, None);
-    let [_, Event::Unsubscribe(unsubscribe), Event::Acknowledged(7), Event::Ping, Event::Disconnect] = &received.events[..]
+    let [_, ServerEvent::Unsubscribe(unsubscribe), ServerEvent::Acknowledged(7), ServerEvent::Ping, ServerEvent::Disconnect] =
+        &received.events[..]
     else {
         panic!("{received:?}")
     };
@@ -210,10 +211,10 @@ fn every_cut_gives_the_same() {
 
 #[test]
 fn what_comes_early_waits_for_the_login() {
-    let mut connection = Connection::new(Limits::default());
+    let mut connection = ServerConnection::new(Limits::default());
     let mut out = Vec::new();
     let mut bytes = &[CONNECT, PINGREQ, &PUBLISH_1[..3]].concat()[..];
-    assert!(matches!(connection.feed(&mut bytes, &mut out), Ok(Some(Event::Connect(_)))));
+    assert!(matches!(connection.feed(&mut bytes, &mut out), Ok(Some(ServerEvent::Connect(_)))));
     assert_eq!(connection.feed(&mut bytes, &mut out), Ok(None));
     assert!(bytes.is_empty());
     assert_eq!(connection.held(), 5);
@@ -223,8 +224,8 @@ fn what_comes_early_waits_for_the_login() {
     connection.accept(&mut out).unwrap();
     assert_eq!(connection.accept(&mut out), Err(Unsent::Closed), "a login is answered once");
     let mut bytes = &PUBLISH_1[6..];
-    assert_eq!(connection.feed(&mut bytes, &mut out), Ok(Some(Event::Ping)));
-    assert!(matches!(connection.feed(&mut bytes, &mut out), Ok(Some(Event::Publish(_)))));
+    assert_eq!(connection.feed(&mut bytes, &mut out), Ok(Some(ServerEvent::Ping)));
+    assert!(matches!(connection.feed(&mut bytes, &mut out), Ok(Some(ServerEvent::Publish(_)))));
     assert_eq!(connection.feed(&mut bytes, &mut out), Ok(None));
     assert_eq!(connection.held(), 0);
     assert_eq!(out, [ACCEPTED, &[0xd0, 0], &[0x40, 2, 0, 10]].concat());
@@ -232,7 +233,7 @@ fn what_comes_early_waits_for_the_login() {
 
 #[test]
 fn too_much_before_the_login_ends_it() {
-    let mut connection = Connection::new(Limits { early: 4, ..Limits::default() });
+    let mut connection = ServerConnection::new(Limits { early: 4, ..Limits::default() });
     let mut out = Vec::new();
     connection.feed(&mut &*CONNECT, &mut out).unwrap();
     assert_eq!(connection.feed(&mut &[PINGREQ, PINGREQ].concat()[..], &mut out), Ok(None));
@@ -250,7 +251,7 @@ fn a_refused_login_is_over() {
         (Refusal::Login, 4),
         (Refusal::NotAuthorized, 5),
     ] {
-        let mut connection = Connection::new(Limits::default());
+        let mut connection = ServerConnection::new(Limits::default());
         let mut out = Vec::new();
         let mut bytes = &[CONNECT, PUBLISH_1].concat()[..];
         connection.feed(&mut bytes, &mut out).unwrap();
@@ -380,7 +381,7 @@ fn what_is_too_large_is_refused_at_its_header() {
     let Limits { connect, packet: max, .. } = Limits::default();
     // The header announces 256 MiB, and no memory is held for them.
     for first in [&[0x10][..], &[CONNECT, &[0x30]].concat()] {
-        let mut connection = Connection::new(Limits::default());
+        let mut connection = ServerConnection::new(Limits::default());
         let mut out = Vec::new();
         let bytes = [first, &[0xff, 0xff, 0xff, 0x7f]].concat();
         let mut rest = &*bytes;
@@ -410,7 +411,7 @@ fn what_is_too_large_is_refused_at_its_header() {
 
 #[test]
 fn an_unfinished_packet_holds_what_has_come_of_it() {
-    let mut connection = Connection::new(Limits::default());
+    let mut connection = ServerConnection::new(Limits::default());
     let mut out = Vec::new();
     connection.feed(&mut &*CONNECT, &mut out).unwrap();
     connection.accept(&mut out).unwrap();
@@ -422,13 +423,13 @@ fn an_unfinished_packet_holds_what_has_come_of_it() {
 
 #[test]
 fn an_idle_connection_is_small() {
-    let size = size_of::<Connection>();
+    let size = size_of::<ServerConnection>();
     assert!(size <= 96, "{size} bytes");
 }
 
 #[test]
 fn messages_are_sent() {
-    let mut connection = Connection::new(Limits::default());
+    let mut connection = ServerConnection::new(Limits::default());
     let mut out = Vec::new();
     assert_eq!(connection.publish("a/b", b"hi", Qos::AtMostOnce, &mut out), Err(Unsent::Closed));
     connection.feed(&mut &*CONNECT, &mut out).unwrap();

@@ -80,7 +80,7 @@ impl Cause {
 
 /// Where a database is in its history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct HistoryPlace {
     system_identifier: i64,
     timeline: i32,
 }
@@ -157,15 +157,19 @@ async fn within<T>(work: impl Future<Output = Result<T, DbError>>) -> Result<T, 
     tokio::time::timeout(LIMIT, work).await.unwrap_or_else(|_| Err(limit()))
 }
 
-async fn jump_if(client: &mut ClientWrapper, plan: impl FnOnce(Place, Place) -> Option<Plan>) -> Result<Option<Jump>, DbError> {
+async fn jump_if(
+    client: &mut ClientWrapper,
+    plan: impl FnOnce(HistoryPlace, HistoryPlace) -> Option<Plan>,
+) -> Result<Option<Jump>, DbError> {
     let moment = database_now(client).await?;
     let tx = client.transaction().await?;
     tx.batch_execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'").await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&JUMP_LOCK]).await?;
     let Some(row) = tx.query_opt(STORED, &[]).await? else { return Ok(None) };
-    let (before, instance) = (Place { system_identifier: row.get(0), timeline: row.get(1) }, row.get::<_, Option<String>>(2));
+    let (before, instance) =
+        (HistoryPlace { system_identifier: row.get(0), timeline: row.get(1) }, row.get::<_, Option<String>>(2));
     let row = tx.query_one(actual!(), &[]).await?;
-    let now = Place { system_identifier: row.get(0), timeline: row.get(1) };
+    let now = HistoryPlace { system_identifier: row.get(0), timeline: row.get(1) };
     let Some(plan) = plan(before, now) else { return Ok(None) };
     let jump = Jump {
         by: STEP * i64::from(now.timeline - before.timeline).max(plan.steps).max(1),
@@ -186,7 +190,7 @@ async fn write(
     tx: &Transaction<'_>,
     plan: &Plan,
     jump: Jump,
-    (before, now): (Place, Place),
+    (before, now): (HistoryPlace, HistoryPlace),
     old_instance: Option<String>,
     moment: Timestamp,
 ) -> Result<(), DbError> {

@@ -153,16 +153,16 @@ mod tests {
 
     use super::*;
 
-    struct Place;
+    struct TestCallsite;
 
-    impl Callsite for Place {
+    impl Callsite for TestCallsite {
         fn set_interest(&self, _: Interest) {}
         fn metadata(&self) -> &Metadata<'_> {
             unreachable!("only its address is used")
         }
     }
 
-    static HERE: Place = Place;
+    static HERE: TestCallsite = TestCallsite;
 
     fn here() -> Identifier {
         tracing::callsite::Identifier(&HERE)

@@ -15,7 +15,7 @@ const REQUEST: &str = "/scan/v1/auth/request_otp";
 
 /// The response to the next message.
 #[derive(Clone)]
-enum Reply {
+enum MetaReply {
     Json(u16, Value),
     Raw(u16, &'static str),
     Never,
@@ -24,20 +24,20 @@ enum Reply {
 #[derive(Clone)]
 struct Cloud {
     base_url: String,
-    reply: Arc<Mutex<Reply>>,
+    reply: Arc<Mutex<MetaReply>>,
     seen: Arc<Mutex<Vec<Value>>>,
 }
 
-fn taken() -> Reply {
-    Reply::Json(
+fn taken() -> MetaReply {
+    MetaReply::Json(
         200,
         json!({"messaging_product": "whatsapp", "contacts": [{"input": "6281234567890", "wa_id": "6281234567890"}],
                "messages": [{"id": "wamid.HBgL", "message_status": "accepted"}]}),
     )
 }
 
-fn refused(http: u16, code: i64, message: &str) -> Reply {
-    Reply::Json(
+fn refused(http: u16, code: i64, message: &str) -> MetaReply {
+    MetaReply::Json(
         http,
         json!({"error": {"message": format!("(#{code}) {message}"), "type": "OAuthException", "code": code,
                          "error_data": {"messaging_product": "whatsapp", "details": message}, "fbtrace_id": "Az8or2yhqkZfEZ"}}),
@@ -70,13 +70,13 @@ impl Cloud {
         cloud.seen.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
         let reply = cloud.reply.lock().unwrap().clone();
         match reply {
-            Reply::Json(status, body) => HttpResponse::build(status.try_into().unwrap()).json(body),
-            Reply::Raw(status, body) => HttpResponse::build(status.try_into().unwrap()).body(body),
-            Reply::Never => std::future::pending().await,
+            MetaReply::Json(status, body) => HttpResponse::build(status.try_into().unwrap()).json(body),
+            MetaReply::Raw(status, body) => HttpResponse::build(status.try_into().unwrap()).body(body),
+            MetaReply::Never => std::future::pending().await,
         }
     }
 
-    fn answer(&self, reply: Reply) {
+    fn answer(&self, reply: MetaReply) {
         *self.reply.lock().unwrap() = reply;
     }
 
@@ -131,10 +131,10 @@ async fn every_documented_refusal_is_503_and_starts_no_cooldown_and_no_count() {
         refused(400, 80_007, "The WhatsApp Business Account has reached its rate limit"),
         refused(401, 190, "Access token has expired"),
         refused(404, 132_001, "Template name does not exist in the translation"),
-        Reply::Raw(500, "<html>oops</html>"),
-        Reply::Raw(200, "not json"),
-        Reply::Json(200, json!({"messages": []})),
-        Reply::Raw(302, ""),
+        MetaReply::Raw(500, "<html>oops</html>"),
+        MetaReply::Raw(200, "not json"),
+        MetaReply::Json(200, json!({"messages": []})),
+        MetaReply::Raw(302, ""),
     ];
     for reply in refusals {
         cloud.answer(reply);
@@ -193,7 +193,7 @@ async fn a_refused_connection_is_503() {
 #[actix_web::test]
 async fn a_silent_cloud_does_not_hold_a_request() {
     let cloud = Cloud::start();
-    cloud.answer(Reply::Never);
+    cloud.answer(MetaReply::Never);
     let app = cloud.app().await;
     app.post(REQUEST, None, &otp_body(TELP)).await.expect(503, "kode gagal dikirim, coba lagi");
     cloud.answer(taken());
@@ -205,7 +205,7 @@ async fn a_code_still_counts_after_its_caller_disconnects() {
     let cloud = Cloud::start();
     let app = cloud.app().await;
     let (gone, mut counted) = (app.http.post(format!("{}{REQUEST}", app.base_url)).send_json(&otp_body(TELP)), 0);
-    cloud.answer(Reply::Never);
+    cloud.answer(MetaReply::Never);
     // The request is dropped once the cloud has received it, long before any response.
     let seen = cloud.seen.clone();
     tokio::select! {

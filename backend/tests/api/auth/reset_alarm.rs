@@ -26,45 +26,45 @@ fn soon_alarmed() -> Setup {
 
 /// A phone at an address, known by its cookie or a stranger without one.
 #[derive(Debug, Clone, Default)]
-struct Phone {
+struct CookiePhone {
     address: &'static str,
     cookie: String,
 }
 
-impl Phone {
+impl CookiePhone {
     fn at(address: &'static str) -> Self {
         Self { address, cookie: String::new() }
     }
 }
 
 impl TestApp {
-    async fn post_from(&self, from: &Phone, path: &str, body: &serde_json::Value) -> Answer {
+    async fn post_from(&self, from: &CookiePhone, path: &str, body: &serde_json::Value) -> Answer {
         let headers = [("x-forwarded-for", from.address), ("cookie", from.cookie.as_str())];
         let headers: Vec<_> = headers.into_iter().filter(|(_, value)| !value.is_empty()).collect();
         self.call("POST", path, None, &headers, Some(body.to_string().into_bytes())).await
     }
 
-    async fn ask_from(&self, from: &Phone, telp: &str) -> Answer {
+    async fn ask_from(&self, from: &CookiePhone, telp: &str) -> Answer {
         self.post_from(from, REQUEST, &otp_body(telp)).await
     }
 
     /// Requests a code for a forgotten password and returns it.
-    async fn reset_code(&self, from: &Phone, telp: &str) -> String {
+    async fn reset_code(&self, from: &CookiePhone, telp: &str) -> String {
         self.ask_from(from, telp).await.ok();
         self.last_code(telp).await
     }
 
-    async fn reset(&self, from: &Phone, telp: &str, otp: &str) -> Answer {
+    async fn reset(&self, from: &CookiePhone, telp: &str, otp: &str) -> Answer {
         self.post_from(from, FORGOT, &json!({"otp": otp, "telp": telp, "password": "SandiBaru1"})).await
     }
 
     /// Four wrong codes, each from another address.
     async fn raise_alarm(&self) {
         let siti = self.register_customer("81200009999", "Siti", "Rahma").await;
-        let code = self.reset_code(&Phone::at("203.0.113.99"), &siti.telp).await;
+        let code = self.reset_code(&CookiePhone::at("203.0.113.99"), &siti.telp).await;
         for address in ["203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"] {
             assert_eq!(self.metric("nyala_reset_alarm").await, 0.0);
-            self.reset(&Phone::at(address), &siti.telp, &other_code(&code)).await.expect(422, "your otp is invalid");
+            self.reset(&CookiePhone::at(address), &siti.telp, &other_code(&code)).await.expect(422, "your otp is invalid");
         }
         assert_eq!(self.metric("nyala_reset_alarm").await, 1.0);
         self.advance_s(1);
@@ -78,7 +78,7 @@ impl TestApp {
 #[actix_web::test]
 async fn while_codes_are_guessed_a_strangers_code_is_good_for_one_try() {
     let app = soon_alarmed().start().await;
-    let stranger = Phone::at("198.51.100.7");
+    let stranger = CookiePhone::at("198.51.100.7");
     for n in 1..=3 {
         app.register_customer(&format!("8120000000{n}"), "Siti", "Rahma").await;
     }
@@ -101,13 +101,13 @@ async fn while_codes_are_guessed_few_are_sent_to_strangers_and_a_known_phone_get
         app.register_customer(&format!("8120000000{n}"), "Siti", "Rahma").await;
     }
     let login = crate::auth::register::login_body("81200000004", PASSWORD);
-    let known = Phone { address: "", cookie: app.post("/scan/v1/auth/login", None, &login).await.cookie() };
+    let known = CookiePhone { address: "", cookie: app.post("/scan/v1/auth/login", None, &login).await.cookie() };
     app.raise_alarm().await;
-    app.reset_code(&Phone::at("198.51.100.1"), "81200000001").await;
+    app.reset_code(&CookiePhone::at("198.51.100.1"), "81200000001").await;
     app.advance_s(60);
-    app.reset_code(&Phone::at("198.51.100.2"), "81200000002").await;
-    assert_eq!(app.ask_from(&Phone::at("198.51.100.3"), "81200000003").await.retry_after_s(), HOUR_S - 60);
-    assert_eq!(app.ask_from(&Phone::at("198.51.100.3"), "81200000004").await.retry_after_s(), HOUR_S - 60);
+    app.reset_code(&CookiePhone::at("198.51.100.2"), "81200000002").await;
+    assert_eq!(app.ask_from(&CookiePhone::at("198.51.100.3"), "81200000003").await.retry_after_s(), HOUR_S - 60);
+    assert_eq!(app.ask_from(&CookiePhone::at("198.51.100.3"), "81200000004").await.retry_after_s(), HOUR_S - 60);
     // The customer's known phone still has five attempts.
     let code = app.reset_code(&known, "81200000004").await;
     for _ in 0..4 {
@@ -119,7 +119,7 @@ async fn while_codes_are_guessed_few_are_sent_to_strangers_and_a_known_phone_get
     app.post("/scan/v1/auth/register", None, &register_body(TELP, &other_code(&code))).await.expect(422, "your otp is invalid");
     app.post("/scan/v1/auth/register", None, &register_body(TELP, &code)).await.ok();
     app.advance_s(HOUR_S);
-    app.reset_code(&Phone::at("198.51.100.3"), "81200000003").await;
+    app.reset_code(&CookiePhone::at("198.51.100.3"), "81200000003").await;
 }
 
 #[actix_web::test]
@@ -127,7 +127,7 @@ async fn the_alarm_ends_a_day_after_the_guessing() {
     let app = soon_alarmed().start().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     app.raise_alarm().await;
-    let stranger = Phone::at("198.51.100.7");
+    let stranger = CookiePhone::at("198.51.100.7");
     app.advance_s(24 * HOUR_S - 2);
     let code = app.reset_code(&stranger, TELP).await;
     app.reset(&stranger, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
@@ -144,7 +144,7 @@ async fn many_guesses_at_once_do_not_outrun_the_alarm() {
     for n in 10..40 {
         let telp = format!("812000000{n}");
         app.register_customer(&telp, "Siti", "Rahma").await;
-        let code = app.reset_code(&Phone::at("198.51.100.7"), &telp).await;
+        let code = app.reset_code(&CookiePhone::at("198.51.100.7"), &telp).await;
         guesses.extend([(telp.clone(), other_code(&code)), (telp, other_code(&code))]);
     }
     let answers = futures_util::future::join_all(guesses.iter().map(async |(telp, code)| {
@@ -163,20 +163,20 @@ async fn an_address_and_a_48_have_their_failed_tries() {
     app.register_customer(TELP, "Siti", "Rahma").await;
     let login = crate::auth::register::login_body(TELP, PASSWORD);
     let cookie = app.post("/scan/v1/auth/login", None, &login).await.cookie();
-    let code = app.reset_code(&Phone::at("203.0.113.9"), TELP).await;
-    let first = Phone::at("2001:db8:1:1::1");
+    let code = app.reset_code(&CookiePhone::at("203.0.113.9"), TELP).await;
+    let first = CookiePhone::at("2001:db8:1:1::1");
     app.reset(&first, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
     // An attempt at a number without a code counts, too.
-    app.reset(&Phone::at("2001:db8:1:1::2"), "81200000009", &code).await.expect(404, "record not found");
+    app.reset(&CookiePhone::at("2001:db8:1:1::2"), "81200000009", &code).await.expect(404, "record not found");
     app.advance_s(10);
     assert_eq!(app.reset(&first, TELP, &code).await.retry_after_s(), HOUR_S - 10);
-    let second = Phone::at("2001:db8:1:2::1");
+    let second = CookiePhone::at("2001:db8:1:2::1");
     app.reset(&second, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
-    let third = Phone::at("2001:db8:1:3::1");
+    let third = CookiePhone::at("2001:db8:1:3::1");
     assert_eq!(app.reset(&third, TELP, &code).await.retry_after_s(), HOUR_S - 10);
     assert_eq!(app.post_from(&third, "/scan/v1/auth/register", &register_body(TELP, "1")).await.retry_after_s(), HOUR_S - 10);
     // The customer's known phone is not limited by its address.
-    let own = Phone { cookie, ..first };
+    let own = CookiePhone { cookie, ..first };
     app.reset(&own, TELP, &other_code(&code)).await.expect(422, "your otp is invalid");
     app.reset(&own, TELP, &code).await.expect(200, "Sandi diperbaruhi");
 }
@@ -185,7 +185,7 @@ async fn an_address_and_a_48_have_their_failed_tries() {
 async fn a_full_queue_costs_no_attempt() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
-    let from = Phone::default();
+    let from = CookiePhone::default();
     let code = app.reset_code(&from, TELP).await;
     let line = Line::Address("127.0.0.1".parse::<std::net::IpAddr>().unwrap().into());
     let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, line).unwrap()).collect();
@@ -202,16 +202,16 @@ async fn strangers_use_up_the_codes_of_a_number_and_not_those_of_its_known_phone
     app.register_customer("81200000001", "Budi", "Santoso").await;
     let login = crate::auth::register::login_body(TELP, PASSWORD);
     let cookie = app.post("/scan/v1/auth/login", None, &login).await.cookie();
-    let stranger = Phone::at("198.51.100.7");
+    let stranger = CookiePhone::at("198.51.100.7");
     app.ask_from(&stranger, "81200000001").await.ok();
     for _ in 0..5 {
         app.advance_s(60);
         app.ask_from(&stranger, TELP).await.ok();
     }
-    assert_eq!(app.ask_from(&Phone::at("203.0.113.9"), TELP).await.retry_after_s(), 24 * HOUR_S - 240);
+    assert_eq!(app.ask_from(&CookiePhone::at("203.0.113.9"), TELP).await.retry_after_s(), 24 * HOUR_S - 240);
     assert_eq!(app.ask_from(&stranger, "81200000001").await.retry_after_s(), HOUR_S - 300);
     // A known phone has its own one-minute cooldown and its own five codes a day, apart from what strangers requested.
-    let known = Phone { cookie, ..stranger };
+    let known = CookiePhone { cookie, ..stranger };
     for wait_s in [60, 60, 60, 60, 24 * HOUR_S - 240] {
         app.ask_from(&known, TELP).await.ok();
         assert_eq!(app.ask_from(&known, TELP).await.retry_after_s(), wait_s);

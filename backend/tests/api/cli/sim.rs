@@ -20,13 +20,13 @@ use crate::support::helpers::Setup;
 use crate::support::shop::buy;
 
 /// Devices that are played in this process until the test ends.
-struct Devices {
+struct PlayedDevices {
     stop: Stop,
     thread: Option<JoinHandle<()>>,
     control: (TcpStream, BufReader<TcpStream>),
 }
 
-impl Devices {
+impl PlayedDevices {
     fn start(args: &[&str]) -> Self {
         let args = [&["nyala-device-sim", "--control", "127.0.0.1:0"], args].concat();
         let mut fleet = Cli::parse_from(args).fleet().unwrap();
@@ -50,7 +50,7 @@ impl Devices {
     }
 }
 
-impl Drop for Devices {
+impl Drop for PlayedDevices {
     fn drop(&mut self) {
         self.stop.stop();
         let _ = self.thread.take().unwrap().join();
@@ -72,7 +72,8 @@ async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
     fs::write(&ca, app.state.mqtt.trusted().unwrap().unwrap()).unwrap();
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("[::1]:{}", given.port));
     let ca = ca.to_str().unwrap();
-    let _devices = Devices::start(&["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at, "--ca", ca]);
+    let _devices =
+        PlayedDevices::start(&["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at, "--ca", ca]);
     app.until_stored(given.idmesin.get(), "online", true).await;
 }
 
@@ -81,7 +82,7 @@ async fn a_customer_washes_with_one() {
     let app = Setup::new().running_clock().start().await;
     let (shop, given, siti, epay) = app.device_shop(600).await;
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("127.0.0.1:{}", given.port));
-    let mut devices = Devices::start(&["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at]);
+    let mut devices = PlayedDevices::start(&["--mesin", &id, "--outlet", &outlet, "--secret", &given.secret, "--server", &at]);
     app.until_stored(given.idmesin.get(), "online", true).await;
     let order = buy(1, shop, epay);
     app.buy(&siti, &order).boxed_local().await.expect(200, "Mesin Berhasil dinyalakan");

@@ -9,7 +9,7 @@ use embedded_postgres::SUPERUSER;
 use nix::sys::signal::Signal;
 use tokio_postgres::Client;
 
-use super::{Devices, server, share};
+use super::{SharedDevices, server, share};
 use crate::realtime::phone::{Phone, soon};
 use crate::support::database::pair::{Pair, client};
 use crate::support::helpers::{Customer, Setup, TestApp};
@@ -20,13 +20,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 const LONG_MS: i64 = 8_000;
 
 /// A pair of databases, and its folder.
-struct Site {
+struct FailoverSite {
     pair: Pair,
     dir: PathBuf,
-    devices: Arc<Devices>,
+    devices: Arc<SharedDevices>,
 }
 
-impl Site {
+impl FailoverSite {
     fn new() -> Self {
         Self::of(Pair::new)
     }
@@ -41,7 +41,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for FailoverSite {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.dir);
     }
@@ -66,7 +66,7 @@ async fn watched<const N: usize>(apps: [&TestApp; N]) -> ([Phone; N], Shop, Cust
 
 #[actix_web::test]
 async fn a_failover_drops_no_socket() {
-    let site = Site::new();
+    let site = FailoverSite::new();
     let first = site.server("n1").start().await;
     let impatient = site.server("n2").with(|config| config.cluster.failover_s = 0).start_beside(&first).await;
     share(&first, &impatient).await;
@@ -94,7 +94,7 @@ async fn a_failover_drops_no_socket() {
 
 #[actix_web::test]
 async fn a_server_that_alone_does_not_reach_the_primary_closes_its_sockets() {
-    let site = Site::new();
+    let site = FailoverSite::new();
     let second = site.server("n2").start().await;
     // The path of a socket has at most 107 bytes.
     let way = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
@@ -124,7 +124,7 @@ async fn shards(client: &Client) -> Vec<(i32, Option<i64>, i64)> {
 #[actix_web::test]
 async fn a_promoted_standby_that_lost_commits_repeats_no_id_and_moves_no_shard() {
     const JUMP: i64 = 1_000_000;
-    let site = Site::of(Pair::asynchronous);
+    let site = FailoverSite::of(Pair::asynchronous);
     let mut first = site.server("n1").start().await;
     let second = site.server("n2").start_beside(&first).await;
     share(&first, &second).await;

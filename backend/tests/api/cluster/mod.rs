@@ -39,19 +39,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Devices that every server reaches: they answer the server that sent the command.
 #[derive(Default)]
-struct Devices {
+struct SharedDevices {
     runs: Mutex<HashMap<MachineId, (Uuid, Timestamp)>>,
     told: Mutex<Vec<(&'static str, Op)>>,
 }
 
 /// A server's driver for these devices.
-struct Way {
+struct SharedDriver {
     of: &'static str,
-    devices: Arc<Devices>,
+    devices: Arc<SharedDevices>,
     uplink: OnceLock<Uplink>,
 }
 
-impl Driver for Way {
+impl Driver for SharedDriver {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
         self.uplink.set(uplink).map_err(|_| std::io::Error::other("started twice"))
     }
@@ -93,14 +93,14 @@ pub fn named(name: &'static str) -> Setup {
 }
 
 /// The same with its driver for the devices.
-fn server(name: &'static str, devices: &Arc<Devices>) -> Setup {
-    let way = Way { of: name, devices: devices.clone(), uplink: OnceLock::new() };
+fn server(name: &'static str, devices: &Arc<SharedDevices>) -> Setup {
+    let way = SharedDriver { of: name, devices: devices.clone(), uplink: OnceLock::new() };
     named(name).driver(DriverKind::Mqtt, Arc::new(way))
 }
 
 /// Two servers that share all shards, and devices that both reach.
-async fn two() -> (TestApp, TestApp, Arc<Devices>) {
-    let devices = Arc::new(Devices::default());
+async fn two() -> (TestApp, TestApp, Arc<SharedDevices>) {
+    let devices = Arc::new(SharedDevices::default());
     let (first, second) = two_of(|name| server(name, &devices)).await;
     (first, second, devices)
 }

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use nyala_core::domain::address::Block;
-use nyala_mqtt::client::Event;
+use nyala_mqtt::client::ClientEvent;
 use nyala_mqtt::{Qos, Refusal};
 use serde_json::json;
 
@@ -34,11 +34,15 @@ async fn a_flood_from_one_address_keeps_no_device_of_another_one_out() {
     app.until_counted("nyala_device_connections", 300.0).await;
     // The server's clock is stopped: no login times out.
     let mut comes = Line::connect_from([127, 0, 0, 3], other.port).await;
-    assert_eq!(comes.log_in_behind(vec![], &other).await, Some(Event::Accepted), "the newest of the flood makes room");
+    assert_eq!(comes.log_in_behind(vec![], &other).await, Some(ClientEvent::Accepted), "the newest of the flood makes room");
     for _ in 0..50 {
         let _ = Line::connect(given.port).await;
     }
-    assert_eq!(waits.log_in_behind(vec![], &given).await, Some(Event::Accepted), "it keeps its place however many come later");
+    assert_eq!(
+        waits.log_in_behind(vec![], &given).await,
+        Some(ClientEvent::Accepted),
+        "it keeps its place however many come later"
+    );
 }
 
 /// Behind a TCP balancer every device has the balancer's address; the PROXY header names the device's own.
@@ -55,10 +59,10 @@ async fn devices_behind_a_balancer_count_by_the_address_in_the_proxy_header() {
     app.until_counted("nyala_device_connections", 300.0).await;
     let mut comes = Line::connect(given.port).await;
     let header = proxy_header(Proxied::V4([198, 51, 100, 7]));
-    assert_eq!(comes.log_in_behind(header, &given).await, Some(Event::Accepted));
+    assert_eq!(comes.log_in_behind(header, &given).await, Some(ClientEvent::Accepted));
     // A health check of the balancer itself names no device.
     let mut check = Line::connect(given.port).await;
-    assert_eq!(check.log_in_behind(proxy_header(Proxied::Local), &given).await, Some(Event::Accepted));
+    assert_eq!(check.log_in_behind(proxy_header(Proxied::Local), &given).await, Some(ClientEvent::Accepted));
 }
 
 #[actix_web::test]
@@ -72,10 +76,10 @@ async fn wrong_secrets_behind_a_balancer_hold_back_the_address_that_sent_them_al
         Line::connect(given.port).await.log_in_behind(header, given).await
     };
     for _ in 0..10 {
-        assert_eq!(answer(&wrong, 1).await, Some(Event::Refused(Refusal::Login)));
+        assert_eq!(answer(&wrong, 1).await, Some(ClientEvent::Refused(Refusal::Login)));
     }
-    assert_eq!(answer(&given, 1).await, Some(Event::Refused(Refusal::NotAuthorized)), "that address is held back");
-    assert_eq!(answer(&given, 2).await, Some(Event::Accepted));
+    assert_eq!(answer(&given, 1).await, Some(ClientEvent::Refused(Refusal::NotAuthorized)), "that address is held back");
+    assert_eq!(answer(&given, 2).await, Some(ClientEvent::Accepted));
 }
 
 #[actix_web::test]
@@ -132,7 +136,7 @@ async fn a_device_that_does_not_read_is_closed_and_no_other_notices() {
             said += 1;
         }
         beside.line.publish(&other.topic("hb"), b"{}", Qos::AtLeastOnce).await;
-        assert!(matches!(beside.line.next().await, Some(Event::Acknowledged(_))));
+        assert!(matches!(beside.line.next().await, Some(ClientEvent::Acknowledged(_))));
         assert!(said < 2_000, "it is closed long before");
     }
     app.until_counted("nyala_device_connections", 1.0).await;

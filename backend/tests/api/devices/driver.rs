@@ -24,7 +24,7 @@ use crate::support::helpers::{Setup, TestApp};
 use crate::support::shop::{PRICE, Shop, buy};
 
 /// What a device knows of its run: the start command's id, and its end.
-type Run = (Uuid, Timestamp);
+type FakeRun = (Uuid, Timestamp);
 
 /// Devices on a separate thread that follow docs/contract.md §6. They send no state report until they are plugged in.
 #[derive(Default)]
@@ -75,7 +75,7 @@ impl Fake {
 }
 
 fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, received: &Mutex<Vec<Op>>) {
-    let mut runs: HashMap<MachineId, Run> = HashMap::new();
+    let mut runs: HashMap<MachineId, FakeRun> = HashMap::new();
     while let Ok((to, cmd)) = commands.recv() {
         received.lock().unwrap().push(cmd.op);
         let now = uplink.now();

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use nyala_core::machine::Input;
-use nyala_mqtt::client::Event;
+use nyala_mqtt::client::ClientEvent;
 use nyala_mqtt::{Granted, Qos};
 use serde_json::json;
 
@@ -157,7 +157,7 @@ async fn a_connection_goes_to_the_thread_of_its_outlet() {
     assert_eq!(app.metric("nyala_devices_online").await, 18.0);
     for device in &mut devices {
         device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
-        assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))));
+        assert!(matches!(device.line.next().await, Some(ClientEvent::Acknowledged(_))));
         // The device receives its machine's query.
         app.state.machines.send(&device.given.at(), Input::QueryDevice).unwrap();
         assert_eq!(device.command().await["op"], "query");

@@ -3,7 +3,7 @@
 use nyala_core::domain::id::OutletId;
 use std::time::Duration;
 
-use nyala_mqtt::client::{Connection, Event, Login};
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal};
 
 use super::{Device, Given, Line, knock, knock_as, standing};
@@ -140,7 +140,7 @@ async fn half_a_packet_and_silence_are_given_five_seconds() {
 async fn a_login_in_pieces_and_all_at_once_is_one() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
-    let mut client = Connection::new(Limits::default());
+    let mut client = ClientConnection::new(Limits::default());
     let (mut all, user) = (Vec::new(), given.idmesin.to_string());
     let login = Login { client_id: "a", user: Some(&user), password: Some(given.secret.as_bytes()), keep_alive: 30, will: None };
     client.connect(&login, &mut all).unwrap();
@@ -210,7 +210,7 @@ async fn nobody_speaks_for_another_device() {
     device.state().await;
     let heard = device.line.next().await;
     assert!(
-        matches!(&heard, Some(Event::Publish(publish)) if publish.topic() == one.topic("state") || publish.topic() == cmd),
+        matches!(&heard, Some(ClientEvent::Publish(publish)) if publish.topic() == one.topic("state") || publish.topic() == cmd),
         "{heard:?}"
     );
 
@@ -257,7 +257,7 @@ async fn a_device_that_breaks_the_protocol_is_closed() {
     let mut device = Device::online(&app, &given).await;
     for text in ["", "{}", "[]", r#"{"online":"ya"}"#, "\u{7}", r#"{"online":true,"run":{"cmd_id":"x","sisa_s":-1}}"#] {
         device.line.publish(&state, text.as_bytes(), Qos::AtLeastOnce).await;
-        assert!(matches!(device.line.next().await, Some(Event::Acknowledged(_))), "{text}");
+        assert!(matches!(device.line.next().await, Some(ClientEvent::Acknowledged(_))), "{text}");
     }
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"malformed\"}").await, 6.0);
 }

@@ -22,7 +22,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::machines::Location;
-use nyala_mqtt::client::{Connection, Event, Login};
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal, Will};
 use nyala_store::clock::Clock;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ impl Given {
         let (user, mut out) = (self.idmesin.to_string(), Vec::new());
         let will = will.map(|topic| Will { topic, payload: b"{}", qos: Qos::AtMostOnce, retain: false });
         let login = Login { client_id, user: Some(&user), password: Some(self.secret.as_bytes()), keep_alive: 30, will };
-        Connection::new(Limits::default()).connect(&login, &mut out).unwrap();
+        ClientConnection::new(Limits::default()).connect(&login, &mut out).unwrap();
         out
     }
 
@@ -148,8 +148,8 @@ fn standing() -> Setup {
 /// A connection that sends bytes, and the server's answers.
 pub struct Line {
     stream: TcpStream,
-    mqtt: Connection,
-    heard: VecDeque<Event>,
+    mqtt: ClientConnection,
+    heard: VecDeque<ClientEvent>,
 }
 
 impl Line {
@@ -173,7 +173,7 @@ impl Line {
 
     fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
-        Self { stream, mqtt: Connection::new(Limits::default()), heard: VecDeque::new() }
+        Self { stream, mqtt: ClientConnection::new(Limits::default()), heard: VecDeque::new() }
     }
 
     /// Sends these bytes; a server that has closed the connection may not take them.
@@ -182,11 +182,11 @@ impl Line {
     }
 
     /// The server's next event; `None`: it has closed the connection.
-    pub async fn next(&mut self) -> Option<Event> {
+    pub async fn next(&mut self) -> Option<ClientEvent> {
         timeout(PATIENCE, self.read()).await.expect("the server says something or closes the line")
     }
 
-    async fn read(&mut self) -> Option<Event> {
+    async fn read(&mut self) -> Option<ClientEvent> {
         let mut buf = [0; 4_096];
         loop {
             if let Some(event) = self.heard.pop_front() {
@@ -235,7 +235,7 @@ impl Line {
     }
 
     /// Logs in after these bytes, and sends all of it in pieces, as a network may split it.
-    pub async fn log_in_behind(&mut self, header: Vec<u8>, given: &Given) -> Option<Event> {
+    pub async fn log_in_behind(&mut self, header: Vec<u8>, given: &Given) -> Option<ClientEvent> {
         let (user, mut out) = (given.idmesin.to_string(), header);
         let login =
             Login { client_id: "", user: Some(&user), password: Some(given.secret.as_bytes()), keep_alive: 30, will: None };
@@ -246,7 +246,7 @@ impl Line {
         self.next().await
     }
 
-    async fn log_in(&mut self, login: &Login<'_>) -> Option<Event> {
+    async fn log_in(&mut self, login: &Login<'_>) -> Option<ClientEvent> {
         let mut out = Vec::new();
         self.mqtt.connect(login, &mut out).unwrap();
         self.send(&out).await;
@@ -259,7 +259,7 @@ impl Line {
         self.mqtt.subscribe(&topics, &mut out).unwrap();
         self.send(&out).await;
         match self.next().await {
-            Some(Event::Subscribed(answer)) => answer.granted,
+            Some(ClientEvent::Subscribed(answer)) => answer.granted,
             other => panic!("{other:?} is no SUBACK"),
         }
     }
@@ -283,7 +283,7 @@ impl Line {
             let mut others = VecDeque::new();
             loop {
                 match self.read().await {
-                    Some(Event::Pong) => break others,
+                    Some(ClientEvent::Pong) => break others,
                     Some(other) => others.push_back(other),
                     None => panic!("the line is closed"),
                 }
@@ -334,8 +334,8 @@ async fn knock_as(given: &Given, user: &str, secret: &str) -> Option<Refusal> {
     let mut line = Line::connect(given.port).await;
     let login = Login { client_id: "", user: Some(user), password: Some(secret.as_bytes()), keep_alive: 30, will: None };
     match line.log_in(&login).await {
-        Some(Event::Accepted) => None,
-        Some(Event::Refused(why)) => Some(why),
+        Some(ClientEvent::Accepted) => None,
+        Some(ClientEvent::Refused(why)) => Some(why),
         other => panic!("{other:?} answers no login"),
     }
 }
@@ -371,7 +371,7 @@ impl Device {
         let will = Will { topic: &topic, payload: will.as_bytes(), qos: Qos::AtLeastOnce, retain: true };
         let password = Some(given.secret.as_bytes());
         let login = Login { client_id, user: Some(&user), password, keep_alive: 30, will: Some(will) };
-        assert_eq!(line.log_in(&login).await, Some(Event::Accepted));
+        assert_eq!(line.log_in(&login).await, Some(ClientEvent::Accepted));
         let booted = clock.now().plus_ms(-60_000);
         let (run, last) = (Value::Null, Value::Null);
         let (given, clock) = (given.clone(), clock.clone());
@@ -454,12 +454,12 @@ impl Device {
     pub async fn command(&mut self) -> Value {
         loop {
             match self.line.next().await {
-                Some(Event::Publish(publish)) => {
+                Some(ClientEvent::Publish(publish)) => {
                     assert_eq!(publish.topic(), self.given.topic("cmd"));
                     assert!(!publish.retain(), "a command is never kept");
                     return serde_json::from_slice(publish.payload()).expect("JSON");
                 }
-                Some(Event::Acknowledged(_)) if self.retains => {}
+                Some(ClientEvent::Acknowledged(_)) if self.retains => {}
                 other => panic!("{other:?} is no command"),
             }
         }

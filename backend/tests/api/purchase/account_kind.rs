@@ -9,18 +9,18 @@ use crate::ops::operator::Scope;
 use crate::support::arrange::Outlet;
 use crate::support::counter::{Counter, TELP, and, counter};
 use crate::support::helpers::{Customer, Setup, TestApp};
-use crate::support::shop::{PRICE, Shop as Place, buy};
+use crate::support::shop::{PRICE, Shop, buy};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-struct Shop {
+struct KindShop {
     app: TestApp,
     outlet: Outlet,
     boss: String,
     kasir: String,
 }
 
-impl Shop {
+impl KindShop {
     async fn open() -> Self {
         let app = TestApp::spawn().await;
         let outlet = app.outlet("Melati").await;
@@ -72,7 +72,7 @@ const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang p
 
 #[actix_web::test]
 async fn a_void_takes_back_the_expiry_too() {
-    let shop = Shop::open().await;
+    let shop = KindShop::open().await;
     let first = shop.in_days(1);
     shop.sell(&shop.dated(50_000, 1)).await;
     shop.app.advance_s(2 * DAY_MS / 1000);
@@ -91,7 +91,7 @@ async fn a_void_takes_back_the_expiry_too() {
 
 #[actix_web::test]
 async fn an_account_in_which_nothing_stands_takes_the_kind_of_the_next() {
-    let shop = Shop::open().await;
+    let shop = KindShop::open().await;
     let wrong = shop.sell(&shop.dated(10_000, 365)).await;
     shop.void(&wrong).await;
     let plain = shop.app.ops(&shop.kasir, "topup", &shop.sale(20_000)).await.ok();
@@ -106,7 +106,7 @@ async fn an_account_in_which_nothing_stands_takes_the_kind_of_the_next() {
 
 #[actix_web::test]
 async fn what_top_ups_of_before_gave_stays() {
-    let shop = Shop::open().await;
+    let shop = KindShop::open().await;
     let siti = shop.app.insert("SELECT id FROM customer_global", &[]).await;
     let had = shop.app.now().plus_ms(5 * DAY_MS);
     shop.sell(&shop.dated(50_000, 5)).await;
@@ -122,7 +122,7 @@ async fn what_top_ups_of_before_gave_stays() {
 
 #[actix_web::test]
 async fn packages_and_outlets_set_the_expiry() {
-    let shop = Shop::open().await;
+    let shop = KindShop::open().await;
     let (lasting, month) = (shop.paket(10_000, None).await, shop.paket(20_000, Some(30)).await);
     let sale = |nominal, paket: i64| and(shop.sale(nominal), "idpaket", json!(paket));
     let only = "masa aktif hanya dari paket";
@@ -208,7 +208,7 @@ async fn a_till_lists_what_it_cannot_sell_before_cash_changes_hands() {
 }
 
 /// A shop, and a customer whose balance expires after `good_for_ms`.
-async fn washing(setup: Setup, good_for_ms: i64) -> (TestApp, Place, Customer, i64, String) {
+async fn washing(setup: Setup, good_for_ms: i64) -> (TestApp, Shop, Customer, i64, String) {
     let app = setup.with(|c| (c.mesin.sim_min_ms, c.mesin.sim_max_ms) = (0, 5)).start().await;
     let place = app.shop(600).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;

@@ -34,7 +34,7 @@ struct Use {
     receipt: u32,
 }
 
-struct Shop {
+struct LedgerShop {
     app: TestApp,
     outlet: Outlet,
     key: String,
@@ -43,7 +43,7 @@ struct Shop {
 
 /// One of a customer's concurrent clients, and the expected balance.
 struct Hand<'a> {
-    shop: &'a Shop,
+    shop: &'a LedgerShop,
     telp: String,
     epay: Epay,
     expected: RefCell<i64>,
@@ -196,7 +196,7 @@ async fn random_traffic(seed: u64) {
         let epay = app.funded(&customer, outlet, 20_000).await;
         customers.push((customer, epay));
     }
-    let shop = Shop { app, outlet, key, machines };
+    let shop = LedgerShop { app, outlet, key, machines };
     let hands: Vec<Hand<'_>> = customers
         .iter()
         .map(|(c, epay)| Hand {
@@ -243,7 +243,7 @@ async fn a_void_a_second_one_and_a_hold_at_once() {
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 1).await;
     let machine = app.machine(outlet, "Mesin").await;
-    let shop = Shop { app, outlet, key, machines: vec![machine; MACHINES] };
+    let shop = LedgerShop { app, outlet, key, machines: vec![machine; MACHINES] };
     let hand = Hand {
         shop: &shop,
         telp: siti.telp.clone(),

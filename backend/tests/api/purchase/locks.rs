@@ -56,7 +56,7 @@ impl TestApp {
 }
 
 /// A shop with one machine, and a customer whose balance is the price.
-struct Till {
+struct OneMachineShop {
     app: TestApp,
     shop: Shop,
     siti: Customer,
@@ -64,7 +64,7 @@ struct Till {
     order: Order,
 }
 
-impl Till {
+impl OneMachineShop {
     async fn open(duration_s: i32) -> Self {
         let app = narrow().start().await;
         let shop = app.shop(duration_s).await;
@@ -135,7 +135,7 @@ async fn a_locked_row_keeps_no_other_customer_from_buying() {
 
 #[actix_web::test]
 async fn a_hold_that_timed_out_on_the_wallets_lock_leaves_nothing() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     let door = till.app.locked("quota_emoney", till.epay).await;
     till.app.buy(&till.siti, &till.order).await.expect(503, BUSY);
     let claimed = "SELECT count(*) FROM nota";
@@ -147,7 +147,7 @@ async fn a_hold_that_timed_out_on_the_wallets_lock_leaves_nothing() {
 
 #[actix_web::test]
 async fn a_post_behind_a_lock_is_made_once() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     till.decided_behind_a_lock(Mode::Ok, "RUNNING").await;
     till.app.buy(&till.siti, &till.order).await.ok();
     till.ends_with(0).await;
@@ -155,7 +155,7 @@ async fn a_post_behind_a_lock_is_made_once() {
 
 #[actix_web::test]
 async fn a_void_behind_a_lock_is_made_once() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     till.decided_behind_a_lock(Mode::Refuse, "REFUSED").await;
     till.app.buy(&till.siti, &till.order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     till.ends_with(PRICE).await;
@@ -164,7 +164,7 @@ async fn a_void_behind_a_lock_is_made_once() {
 #[actix_web::test]
 async fn the_end_of_a_run_behind_a_lock_comes_later() {
     // Long enough to lock the row before the cycle ends.
-    let till = Till::open(3).await;
+    let till = OneMachineShop::open(3).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
     till.stall("snap_transaksi", id, async || ()).await;
@@ -175,7 +175,7 @@ async fn the_end_of_a_run_behind_a_lock_comes_later() {
 /// The device receives the stop when another transaction has already locked the purchase.
 #[actix_web::test]
 async fn a_stop_behind_a_lock_is_obeyed_later() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let id = till.app.id_of(&till.order).await;
@@ -196,7 +196,7 @@ async fn a_stop_behind_a_lock_is_obeyed_later() {
 
 #[actix_web::test]
 async fn a_stop_that_timed_out_leaves_nothing() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let door = till.app.locked("snap_transaksi", till.app.id_of(&till.order).await).await;
@@ -213,7 +213,7 @@ async fn a_stop_that_timed_out_leaves_nothing() {
 
 #[actix_web::test]
 async fn a_top_up_that_timed_out_moves_nothing_and_its_retry_moves_it_once() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     let body = json!({"telp": till.siti.telp, "idoutlet": till.shop.outlet.idoutlet, "nominal": 5_000});
     let topup = async || till.app.ops_once(&key, "once", "topup", &body).await;
@@ -230,7 +230,7 @@ async fn a_top_up_that_timed_out_moves_nothing_and_its_retry_moves_it_once() {
 /// Recovery runs on the test's own thread here, whose only other connection is taken.
 #[actix_web::test]
 async fn recovery_has_its_own_connection() {
-    let till = Till::open(600).await;
+    let till = OneMachineShop::open(600).await;
     till.app.buy(&till.siti, &till.order).await.ok();
     let taken = till.app.state.store.db.get().await.unwrap();
     till.app.stop_without_notification(&till.order.receipt).await;

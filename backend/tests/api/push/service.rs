@@ -29,13 +29,13 @@ pub type Reply = (u16, Option<(&'static str, &'static str)>);
 
 /// A message as it was received.
 #[derive(Debug, Clone)]
-pub struct Given {
+pub struct ReceivedPush {
     pub path: String,
     pub headers: Vec<(String, String)>,
     body: Vec<u8>,
 }
 
-impl Given {
+impl ReceivedPush {
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(n, _)| n == name).map_or("", |(_, value)| value)
     }
@@ -44,7 +44,7 @@ impl Given {
 #[derive(Clone)]
 pub struct PushService {
     pub origin: String,
-    given: Arc<Mutex<Vec<Given>>>,
+    given: Arc<Mutex<Vec<ReceivedPush>>>,
     replies: Arc<Mutex<VecDeque<Reply>>>,
 }
 
@@ -61,7 +61,7 @@ impl PushService {
 
     async fn handle(service: web::Data<Self>, req: HttpRequest, body: web::Bytes) -> HttpResponse {
         let headers = req.headers().iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
-        let given = Given { path: req.path().to_owned(), headers: headers.collect(), body: body.to_vec() };
+        let given = ReceivedPush { path: req.path().to_owned(), headers: headers.collect(), body: body.to_vec() };
         service.given.lock().unwrap().push(given);
         let (status, header) = service.replies.lock().unwrap().pop_front().unwrap_or((201, None));
         let mut answer = HttpResponse::build(status.try_into().unwrap());
@@ -74,12 +74,12 @@ impl PushService {
         self.replies.lock().unwrap().extend(replies);
     }
 
-    pub fn given(&self) -> Vec<Given> {
+    pub fn given(&self) -> Vec<ReceivedPush> {
         self.given.lock().unwrap().clone()
     }
 
     /// Waits for the `n`th message.
-    pub async fn until(&self, n: usize) -> Given {
+    pub async fn until(&self, n: usize) -> ReceivedPush {
         let came = async {
             while self.given().len() < n {
                 sleep(Duration::from_millis(5)).await;
@@ -136,7 +136,7 @@ impl Browser {
     }
 
     /// The decrypted content of a message (RFC 8291 §3.4, RFC 8188 §2).
-    pub fn open(&self, given: &Given) -> Value {
+    pub fn open(&self, given: &ReceivedPush) -> Value {
         assert_eq!(given.header("content-encoding"), "aes128gcm");
         let (salt, rest) = given.body.split_at(16);
         let (record_bytes, rest) = rest.split_at(4);
@@ -165,7 +165,7 @@ impl TestApp {
     }
 
     /// The claims of a message's signature, which must be by the public key that browsers receive (RFC 8292).
-    pub fn claims(&self, given: &Given, key: &str) -> Value {
+    pub fn claims(&self, given: &ReceivedPush, key: &str) -> Value {
         let (token, of) = given.header("authorization").strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
         assert_eq!(of, key);
         let point = PublicKey::from_sec1_bytes(&B64.decode(key).unwrap()).unwrap().to_encoded_point(false);

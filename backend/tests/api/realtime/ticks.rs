@@ -27,7 +27,7 @@ fn at(now: i64, idmesin: MachineId, ends_at: i64) -> Tick {
 
 /// A phone that watches two machines. One runs for a long time; the other one runs for four seconds, from `after_ms` after a phase tick
 /// on. A tick of the first machine proves that the server has processed a moment at which the other one sends none.
-struct Pair {
+struct TwoMachines {
     app: TestApp,
     phone: Phone,
     long: (MachineId, i64),
@@ -35,7 +35,7 @@ struct Pair {
     start_ms: i64,
 }
 
-impl Pair {
+impl TwoMachines {
     async fn start(after_ms: i64) -> Self {
         let app = setup().start().await;
         let long = app.shop(600).await;
@@ -81,7 +81,7 @@ impl Pair {
 
 #[actix_web::test]
 async fn machines_of_an_outlet_tick_together_and_not_within_200_ms_of_the_start() {
-    let mut pair = Pair::start(810).await;
+    let mut pair = TwoMachines::start(810).await;
     pair.one_ticks_at(190).await;
     for second in 1..=3 {
         pair.both_tick_at(190 + second * 1_000).await;
@@ -93,7 +93,7 @@ async fn machines_of_an_outlet_tick_together_and_not_within_200_ms_of_the_start(
 
 #[actix_web::test]
 async fn machines_do_not_tick_within_200_ms_of_the_end() {
-    let mut pair = Pair::start(190).await;
+    let mut pair = TwoMachines::start(190).await;
     for second in 0..3 {
         pair.both_tick_at(810 + second * 1_000).await;
     }
@@ -104,12 +104,12 @@ async fn machines_do_not_tick_within_200_ms_of_the_end() {
 
 #[actix_web::test]
 async fn at_200_ms_from_either_end_it_does_tick() {
-    let mut pair = Pair::start(800).await;
+    let mut pair = TwoMachines::start(800).await;
     for second in 0..=3 {
         pair.both_tick_at(200 + second * 1_000).await;
     }
     pair.ends().await;
-    let mut pair = Pair::start(200).await;
+    let mut pair = TwoMachines::start(200).await;
     for second in 0..=3 {
         pair.both_tick_at(800 + second * 1_000).await;
     }
@@ -119,7 +119,7 @@ async fn at_200_ms_from_either_end_it_does_tick() {
 /// A late server sends the current state once, and skips ticks that are too near to the end by then.
 #[actix_web::test]
 async fn a_tick_that_is_late_is_sent_once_and_never_within_200_ms_of_the_end() {
-    let mut pair = Pair::start(500).await;
+    let mut pair = TwoMachines::start(500).await;
     let late = pair.start_ms + 2_730;
     pair.app.set_ms(late);
     let want = [pair.long, pair.short].map(|(idmesin, ends_at)| at(late, idmesin, ends_at));
@@ -131,7 +131,7 @@ async fn a_tick_that_is_late_is_sent_once_and_never_within_200_ms_of_the_end() {
 
 #[actix_web::test]
 async fn a_stall_over_the_end_sends_only_the_end() {
-    let mut pair = Pair::start(500).await;
+    let mut pair = TwoMachines::start(500).await;
     let late = pair.start_ms + 9_000;
     pair.app.set_ms(late);
     let over = Tick { idmesin: pair.short.0, tl: 0, ends_at: Some(pair.short.1), server_time: late };

@@ -16,12 +16,12 @@ const PACKED: [(&str, &str); 2] = [("br", "code in brotli"), ("gz", "code in gzi
 const OLD: &str = "/assets/old-Ef56.js";
 
 /// A server whose app is in a separate folder, which is deleted with it.
-struct Site {
+struct AppSite {
     app: TestApp,
     dir: PathBuf,
 }
 
-impl Site {
+impl AppSite {
     async fn start() -> Self {
         let dir = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("app-{}", uuid::Uuid::new_v4().simple()));
         let built = dir.join("dist");
@@ -52,7 +52,7 @@ impl Site {
     }
 }
 
-impl Drop for Site {
+impl Drop for AppSite {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.dir);
     }
@@ -60,7 +60,7 @@ impl Drop for Site {
 
 #[actix_web::test]
 async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for path in ["/", "/index.html", "/login", "/otp/81234567890", "/scanPage", "/riwayatPage", "/nothing/at/all", "/?from=home"]
     {
         let page = site.get(path, &[HTML]).await;
@@ -77,7 +77,7 @@ async fn the_page_answers_every_route_of_the_app_and_is_asked_about_each_time() 
 /// Link previews and monitors accept any type, or send no `Accept`.
 #[actix_web::test]
 async fn a_page_is_served_to_clients_that_accept_anything_or_send_no_accept() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for (path, page) in [("/login", PAGE), ("/otp/81234567890", PAGE), ("/kasir/masuk", TILL)] {
         for accepts in [None, Some("*/*"), Some("image/webp, */*;q=0.1"), Some("text/*"), Some("Text/HTML;level=1")] {
             let headers: Vec<_> = accepts.map(|accepts| ("accept", accepts)).into_iter().collect();
@@ -98,7 +98,7 @@ async fn a_page_is_served_to_clients_that_accept_anything_or_send_no_accept() {
 /// Files of two servers, or of a copied build, differ in inode and time.
 #[actix_web::test]
 async fn copies_of_one_build_have_the_same_etags() {
-    let (first, second) = (Site::start().await, Site::start().await);
+    let (first, second) = (AppSite::start().await, AppSite::start().await);
     for (path, coding) in [("/", ""), ("/kasir", ""), ("/sw.js", ""), (CODE, ""), (CODE, "br"), (CODE, "gzip")] {
         let headers = [HTML, ("accept-encoding", coding)];
         let one = first.get(path, &headers).await;
@@ -118,7 +118,7 @@ async fn copies_of_one_build_have_the_same_etags() {
 
 #[actix_web::test]
 async fn the_till_has_its_own_page_and_files_below_its_prefix() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for path in ["/kasir", "/kasir/", "/kasir/index.html", "/kasir/masuk", "/kasir/pasang", "/kasir/shift/7/x", "/kasir?x=1"] {
         let page = site.get(path, &[HTML]).await;
         assert_eq!((page.status.as_u16(), page.body.as_str()), (200, TILL), "{path}");
@@ -133,7 +133,7 @@ async fn the_till_has_its_own_page_and_files_below_its_prefix() {
 
 #[actix_web::test]
 async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for path in [
         "/scan/v1/nothing",
         "/scan",
@@ -158,7 +158,7 @@ async fn what_is_not_a_page_is_a_404_envelope_even_for_browsers() {
 
 #[actix_web::test]
 async fn nothing_outside_the_folder_is_served() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for path in [
         "/../secret.txt",
         "/%2e%2e/secret.txt",
@@ -177,7 +177,7 @@ async fn nothing_outside_the_folder_is_served() {
 
 #[actix_web::test]
 async fn hashed_files_are_kept_for_good_and_the_service_worker_never() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     let asset = site.get("/assets/index-Ab12.js", &[]).await;
     assert_eq!(asset.header("cache-control"), "public, max-age=31536000, immutable");
     assert!(
@@ -191,7 +191,7 @@ async fn hashed_files_are_kept_for_good_and_the_service_worker_never() {
 
 #[actix_web::test]
 async fn a_file_is_served_in_the_encoding_that_its_client_prefers() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     let plain = site.get(CODE, &[]).await;
     let cases = [
         ("gzip, deflate, br, zstd", "br"),
@@ -225,7 +225,7 @@ async fn a_file_is_served_in_the_encoding_that_its_client_prefers() {
 
 #[actix_web::test]
 async fn an_encoding_missing_from_the_build_falls_back_to_another() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     let all = [("accept-encoding", "br, gzip")];
     let old = site.get(OLD, &all).await;
     assert_eq!((old.status.as_u16(), old.header("content-encoding"), old.body.len()), (200, "", 7500));
@@ -235,7 +235,7 @@ async fn an_encoding_missing_from_the_build_falls_back_to_another() {
 
 #[actix_web::test]
 async fn each_encoding_has_its_own_etag() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     let packed = [("accept-encoding", "br")];
     let tags = [site.get(CODE, &[]).await, site.get(CODE, &packed).await].map(|answer| answer.header("etag").to_owned());
     assert_ne!(tags[0], tags[1]);
@@ -251,7 +251,7 @@ async fn each_encoding_has_its_own_etag() {
 
 #[actix_web::test]
 async fn a_range_is_of_the_uncompressed_file() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     let part = site.get(CODE, &[("accept-encoding", "br, gzip"), ("range", "bytes=0-6")]).await;
     assert_eq!((part.status.as_u16(), part.body.as_str(), part.header("content-encoding")), (206, "console", ""));
     assert_eq!(part.header("content-range"), "bytes 0-6/7500");
@@ -275,7 +275,7 @@ async fn nothing_is_compressed_for_a_single_request() {
 
 #[actix_web::test]
 async fn a_matching_etag_is_answered_304() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for path in ["/", "/sw.js", "/login", "/assets/index-Ab12.js"] {
         let first = site.get(path, &[HTML]).await;
         let tag = first.header("etag");
@@ -289,7 +289,7 @@ async fn a_matching_etag_is_answered_304() {
 
 #[actix_web::test]
 async fn head_has_the_headers_of_get() {
-    let site = Site::start().await;
+    let site = AppSite::start().await;
     for (path, accepts) in [("/", ""), ("/login", ""), (CODE, ""), (CODE, "gzip")] {
         let headers = [HTML, ("accept-encoding", accepts)];
         let (get, head) = (site.get(path, &headers).await, raw(&site.app, "HEAD", path, &headers).await);

@@ -28,7 +28,7 @@ use mqtt::wild::life;
 use mqtt::{Figures, Mqtt, WORTH};
 use nyala_core::purchase::edge::POINTS;
 use plain::Plain;
-use several::{Case, Without};
+use several::{EdgeCase, Without};
 use world::World;
 
 /// Histories that are also replayed on PostgreSQL.
@@ -125,15 +125,15 @@ fn every_history_of_several_servers_ends_well() {
 /// A server is stopped at an edge and another one takes over: one history for each case, by name.
 #[test]
 fn every_history_of_a_takeover_at_an_edge_ends_well() {
-    assert!(Case::missing().is_empty(), "nobody is stopped at {:?}", Case::missing());
+    assert!(EdgeCase::missing().is_empty(), "nobody is stopped at {:?}", EdgeCase::missing());
     let history = |seed, verbose| World::at_an_edge(seed, verbose, Without::Nothing);
-    run_all("takeovers at edges", Case::count(), history, |seen, _, world| add_up(seen, world.seen));
+    run_all("takeovers at edges", EdgeCase::count(), history, |seen, _, world| add_up(seen, world.seen));
 }
 
 /// At each edge before a change, only the fence keeps a server that has lost the machine in between from committing that change.
 #[test]
 fn without_the_fence_a_takeover_at_each_edge_ends_badly() {
-    for (edge, seeds) in Case::fenced() {
+    for (edge, seeds) in EdgeCase::fenced() {
         let commits = |seed: &u64| {
             let end = catch_unwind(|| World::at_an_edge(*seed, false, Without::Fence).run());
             end.is_err_and(|why| why.downcast_ref::<String>().is_some_and(|why| why.contains("committed under an old fence")))

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::devices::{Devices, Plan, Run};
 use super::world::{Happening, MACHINES, TROUBLE_MS};
 
-type World = super::world::World<Plain>;
+type PlainWorld = super::world::World<Plain>;
 
 /// The network between one device and the server.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ struct Network {
 const CALM: Network = Network { loses: 0.0, doubles: 0.0, delay_ms: 300 };
 
 #[derive(Debug)]
-pub struct Device {
+pub struct PlainDevice {
     memory: DeviceMemory,
     /// How far the device's clock is ahead of the server's.
     skew_ms: i64,
@@ -50,7 +50,7 @@ pub enum FallsSilent {
     AfterItsAnswer,
 }
 
-impl Device {
+impl PlainDevice {
     pub fn new(skew_ms: i64) -> Self {
         Self {
             memory: DeviceMemory::default(),
@@ -67,10 +67,10 @@ impl Device {
 
 /// All devices.
 #[derive(Debug)]
-pub struct Plain(Vec<Device>);
+pub struct Plain(Vec<PlainDevice>);
 
 #[derive(Debug)]
-pub enum Happens {
+pub enum PlainHappens {
     /// A command reaches its device.
     Command { cmd: Command },
     /// A device's message reaches the server.
@@ -84,14 +84,14 @@ pub enum Happens {
 }
 
 impl Devices for Plain {
-    type Happening = Happens;
+    type Happening = PlainHappens;
     const PLAN: Plan = Plan { presses: 30, statement: 0.02 };
 
     fn new(rng: &mut StdRng) -> Self {
-        Self((0..MACHINES).map(|_| Device::new(rng.random_range(-1_500..=1_500))).collect())
+        Self((0..MACHINES).map(|_| PlainDevice::new(rng.random_range(-1_500..=1_500))).collect())
     }
 
-    fn plan(world: &mut World) {
+    fn plan(world: &mut PlainWorld) {
         for machine in 0..MACHINES {
             for _ in 0..world.rng.random_range(0..6) {
                 let at = world.up_to(TROUBLE_MS);
@@ -104,7 +104,7 @@ impl Devices for Plain {
         }
     }
 
-    fn plan_press(world: &mut World, machine: usize, after_ms: i64) {
+    fn plan_press(world: &mut PlainWorld, machine: usize, after_ms: i64) {
         if world.chance(0.4) {
             let trouble_ms = after_ms - 2_000 + world.up_to(4_000);
             world.after(trouble_ms, Happening::Trouble { machine });
@@ -116,42 +116,42 @@ impl Devices for Plain {
         }
     }
 
-    fn happen(world: &mut World, what: Happens) {
+    fn happen(world: &mut PlainWorld, what: PlainHappens) {
         match what {
-            Happens::Command { cmd } => world.device_receives(&cmd),
-            Happens::Sent { machine, event, sent_at } => world.server_receives(machine, event, sent_at),
-            Happens::Mend { machine, number } => world.mend(machine, number),
-            Happens::LastWill { machine, number } => world.last_will(machine, number),
-            Happens::Tells { machine } => world.device_tells(machine),
+            PlainHappens::Command { cmd } => world.device_receives(&cmd),
+            PlainHappens::Sent { machine, event, sent_at } => world.server_receives(machine, event, sent_at),
+            PlainHappens::Mend { machine, number } => world.mend(machine, number),
+            PlainHappens::LastWill { machine, number } => world.last_will(machine, number),
+            PlainHappens::Tells { machine } => world.device_tells(machine),
         }
     }
 
-    fn reports_a_run(what: &Happens) -> bool {
-        matches!(what, Happens::Sent { event: DeviceEvent::State { run: Some(_), .. }, .. })
+    fn reports_a_run(what: &PlainHappens) -> bool {
+        matches!(what, PlainHappens::Sent { event: DeviceEvent::State { run: Some(_), .. }, .. })
     }
 
-    fn command(world: &mut World, cmd: Command) {
+    fn command(world: &mut PlainWorld, cmd: Command) {
         for delay_ms in world.deliveries(machine_of(&cmd)) {
-            world.after(delay_ms, Happening::Device(Happens::Command { cmd: cmd.clone() }));
+            world.after(delay_ms, Happening::Device(PlainHappens::Command { cmd: cmd.clone() }));
         }
     }
 
-    fn boot(world: &mut World, machine: usize, _: Option<&Purchase>) {
+    fn boot(world: &mut PlainWorld, machine: usize, _: Option<&Purchase>) {
         // A new process learns the device's state at once.
         world.device_tells(machine);
     }
 
-    fn crash(_: &mut World) {}
+    fn crash(_: &mut PlainWorld) {}
 
-    fn trouble(world: &mut World, machine: usize) {
+    fn trouble(world: &mut PlainWorld, machine: usize) {
         let device = &mut world.devices.0[machine];
         device.trouble += 1;
         let number = device.trouble;
         let lasts_ms = world.break_something(machine);
-        world.after(lasts_ms, Happening::Device(Happens::Mend { machine, number }));
+        world.after(lasts_ms, Happening::Device(PlainHappens::Mend { machine, number }));
     }
 
-    fn peace(world: &mut World, machine: usize) {
+    fn peace(world: &mut PlainWorld, machine: usize) {
         let number = world.devices.0[machine].trouble;
         world.mend(machine, number);
     }
@@ -161,7 +161,7 @@ impl Devices for Plain {
     }
 
     /// The transit time of the message.
-    fn late_ms(world: &World, _: usize, sent_at: Timestamp) -> i64 {
+    fn late_ms(world: &PlainWorld, _: usize, sent_at: Timestamp) -> i64 {
         sent_at.ms_until(world.now)
     }
 }
@@ -178,7 +178,7 @@ impl Plain {
     }
 }
 
-impl World {
+impl PlainWorld {
     fn device_receives(&mut self, cmd: &Command) {
         let machine = machine_of(cmd);
         if let Some(kept) = &mut self.devices.0[machine].away {
@@ -221,7 +221,7 @@ impl World {
                 let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
-                self.after(off_ms, Happening::Device(Happens::Tells { machine }));
+                self.after(off_ms, Happening::Device(PlainHappens::Tells { machine }));
             }
             (Op::Stop, None, Some(run)) if run.ends_at > now => {
                 (run.ends_at, run.cut) = (now, true);
@@ -243,7 +243,7 @@ impl World {
         for delay_ms in self.deliveries(machine) {
             self.after(
                 after_ms + delay_ms,
-                Happening::Device(Happens::Sent { machine, event: event.clone(), sent_at: self.now }),
+                Happening::Device(PlainHappens::Sent { machine, event: event.clone(), sent_at: self.now }),
             );
         }
     }
@@ -290,7 +290,7 @@ impl World {
     fn go_offline(&mut self, machine: usize) {
         self.devices.0[machine].away.get_or_insert_default();
         let (number, after_ms) = (self.devices.0[machine].trouble, self.up_to(90_000));
-        self.after(after_ms, Happening::Device(Happens::LastWill { machine, number }));
+        self.after(after_ms, Happening::Device(PlainHappens::LastWill { machine, number }));
     }
 
     fn last_will(&mut self, machine: usize, number: u32) {
@@ -342,7 +342,7 @@ impl World {
         self.device_tells(machine);
         for cmd in kept {
             if self.chance(0.7) {
-                self.after(1, Happening::Device(Happens::Command { cmd }));
+                self.after(1, Happening::Device(PlainHappens::Command { cmd }));
             }
         }
     }

@@ -27,7 +27,7 @@ use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 use crate::support::database::Database;
 
 /// A separate chain for each history; several share a database.
-struct Chain {
+struct StoredChain {
     idowner: OwnerId,
     idoutlet: OutletId,
     services: Vec<ServiceId>,
@@ -62,14 +62,15 @@ async fn insert<T: FromSqlOwned>(client: &DbClient, sql: &str, params: &[&(dyn T
     client.query_one(sql, params).await.unwrap_or_else(|e| panic!("{sql}: {e:?}")).get(0)
 }
 
-async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
+async fn arrange(client: &mut DbClient, seed: u64) -> StoredChain {
     let idowner =
         insert(client, "INSERT INTO owner_usaha (nama, created_at) VALUES ('Bu Ani', $1) RETURNING idowner", &[&T0]).await;
     let outlet = "INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at)
         VALUES ($1, 'Laundry Melati', 'Bandung', 0, 0, $2) RETURNING idoutlet";
     let idoutlet = insert(client, outlet, &[&idowner, &T0]).await;
     client.execute("INSERT INTO akun (jenis, idoutlet) VALUES ('R', $1), ('K', $1)", &[&idoutlet]).await.unwrap();
-    let mut chain = Chain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
+    let mut chain =
+        StoredChain { idowner, idoutlet, services: vec![], machines: vec![], customers: vec![], purchases: HashMap::new() };
     for duration_s in SERVICES_S {
         let sql = "INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at) VALUES ($1, 'Cuci', $2, $3, $4) RETURNING idlayanan";
         chain.services.push(insert(client, sql, &[&idoutlet, &duration_s, &PRICE, &T0]).await);
@@ -95,7 +96,7 @@ async fn arrange(client: &mut DbClient, seed: u64) -> Chain {
     chain
 }
 
-impl Chain {
+impl StoredChain {
     fn order(&self, order: OrderRow) -> Order {
         let (id_customer_global, idcustomer) = self.customers[order.customer];
         Order {
@@ -110,7 +111,7 @@ impl Chain {
 }
 
 /// Asks PostgreSQL the same question and compares the answers.
-async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<(), nyala_web::http::error::AppError> {
+async fn ask(client: &mut DbClient, chain: &mut StoredChain, asked: &Asked) -> Result<(), nyala_web::http::error::AppError> {
     match asked {
         Asked::Facts { order, decision, now } => {
             let order = chain.order(*order);
@@ -156,12 +157,12 @@ async fn ask(client: &mut DbClient, chain: &mut Chain, asked: &Asked) -> Result<
 
 async fn hold(
     client: &DbClient,
-    chain: &mut Chain,
+    chain: &mut StoredChain,
     order: OrderRow,
     now: Timestamp,
     held: Result<PurchaseId, Option<nyala_core::purchase::rules::Refusal>>,
 ) -> Result<(), nyala_web::http::error::AppError> {
-    let Chain { idoutlet, idowner, .. } = *chain;
+    let StoredChain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
     let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
     let service = ServiceFacts { idoutlet, name: name(), duration_s: SERVICES_S[order.service], price: PRICE };
@@ -186,7 +187,7 @@ async fn give_back(
 }
 
 /// Checks that both sides store the same data.
-async fn compare(client: &DbClient, chain: &Chain, store: &Store) {
+async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&PurchaseId::new(i64::try_from(i).unwrap() + 1)].0;
         let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan

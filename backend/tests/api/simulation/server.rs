@@ -23,7 +23,7 @@ const MAX_MESSAGES: usize = 64;
 /// The first request of an operator. The ids below are customers' (`World::requests`).
 pub const FIRST_STOP: u64 = 1 << 32;
 
-pub struct Server {
+pub struct SimulatedServer {
     pub up: bool,
     /// Number of this start, one more with each start. Results of an older process are ignored.
     pub life: u32,
@@ -76,7 +76,7 @@ pub(super) fn idmesin(machine: usize) -> MachineId {
     MachineId::new(i64::try_from(machine).unwrap() + 1)
 }
 
-impl Server {
+impl SimulatedServer {
     pub fn new(machines: usize) -> Self {
         let actors = (0..machines).map(|m| Actor::new(Machine::new(idmesin(m)))).collect();
         let (up_since, received) = Default::default();
@@ -95,7 +95,7 @@ impl<D: Devices> World<D> {
             return;
         }
         let life = self.server.life + 1;
-        self.server = Server { up: true, life, up_since: self.now, ..Server::new(MACHINES) };
+        self.server = SimulatedServer { up: true, life, up_since: self.now, ..SimulatedServer::new(MACHINES) };
         for machine in 0..MACHINES {
             // At times one is not loaded, as when another process takes it over: it then has to find its purchase by itself.
             let open = if self.chance(0.1) { None } else { self.store.load(machine) };
@@ -126,7 +126,7 @@ impl<D: Devices> World<D> {
         if !self.server.up {
             return;
         }
-        self.server = Server { life: self.server.life, ..Server::new(MACHINES) };
+        self.server = SimulatedServer { life: self.server.life, ..SimulatedServer::new(MACHINES) };
         self.note("crash");
         self.connections_break();
         D::crash(self);

@@ -13,7 +13,7 @@ use rand::{Rng, SeedableRng};
 
 use super::customer::Request;
 use super::devices::Devices;
-use super::server::{FIRST_STOP, Server};
+use super::server::{FIRST_STOP, SimulatedServer};
 use super::several::{self, Halt, Several};
 use super::statements::Write;
 use super::store::{OrderRow, Store};
@@ -79,7 +79,7 @@ pub enum Happening<D> {
     /// An event of the devices or of their network.
     Device(D),
     /// An event among several servers.
-    Several(several::Happens),
+    Several(several::ClusterHappens),
     /// A fault of a device or its network.
     Trouble {
         machine: usize,
@@ -120,7 +120,7 @@ pub struct World<D: Devices> {
     pub rng: StdRng,
     pub store: Store,
     /// The server; with several, the one in whose name events happen.
-    pub server: Server,
+    pub server: SimulatedServer,
     pub several: Option<Several>,
     /// The server stop at an edge that this history is about.
     pub halt: Option<Halt<D::Happening>>,
@@ -153,7 +153,7 @@ impl<D: Devices> World<D> {
             now: T0,
             rng,
             store: Store::new(CUSTOMERS + 1, MACHINES, BALANCE),
-            server: Server::new(MACHINES),
+            server: SimulatedServer::new(MACHINES),
             several: None,
             halt: None,
             devices,

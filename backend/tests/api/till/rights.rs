@@ -36,12 +36,12 @@ enum Foreign {
 struct Call {
     method: &'static str,
     path: &'static str,
-    body: fn(&Shop) -> Value,
+    body: fn(&RightsShop) -> Value,
     may: May,
     foreign: Foreign,
 }
 
-struct Shop {
+struct RightsShop {
     app: TestApp,
     outlet: Outlet,
     customer: i64,
@@ -55,11 +55,11 @@ struct Shop {
     washer: i64,
 }
 
-fn nothing(_: &Shop) -> Value {
+fn nothing(_: &RightsShop) -> Value {
     json!({})
 }
 
-const fn call(method: &'static str, path: &'static str, body: fn(&Shop) -> Value, may: May, foreign: Foreign) -> Call {
+const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) -> Value, may: May, foreign: Foreign) -> Call {
     Call { method, path, body, may, foreign }
 }
 
@@ -174,7 +174,7 @@ const CALLS: [Call; 37] = [
 
 const ROLES: [Role; 3] = [Role::Kasir, Role::Supervisor, Role::Owner];
 
-impl Shop {
+impl RightsShop {
     async fn open() -> Self {
         let app = TestApp::spawn().await;
         let outlet = app.outlet("Melati").await;
@@ -286,7 +286,7 @@ async fn every_call_is_for_whom_the_table_says() {
     for role in ROLES {
         for at_till in [true, false] {
             // A separate shop for each. Calls that end something come last in the table.
-            let shop = Shop::open().await;
+            let shop = RightsShop::open().await;
             let (who, key) = (shop.at_till(role, shop.outlet).await, shop.app.key(shop.scope(role)).await);
             for call in &CALLS {
                 let answer = if at_till { shop.by_person(call, &who).await } else { shop.by_key(call, &key).await };
@@ -305,7 +305,7 @@ async fn every_call_is_for_whom_the_table_says() {
 
 #[actix_web::test]
 async fn another_outlets_people_find_nothing_of_it() {
-    let shop = Shop::open().await;
+    let shop = RightsShop::open().await;
     let elsewhere = shop.app.outlet("Mawar").await;
     for role in ROLES {
         let who = shop.at_till(role, elsewhere).await;
@@ -332,7 +332,7 @@ async fn another_outlets_people_find_nothing_of_it() {
 
 #[actix_web::test]
 async fn a_cookie_without_its_session_and_a_session_without_its_cookie_open_nothing() {
-    let shop = Shop::open().await;
+    let shop = RightsShop::open().await;
     let who = shop.at_till(Role::Owner, shop.outlet).await;
     let other = shop.app.till(shop.outlet.idoutlet).await;
     for call in &CALLS {

@@ -12,7 +12,7 @@ use crate::support::arrange::{Outlet, receipt};
 use crate::support::helpers::{Answer, Customer, TestApp};
 use crate::till::rules::AtTill;
 
-struct Counter {
+struct ReversalTill {
     app: TestApp,
     outlet: Outlet,
     rina: AtTill,
@@ -20,16 +20,16 @@ struct Counter {
     siti: Customer,
 }
 
-async fn counter() -> Counter {
+async fn counter() -> ReversalTill {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let rina = app.seller(outlet).await;
     let hadi = app.clerk(&rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
-    Counter { app, outlet, rina, hadi, siti }
+    ReversalTill { app, outlet, rina, hadi, siti }
 }
 
-impl Counter {
+impl ReversalTill {
     /// Sells a top-up and returns its number.
     async fn sold(&self, nominal: i64, means: &str) -> i64 {
         let body = json!({
@@ -62,7 +62,7 @@ fn why() -> Value {
 #[actix_web::test]
 async fn the_whole_quota_goes_back_once_and_the_cash_with_it() {
     let counter = counter().await;
-    let Counter { app, outlet, rina, hadi, siti } = &counter;
+    let ReversalTill { app, outlet, rina, hadi, siti } = &counter;
     let package = json!({"idoutlet": outlet.idoutlet, "nama": "Hemat", "harga": 100_000, "quota": 115_000});
     let idpaket = app.ask(hadi, "paket", &package).await.ok()["idpaket"].clone();
     let body = json!({"id_customer_global": siti.id, "idoutlet": outlet.idoutlet, "nominal": 100_000, "idpaket": idpaket});
@@ -102,7 +102,7 @@ async fn the_whole_quota_goes_back_once_and_the_cash_with_it() {
 #[actix_web::test]
 async fn what_is_spent_or_held_stays() {
     let counter = counter().await;
-    let Counter { app, outlet, hadi, siti, .. } = &counter;
+    let ReversalTill { app, outlet, hadi, siti, .. } = &counter;
     let id = counter.sold(15_000, "tunai").await;
     let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
     let idakun = app.insert("SELECT idakun FROM quota_emoney", &[]).await;
@@ -125,7 +125,7 @@ async fn what_is_spent_or_held_stays() {
 #[actix_web::test]
 async fn after_half_an_hour_only_the_owner_may_void() {
     let counter = counter().await;
-    let Counter { app, outlet, rina, hadi, siti } = &counter;
+    let ReversalTill { app, outlet, rina, hadi, siti } = &counter;
     let owner = app.clerk(&rina.till, "Bu Ani", Role::Owner, WorksFor::Owner(outlet.idowner)).await;
     let (first, second, third) =
         (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await, counter.sold(3_000, "tunai").await);
@@ -153,7 +153,7 @@ async fn after_half_an_hour_only_the_owner_may_void() {
 #[actix_web::test]
 async fn a_kasir_needs_a_yes_and_a_program_of_that_role_gets_none() {
     let counter = counter().await;
-    let Counter { app, outlet, rina, hadi, .. } = &counter;
+    let ReversalTill { app, outlet, rina, hadi, .. } = &counter;
     let (id, other) = (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await);
     counter.void(rina, id).await.expect(403, "perlu persetujuan supervisor");
     let yes = app.yes(rina, hadi, &Act::void(TopUpId::new(id))).await;
@@ -180,7 +180,7 @@ async fn a_kasir_needs_a_yes_and_a_program_of_that_role_gets_none() {
 #[actix_web::test]
 async fn cash_leaves_the_drawer_that_is_open_now() {
     let counter = counter().await;
-    let Counter { app, outlet, rina, hadi, .. } = &counter;
+    let ReversalTill { app, outlet, rina, hadi, .. } = &counter;
     let shut = "shift belum dibuka";
     let (cash, more, qris) =
         (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await, counter.sold(3_000, "qris").await);
@@ -210,7 +210,7 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
 #[actix_web::test]
 async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
     let counter = counter().await;
-    let Counter { app, rina, hadi, .. } = &counter;
+    let ReversalTill { app, rina, hadi, .. } = &counter;
     let id = counter.sold(3_000, "qris").await;
     let mut client = app.state.store.get().await.unwrap();
     let tx = client.transaction().await.unwrap();
@@ -227,7 +227,7 @@ async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
 #[actix_web::test]
 async fn a_kasir_refunds_with_an_approval_and_sees_how_often() {
     let counter = counter().await;
-    let Counter { app, outlet, rina, hadi, siti } = &counter;
+    let ReversalTill { app, outlet, rina, hadi, siti } = &counter;
     let epay = app.funded(siti, *outlet, 100_000).await;
     let (one, two) = (app.machine(*outlet, "Mesin 1").await, app.machine(*outlet, "Mesin 2").await);
     for (n, machine) in [(1, &one), (2, &two), (3, &one)] {

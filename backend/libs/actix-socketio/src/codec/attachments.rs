@@ -42,11 +42,11 @@ pub enum AssembleError {
 pub struct Assembler {
     max: Size,
     /// Boxed: most sessions never send an attachment.
-    waiting: Option<Box<Waiting>>,
+    waiting: Option<Box<IncompletePacket>>,
 }
 
 #[derive(Debug)]
-struct Waiting {
+struct IncompletePacket {
     assembled: Assembled,
     bytes: usize,
 }
@@ -74,7 +74,7 @@ impl Assembler {
         if due == 0 {
             return Ok(Some(assembled));
         }
-        self.waiting = Some(Box::new(Waiting { assembled, bytes: 0 }));
+        self.waiting = Some(Box::new(IncompletePacket { assembled, bytes: 0 }));
         Ok(None)
     }
 

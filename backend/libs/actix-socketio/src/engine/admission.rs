@@ -24,11 +24,11 @@ pub(crate) struct Admission {
     admissions: Arc<Admissions>,
     share: Share,
     sid: Sid,
-    stage: Stage,
+    stage: AdmissionStage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum AdmissionStage {
     /// Not joined, with the place of this number.
     Unjoined(u64),
     Joined,
@@ -62,7 +62,7 @@ impl Admissions {
         for counter in [&self.metrics.sessions_opened, &self.metrics.sessions_open, &self.metrics.sessions_unjoined] {
             counter.add(1);
         }
-        Ok((Admission { admissions: self.clone(), share, sid, stage: Stage::Unjoined(number) }, displaced))
+        Ok((Admission { admissions: self.clone(), share, sid, stage: AdmissionStage::Unjoined(number) }, displaced))
     }
 
     /// Locks the pool, for a few map operations at a handshake, a join and an end.
@@ -82,12 +82,12 @@ impl Admission {
 
     /// Whether another session got its place.
     pub fn is_displaced(&self) -> bool {
-        matches!(self.stage, Stage::Unjoined(number) if !self.pool().holds(self.share, number))
+        matches!(self.stage, AdmissionStage::Unjoined(number) if !self.pool().holds(self.share, number))
     }
 
     /// Counts the session as one of `max_sessions`. False: that limit is reached.
     pub fn join(&mut self) -> bool {
-        if let Stage::Unjoined(number) = self.stage {
+        if let AdmissionStage::Unjoined(number) = self.stage {
             let metrics = &self.admissions.metrics;
             if !metrics.sessions_joined.add_below(self.admissions.max_sessions) {
                 metrics.sessions_refused.add(1);
@@ -95,37 +95,37 @@ impl Admission {
             }
             metrics.sessions_unjoined.sub(1);
             self.pool().remove(self.share, number);
-            self.stage = Stage::Joined;
+            self.stage = AdmissionStage::Joined;
         }
-        self.stage == Stage::Joined
+        self.stage == AdmissionStage::Joined
     }
 
     /// Counts the session as not joined again. False: no place is free.
     pub fn leave(&mut self) -> bool {
-        if self.stage == Stage::Joined {
+        if self.stage == AdmissionStage::Joined {
             let Some(number) = self.pool().take_free(self.share, self.sid) else {
                 return false;
             };
             self.admissions.metrics.sessions_joined.sub(1);
             self.admissions.metrics.sessions_unjoined.add(1);
-            self.stage = Stage::Unjoined(number);
+            self.stage = AdmissionStage::Unjoined(number);
         }
-        matches!(self.stage, Stage::Unjoined(_))
+        matches!(self.stage, AdmissionStage::Unjoined(_))
     }
 
     /// The session is over.
     pub fn end(&mut self) {
         let metrics = &self.admissions.metrics;
         match self.stage {
-            Stage::Over => return,
-            Stage::Joined => metrics.sessions_joined.sub(1),
-            Stage::Unjoined(number) => {
+            AdmissionStage::Over => return,
+            AdmissionStage::Joined => metrics.sessions_joined.sub(1),
+            AdmissionStage::Unjoined(number) => {
                 metrics.sessions_unjoined.sub(1);
                 self.pool().remove(self.share, number);
             }
         }
         metrics.sessions_open.sub(1);
-        self.stage = Stage::Over;
+        self.stage = AdmissionStage::Over;
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

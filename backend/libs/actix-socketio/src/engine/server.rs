@@ -24,9 +24,9 @@ use crate::session::{CloseSession, Opening, Session};
 use crate::transport::{self, Arrival};
 
 /// An Engine.IO server. A clone is another handle to the same server: create one and clone it into every worker.
-pub struct Engine<U: Upper>(Arc<Inner<U>>);
+pub struct Engine<U: Upper>(Arc<EngineState<U>>);
 
-struct Inner<U: Upper> {
+struct EngineState<U: Upper> {
     config: Config,
     limits: Arc<Limits>,
     metrics: Arc<Metrics>,
@@ -44,7 +44,7 @@ impl<U: Upper> Engine<U> {
 
     /// The same, with counters that the layer above shares.
     pub(crate) fn counted(config: Config, metrics: Arc<Metrics>, upper: impl Fn(Handle) -> U + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Inner {
+        Self(Arc::new(EngineState {
             limits: Arc::new(config.limits.clone()),
             admissions: Arc::new(Admissions::new(&config.limits, Arc::clone(&metrics))),
             config,

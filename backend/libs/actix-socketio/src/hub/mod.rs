@@ -42,11 +42,11 @@ struct HubState<L: Local> {
     number: usize,
     make: Box<dyn Fn() -> L + Send + Sync>,
     dropped: Box<dyn Fn(u64) + Send + Sync>,
-    inboxes: RwLock<Vec<Arc<Inbox<L>>>>,
+    inboxes: RwLock<Vec<Arc<ThreadInbox<L>>>>,
 }
 
 /// Inbox of a thread, as other threads see it.
-struct Inbox<L: Local> {
+struct ThreadInbox<L: Local> {
     sender: mpsc::Sender<Vec<L::Message>>,
     lost: Arc<AtomicBool>,
 }
@@ -108,14 +108,14 @@ impl<L: Local> Hub<L> {
     }
 
     /// Publishes from a thread without a runtime, which has no event-loop turns to gather messages in.
-    fn publish_without_runtime(&self, target: &Inbox<L>, message: &L::Message) {
+    fn publish_without_runtime(&self, target: &ThreadInbox<L>, message: &L::Message) {
         if let Err(mpsc::error::TrySendError::Full(_)) = target.sender.try_send(vec![message.clone()]) {
             self.drop_or_mark_lost(target, message);
         }
     }
 
     /// Handles a message that does not fit into the inbox.
-    fn drop_or_mark_lost(&self, target: &Inbox<L>, message: &L::Message) {
+    fn drop_or_mark_lost(&self, target: &ThreadInbox<L>, message: &L::Message) {
         if L::is_volatile(message) {
             (self.0.dropped)(1);
         } else {
@@ -125,11 +125,11 @@ impl<L: Local> Hub<L> {
         }
     }
 
-    fn inboxes(&self) -> Vec<Arc<Inbox<L>>> {
+    fn inboxes(&self) -> Vec<Arc<ThreadInbox<L>>> {
         self.0.inboxes.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn inbox(&self, thread: usize) -> Option<Arc<Inbox<L>>> {
+    fn inbox(&self, thread: usize) -> Option<Arc<ThreadInbox<L>>> {
         self.0.inboxes.read().unwrap_or_else(PoisonError::into_inner).get(thread).cloned()
     }
 }

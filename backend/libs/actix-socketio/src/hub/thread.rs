@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 
-use super::{Hub, HubState, Inbox, Local, MAX_BATCHES, MAX_WAITING};
+use super::{Hub, HubState, Local, MAX_BATCHES, MAX_WAITING, ThreadInbox};
 use crate::vital;
 
 pub(super) struct ThreadState<L: Local> {
@@ -25,7 +25,7 @@ pub(super) struct ThreadState<L: Local> {
 
 /// Messages that wait for another thread.
 struct Pending<L: Local> {
-    target: Weak<Inbox<L>>,
+    target: Weak<ThreadInbox<L>>,
     messages: Vec<L::Message>,
     /// A task waits for space in the inbox.
     waiting: bool,
@@ -37,9 +37,9 @@ thread_local! {
 }
 
 /// Removes the hub's state at the end of the runtime. The next runtime of this thread (tests start several) creates a new one.
-struct Stopped(usize);
+struct HubStopped(usize);
 
-impl Drop for Stopped {
+impl Drop for HubStopped {
     fn drop(&mut self) {
         let gone = HERE.try_with(|all| {
             let mut all = all.borrow_mut();
@@ -67,7 +67,7 @@ impl<L: Local> ThreadState<L> {
     fn start(hub: &Hub<L>) -> Rc<RefCell<Self>> {
         let (inbox, messages) = mpsc::channel(MAX_BATCHES);
         let lost = Arc::new(AtomicBool::new(false));
-        let target = Arc::new(Inbox { sender: inbox, lost: lost.clone() });
+        let target = Arc::new(ThreadInbox { sender: inbox, lost: lost.clone() });
         let mut inboxes = hub.0.inboxes.write().unwrap_or_else(PoisonError::into_inner);
         let number = inboxes.len();
         inboxes.push(target);
@@ -152,7 +152,7 @@ async fn take_in<L: Local>(
     lost: Arc<AtomicBool>,
     mut inbox: mpsc::Receiver<Vec<L::Message>>,
 ) {
-    let _stopped = Stopped(hub);
+    let _stopped = HubStopped(hub);
     while let Some(messages) = inbox.recv().await {
         let local = &mut here.borrow_mut().local;
         messages.iter().for_each(|message| local.deliver(message));
@@ -172,12 +172,12 @@ mod tests {
 
     /// Received messages, and whether a loss was reported.
     #[derive(Default)]
-    struct Seen {
+    struct CountingLocal {
         messages: Vec<u32>,
         lost: bool,
     }
 
-    impl Local for Seen {
+    impl Local for CountingLocal {
         type Message = u32;
 
         fn deliver(&mut self, message: &u32) {
@@ -194,16 +194,16 @@ mod tests {
         }
     }
 
-    fn hub() -> (Hub<Seen>, Arc<AtomicU64>) {
+    fn hub() -> (Hub<CountingLocal>, Arc<AtomicU64>) {
         let dropped = Arc::<AtomicU64>::default();
         let count = dropped.clone();
-        (Hub::new(Seen::default, move |n| _ = count.fetch_add(n, Relaxed)), dropped)
+        (Hub::new(CountingLocal::default, move |n| _ = count.fetch_add(n, Relaxed)), dropped)
     }
 
     /// A thread that does not read its inbox.
-    fn stalled(hub: &Hub<Seen>) -> (Arc<Inbox<Seen>>, mpsc::Receiver<Vec<u32>>) {
+    fn stalled(hub: &Hub<CountingLocal>) -> (Arc<ThreadInbox<CountingLocal>>, mpsc::Receiver<Vec<u32>>) {
         let (inbox, messages) = mpsc::channel(MAX_BATCHES);
-        let target = Arc::new(Inbox { sender: inbox, lost: Arc::default() });
+        let target = Arc::new(ThreadInbox { sender: inbox, lost: Arc::default() });
         hub.0.inboxes.write().unwrap().push(target.clone());
         (target, messages)
     }

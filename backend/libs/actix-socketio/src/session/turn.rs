@@ -38,9 +38,9 @@ pub(super) fn mark(wire: &Rc<Wire>) {
 }
 
 /// Clears the turn at the end of the runtime: the next runtime of this thread (tests start several) starts its own flusher.
-struct Stopped;
+struct TurnStopped;
 
-impl Drop for Stopped {
+impl Drop for TurnStopped {
     fn drop(&mut self) {
         let _ = TURN.try_with(|turn| {
             turn.running.set(false);
@@ -50,7 +50,7 @@ impl Drop for Stopped {
 }
 
 async fn flush_turns() {
-    let _stopped = Stopped;
+    let _stopped = TurnStopped;
     loop {
         poll_fn(|cx| {
             TURN.with(|turn| {

@@ -38,9 +38,9 @@ pub(super) fn visit_at(wire: &Rc<Wire>, at: Instant) {
 }
 
 /// Clears the wheel at the end of the runtime: the next runtime of this thread (tests start several) starts its own.
-struct Stopped;
+struct VisitsStopped;
 
-impl Drop for Stopped {
+impl Drop for VisitsStopped {
     fn drop(&mut self) {
         let _ = VISITS.try_with(|visits| visits.take());
     }
@@ -48,7 +48,7 @@ impl Drop for Stopped {
 
 /// Runs while the wheel has entries.
 async fn turn_wheel() {
-    let _stopped = Stopped;
+    let _stopped = VisitsStopped;
     let mut due = Vec::new();
     while let Some(wake_at) = VISITS.with_borrow(|visits| visits.as_ref().and_then(Visits::wake_at)) {
         tokio::time::sleep_until(wake_at.into()).await;

@@ -13,7 +13,7 @@ use futures_util::FutureExt as _;
 
 use super::ack::Ack;
 use super::event::{Args, ConnectAuth, Event};
-use super::handle::{Socket, State};
+use super::handle::{JoinState, Socket};
 use super::handler::{Connect, Handler, Refused};
 use super::room::Rooms;
 use crate::codec::{Assembled, Assembler, Frame, Kind, Packet};
@@ -23,11 +23,11 @@ use crate::limits::Size;
 /// The Socket.IO side of one session.
 pub struct Client<H: Handler> {
     assembler: Assembler,
-    shared: Rc<Shared<H>>,
+    shared: Rc<ClientState<H>>,
 }
 
 /// State that the session and a running `connect` share. Borrowed only between awaits.
-struct Shared<H: Handler> {
+struct ClientState<H: Handler> {
     handler: Arc<H>,
     session: Handle,
     rooms: Rooms,
@@ -42,10 +42,10 @@ struct Shared<H: Handler> {
 
 struct Place<H: Handler> {
     socket: Socket,
-    stage: Stage<H>,
+    stage: PlaceStage<H>,
 }
 
-enum Stage<H: Handler> {
+enum PlaceStage<H: Handler> {
     Connecting(JoinHandle<()>),
     Joined(H::Session),
 }
@@ -55,7 +55,7 @@ impl<H: Handler> Client<H> {
         let limits = session.limits();
         let assembler = Assembler::new(Size { count: limits.max_attachments, bytes: limits.max_attachment_bytes });
         let (places, join_by, has_joined, refusals) = (RefCell::default(), Cell::default(), Cell::default(), Cell::default());
-        let shared = Rc::new(Shared { handler, session, rooms, places, join_by, has_joined, refusals });
+        let shared = Rc::new(ClientState { handler, session, rooms, places, join_by, has_joined, refusals });
         shared.wait_for_a_join();
         Self { assembler, shared }
     }
@@ -88,7 +88,7 @@ impl<H: Handler> Upper for Client<H> {
     }
 
     fn attend(&mut self) {
-        self.shared.leave_where(CloseReason::ServerLeft, |socket| socket.state() == State::Leaving);
+        self.shared.leave_where(CloseReason::ServerLeft, |socket| socket.state() == JoinState::Leaving);
         match self.shared.join_by.get() {
             Some(by) if by <= Instant::now() => self.shared.session.close_for(CloseReason::ConnectTimeout),
             Some(by) => self.shared.session.wake_at(by), // the alarm may have been for another deadline
@@ -101,7 +101,7 @@ impl<H: Handler> Upper for Client<H> {
     }
 }
 
-impl<H: Handler> Shared<H> {
+impl<H: Handler> ClientState<H> {
     fn wait_for_a_join(&self) {
         let by = Instant::now() + self.session.limits().connect_timeout;
         self.join_by.set(Some(by));
@@ -113,7 +113,7 @@ impl<H: Handler> Shared<H> {
             return Err(Violation::new("namespace is too long"));
         }
         if let Some(place) = self.places.borrow().iter().find(|p| p.is(&packet.namespace)) {
-            if place.socket.state() == State::Joined {
+            if place.socket.state() == JoinState::Joined {
                 place.socket.send_connect(); // the client may have missed the first answer
             }
             return Ok(());
@@ -130,7 +130,7 @@ impl<H: Handler> Shared<H> {
         let task = actix_web::rt::spawn(self.clone().connecting(connect));
         let mut places = self.places.borrow_mut();
         places.reserve_exact(1); // nearly every session joins one namespace
-        places.push(Place { socket, stage: Stage::Connecting(task) });
+        places.push(Place { socket, stage: PlaceStage::Connecting(task) });
         Ok(())
     }
 
@@ -140,7 +140,7 @@ impl<H: Handler> Shared<H> {
         let result = AssertUnwindSafe(async { self.handler.connect(connect).await }).catch_unwind().await;
         match result.unwrap_or_else(|_| Err(panicked("connect"))) {
             // The host disconnected the socket during `connect`: for the client, it never joined.
-            Ok(session) if socket.state() != State::Joining => {
+            Ok(session) if socket.state() != JoinState::Joining => {
                 self.places.borrow_mut().retain(|p| !p.socket.is(&socket));
                 socket.gone();
                 self.disconnected(session, CloseReason::ServerLeft);
@@ -150,7 +150,7 @@ impl<H: Handler> Shared<H> {
                 self.join_by.set(None);
                 self.has_joined.set(true);
                 if let Some(place) = self.places.borrow_mut().iter_mut().find(|p| p.socket.is(&socket)) {
-                    place.stage = Stage::Joined(session);
+                    place.stage = PlaceStage::Joined(session);
                 }
                 socket.joined();
             }
@@ -182,12 +182,12 @@ impl<H: Handler> Shared<H> {
     fn event(&self, whole: Assembled) -> Result<(), Violation> {
         let mut places = self.places.borrow_mut();
         let place = places.iter_mut().find(|p| p.is(&whole.packet.namespace));
-        let Some(Place { socket, stage: Stage::Joined(session) }) = place else {
+        let Some(Place { socket, stage: PlaceStage::Joined(session) }) = place else {
             return self.not_joined();
         };
         let ack = whole.packet.id.map(|id| Ack::new(socket.clone(), id));
         let (name, args) = Args::of_event(whole)?;
-        if socket.state() == State::Joined {
+        if socket.state() == JoinState::Joined {
             let heard = catch_unwind(AssertUnwindSafe(|| self.handler.event(session, Event { name, args, ack })));
             if heard.is_err() {
                 panicked("event");
@@ -234,8 +234,8 @@ impl<H: Handler> Shared<H> {
         for place in left {
             place.socket.gone();
             match place.stage {
-                Stage::Joined(session) => self.disconnected(session, reason),
-                Stage::Connecting(task) => {
+                PlaceStage::Joined(session) => self.disconnected(session, reason),
+                PlaceStage::Connecting(task) => {
                     task.abort();
                     if reason == CloseReason::ServerLeft {
                         self.refuse(place.socket.namespace().into(), Refused::new("the server left"));
@@ -252,7 +252,7 @@ impl<H: Handler> Shared<H> {
     /// A session without a namespace counts as not joined, even if it had joined before. Otherwise a customer could occupy any number
     /// of the places for joined sessions.
     fn count_anew(&self) {
-        let joined = self.places.borrow().iter().any(|place| matches!(place.stage, Stage::Joined(_)));
+        let joined = self.places.borrow().iter().any(|place| matches!(place.stage, PlaceStage::Joined(_)));
         if joined || self.join_by.get().is_some() || !self.session.is_open() {
             return;
         }

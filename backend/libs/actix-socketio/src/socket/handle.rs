@@ -20,13 +20,13 @@ use crate::engine::{CloseReason, Closer, Handle, Sid};
 /// It stays on its thread: a hub there delivers frames that were encoded once. All frames are written together at the end of each
 /// event-loop turn.
 #[derive(Clone)]
-pub struct Socket(Rc<Inner>);
+pub struct Socket(Rc<SocketState>);
 
 /// The fields that every frame needs are adjacent: with many sessions, none is in the processor's cache when a frame is sent.
 #[repr(C)]
-struct Inner {
+struct SocketState {
     session: Handle,
-    state: Cell<State>,
+    state: Cell<JoinState>,
     id: Sid,
     namespace: ByteString,
     /// Frames that the host sent before the client got the confirmation that it joined.
@@ -46,7 +46,7 @@ struct Inner {
 pub struct TooManyRooms;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum JoinState {
     Joining,
     Joined,
     /// The host disconnected it; the client is notified, the handler not yet.
@@ -61,11 +61,11 @@ struct Held {
 
 impl Socket {
     pub(super) fn new(session: Handle, namespace: ByteString, rooms: Rooms) -> Self {
-        Self(Rc::new(Inner {
+        Self(Rc::new(SocketState {
             session,
             namespace,
             id: Sid::random(),
-            state: Cell::new(State::Joining),
+            state: Cell::new(JoinState::Joining),
             held: RefCell::default(),
             held_bytes: Cell::new(0),
             pending: RefCell::default(),
@@ -101,7 +101,7 @@ impl Socket {
 
     /// Whether the client is, or is about to be, in the namespace.
     pub fn is_open(&self) -> bool {
-        matches!(self.0.state.get(), State::Joining | State::Joined) && self.0.session.is_open()
+        matches!(self.0.state.get(), JoinState::Joining | JoinState::Joined) && self.0.session.is_open()
     }
 
     /// Emits an event with one argument. Never dropped: a client that does not take it is closed. Clients ignore events with the names
@@ -158,18 +158,18 @@ impl Socket {
     /// Sends a frame and its attachments.
     pub(super) fn send_with(&self, frame: &Frame, attachments: &[Bytes]) {
         match self.0.state.get() {
-            State::Joined if attachments.is_empty() => self.0.session.send(frame),
-            State::Joined => self.0.session.send_with(frame, attachments),
-            State::Joining => self.hold(frame.clone(), attachments.to_vec()),
-            State::Leaving | State::Gone => {}
+            JoinState::Joined if attachments.is_empty() => self.0.session.send(frame),
+            JoinState::Joined => self.0.session.send_with(frame, attachments),
+            JoinState::Joining => self.hold(frame.clone(), attachments.to_vec()),
+            JoinState::Leaving | JoinState::Gone => {}
         }
     }
 
     /// The same for a frame that a later one replaces: dropped and counted if the client is slow or has not joined yet.
     pub fn send_volatile(&self, frame: &Frame) {
         match self.0.state.get() {
-            State::Joined => self.0.session.send_volatile(frame),
-            State::Joining | State::Leaving | State::Gone => self.0.session.metrics().frames_dropped.add(1),
+            JoinState::Joined => self.0.session.send_volatile(frame),
+            JoinState::Joining | JoinState::Leaving | JoinState::Gone => self.0.session.metrics().frames_dropped.add(1),
         }
     }
 
@@ -240,12 +240,12 @@ impl Socket {
 
     /// Leaves the namespace: the client gets `disconnect` and does not reconnect automatically.
     pub fn disconnect(&self) {
-        if self.0.state.get() == State::Joined {
+        if self.0.state.get() == JoinState::Joined {
             let packet = self.packet(Kind::Disconnect, None, ByteString::new());
             self.0.session.send(&Frame::packet(&packet));
         }
         if self.is_open() {
-            self.0.state.set(State::Leaving);
+            self.0.state.set(JoinState::Leaving);
             self.0.session.attend();
         }
     }
@@ -265,13 +265,13 @@ impl Socket {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    pub(super) fn state(&self) -> State {
+    pub(super) fn state(&self) -> JoinState {
         self.0.state.get()
     }
 
     /// Confirms to the client that it joined, and sends the held frames.
     pub(super) fn joined(&self) {
-        self.0.state.set(State::Joined);
+        self.0.state.set(JoinState::Joined);
         self.0.rooms.enter(self);
         self.send_connect();
         for held in self.0.held.take() {
@@ -286,7 +286,7 @@ impl Socket {
     }
 
     pub(super) fn gone(&self) {
-        self.0.state.set(State::Gone);
+        self.0.state.set(JoinState::Gone);
         self.0.rooms.exit(self, &self.0.joined.take());
         self.0.held.take();
         self.0.pending.take();

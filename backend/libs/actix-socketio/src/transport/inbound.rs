@@ -12,7 +12,7 @@ use futures_util::Stream;
 
 #[cfg(feature = "actors")]
 use super::actors::Inbox;
-use super::socket::Socket;
+use super::socket::RawSocket;
 use crate::codec::{Decoder, Message, WebsocketError};
 use crate::metrics::Metrics;
 
@@ -78,7 +78,7 @@ impl<S: Source> Reader<S> {
     }
 }
 
-impl Source for Rc<Socket> {
+impl Source for Rc<RawSocket> {
     fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>> {
         loop {
             if ready!(self.io().poll_read_ready(cx)).is_err() {
@@ -94,7 +94,7 @@ impl Source for Rc<Socket> {
     }
 
     fn metrics(&self) -> &Metrics {
-        Socket::metrics(self)
+        RawSocket::metrics(self)
     }
 }
 
@@ -106,14 +106,14 @@ pub(crate) struct Inbound {
 }
 
 enum From {
-    Raw(Reader<Rc<Socket>>),
+    Raw(Reader<Rc<RawSocket>>),
     #[cfg(feature = "actors")]
     Carried(Inbox),
 }
 
 impl Inbound {
     /// `early`: bytes that arrived together with the handshake.
-    pub fn raw(number: u64, socket: Rc<Socket>, early: BytesMut, max_payload: usize) -> Self {
+    pub fn raw(number: u64, socket: Rc<RawSocket>, early: BytesMut, max_payload: usize) -> Self {
         Self { number, from: From::Raw(Reader::new(socket, early, max_payload)), done: false }
     }
 

@@ -26,7 +26,7 @@ thread_local!(static GATHERED: RefCell<Vec<u8>> = RefCell::new(Vec::with_capacit
 
 /// The fields that every frame needs are adjacent: with many sockets, none is in the processor's cache when a frame is sent.
 #[repr(C)]
-pub(crate) struct Socket {
+pub(crate) struct RawSocket {
     queue: RefCell<Queue>,
     /// The kernel's send buffer is full; a task waits until the socket is writable.
     blocked: Cell<bool>,
@@ -38,14 +38,14 @@ pub(crate) struct Socket {
 
 #[derive(Default)]
 struct Queue {
-    frames: VecDeque<Queued>,
+    frames: VecDeque<QueuedFrame>,
     /// Bytes of all frames, the written part of the first one included.
     bytes: usize,
     /// Bytes of the first frame that are already written.
     begun: usize,
 }
 
-struct Queued {
+struct QueuedFrame {
     frame: Bytes,
     volatile: bool,
 }
@@ -78,7 +78,7 @@ impl Queue {
     }
 }
 
-impl Socket {
+impl RawSocket {
     /// Takes over a socket, which this thread's runtime serves from now on.
     pub fn new(io: TcpStream, limits: Arc<Limits>, metrics: Arc<Metrics>) -> Rc<Self> {
         metrics.websockets_open.add(1);
@@ -109,7 +109,7 @@ impl Socket {
     pub fn put(&self, frame: Bytes, volatile: bool) {
         let mut queue = self.queue.borrow_mut();
         queue.bytes += frame.len();
-        queue.frames.push_back(Queued { frame, volatile });
+        queue.frames.push_back(QueuedFrame { frame, volatile });
     }
 
     /// Writes what is queued, in one write where the kernel takes it.
@@ -149,7 +149,7 @@ impl Socket {
     }
 
     /// Writes several frames as one copied piece: copying a few hundred bytes is cheaper than a vectored write.
-    fn send_gathered(&self, begun: &[u8], frames: &VecDeque<Queued>) -> io::Result<usize> {
+    fn send_gathered(&self, begun: &[u8], frames: &VecDeque<QueuedFrame>) -> io::Result<usize> {
         GATHERED.with_borrow_mut(|gathered| {
             gathered.clear();
             gathered.extend_from_slice(begun);
@@ -233,7 +233,7 @@ impl Socket {
     }
 }
 
-impl Drop for Socket {
+impl Drop for RawSocket {
     fn drop(&mut self) {
         self.metrics.websockets_open.sub(1);
     }

@@ -11,7 +11,7 @@ use bytes::BytesMut;
 #[cfg(feature = "actors")]
 use super::actors::{Handover, Outbox};
 use super::inbound::Inbound;
-use super::socket::Socket;
+use super::socket::RawSocket;
 use crate::engine::CloseReason;
 use crate::limits::{Limits, Size};
 use crate::metrics::Metrics;
@@ -28,7 +28,7 @@ pub(crate) enum Arrival<Io> {
 
 /// The side of a websocket that its session writes to.
 pub(crate) enum Websocket {
-    Raw(Rc<Socket>),
+    Raw(Rc<RawSocket>),
     #[cfg(feature = "actors")]
     Carried(Rc<Outbox>),
 }
@@ -50,7 +50,7 @@ impl Arrival<TcpStream> {
     pub fn serve(self, number: u64, limits: &Arc<Limits>, metrics: &Arc<Metrics>) -> (Websocket, Inbound) {
         match self {
             Self::Raw(io, early) => {
-                let socket = Socket::new(io, limits.clone(), metrics.clone());
+                let socket = RawSocket::new(io, limits.clone(), metrics.clone());
                 (Websocket::Raw(socket.clone()), Inbound::raw(number, socket, early, limits.max_payload))
             }
             #[cfg(feature = "actors")]

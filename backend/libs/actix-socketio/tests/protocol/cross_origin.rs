@@ -3,7 +3,7 @@
 use actix_socketio::Origins;
 
 use super::start_with;
-use crate::http::{Answer, Pending};
+use crate::http::{Answer, PendingAnswer};
 use crate::server::{Server, limits};
 use crate::ws::refused;
 
@@ -11,7 +11,7 @@ const APP: &str = "https://app.example";
 
 fn request(server: &Server, method: &str, origin: &str) -> Answer {
     let head = format!("{method} /socket.io/?EIO=4&transport=polling HTTP/1.1\r\nOrigin: {origin}");
-    Pending::send(server.address, &head, b"").answer()
+    PendingAnswer::send(server.address, &head, b"").answer()
 }
 
 /// The status of an upgrade request from a page of this origin.

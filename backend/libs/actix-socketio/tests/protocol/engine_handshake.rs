@@ -5,7 +5,7 @@ use std::time::Duration;
 use actix_socketio::{Limits, Origins};
 
 use super::{start, start_with};
-use crate::http::{self, Pending};
+use crate::http::{self, PendingAnswer};
 use crate::server::limits;
 use crate::ws::{Ws, refused};
 
@@ -65,12 +65,12 @@ fn a_session_opens_by_get_only() {
     let server = start();
     for method in ["POST", "PUT", "DELETE", "HEAD"] {
         let head = format!("{method} /engine.io/?EIO=4&transport=polling HTTP/1.1");
-        let answer = Pending::send(server.address, &head, b"").answer();
+        let answer = PendingAnswer::send(server.address, &head, b"").answer();
         assert_eq!(answer.status, 400, "{method}");
     }
     let polling = http::Polling::open(&server, "/engine.io/");
     let head = format!("PUT /engine.io/?EIO=4&transport=polling&sid={} HTTP/1.1", polling.sid);
-    assert_eq!(Pending::send(server.address, &head, b"").answer().status, 400);
+    assert_eq!(PendingAnswer::send(server.address, &head, b"").answer().status, 400);
 }
 
 #[test]
@@ -86,6 +86,6 @@ fn a_websocket_needs_its_upgrade_and_polling_none() {
 fn an_upgrade_is_asked_for_by_get() {
     let server = start();
     let head = "POST /socket.io/?EIO=4&transport=websocket HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket";
-    let answer = Pending::send(server.address, head, b"").answer();
+    let answer = PendingAnswer::send(server.address, head, b"").answer();
     assert_eq!((answer.status, answer.body.as_str()), (400, r#"{"code":2,"message":"Bad handshake method"}"#));
 }

@@ -6,7 +6,7 @@ use actix_socketio::{CloseReason, Limits, Origins};
 
 use super::start_with;
 use crate::http::Polling;
-use crate::server::{Seen, Server, limits};
+use crate::server::{SeenEvents, Server, limits};
 use crate::ws::Ws;
 
 const INTERVAL: Duration = Duration::from_millis(60);
@@ -17,7 +17,7 @@ fn beating(timeout: Duration) -> Server {
 }
 
 fn assert_missed(server: &Server) {
-    assert!(matches!(server.seen(), Seen::EchoClosed(CloseReason::HeartbeatMissed)));
+    assert!(matches!(server.seen(), SeenEvents::EchoClosed(CloseReason::HeartbeatMissed)));
     assert_eq!(server.echo.heartbeats_missed.get(), 1);
 }
 

@@ -22,7 +22,7 @@ impl Answer {
 }
 
 /// An open request on its own connection.
-pub struct Pending(pub TcpStream);
+pub struct PendingAnswer(pub TcpStream);
 
 pub fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
@@ -41,7 +41,7 @@ pub fn narrow(address: SocketAddr) -> TcpStream {
     stream
 }
 
-impl Pending {
+impl PendingAnswer {
     pub fn send(address: SocketAddr, head: &str, body: &[u8]) -> Self {
         let mut stream = connect(address);
         let request = format!("{head}\r\nHost: {address}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
@@ -74,7 +74,7 @@ pub fn get(address: SocketAddr, target: &str) -> Answer {
 /// `more` is a further header line.
 pub fn get_with(address: SocketAddr, target: &str, more: &str) -> Answer {
     let more = if more.is_empty() { String::new() } else { format!("\r\n{more}") };
-    Pending::send(address, &format!("GET {target} HTTP/1.1{more}"), b"").answer()
+    PendingAnswer::send(address, &format!("GET {target} HTTP/1.1{more}"), b"").answer()
 }
 
 /// The JSON of a handshake packet.
@@ -107,8 +107,8 @@ impl Polling {
         format!("{}&sid={}", self.path, self.sid)
     }
 
-    pub fn begin_get(&self) -> Pending {
-        Pending::send(self.address, &format!("GET {} HTTP/1.1", self.target()), b"")
+    pub fn begin_get(&self) -> PendingAnswer {
+        PendingAnswer::send(self.address, &format!("GET {} HTTP/1.1", self.target()), b"")
     }
 
     pub fn get(&self) -> Answer {
@@ -116,16 +116,16 @@ impl Polling {
     }
 
     pub fn post(&self, body: impl AsRef<[u8]>) -> Answer {
-        Pending::send(self.address, &format!("POST {} HTTP/1.1", self.target()), body.as_ref()).answer()
+        PendingAnswer::send(self.address, &format!("POST {} HTTP/1.1", self.target()), body.as_ref()).answer()
     }
 
     /// A POST whose length is greater than the sent body.
-    pub fn begin_post(&self, body: &str, announced: usize) -> Pending {
+    pub fn begin_post(&self, body: &str, announced: usize) -> PendingAnswer {
         let mut stream = connect(self.address);
         let head = format!("POST {} HTTP/1.1\r\nHost: {}\r\n", self.target(), self.address);
         let request = format!("{head}Content-Length: {announced}\r\nConnection: close\r\n\r\n{body}");
         stream.write_all(request.as_bytes()).unwrap();
-        Pending(stream)
+        PendingAnswer(stream)
     }
 
     /// The query of a websocket for this session.

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use actix_socketio::{CloseReason, Origins};
 
 use crate::http::narrow;
-use crate::server::{Kind, Server, eventually, limits, start_on};
+use crate::server::{Server, ServerKind, eventually, limits, start_on};
 use crate::ws::{Ws, refused};
 
-fn start(kind: Kind) -> Server {
+fn start(kind: ServerKind) -> Server {
     start_on(kind, limits(), Origins::SameOrigin)
 }
 
@@ -33,14 +33,14 @@ fn is_held(server: SocketAddr, client: SocketAddr) -> bool {
 
 #[test]
 fn the_app_sees_upgrade_requests() {
-    let server = start(Kind::Ordinary);
+    let server = start(ServerKind::Ordinary);
     let answer = refused(&server, "/socket.io/?EIO=4&transport=polling", "");
     assert_eq!((answer.status, answer.header("x-answered-by")), (400, Some("app")));
 }
 
 #[test]
 fn a_client_that_stalled_loses_its_connection() {
-    let server = start(Kind::Ordinary);
+    let server = start(ServerKind::Ordinary);
     let ws = deaf(&server, false);
     let client = ws.stream.local_addr().unwrap();
     assert_eq!(server.left(), ("/".into(), CloseReason::Stalled));
@@ -50,7 +50,7 @@ fn a_client_that_stalled_loses_its_connection() {
 
 #[test]
 fn a_goodbye_that_is_not_read_has_its_time() {
-    let server = start(Kind::Ordinary);
+    let server = start(ServerKind::Ordinary);
     let mut ws = deaf(&server, true);
     ws.send(r#"42["hang-up"]"#);
     assert_eq!(server.left(), ("/".into(), CloseReason::ServerLeft));
@@ -60,7 +60,7 @@ fn a_goodbye_that_is_not_read_has_its_time() {
 
 #[test]
 fn a_connection_that_cannot_be_ended_waits_for_its_client() {
-    let server = start(Kind::Unbraked);
+    let server = start(ServerKind::Unbraked);
     let mut ws = deaf(&server, false);
     assert_eq!(server.left(), ("/".into(), CloseReason::Stalled));
     eventually("the session is gone", || server.metrics().sessions_open.get() == 0);
@@ -73,7 +73,7 @@ fn a_connection_that_cannot_be_ended_waits_for_its_client() {
 
 #[test]
 fn a_client_that_sends_but_does_not_read_is_served() {
-    let server = start(Kind::Ordinary);
+    let server = start(ServerKind::Ordinary);
     let mut ws = deaf(&server, true);
     eventually("it is behind", || server.metrics().frames_dropped.get() > 0);
     ws.send("41");

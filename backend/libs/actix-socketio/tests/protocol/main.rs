@@ -28,7 +28,7 @@ macro_rules! suites {
         mod upgrade;
         mod websocket;
 
-        use crate::server::{Kind, Server, limits, start_on};
+        use crate::server::{Server, ServerKind, limits, start_on};
         use actix_socketio::{Limits, Origins};
 
         /// Server with default limits, so that no heartbeat falls into a test.
@@ -44,11 +44,11 @@ macro_rules! suites {
 
 #[path = "."]
 mod raw {
-    suites!(Kind::Raw);
+    suites!(ServerKind::Raw);
 }
 
 #[cfg(feature = "actors")]
 #[path = "."]
 mod ordinary {
-    suites!(Kind::Ordinary);
+    suites!(ServerKind::Ordinary);
 }

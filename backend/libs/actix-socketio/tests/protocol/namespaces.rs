@@ -6,7 +6,7 @@ use actix_socketio::{CloseReason, Limits, Origins};
 
 use super::{start, start_with};
 use crate::http::Polling;
-use crate::server::{Seen, eventually, limits};
+use crate::server::{SeenEvents, eventually, limits};
 use crate::ws::Ws;
 
 #[test]
@@ -130,8 +130,8 @@ fn a_client_that_leaves_while_it_joins_is_forgotten() {
     ws.send(r#"40/custom,{"token":"never"}"#);
     ws.send("41/custom,");
     ws.join("40/custom,");
-    assert!(matches!(server.seen(), Seen::Joined { .. }));
-    assert!(matches!(server.seen(), Seen::Joined { .. }), "the handler never heard of the first try's end");
+    assert!(matches!(server.seen(), SeenEvents::Joined { .. }));
+    assert!(matches!(server.seen(), SeenEvents::Joined { .. }), "the handler never heard of the first try's end");
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::time::Duration;
 use actix_socketio::{CloseReason, Limits, Origins};
 
 use super::{start, start_with};
-use crate::http::{Pending, Polling};
-use crate::server::{Seen, Server, eventually, limits};
+use crate::http::{PendingAnswer, Polling};
+use crate::server::{SeenEvents, Server, eventually, limits};
 
 fn closed_for(server: &Server) -> CloseReason {
     match server.seen() {
-        Seen::EchoClosed(reason) => reason,
+        SeenEvents::EchoClosed(reason) => reason,
         other => panic!("expected a closed session, got {other:?}"),
     }
 }
@@ -106,14 +106,14 @@ fn a_second_post_closes_the_session() {
 
 /// A session that is closed because the client aborted a request. Each attempt has its own session and gives the server twice as long
 /// to start: a request that is aborted earlier has no effect, and a second request in parallel would be a violation.
-fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> Pending) -> Polling {
+fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> PendingAnswer) -> Polling {
     const TRIES: u32 = 12;
     for wait_ms in (0..TRIES).map(|n| 5 << n) {
         let session = Polling::open(server, "/engine.io/");
         let pending = begin(&session);
         std::thread::sleep(Duration::from_millis(wait_ms));
         drop(pending);
-        if let Some(Seen::EchoClosed(CloseReason::TransportGone)) = server.seen_within(Duration::from_secs(1)) {
+        if let Some(SeenEvents::EchoClosed(CloseReason::TransportGone)) = server.seen_within(Duration::from_secs(1)) {
             return session;
         }
     }

@@ -30,7 +30,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Calls of the handler.
 #[derive(Debug)]
-pub enum Seen {
+pub enum SeenEvents {
     Joined { closer: Closer },
     Left { namespace: String, reason: CloseReason },
     EchoClosed(CloseReason),
@@ -38,7 +38,7 @@ pub enum Seen {
 
 /// Kind of a server, by the way it gets its websockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ServerKind {
     /// Connections are handed over as they are.
     Raw,
     /// Its app answers upgrade requests like all other requests.
@@ -53,7 +53,7 @@ pub struct Server {
     pub address: SocketAddr,
     pub sockets: SocketIo<TestHandler>,
     pub echo: Arc<Metrics>,
-    seen: Receiver<Seen>,
+    seen: Receiver<SeenEvents>,
     handle: ServerHandle,
     thread: Option<JoinHandle<()>>,
 }
@@ -62,7 +62,7 @@ pub fn limits() -> Limits {
     Limits { close_timeout: Duration::from_millis(300), ..Limits::default() }
 }
 
-pub fn start_on(kind: Kind, limits: Limits, origins: Origins) -> Server {
+pub fn start_on(kind: ServerKind, limits: Limits, origins: Origins) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     // Accepted sockets inherit this size: the kernel buffers little for a client that does not read.
     socket2::SockRef::from(&listener).set_send_buffer_size(4096).unwrap();
@@ -82,11 +82,11 @@ pub fn start_on(kind: Kind, limits: Limits, origins: Origins) -> Server {
     let thread = std::thread::spawn(move || {
         actix_web::rt::System::new().block_on(async move {
             let server = match kind {
-                Kind::Raw => serve(listener, served, echo),
+                ServerKind::Raw => serve(listener, served, echo),
                 #[cfg(feature = "actors")]
-                Kind::Ordinary => serve_ordinary(listener, served, echo, actix_socketio::on_connect),
+                ServerKind::Ordinary => serve_ordinary(listener, served, echo, actix_socketio::on_connect),
                 #[cfg(feature = "actors")]
-                Kind::Unbraked => serve_ordinary(listener, served, echo, |_, _| {}),
+                ServerKind::Unbraked => serve_ordinary(listener, served, echo, |_, _| {}),
             };
             handles.send(server.handle()).unwrap();
             server.await.unwrap();
@@ -159,19 +159,19 @@ impl Server {
     }
 
     /// The next call of the handler.
-    pub fn seen(&self) -> Seen {
+    pub fn seen(&self) -> SeenEvents {
         self.seen.recv_timeout(PATIENCE).expect("the handler should have seen something")
     }
 
     /// The next call of the handler, if it comes in time.
-    pub fn seen_within(&self, patience: Duration) -> Option<Seen> {
+    pub fn seen_within(&self, patience: Duration) -> Option<SeenEvents> {
         self.seen.recv_timeout(patience).ok()
     }
 
     /// The next socket that left; joins before it are skipped.
     pub fn left(&self) -> (String, CloseReason) {
         loop {
-            if let Seen::Left { namespace, reason } = self.seen() {
+            if let SeenEvents::Left { namespace, reason } = self.seen() {
                 return (namespace, reason);
             }
         }
@@ -179,7 +179,7 @@ impl Server {
 
     pub fn closer(&self) -> Closer {
         match self.seen() {
-            Seen::Joined { closer } => closer,
+            SeenEvents::Joined { closer } => closer,
             other => panic!("expected a joined socket, got {other:?}"),
         }
     }
@@ -204,11 +204,11 @@ pub fn eventually(what: &str, holds: impl Fn() -> bool) {
 }
 
 pub struct TestHandler {
-    seen: Mutex<Sender<Seen>>,
+    seen: Mutex<Sender<SeenEvents>>,
 }
 
 impl TestHandler {
-    fn send(&self, seen: Seen) {
+    fn send(&self, seen: SeenEvents) {
         let _ = self.seen.lock().unwrap().send(seen);
     }
 }
@@ -236,7 +236,7 @@ impl Handler for TestHandler {
             _ => {}
         }
         connect.socket.emit("auth", &auth).unwrap();
-        self.send(Seen::Joined { closer: connect.socket.closer() });
+        self.send(SeenEvents::Joined { closer: connect.socket.closer() });
         Ok(connect.socket)
     }
 
@@ -273,7 +273,7 @@ impl Handler for TestHandler {
 
     fn disconnected(&self, socket: Socket, reason: CloseReason) {
         assert!(!socket.is_open());
-        self.send(Seen::Left { namespace: socket.namespace().into(), reason });
+        self.send(SeenEvents::Left { namespace: socket.namespace().into(), reason });
     }
 }
 
@@ -309,7 +309,7 @@ fn ask(socket: &Socket) {
 /// Sends every message back.
 pub struct Echo {
     session: Handle,
-    seen: Sender<Seen>,
+    seen: Sender<SeenEvents>,
 }
 
 impl Upper for Echo {
@@ -324,6 +324,6 @@ impl Upper for Echo {
     }
 
     fn closed(&mut self, reason: CloseReason) {
-        let _ = self.seen.send(Seen::EchoClosed(reason));
+        let _ = self.seen.send(SeenEvents::EchoClosed(reason));
     }
 }

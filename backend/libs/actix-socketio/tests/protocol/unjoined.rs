@@ -99,7 +99,7 @@ fn one_that_parts_makes_room_at_once() {
     let one = "X-Address: 192.0.2.1";
     let (parting, _other) = (poll_as(&server, one), poll_as(&server, one));
     let target = format!("{POLLING}&sid={}", http::handshake(&parting.body)["sid"].as_str().unwrap());
-    let left = http::Pending::send(server.address, &format!("POST {target} HTTP/1.1"), b"1").answer();
+    let left = http::PendingAnswer::send(server.address, &format!("POST {target} HTTP/1.1"), b"1").answer();
     assert_eq!((left.status, poll_as(&server, "X-Address: 192.0.2.2").status), (200, 200));
     let answer = http::get(server.address, &target);
     assert_eq!(answer.body, r#"{"code":1,"message":"Session ID unknown"}"#, "its last payload does not wait");

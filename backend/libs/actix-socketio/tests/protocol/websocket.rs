@@ -7,13 +7,13 @@ use actix_socketio::{CloseReason, Limits, Origins};
 
 use super::{start, start_with};
 use crate::http::connect;
-use crate::server::{Seen, Server, eventually, limits};
+use crate::server::{SeenEvents, Server, eventually, limits};
 use crate::wire::{frame, text_frame};
-use crate::ws::{Frame, Ws};
+use crate::ws::{WsFrame, Ws};
 
 fn closed_for(server: &Server) -> CloseReason {
     match server.seen() {
-        Seen::EchoClosed(reason) => reason,
+        SeenEvents::EchoClosed(reason) => reason,
         other => panic!("expected a closed session, got {other:?}"),
     }
 }
@@ -50,7 +50,7 @@ fn fragments_make_one_message() {
     ws.send_raw(&frame(opcode::CONTINUATION, b""));
     ws.send_raw(&frame(0x80 | opcode::PING, b"are you there?"));
     ws.send_raw(&frame(0x80 | opcode::CONTINUATION, b"llo"));
-    let pong = Frame { opcode: opcode::PONG, payload: b"are you there?".to_vec() };
+    let pong = WsFrame { opcode: opcode::PONG, payload: b"are you there?".to_vec() };
     assert_eq!(ws.next(), Some(pong), "between the fragments");
     assert_eq!(ws.text(), "4hello");
 }

@@ -5,13 +5,13 @@ use std::net::{Shutdown, TcpStream};
 
 use actix_socketio::host::codec::opcode;
 
-use crate::http::{Pending, Polling, connect};
+use crate::http::{PendingAnswer, Polling, connect};
 use crate::server::Server;
 use crate::wire::{frame, text_frame, upgrade_request};
 
 /// One frame on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub struct WsFrame {
     pub opcode: u8,
     pub payload: Vec<u8>,
 }
@@ -24,7 +24,7 @@ pub struct Ws {
 pub fn refused(server: &Server, target: &str, more: &str) -> crate::http::Answer {
     let mut stream = connect(server.address);
     stream.write_all(upgrade_request(server.address, target, more).as_bytes()).unwrap();
-    Pending(stream).answer()
+    PendingAnswer(stream).answer()
 }
 
 impl Ws {
@@ -110,7 +110,7 @@ impl Ws {
     }
 
     /// The next frame; None at the end of the connection.
-    pub fn next(&mut self) -> Option<Frame> {
+    pub fn next(&mut self) -> Option<WsFrame> {
         let mut header = [0; 2];
         if self.stream.read_exact(&mut header).is_err() {
             return None;
@@ -132,7 +132,7 @@ impl Ws {
         };
         let mut payload = vec![0; length];
         self.stream.read_exact(&mut payload).unwrap();
-        Some(Frame { opcode: header[0] & 0x0f, payload })
+        Some(WsFrame { opcode: header[0] & 0x0f, payload })
     }
 
     /// The next frame, a text.

@@ -12,18 +12,18 @@ use crate::write::{Ids, Message, Unsent, acknowledge, append, check_size, check_
 
 /// Packet from a server: one event for each complete packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// The login is accepted. Always the first event, unless that is [`Event::Refused`].
+pub enum ClientEvent {
+    /// The login is accepted. Always the first event, unless that is [`ClientEvent::Refused`].
     Accepted,
     /// The login is refused. Always the last event.
     Refused(Refusal),
-    /// The answer to [`Connection::subscribe`].
+    /// The answer to [`ClientConnection::subscribe`].
     Subscribed(Subscribed),
     /// A message. For QoS 1, the acknowledgement is already written.
     Publish(Publish),
-    /// The message with this packet id arrived ([`Connection::publish`]).
+    /// The message with this packet id arrived ([`ClientConnection::publish`]).
     Acknowledged(u16),
-    /// The answer to [`Connection::ping`].
+    /// The answer to [`ClientConnection::ping`].
     Pong,
 }
 
@@ -38,17 +38,17 @@ pub struct Subscribed {
 
 /// Client's side of one connection. Methods with an `out` append the bytes to send to it.
 ///
-/// Call [`Connection::connect`] first, then [`Connection::feed`] with all received bytes until [`Connection::is_over`].
+/// Call [`ClientConnection::connect`] first, then [`ClientConnection::feed`] with all received bytes until [`ClientConnection::is_over`].
 #[derive(Debug)]
-pub struct Connection {
+pub struct ClientConnection {
     limits: Limits,
-    state: State,
+    state: ClientState,
     frames: Frames,
     ids: Ids,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ClientState {
     /// No packet was sent.
     New,
     /// Waits for CONNACK.
@@ -57,22 +57,22 @@ enum State {
     Ended,
 }
 
-impl Connection {
+impl ClientConnection {
     /// A new connection, without a login.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
+        Self { limits, state: ClientState::New, frames: Frames::default(), ids: Ids::default() }
     }
 
-    /// Logs in. No other packet may be sent before [`Event::Accepted`].
+    /// Logs in. No other packet may be sent before [`ClientEvent::Accepted`].
     ///
     /// # Errors
     /// When this was called before, or when the login does not fit into a CONNECT.
     pub fn connect(&mut self, login: &Login<'_>, out: &mut Vec<u8>) -> Result<(), Unsent> {
-        if self.state != State::New {
+        if self.state != ClientState::New {
             return Err(Unsent::Closed);
         }
         login.put(self.limits.connect, out)?;
-        self.state = State::Asked;
+        self.state = ClientState::Asked;
         Ok(())
     }
 
@@ -81,7 +81,7 @@ impl Connection {
     ///
     /// # Errors
     /// The server's protocol error. The connection is over.
-    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<ClientEvent>, Violation> {
         let event = if self.is_over() { Ok(None) } else { self.packet(bytes, out) };
         if event.is_err() {
             self.end();
@@ -92,7 +92,7 @@ impl Connection {
         event
     }
 
-    /// Subscribes to topics. Returns the packet id that [`Event::Subscribed`] will have.
+    /// Subscribes to topics. Returns the packet id that [`ClientEvent::Subscribed`] will have.
     ///
     /// # Errors
     /// When the connection is not open, the packet would be too large or there are no topics.
@@ -128,7 +128,7 @@ impl Connection {
         Message { topic, payload, qos, retain }.put(&mut self.ids, self.limits.packet, out)
     }
 
-    /// Asks for a [`Event::Pong`].
+    /// Asks for a [`ClientEvent::Pong`].
     ///
     /// # Errors
     /// When the connection is not open.
@@ -151,7 +151,7 @@ impl Connection {
 
     /// True after the end of the connection: no packet is read or sent any more.
     pub fn is_over(&self) -> bool {
-        self.state == State::Ended
+        self.state == ClientState::Ended
     }
 
     /// Bytes of memory that an unfinished packet holds. Never more than [`Limits::packet`].
@@ -159,7 +159,7 @@ impl Connection {
         self.frames.held()
     }
 
-    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<ClientEvent>, Violation> {
         let (state, max) = (self.state, self.limits.packet);
         let Some(frame) = self.frames.next(bytes, |kind| check_turn(state, kind).map(|()| max))? else {
             return Ok(None);
@@ -169,36 +169,36 @@ impl Connection {
             Kind::Publish => {
                 let publish = Publish::parse(&frame)?;
                 acknowledge(&publish, out)?;
-                Event::Publish(publish)
+                ClientEvent::Publish(publish)
             }
-            Kind::Puback => Event::Acknowledged(acknowledged(&frame)?),
-            Kind::Suback => Event::Subscribed(Subscribed::parse(&frame)?),
-            Kind::Pingresp => Event::Pong,
+            Kind::Puback => ClientEvent::Acknowledged(acknowledged(&frame)?),
+            Kind::Suback => ClientEvent::Subscribed(Subscribed::parse(&frame)?),
+            Kind::Pingresp => ClientEvent::Pong,
             other => return Err(Violation::Direction(other)),
         };
         Ok(Some(event))
     }
 
-    fn connack(&mut self, frame: &Frame<'_>) -> Result<Event, Violation> {
+    fn connack(&mut self, frame: &Frame<'_>) -> Result<ClientEvent, Violation> {
         let (packet, _) = v3_1_1::Connack::parse(frame.body()).map_err(|_| malformed(frame.kind, "unknown return code"))?;
         Ok(match Refusal::from_core(packet.return_code()) {
             None => {
-                self.state = State::Open;
-                Event::Accepted
+                self.state = ClientState::Open;
+                ClientEvent::Accepted
             }
             Some(refusal) => {
                 self.end();
-                Event::Refused(refusal)
+                ClientEvent::Refused(refusal)
             }
         })
     }
 
     fn check_open(&self) -> Result<(), Unsent> {
-        if self.state == State::Open { Ok(()) } else { Err(Unsent::Closed) }
+        if self.state == ClientState::Open { Ok(()) } else { Err(Unsent::Closed) }
     }
 
     fn end(&mut self) {
-        self.state = State::Ended;
+        self.state = ClientState::Ended;
         self.frames = Frames::default();
     }
 }
@@ -219,10 +219,10 @@ impl Subscribed {
 }
 
 /// Whether a server may send a packet of this kind now.
-fn check_turn(state: State, kind: Kind) -> Result<(), Violation> {
+fn check_turn(state: ClientState, kind: Kind) -> Result<(), Violation> {
     match (state, kind) {
-        (State::Asked, Kind::Connack) => Ok(()),
-        (State::New | State::Asked, _) => Err(Violation::TooSoon(kind)),
+        (ClientState::Asked, Kind::Connack) => Ok(()),
+        (ClientState::New | ClientState::Asked, _) => Err(Violation::TooSoon(kind)),
         (_, Kind::Connack) => Err(Violation::Again(kind)),
         (_, Kind::Pubrec | Kind::Pubrel | Kind::Pubcomp) => Err(Violation::ExactlyOnce(kind)),
         (_, Kind::Connect | Kind::Subscribe | Kind::Unsubscribe | Kind::Unsuback | Kind::Pingreq | Kind::Disconnect) => {

@@ -16,7 +16,7 @@ pub struct Login<'a> {
     pub user: Option<&'a str>,
     /// The password. Needs a user.
     pub password: Option<&'a [u8]>,
-    /// Maximum seconds between two packets. The caller must call [`Connection::ping`](super::Connection::ping) in time. 0: no limit.
+    /// Maximum seconds between two packets. The caller must call [`ClientConnection::ping`](super::ClientConnection::ping) in time. 0: no limit.
     pub keep_alive: u16,
     /// Message that the server publishes when the connection ends without a DISCONNECT.
     pub will: Option<Will<'a>>,

@@ -3,5 +3,5 @@
 mod connection;
 mod login;
 
-pub use connection::{Connection, Event, Subscribed};
+pub use connection::{ClientConnection, ClientEvent, Subscribed};
 pub use login::Login;

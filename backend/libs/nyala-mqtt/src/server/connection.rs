@@ -16,16 +16,16 @@ const REFUSED_V5: [u8; 5] = [0x20, 3, 0, 0x84, 0];
 
 /// Packet from a client: one event for each complete packet. Each event shows that the client is alive.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Event {
-    /// A login, always the first event. No further packet is read until [`Connection::accept`] or [`Connection::refuse`].
+pub enum ServerEvent {
+    /// A login, always the first event. No further packet is read until [`ServerConnection::accept`] or [`ServerConnection::refuse`].
     Connect(Connect),
     /// A message. For QoS 1, the acknowledgement is already written.
     Publish(Publish),
-    /// A subscription; the caller answers it with [`Connection::grant`].
+    /// A subscription; the caller answers it with [`ServerConnection::grant`].
     Subscribe(Subscribe),
     /// The end of subscriptions; the answer is already written.
     Unsubscribe(Unsubscribe),
-    /// The message with this packet id arrived ([`Connection::publish`]). Whether it was ever sent is not checked.
+    /// The message with this packet id arrived ([`ServerConnection::publish`]). Whether it was ever sent is not checked.
     Acknowledged(u16),
     /// A ping; the answer is already written.
     Ping,
@@ -35,39 +35,39 @@ pub enum Event {
 
 /// Server's side of one connection. Methods with an `out` append the bytes to send to it.
 ///
-/// Call [`Connection::feed`] with all received bytes until [`Connection::is_over`]. The first event is [`Event::Connect`]; answer it
-/// with [`Connection::accept`] or [`Connection::refuse`].
+/// Call [`ServerConnection::feed`] with all received bytes until [`ServerConnection::is_over`]. The first event is [`ServerEvent::Connect`]; answer it
+/// with [`ServerConnection::accept`] or [`ServerConnection::refuse`].
 ///
 /// ```
 /// use nyala_mqtt::Limits;
-/// use nyala_mqtt::server::{Connection, Event};
+/// use nyala_mqtt::server::{ServerConnection, ServerEvent};
 ///
-/// let mut connection = Connection::new(Limits::default());
+/// let mut connection = ServerConnection::new(Limits::default());
 /// let mut out = Vec::new();
 /// // What a read of the socket gave: CONNECT of the client id "a", and PINGREQ.
 /// let mut bytes = &b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x1e\x00\x01a\xc0\x00"[..];
 /// while let Some(event) = connection.feed(&mut bytes, &mut out)? {
 ///     match event {
-///         Event::Connect(connect) => assert_eq!(connect.client_id(), "a"),
+///         ServerEvent::Connect(connect) => assert_eq!(connect.client_id(), "a"),
 ///         other => panic!("{other:?}"),
 ///     }
 /// }
 /// // Who it is was looked up, and the rest waited for it.
 /// connection.accept(&mut out)?;
-/// assert_eq!(connection.feed(&mut &[][..], &mut out)?, Some(Event::Ping));
+/// assert_eq!(connection.feed(&mut &[][..], &mut out)?, Some(ServerEvent::Ping));
 /// assert_eq!(out, b"\x20\x02\x00\x00\xd0\x00");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct Connection {
+pub struct ServerConnection {
     limits: Limits,
-    state: State,
+    state: ServerState,
     frames: Frames,
     ids: Ids,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ServerState {
     /// Waits for CONNECT.
     New,
     /// Waits for the caller's answer to the login.
@@ -76,10 +76,10 @@ enum State {
     Ended,
 }
 
-impl Connection {
+impl ServerConnection {
     /// A new connection, without received bytes.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, state: State::New, frames: Frames::default(), ids: Ids::default() }
+        Self { limits, state: ServerState::New, frames: Frames::default(), ids: Ids::default() }
     }
 
     /// Takes the next packet from the front of `bytes`, and leaves the following bytes there. None: `bytes` are empty now; an
@@ -88,28 +88,28 @@ impl Connection {
     ///
     /// # Errors
     /// The client's protocol error. The connection is over; `out` may have an answer to it, which must still be sent.
-    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+    pub fn feed(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<ServerEvent>, Violation> {
         let event = match self.state {
-            State::New | State::Open => self.packet(bytes, out),
-            State::Judged => self.wait(bytes),
-            State::Ended => Ok(None),
+            ServerState::New | ServerState::Open => self.packet(bytes, out),
+            ServerState::Judged => self.wait(bytes),
+            ServerState::Ended => Ok(None),
         };
         if event.is_err() {
             self.end();
         }
-        if self.state == State::Ended {
+        if self.state == ServerState::Ended {
             *bytes = &[];
         }
         event
     }
 
-    /// Accepts the login. Call [`Connection::feed`] afterwards, even without bytes, because packets after the login may be held.
+    /// Accepts the login. Call [`ServerConnection::feed`] afterwards, even without bytes, because packets after the login may be held.
     ///
     /// # Errors
     /// When no login waits to be judged.
     pub fn accept(&mut self, out: &mut Vec<u8>) -> Result<(), Unsent> {
         self.judge(None, out)?;
-        self.state = State::Open;
+        self.state = ServerState::Open;
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl Connection {
 
     /// True after the end of the connection: no packet is read or sent any more. Close the socket once `out` is sent.
     pub fn is_over(&self) -> bool {
-        self.state == State::Ended
+        self.state == ServerState::Ended
     }
 
     /// Bytes of memory held: by an unfinished packet, or by bytes that arrived before the answer to the login. Never more than the
@@ -158,7 +158,7 @@ impl Connection {
         self.frames.held()
     }
 
-    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<Event>, Violation> {
+    fn packet(&mut self, bytes: &mut &[u8], out: &mut Vec<u8>) -> Result<Option<ServerEvent>, Violation> {
         let (state, limits) = (self.state, self.limits);
         let Some(frame) = self.frames.next(bytes, |kind| largest(state, &limits, kind))? else {
             return Ok(None);
@@ -168,31 +168,31 @@ impl Connection {
             Kind::Publish => {
                 let publish = Publish::parse(&frame)?;
                 acknowledge(&publish, out)?;
-                Event::Publish(publish)
+                ServerEvent::Publish(publish)
             }
-            Kind::Subscribe => Event::Subscribe(Subscribe::parse(&frame)?),
+            Kind::Subscribe => ServerEvent::Subscribe(Subscribe::parse(&frame)?),
             Kind::Unsubscribe => {
                 let unsubscribe = Unsubscribe::parse(&frame)?;
                 let answer = v3_1_1::Unsuback::builder().packet_id(unsubscribe.id()).build();
                 append(&answer.map_err(|_| malformed(frame.kind, "packet id 0"))?, out);
-                Event::Unsubscribe(unsubscribe)
+                ServerEvent::Unsubscribe(unsubscribe)
             }
-            Kind::Puback => Event::Acknowledged(acknowledged(&frame)?),
+            Kind::Puback => ServerEvent::Acknowledged(acknowledged(&frame)?),
             Kind::Pingreq => {
                 append(&v3_1_1::Pingresp::new(), out);
-                Event::Ping
+                ServerEvent::Ping
             }
             Kind::Disconnect => {
                 self.end();
-                Event::Disconnect
+                ServerEvent::Disconnect
             }
             other => return Err(Violation::Direction(other)),
         };
         Ok(Some(event))
     }
 
-    fn connect(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<Event, Violation> {
-        self.state = State::Judged;
+    fn connect(&mut self, frame: &Frame<'_>, out: &mut Vec<u8>) -> Result<ServerEvent, Violation> {
+        self.state = ServerState::Judged;
         let connect = Connect::parse(frame, self.limits.keep_alive);
         // Answers the errors that have an answer in the standard.
         match connect {
@@ -202,11 +202,11 @@ impl Connection {
             Err(Violation::LastingSession) => put_connack(Some(Refusal::ClientId), out),
             _ => {}
         }
-        connect.map(Event::Connect)
+        connect.map(ServerEvent::Connect)
     }
 
     /// Holds the bytes that arrive before the answer to the login.
-    fn wait(&mut self, bytes: &mut &[u8]) -> Result<Option<Event>, Violation> {
+    fn wait(&mut self, bytes: &mut &[u8]) -> Result<Option<ServerEvent>, Violation> {
         if self.frames.held() + bytes.len() > self.limits.early {
             return Err(Violation::Early(self.limits.early));
         }
@@ -215,7 +215,7 @@ impl Connection {
     }
 
     fn judge(&self, refusal: Option<Refusal>, out: &mut Vec<u8>) -> Result<(), Unsent> {
-        if self.state != State::Judged {
+        if self.state != ServerState::Judged {
             return Err(Unsent::Closed);
         }
         put_connack(refusal, out);
@@ -223,20 +223,20 @@ impl Connection {
     }
 
     fn check_open(&self) -> Result<(), Unsent> {
-        if self.state == State::Open { Ok(()) } else { Err(Unsent::Closed) }
+        if self.state == ServerState::Open { Ok(()) } else { Err(Unsent::Closed) }
     }
 
     fn end(&mut self) {
-        self.state = State::Ended;
+        self.state = ServerState::Ended;
         self.frames = Frames::default();
     }
 }
 
 /// Maximum size of a packet of this kind in this state.
-fn largest(state: State, limits: &Limits, kind: Kind) -> Result<usize, Violation> {
+fn largest(state: ServerState, limits: &Limits, kind: Kind) -> Result<usize, Violation> {
     match (state, kind) {
-        (State::New, Kind::Connect) => Ok(limits.connect),
-        (State::New, _) => Err(Violation::TooSoon(kind)),
+        (ServerState::New, Kind::Connect) => Ok(limits.connect),
+        (ServerState::New, _) => Err(Violation::TooSoon(kind)),
         (_, Kind::Connect) => Err(Violation::Again(kind)),
         (_, Kind::Connack | Kind::Suback | Kind::Unsuback | Kind::Pingresp) => Err(Violation::Direction(kind)),
         (_, Kind::Pubrec | Kind::Pubrel | Kind::Pubcomp) => Err(Violation::ExactlyOnce(kind)),

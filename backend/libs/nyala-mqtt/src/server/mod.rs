@@ -5,5 +5,5 @@ mod connection;
 mod topics;
 
 pub use connect::Connect;
-pub use connection::{Connection, Event};
+pub use connection::{ServerConnection, ServerEvent};
 pub use topics::{Subscribe, Unsubscribe};

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::packet::{Qos, check_filters, check_id, malformed};
 use crate::violation::Violation;
 
-/// Topics that a client subscribes to. Answer with [`Connection::grant`](super::Connection::grant).
+/// Topics that a client subscribes to. Answer with [`ServerConnection::grant`](super::ServerConnection::grant).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subscribe(v3_1_1::Subscribe);
 

@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use nyala_mqtt::client::{self, Login};
-use nyala_mqtt::server;
+use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
+use nyala_mqtt::server::{ServerConnection, ServerEvent};
 use nyala_mqtt::{Granted, Limits, Publish, Qos};
 use serde_json::{Value, json};
 
@@ -16,8 +16,8 @@ pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
 const ROUND_MS: u64 = 10_000;
 
 enum Side {
-    Server(server::Connection),
-    Client(client::Connection),
+    Server(ServerConnection),
+    Client(ClientConnection),
 }
 
 /// One connection to a device, or to mosquitto.
@@ -55,7 +55,7 @@ impl Peer {
         line.set_nonblocking(false).unwrap();
         line.set_read_timeout(Some(PATIENCE)).unwrap();
         line.set_nodelay(true).unwrap();
-        let side = Side::Server(server::Connection::new(Limits::default()));
+        let side = Side::Server(ServerConnection::new(Limits::default()));
         Self { line, side, messages: VecDeque::new(), echo: None, will: None }
     }
 
@@ -63,7 +63,7 @@ impl Peer {
     pub fn connect(port: u16) -> Self {
         let line = TcpStream::connect(("127.0.0.1", port)).unwrap();
         line.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut client = client::Connection::new(Limits::default());
+        let mut client = ClientConnection::new(Limits::default());
         let mut out = Vec::new();
         client.connect(&Login { client_id: "server", keep_alive: 600, ..Login::default() }, &mut out).unwrap();
         let mut peer = Self { line, side: Side::Client(client), messages: VecDeque::new(), echo: None, will: None };
@@ -72,7 +72,7 @@ impl Peer {
         let Side::Client(client) = &mut peer.side else { unreachable!() };
         let mut answer = [0; 4];
         peer.line.read_exact(&mut answer).unwrap();
-        assert_eq!(client.feed(&mut &answer[..], &mut out).unwrap(), Some(client::Event::Accepted));
+        assert_eq!(client.feed(&mut &answer[..], &mut out).unwrap(), Some(ClientEvent::Accepted));
         client.subscribe(&[("nyala/v1/+/+/state", Qos::AtMostOnce), ("nyala/v1/+/+/ack", Qos::AtMostOnce)], &mut out).unwrap();
         peer.send(&out);
         peer
@@ -162,7 +162,7 @@ impl Peer {
                 },
                 Side::Client(side) => match side.feed(&mut bytes, &mut out).unwrap() {
                     None => break,
-                    Some(client::Event::Publish(publish)) => Some(publish),
+                    Some(ClientEvent::Publish(publish)) => Some(publish),
                     Some(_) => None,
                 },
             };
@@ -184,9 +184,9 @@ impl Peer {
 }
 
 /// Answers an event from a device as the server.
-fn served(side: &mut server::Connection, event: server::Event, will: &mut Option<Value>, out: &mut Vec<u8>) -> Option<Publish> {
+fn served(side: &mut ServerConnection, event: ServerEvent, will: &mut Option<Value>, out: &mut Vec<u8>) -> Option<Publish> {
     match event {
-        server::Event::Connect(login) => {
+        ServerEvent::Connect(login) => {
             assert_eq!((login.user(), login.password()), (Some(IDMESIN.to_string().as_str()), Some(SECRET.as_bytes())));
             assert_eq!(login.keep_alive(), Duration::from_secs(30));
             let gone = login.will().unwrap();
@@ -194,12 +194,12 @@ fn served(side: &mut server::Connection, event: server::Event, will: &mut Option
             *will = Some(serde_json::from_slice(gone.payload).unwrap());
             side.accept(out).unwrap();
         }
-        server::Event::Subscribe(subscribe) => {
+        ServerEvent::Subscribe(subscribe) => {
             assert_eq!(subscribe.topics().map(|(topic, _)| topic.to_owned()).collect::<Vec<_>>(), [topic("cmd")]);
             side.grant(&subscribe, &[Granted::Yes(Qos::AtMostOnce)], out).unwrap();
         }
-        server::Event::Publish(publish) => return Some(publish),
-        server::Event::Acknowledged(_) | server::Event::Ping => {}
+        ServerEvent::Publish(publish) => return Some(publish),
+        ServerEvent::Acknowledged(_) | ServerEvent::Ping => {}
         other => panic!("{other:?}"),
     }
     None

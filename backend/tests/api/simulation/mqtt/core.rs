@@ -17,10 +17,10 @@ const ITS_OWN: [&str; 3] = ["seq", "fw", "hw"];
 
 /// The inputs of a device in a history, in the format of `firmware/tests/core-stdio.c`, and what the device did.
 #[derive(Debug, Default)]
-pub struct Transcript(Vec<Step>);
+pub struct Transcript(Vec<TranscriptStep>);
 
 #[derive(Debug)]
-struct Step {
+struct TranscriptStep {
     input: String,
     does: Does,
 }
@@ -34,7 +34,7 @@ struct Does {
 impl Transcript {
     pub fn record_input(&mut self, input: String) {
         let relay = self.0.last().is_some_and(|before| before.does.relay) && input != "off";
-        self.0.push(Step { input, does: Does { sent: Vec::new(), relay } });
+        self.0.push(TranscriptStep { input, does: Does { sent: Vec::new(), relay } });
     }
 
     pub fn record_output(&mut self, message: &DeviceMessage) {
@@ -94,12 +94,12 @@ pub fn built() -> Option<PathBuf> {
 /// Sends the core all inputs and compares its actions. Returns how often the relay was switched on.
 pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     let mut process = Command::new(core).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<TranscriptStep> = Vec::new();
     for Transcript(of) in transcripts {
         let on = of.iter().rev().find(|step| step.input == "off" || step.input.starts_with("boot"));
         let ends = if on.is_some_and(|step| step.input != "off") { &["off", "blank"][..] } else { &["blank"] };
         steps.extend(of);
-        steps.extend(ends.iter().map(|end| Step { input: (*end).to_owned(), does: Does::default() }));
+        steps.extend(ends.iter().map(|end| TranscriptStep { input: (*end).to_owned(), does: Does::default() }));
     }
     let mut input = process.stdin.take().unwrap();
     let lines: String = steps.iter().map(|step| format!("{}\n", step.input)).collect();

@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::super::devices::Run;
 use super::super::world::{T0, World};
 use super::core::Transcript;
-use super::{Happens, Mqtt};
+use super::{Mqtt, MqttHappens};
 
 const HEARTBEAT_MS: i64 = 30_000;
 /// A start that arrives this long before its `exp` is in time by any clock that §6 allows.
@@ -24,7 +24,7 @@ const DOUBTFUL_MS: i64 = 60_000;
 
 /// A machine, its device, and at times a second device with the same key.
 #[derive(Debug)]
-pub struct Machine {
+pub struct SimulatedMachine {
     pub bodies: Vec<Body>,
     /// What the devices ran, oldest first.
     pub runs: Vec<Run>,
@@ -126,7 +126,7 @@ impl Body {
     }
 }
 
-impl Machine {
+impl SimulatedMachine {
     pub fn new(rng: &mut StdRng) -> Self {
         Self { bodies: vec![Body::new(rng)], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
     }
@@ -189,7 +189,7 @@ impl World<Mqtt> {
         }
         self.tick(machine, body, boot);
         let after_ms = self.up_to(2_000);
-        self.later(after_ms, Happens::Connect { machine, body });
+        self.later(after_ms, MqttHappens::Connect { machine, body });
     }
 
     /// The device loses power. `forgets`: its flash is lost, too.
@@ -237,7 +237,7 @@ impl World<Mqtt> {
         };
         of.next_tick = Some(at);
         let (boot, after_ms) = (of.boot, of.ms_until(at, now));
-        self.later(after_ms, Happens::Tick { machine, body, boot });
+        self.later(after_ms, MqttHappens::Tick { machine, body, boot });
     }
 
     /// A device receives a command.
@@ -315,7 +315,7 @@ impl World<Mqtt> {
         let Some(model) = &mut of.model else { return };
         let message = model.heartbeat(Some(-61), up_ms);
         self.device_sends(machine, body, message);
-        self.later(HEARTBEAT_MS, Happens::Heartbeat { line });
+        self.later(HEARTBEAT_MS, MqttHappens::Heartbeat { line });
     }
 
     // --- faults of the devices ---
@@ -328,7 +328,7 @@ impl World<Mqtt> {
             model.set_faulty(true);
             of.record_input("fault 1", now);
             let after_ms = 1_000 + self.up_to(3 * 60_000);
-            self.later(after_ms, Happens::Repaired { machine });
+            self.later(after_ms, MqttHappens::Repaired { machine });
         }
     }
 
@@ -352,9 +352,9 @@ impl World<Mqtt> {
         of.invalidate_runs();
         (of.doubtful_until, of.has_forgotten) = (Timestamp::from_ms(i64::MAX), true);
         of.bodies.push(body);
-        self.later(0, Happens::Power { machine, body: 1 });
+        self.later(0, MqttHappens::Power { machine, body: 1 });
         let after_ms = 30_000 + self.up_to(4 * 60_000);
-        self.later(after_ms, Happens::CloneLeaves { machine });
+        self.later(after_ms, MqttHappens::CloneLeaves { machine });
     }
 
     pub(super) fn clone_leaves(&mut self, machine: usize) {

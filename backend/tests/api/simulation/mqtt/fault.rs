@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::super::world::{Happening, World};
 use super::line::Weather;
-use super::{Happens, Mqtt};
+use super::{Mqtt, MqttHappens};
 
 impl World<Mqtt> {
     pub(super) fn fault(&mut self, machine: usize) {
@@ -24,7 +24,7 @@ impl World<Mqtt> {
                 self.note("line cut");
                 self.drop_line(machine, 0, true);
                 let after_ms = 100 + self.up_to(3_000);
-                self.later(after_ms, Happens::Connect { machine, body: 0 });
+                self.later(after_ms, MqttHappens::Connect { machine, body: 0 });
             }
         }
     }
@@ -44,7 +44,7 @@ impl World<Mqtt> {
         // In most cases a person has only pulled the plug.
         let longest_ms = if self.chance(0.5) { 10_000 } else { 600_000 };
         let after_ms = 1_000 + self.up_to(longest_ms);
-        self.later(after_ms, Happens::Power { machine, body: 0 });
+        self.later(after_ms, MqttHappens::Power { machine, body: 0 });
     }
 
     /// The Wi-Fi or a network on the path fails. The device notices at once, or when its next message gets no answer.
@@ -56,7 +56,7 @@ impl World<Mqtt> {
             self.note("wifi gone");
             self.drop_line(machine, 0, false);
             let after_ms = self.up_to(2_000);
-            self.later(after_ms, Happens::Connect { machine, body: 0 });
+            self.later(after_ms, MqttHappens::Connect { machine, body: 0 });
         } else {
             self.note("half-open");
             self.deaden(machine, 0);
@@ -93,7 +93,7 @@ impl World<Mqtt> {
         self.repaired(machine);
         self.devices.talks[machine].weather = Weather::FINE;
         self.devices.machines[machine].bodies[0].shut_off_until = Timestamp::default();
-        self.later(0, Happens::Power { machine, body: 0 });
-        self.later(0, Happens::Connect { machine, body: 0 });
+        self.later(0, MqttHappens::Power { machine, body: 0 });
+        self.later(0, MqttHappens::Connect { machine, body: 0 });
     }
 }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::super::store::PurchaseRow;
 use super::super::world::{MACHINES, World};
 use super::line::WAY_MS;
-use super::{Happens, Mqtt, SAMPLE_MS};
+use super::{Mqtt, MqttHappens, SAMPLE_MS};
 
 /// How late a countdown may be. A device reports whole seconds, rounded up, in a message with its own transit time. The conversation
 /// ignores changes too small to forward, and the machine ignores less than a second.
@@ -198,6 +198,6 @@ impl World<Mqtt> {
         if self.devices.at_rest > AT_REST {
             return self.rest();
         }
-        self.later(SAMPLE_MS, Happens::Sample);
+        self.later(SAMPLE_MS, MqttHappens::Sample);
     }
 }

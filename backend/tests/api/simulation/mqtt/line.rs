@@ -5,7 +5,7 @@ use nyala_machines::device::mqtt::conversation::ConnectionId;
 use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
 
 use super::super::world::{T0, World};
-use super::{Happens, Mqtt};
+use super::{Mqtt, MqttHappens};
 
 /// Longest transit time of a message without a fault.
 pub const WAY_MS: i64 = 300;
@@ -19,7 +19,7 @@ const APART: u64 = 1 << 32;
 
 /// A device's connection with the server.
 #[derive(Debug)]
-pub struct Line {
+pub struct SimulatedLine {
     machine: usize,
     body: usize,
     /// Whether messages arrive. If not, neither end needs to know it.
@@ -78,7 +78,7 @@ impl World<Mqtt> {
             let most_ms = RETRY_MS << of.tries;
             of.tries = (of.tries + 1).min(RETRY_DOUBLED);
             let after_ms = self.up_to(most_ms);
-            return self.later(after_ms, Happens::Connect { machine, body });
+            return self.later(after_ms, MqttHappens::Connect { machine, body });
         }
         let line = self.new_line();
         let Some(of) = self.body(machine, body) else { return };
@@ -89,15 +89,15 @@ impl World<Mqtt> {
         of.record_input("link", now);
         of.record_output(&will);
         self.take_over(machine);
-        let made = Line { machine, body, carries: true, held: true, granted: false, free_at: [self.now; 2] };
+        let made = SimulatedLine { machine, body, carries: true, held: true, granted: false, free_at: [self.now; 2] };
         self.devices.lines.insert(line, made);
         let after_ms = self.way_ms(machine);
-        self.later(after_ms, Happens::Subscribed { line });
+        self.later(after_ms, MqttHappens::Subscribed { line });
     }
 
     /// The same client has a new connection: the server drops the old one.
     fn take_over(&mut self, machine: usize) {
-        let held = |(id, line): (&ConnectionId, &Line)| (line.machine == machine && line.held).then_some(*id);
+        let held = |(id, line): (&ConnectionId, &SimulatedLine)| (line.machine == machine && line.held).then_some(*id);
         let old: Vec<ConnectionId> = self.devices.lines.iter().filter_map(held).collect();
         for line in old {
             self.note("take-over");
@@ -106,7 +106,7 @@ impl World<Mqtt> {
             of.held = false;
             if carried {
                 let after_ms = self.way_ms(machine);
-                self.later(after_ms, Happens::Lost { line });
+                self.later(after_ms, MqttHappens::Lost { line });
             }
             self.converse(machine, |talk, now| talk.on_closed(line, now));
             self.forget_line(line);
@@ -120,7 +120,7 @@ impl World<Mqtt> {
         let after_ms = self.way_ms(machine);
         // Later messages arrive after the grant.
         let after_ms = self.in_order(line, TO_DEVICE, after_ms);
-        self.later(after_ms, Happens::Granted { line });
+        self.later(after_ms, MqttHappens::Granted { line });
     }
 
     pub(super) fn granted(&mut self, line: ConnectionId) {
@@ -129,9 +129,9 @@ impl World<Mqtt> {
         of.granted = true;
         self.device_tells(machine, body);
         let after_ms = self.up_to(30_000);
-        self.later(after_ms, Happens::Heartbeat { line });
+        self.later(after_ms, MqttHappens::Heartbeat { line });
         if self.body(machine, body).is_some_and(|of| of.speaks_apart) {
-            self.later(PING_MS, Happens::Ping { line });
+            self.later(PING_MS, MqttHappens::Ping { line });
         }
     }
 
@@ -141,7 +141,7 @@ impl World<Mqtt> {
         if carries {
             self.converse(machine, |talk, now| talk.on_packet(line, now));
         }
-        self.later(PING_MS, Happens::Ping { line });
+        self.later(PING_MS, MqttHappens::Ping { line });
     }
 
     // --- ends of connections ---
@@ -162,14 +162,14 @@ impl World<Mqtt> {
         of.carries = false;
         self.will_be_closed(line, false);
         let after_ms = 10_000 + self.up_to(35_000);
-        self.later(after_ms, Happens::Lost { line });
+        self.later(after_ms, MqttHappens::Lost { line });
     }
 
     fn will_be_closed(&mut self, line: ConnectionId, seen: bool) {
         // The server closes the connection for its silence when it does not notice the end.
         if seen {
             let after_ms = self.up_to(200);
-            self.later(after_ms, Happens::Closed { line });
+            self.later(after_ms, MqttHappens::Closed { line });
         }
     }
 
@@ -181,7 +181,7 @@ impl World<Mqtt> {
         if carried {
             // The packet that closes the connection is lost at times.
             let after_ms = if self.chance(0.1) { 10_000 + self.up_to(35_000) } else { self.way_ms(machine) };
-            self.later(after_ms, Happens::Lost { line });
+            self.later(after_ms, MqttHappens::Lost { line });
         }
         self.forget_line(line);
     }
@@ -207,7 +207,7 @@ impl World<Mqtt> {
         }
         self.forget_line(line);
         let after_ms = self.up_to(RETRY_MS);
-        self.later(after_ms, Happens::Connect { machine, body });
+        self.later(after_ms, MqttHappens::Connect { machine, body });
     }
 
     /// Removes a connection that both ends consider closed.
@@ -253,7 +253,7 @@ impl World<Mqtt> {
         if !apart {
             after_ms = self.in_order(line, TO_SERVER, after_ms);
         }
-        self.later(after_ms, Happens::ToServer { machine, line, message, sent_at });
+        self.later(after_ms, MqttHappens::ToServer { machine, line, message, sent_at });
     }
 
     pub(super) fn message_arrives(&mut self, machine: usize, line: ConnectionId, message: &DeviceMessage, sent_at: Timestamp) {
@@ -270,12 +270,12 @@ impl World<Mqtt> {
         let after_ms = self.way_ms(machine);
         if self.devices.lines.get(&line).is_some_and(|of| of.carries) {
             let after_ms = self.in_order(line, TO_DEVICE, after_ms);
-            self.later(after_ms, Happens::ToDevice { machine, line, cmd });
+            self.later(after_ms, MqttHappens::ToDevice { machine, line, cmd });
         }
     }
 
     pub(super) fn command_arrives(&mut self, machine: usize, line: ConnectionId, cmd: &Cmd) {
-        let carries = |of: &Line| of.machine == machine && of.carries && of.granted;
+        let carries = |of: &SimulatedLine| of.machine == machine && of.carries && of.granted;
         if self.devices.lines.get(&line).is_some_and(carries)
             && let Some((machine, body)) = self.holder(line)
         {

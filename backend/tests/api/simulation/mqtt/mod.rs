@@ -24,9 +24,9 @@ use rand::rngs::StdRng;
 use uuid::Uuid;
 
 use self::core::Transcript;
-use self::device::Machine;
+use self::device::SimulatedMachine;
 pub use self::figures::{Figures, WORTH};
-use self::line::Line;
+use self::line::SimulatedLine;
 use self::talk::Talk;
 use super::devices::{Devices, Plan, Run};
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
@@ -42,11 +42,11 @@ const SILENCES: f64 = 0.1;
 /// All devices, and the server's side of each.
 #[derive(Debug)]
 pub struct Mqtt {
-    machines: Vec<Machine>,
+    machines: Vec<SimulatedMachine>,
     /// The server process's state for each device.
     talks: Vec<Talk>,
     /// The connections that the device or the server still considers open, by number.
-    lines: BTreeMap<ConnectionId, Line>,
+    lines: BTreeMap<ConnectionId, SimulatedLine>,
     /// The highest number of a connection so far.
     last_line: u64,
     /// Devices vanish for longer than a customer waits: the money is refunded, and staff must come.
@@ -57,7 +57,7 @@ pub struct Mqtt {
 }
 
 #[derive(Debug)]
-pub enum Happens {
+pub enum MqttHappens {
     // --- connections ---
     /// A device tries to connect.
     Connect {
@@ -167,13 +167,13 @@ pub enum Happens {
 }
 
 impl Devices for Mqtt {
-    type Happening = Happens;
+    type Happening = MqttHappens;
     // The fault density of the measurements on which the design is based.
     const PLAN: Plan = Plan { presses: 24, statement: 0.002 };
 
     fn new(rng: &mut StdRng) -> Self {
         Self {
-            machines: (0..MACHINES).map(|_| Machine::new(rng)).collect(),
+            machines: (0..MACHINES).map(|_| SimulatedMachine::new(rng)).collect(),
             talks: (0..MACHINES).map(|_| Talk::default()).collect(),
             lines: BTreeMap::new(),
             last_line: 0,
@@ -185,25 +185,25 @@ impl Devices for Mqtt {
 
     fn plan(world: &mut World<Self>) {
         for machine in 0..MACHINES {
-            world.later(0, Happens::Power { machine, body: 0 });
+            world.later(0, MqttHappens::Power { machine, body: 0 });
             for _ in 0..FAULTS {
                 let at = world.up_to(TROUBLE_MS);
                 world.after(at, Happening::Trouble { machine });
             }
             for _ in 0..SCANS {
                 let at = world.up_to(TROUBLE_MS);
-                world.later(at, Happens::Scan { machine });
+                world.later(at, MqttHappens::Scan { machine });
             }
             let at = world.up_to(TROUBLE_MS);
             world.after(at, Happening::OperatorStops { machine });
         }
-        world.later(SAMPLE_MS, Happens::Sample);
+        world.later(SAMPLE_MS, MqttHappens::Sample);
     }
 
     fn plan_press(world: &mut World<Self>, machine: usize, after_ms: i64) {
         if world.devices.silences && world.chance(0.2) {
             let later_ms = world.up_to(2_000);
-            world.later(after_ms + later_ms, Happens::Silent { machine });
+            world.later(after_ms + later_ms, MqttHappens::Silent { machine });
         }
         if world.chance(0.25) {
             let later_ms = world.up_to(15_000);
@@ -211,35 +211,35 @@ impl Devices for Mqtt {
         }
     }
 
-    fn happen(world: &mut World<Self>, what: Happens) {
+    fn happen(world: &mut World<Self>, what: MqttHappens) {
         match what {
-            Happens::Connect { machine, body } => world.connect(machine, body),
-            Happens::Subscribed { line } => world.subscribed(line),
-            Happens::Granted { line } => world.granted(line),
-            Happens::Lost { line } => world.lost(line),
-            Happens::Closed { line } => world.closed(line),
-            Happens::Ping { line } => world.ping(line),
-            Happens::ToServer { machine, line, message, sent_at } => world.message_arrives(machine, line, &message, sent_at),
-            Happens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
-            Happens::Power { machine, body } => world.power(machine, body),
-            Happens::Tick { machine, body, boot } => world.tick(machine, body, boot),
-            Happens::Heartbeat { line } => world.send_heartbeat(line),
-            Happens::Silent { machine } => world.falls_silent(machine),
-            Happens::CloneLeaves { machine } => world.clone_leaves(machine),
-            Happens::Repaired { machine } => world.repaired(machine),
-            Happens::Silence { life, machine } if life == world.server.life => world.silence(machine),
-            Happens::Reported { life, machine, event } if life == world.server.life => {
+            MqttHappens::Connect { machine, body } => world.connect(machine, body),
+            MqttHappens::Subscribed { line } => world.subscribed(line),
+            MqttHappens::Granted { line } => world.granted(line),
+            MqttHappens::Lost { line } => world.lost(line),
+            MqttHappens::Closed { line } => world.closed(line),
+            MqttHappens::Ping { line } => world.ping(line),
+            MqttHappens::ToServer { machine, line, message, sent_at } => world.message_arrives(machine, line, &message, sent_at),
+            MqttHappens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
+            MqttHappens::Power { machine, body } => world.power(machine, body),
+            MqttHappens::Tick { machine, body, boot } => world.tick(machine, body, boot),
+            MqttHappens::Heartbeat { line } => world.send_heartbeat(line),
+            MqttHappens::Silent { machine } => world.falls_silent(machine),
+            MqttHappens::CloneLeaves { machine } => world.clone_leaves(machine),
+            MqttHappens::Repaired { machine } => world.repaired(machine),
+            MqttHappens::Silence { life, machine } if life == world.server.life => world.silence(machine),
+            MqttHappens::Reported { life, machine, event } if life == world.server.life => {
                 let now = world.now;
                 world.server_receives(machine, event, now);
             }
-            Happens::Send { life, cmd } if life == world.server.life => world.send_command(&cmd),
-            Happens::Presence { life, machine } if life == world.server.life => world.record_presence(machine),
-            Happens::RecordRest { life } if life == world.server.life => world.record_rest(),
-            Happens::Flag { machine } => world.flag(machine),
-            Happens::Scan { machine } => world.scan(machine),
-            Happens::ProbeOver { life, request, machine } if life == world.server.life => world.probe_over(machine, request),
-            Happens::Sample => world.sample(),
-            Happens::Countdown { life, machine, cmd_id } if life == world.server.life => world.check_shown(machine, cmd_id),
+            MqttHappens::Send { life, cmd } if life == world.server.life => world.send_command(&cmd),
+            MqttHappens::Presence { life, machine } if life == world.server.life => world.record_presence(machine),
+            MqttHappens::RecordRest { life } if life == world.server.life => world.record_rest(),
+            MqttHappens::Flag { machine } => world.flag(machine),
+            MqttHappens::Scan { machine } => world.scan(machine),
+            MqttHappens::ProbeOver { life, request, machine } if life == world.server.life => world.probe_over(machine, request),
+            MqttHappens::Sample => world.sample(),
+            MqttHappens::Countdown { life, machine, cmd_id } if life == world.server.life => world.check_shown(machine, cmd_id),
             _ => {}
         }
     }
@@ -290,15 +290,15 @@ impl World<Mqtt> {
     /// The history of `seed`, not begun, with a transcript of the devices' inputs and actions.
     pub fn taken_down(seed: u64) -> Self {
         let mut world = Self::new(seed, false);
-        world.devices.machines.iter_mut().for_each(Machine::take_down);
+        world.devices.machines.iter_mut().for_each(SimulatedMachine::take_down);
         world
     }
 
     pub fn transcripts(self) -> Vec<Transcript> {
-        self.devices.machines.into_iter().filter_map(Machine::transcript).collect()
+        self.devices.machines.into_iter().filter_map(SimulatedMachine::transcript).collect()
     }
 
-    fn later(&mut self, ms: i64, what: Happens) {
+    fn later(&mut self, ms: i64, what: MqttHappens) {
         self.after(ms, Happening::Device(what));
     }
 }

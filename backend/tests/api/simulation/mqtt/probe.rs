@@ -6,7 +6,7 @@ use nyala_machines::device::mqtt::conversation::{PROBE_MS, ProbeStep};
 
 use super::super::world::World;
 use super::talk::GRACE_MS;
-use super::{Happens, Mqtt};
+use super::{Mqtt, MqttHappens};
 
 impl World<Mqtt> {
     /// A customer scans the sticker.
@@ -29,7 +29,7 @@ impl World<Mqtt> {
             ProbeStep::Offline => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
-                self.later(PROBE_MS, Happens::ProbeOver { life, request, machine });
+                self.later(PROBE_MS, MqttHappens::ProbeOver { life, request, machine });
                 if let ProbeStep::Ask(link, cmd) = asked {
                     self.transmit(machine, link, cmd);
                 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::super::store::PurchaseRow;
 use super::super::world::World;
 use super::line::{WAY_MS, Weather};
-use super::{Happens, Mqtt};
+use super::{Mqtt, MqttHappens};
 
 /// A device that returns within this time is not recorded as offline.
 const BACK_WITHIN_MS: i64 = 5_000;
@@ -70,7 +70,7 @@ impl World<Mqtt> {
         self.devices.talks[machine] = talk;
         if machine == 0 {
             let life = self.server.life;
-            self.later(GRACE_MS, Happens::RecordRest { life });
+            self.later(GRACE_MS, MqttHappens::RecordRest { life });
         }
     }
 
@@ -91,7 +91,7 @@ impl World<Mqtt> {
         if let Some(at) = talk.conversation.silent_at().filter(|_| talk.alarm.is_none()) {
             talk.alarm = Some(at);
             let (life, after_ms) = (self.server.life, self.now.ms_until(at));
-            self.later(after_ms, Happens::Silence { life, machine });
+            self.later(after_ms, MqttHappens::Silence { life, machine });
         }
     }
 
@@ -109,7 +109,7 @@ impl World<Mqtt> {
                     self.devices.talks[machine].lost_at = Some(self.now);
                     return self.note("message finds no room");
                 }
-                self.later(0, Happens::Reported { life, machine, event });
+                self.later(0, MqttHappens::Reported { life, machine, event });
             }
             Effect::Presence(present) => self.note_presence(machine, present),
             Effect::Write(link, cmd) => self.transmit(machine, link, cmd),
@@ -166,7 +166,7 @@ impl World<Mqtt> {
         };
         self.note(name);
         let after_ms = self.statement_ms();
-        self.later(after_ms, Happens::Flag { machine });
+        self.later(after_ms, MqttHappens::Flag { machine });
     }
 
     pub(super) fn flag(&mut self, machine: usize) {
@@ -179,7 +179,7 @@ impl World<Mqtt> {
             return self.note("command finds no room");
         }
         let life = self.server.life;
-        self.later(0, Happens::Send { life, cmd });
+        self.later(0, MqttHappens::Send { life, cmd });
     }
 
     pub(super) fn send_command(&mut self, cmd: &Command) {
@@ -207,7 +207,7 @@ impl World<Mqtt> {
             sent_at.ms_until(self.now) <= WAY_MS && matches!(message, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
             let life = self.server.life;
-            self.later(SHOWN_MS, Happens::Countdown { life, machine, cmd_id });
+            self.later(SHOWN_MS, MqttHappens::Countdown { life, machine, cmd_id });
         }
     }
 
@@ -222,7 +222,7 @@ impl World<Mqtt> {
         presence.due = presence.stored != Some(present);
         if presence.due {
             let after_ms = self.up_to(RECORD_MS) + if present { 0 } else { BACK_WITHIN_MS };
-            self.later(after_ms, Happens::Presence { life, machine });
+            self.later(after_ms, MqttHappens::Presence { life, machine });
         }
     }
 
@@ -235,7 +235,7 @@ impl World<Mqtt> {
             return;
         }
         if fails {
-            return self.later(RECORD_MS, Happens::Presence { life, machine });
+            return self.later(RECORD_MS, MqttHappens::Presence { life, machine });
         }
         (presence.stored, presence.due) = (Some(present), false);
         self.store.machines[machine].online = present;

@@ -22,7 +22,7 @@ use super::super::store::OrderRow;
 use super::super::world::{Happening, MACHINES, World};
 use super::faults::AFTERWARDS_MS;
 use super::notifications::Notifications;
-use super::{Happens, SILENT_MS, Without, outlet};
+use super::{ClusterHappens, SILENT_MS, Without, outlet};
 
 /// By then all servers are up, and each has its share.
 const BUYS_MS: i64 = 15_000;
@@ -144,7 +144,7 @@ const NEWS: [Option<f64>; 3] = [Some(0.0), Some(0.3), None];
 
 /// Which server is stopped, where, and how.
 #[derive(Debug, Clone, Copy)]
-pub struct Case {
+pub struct EdgeCase {
     way: &'static Way,
     edge: &'static str,
     fault: Fault,
@@ -152,7 +152,7 @@ pub struct Case {
     loses: Option<f64>,
 }
 
-impl Case {
+impl EdgeCase {
     /// Each edge on each path.
     fn edges() -> Vec<(&'static Way, &'static str)> {
         WAYS.iter().flat_map(|way| way.edges.iter().map(move |edge| (way, *edge))).collect()
@@ -202,7 +202,7 @@ fn is_anybodys(way: &Way, edge: &str) -> bool {
 
 /// A server is to be stopped at an edge of a purchase at a machine.
 pub struct Halt<D> {
-    case: Case,
+    case: EdgeCase,
     machine: usize,
     order: OrderRow,
     /// The decision that is being committed is the one that the case needs.
@@ -235,7 +235,7 @@ impl World<Plain> {
     /// The history of `seed` in which a server is stopped at an edge, not begun.
     pub fn at_an_edge(seed: u64, verbose: bool, without: Without) -> Self {
         let mut world = Self::unplanned(seed, verbose);
-        let case = Case::of(seed);
+        let case = EdgeCase::of(seed);
         if verbose {
             println!("{case:?}");
         }
@@ -248,7 +248,7 @@ impl World<Plain> {
         world
     }
 
-    fn plan_edge(&mut self, case: Case, machine: usize) {
+    fn plan_edge(&mut self, case: EdgeCase, machine: usize) {
         let Way { service, device: (mode, falls_silent), mended_ms, to, .. } = *case.way;
         let order = OrderRow { customer: 0, receipt: 1, machine, service };
         self.halt =
@@ -258,19 +258,19 @@ impl World<Plain> {
         if to == GIVEN_UP {
             self.silence(machine, mended_ms);
         } else if case.way.device != STARTS.device {
-            self.after(mended_ms, Happening::Device(plain::Happens::Mend { machine, number: 0 }));
+            self.after(mended_ms, Happening::Device(plain::PlainHappens::Mend { machine, number: 0 }));
         }
         for machine in 0..MACHINES {
             let after_ms = self.up_to(DEVICES_WITHIN_MS);
-            self.among(after_ms, Happens::Link { machine });
+            self.among(after_ms, ClusterHappens::Link { machine });
         }
         for watcher in 0..self.several.as_ref().unwrap().watchers.len() {
             let after_ms = self.up_to(BUYS_MS);
-            self.among(after_ms, Happens::Watch { watcher });
+            self.among(after_ms, ClusterHappens::Watch { watcher });
         }
-        self.among(BUYS_MS, Happens::Buys);
+        self.among(BUYS_MS, ClusterHappens::Buys);
         if case.way.end == PurchaseState::Stopped {
-            self.among(BUYS_MS + STOPS_MS, Happens::Stops);
+            self.among(BUYS_MS + STOPS_MS, ClusterHappens::Stops);
         }
         self.after(PEACE_MS, Happening::Peace);
     }
@@ -353,7 +353,7 @@ impl<D: Devices> World<D> {
         if fault == Fault::Paused {
             let ms = TAKEN_OVER_MS + self.longer_ms();
             self.pause_for(ms);
-            self.among(ms, Happens::GoesOn { life });
+            self.among(ms, ClusterHappens::GoesOn { life });
         } else {
             self.leave();
             self.disturb(PEACE_MS);
@@ -451,7 +451,7 @@ impl<D: Devices> World<D> {
         self.halt.as_mut().unwrap().taken_over = true;
         if case.fault == Fault::Leaves {
             let after_ms = self.longer_ms();
-            self.among(after_ms, Happens::GoesOn { life });
+            self.among(after_ms, ClusterHappens::GoesOn { life });
         }
     }
 

@@ -4,10 +4,10 @@ use nyala_core::purchase::device::Op;
 use rand::Rng;
 
 use super::super::devices::Devices;
-use super::super::server::Server;
+use super::super::server::SimulatedServer;
 use super::super::world::{Happening, MACHINES, World};
 use super::member::Member;
-use super::{Happens, PRESSES, TROUBLE_MS};
+use super::{ClusterHappens, PRESSES, TROUBLE_MS};
 
 /// From `cluster::node`: a server tries again while a node of its name is alive.
 const JOIN_AGAIN_MS: i64 = 100;
@@ -27,17 +27,17 @@ impl<D: Devices> World<D> {
     pub(super) fn plan_several(&mut self) {
         for machine in 0..MACHINES {
             let after_ms = self.up_to(3_000);
-            self.among(after_ms, Happens::Link { machine });
+            self.among(after_ms, ClusterHappens::Link { machine });
             for _ in 0..self.rng.random_range(0..3) {
                 let (trouble_ms, stop_ms, link_ms) = (self.up_to(TROUBLE_MS), self.up_to(TROUBLE_MS), self.up_to(TROUBLE_MS));
                 self.after(trouble_ms, Happening::Trouble { machine });
                 self.after(stop_ms, Happening::OperatorStops { machine });
-                self.among(link_ms, Happens::Link { machine });
+                self.among(link_ms, ClusterHappens::Link { machine });
             }
         }
         for watcher in 0..self.several.as_ref().unwrap().watchers.len() {
             let after_ms = self.up_to(30_000);
-            self.among(after_ms, Happens::Watch { watcher });
+            self.among(after_ms, ClusterHappens::Watch { watcher });
         }
         for receipt in 1..=PRESSES {
             let after_ms = self.up_to(TROUBLE_MS);
@@ -115,11 +115,11 @@ impl<D: Devices> World<D> {
         self.troubled_for(0);
         if was_calm && ready {
             let trouble = self.several.as_ref().unwrap().troubles;
-            self.among(TAKEN_OVER_MS, Happens::TakenOver { trouble, shards });
+            self.among(TAKEN_OVER_MS, ClusterHappens::TakenOver { trouble, shards });
         }
         self.goes_down();
         let down_ms = if self.chance(0.7) { self.up_to(3_000) } else { self.up_to(20_000) };
-        self.among(down_ms, Happens::Boot { server: at });
+        self.among(down_ms, ClusterHappens::Boot { server: at });
     }
 
     /// SIGTERM: the server transfers its shards, and exits when it owns none.
@@ -142,7 +142,7 @@ impl<D: Devices> World<D> {
         self.troubled_for(0);
         self.goes_down();
         let down_ms = self.up_to(5_000);
-        self.among(down_ms, Happens::Boot { server });
+        self.among(down_ms, ClusterHappens::Boot { server });
     }
 
     /// The database answers no server.
@@ -171,18 +171,18 @@ impl<D: Devices> World<D> {
     fn goes_down(&mut self) {
         self.connections_break();
         let life = self.server.life;
-        self.server = Server { skew_ms: self.server.skew_ms, ..Server::new(MACHINES) };
+        self.server = SimulatedServer { skew_ms: self.server.skew_ms, ..SimulatedServer::new(MACHINES) };
         for machine in 0..MACHINES {
             let link = &mut self.several.as_mut().unwrap().links[machine];
             if *link == Some(life) {
                 *link = None;
                 let after_ms = self.up_to(LINK_WITHIN_MS);
-                self.among(after_ms, Happens::Link { machine });
+                self.among(after_ms, ClusterHappens::Link { machine });
             }
         }
         for watcher in self.disconnect_watchers(life) {
             let after_ms = self.up_to(WATCH_WITHIN_MS);
-            self.among(after_ms, Happens::Watch { watcher });
+            self.among(after_ms, ClusterHappens::Watch { watcher });
         }
     }
 
@@ -194,12 +194,19 @@ impl<D: Devices> World<D> {
         let now = self.now;
         let several = self.several.as_mut().unwrap();
         let joined = if several.frozen_until > now { None } else { several.shards.join(server, now) };
-        let Some(node) = joined else { return self.among(JOIN_AGAIN_MS, Happens::Boot { server }) };
+        let Some(node) = joined else { return self.among(JOIN_AGAIN_MS, ClusterHappens::Boot { server }) };
         several.lives += 1;
         several.mended_at = several.mended_at.max(now);
         let life = several.lives;
         let member = Some(Member::new(node, now));
-        self.server = Server { up: true, life, up_since: now, skew_ms: self.server.skew_ms, member, ..Server::new(MACHINES) };
+        self.server = SimulatedServer {
+            up: true,
+            life,
+            up_since: now,
+            skew_ms: self.server.skew_ms,
+            member,
+            ..SimulatedServer::new(MACHINES)
+        };
         self.member_begins();
     }
 
@@ -216,7 +223,7 @@ impl<D: Devices> World<D> {
         true
     }
 
-    pub(super) fn nobody_there(&mut self, again: Happens) {
+    pub(super) fn nobody_there(&mut self, again: ClusterHappens) {
         if self.is_busy() {
             self.among(NOBODY_THERE_MS, again);
         }
@@ -225,7 +232,7 @@ impl<D: Devices> World<D> {
     /// A device connects and sends its state report.
     pub(super) fn link(&mut self, machine: usize) {
         if !self.find_server() {
-            return self.nobody_there(Happens::Link { machine });
+            return self.nobody_there(ClusterHappens::Link { machine });
         }
         let life = self.server.life;
         self.several.as_mut().unwrap().links[machine] = Some(life);
@@ -250,7 +257,7 @@ impl<D: Devices> World<D> {
         let Some(several) = &mut self.several else { return };
         several.mended_at = several.mended_at.max(now);
         self.restore_notifications();
-        self.among(LAST_EVERY_MS, Happens::Last);
+        self.among(LAST_EVERY_MS, ClusterHappens::Last);
     }
 
     /// When everything has been at rest twice in a row, or the time for that is over, each customer buys once more. The first time alone
@@ -266,7 +273,7 @@ impl<D: Devices> World<D> {
         let rests = rests && several.silent.is_none() && shared && !reported;
         let rested = std::mem::replace(&mut several.rests, rests);
         if !(rests && rested) && several.peace_at.ms_until(self.now) < LAST_WITHIN_MS {
-            return self.among(LAST_EVERY_MS, Happens::Last);
+            return self.among(LAST_EVERY_MS, ClusterHappens::Last);
         }
         several.has_ended = true;
         for machine in 0..MACHINES {

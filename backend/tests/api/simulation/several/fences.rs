@@ -11,7 +11,7 @@ use super::super::devices::Devices;
 use super::super::statements::{Begun, LOCKED_MS};
 use super::super::world::{MACHINES, World};
 use super::shards::Looked;
-use super::{Happens, Without, outlet};
+use super::{ClusterHappens, Without, outlet};
 
 /// How often a commit is slow (its standby is slow, for example), how often one that moves a shard with machines is, and the maximum
 /// delay.
@@ -70,18 +70,18 @@ impl<D: Devices> World<D> {
     /// `CLAIM` begins: it sees which nodes are alive by what is committed now.
     pub(super) fn claims(&mut self, number: u32, seen: ClusterView, most: i64) {
         let (now, life, node) = (self.now, self.server.life, self.me().node);
-        let then = Box::new(Happens::Own { life, number, seen });
+        let then = Box::new(ClusterHappens::Own { life, number, seen });
         match self.several.as_ref().unwrap().shards.may_claim_now(node, now) {
             Some(alive) => {
                 let after_ms = self.heartbeat_ms();
-                self.among(after_ms, Happens::Lock { node, most, alive, then });
+                self.among(after_ms, ClusterHappens::Lock { node, most, alive, then });
             }
             None => self.among(0, *then),
         }
     }
 
     /// Locks free shards. It skips rows with a pending commit behind their fence, and rows that another server is claiming.
-    pub(super) fn locks(&mut self, node: NodeId, most: i64, alive: &BTreeSet<NodeId>, then: Box<Happens>) {
+    pub(super) fn locks(&mut self, node: NodeId, most: i64, alive: &BTreeSet<NodeId>, then: Box<ClusterHappens>) {
         let shards = &mut self.several.as_mut().unwrap().shards;
         let (idshards, passed_over) = shards.lock_free(most, alive, &mut self.rng);
         if passed_over {
@@ -91,26 +91,26 @@ impl<D: Devices> World<D> {
     }
 
     /// `RELEASE_SHARD` waits until no commit behind the fence is pending.
-    pub(super) fn gives(&mut self, node: NodeId, shard: Shard, then: Box<Happens>) {
+    pub(super) fn gives(&mut self, node: NodeId, shard: Shard, then: Box<ClusterHappens>) {
         match self.several.as_mut().unwrap().shards.lock_own(node, shard) {
             Looked::Stands => {
                 self.commits_move(vec![shard], None, then);
             }
             Looked::Moves => {
                 self.note("hand-over waited for a commit");
-                self.among(LOCKED_MS, Happens::Give { node, shard, then });
+                self.among(LOCKED_MS, ClusterHappens::Give { node, shard, then });
             }
             Looked::Fallen => self.among(0, *then),
         }
     }
 
-    fn commits_move(&mut self, idshards: Vec<Shard>, to: Option<NodeId>, then: Box<Happens>) {
+    fn commits_move(&mut self, idshards: Vec<Shard>, to: Option<NodeId>, then: Box<ClusterHappens>) {
         let matters = (0..MACHINES).any(|machine| idshards.contains(&Shard::of(outlet(machine))));
         let after_ms = self.commit_ms(if matters { SLOW_MOVE } else { 0.0 });
-        self.among(after_ms, Happens::Move { idshards, to, then });
+        self.among(after_ms, ClusterHappens::Move { idshards, to, then });
     }
 
-    pub(super) fn moves(&mut self, idshards: &[Shard], to: Option<NodeId>, then: Happens) {
+    pub(super) fn moves(&mut self, idshards: &[Shard], to: Option<NodeId>, then: ClusterHappens) {
         self.several.as_mut().unwrap().shards.give(idshards, to);
         if let Some(node) = to {
             self.are_taken_over(idshards, node);

@@ -12,7 +12,7 @@ use nyala_machines::device::forward::{EVERY, MESSAGE_TTL_MS};
 use super::super::devices::Devices;
 use super::super::server::idmesin;
 use super::super::world::{MACHINES, World};
-use super::happens::{Happens, Look};
+use super::happens::{ClusterHappens, Look};
 use super::outlet;
 use super::shards::DeviceMessageRow;
 
@@ -22,7 +22,10 @@ impl<D: Devices> World<D> {
         match self.several.as_ref().unwrap().links[machine] {
             Some(life) => self.among(
                 0,
-                Happens::DeviceMessage { life, message: DeviceMessageRow { machine, event, received_at: sent_at, sent_at } },
+                ClusterHappens::DeviceMessage {
+                    life,
+                    message: DeviceMessageRow { machine, event, received_at: sent_at, sent_at },
+                },
             ),
             None => self.note("message without a link"),
         }
@@ -51,7 +54,7 @@ impl<D: Devices> World<D> {
             member.forwarding = true;
             let messages = std::mem::take(&mut member.to_forward);
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::Forward { life, messages });
+            self.among(after_ms, ClusterHappens::Forward { life, messages });
         }
     }
 
@@ -75,10 +78,10 @@ impl<D: Devices> World<D> {
         let messages = self.several.as_mut().unwrap().shards.take(&own, since);
         if !messages.is_empty() && !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::Taken { life, messages });
+            self.among(after_ms, ClusterHappens::Taken { life, messages });
         }
         if look == Look::Round {
-            self.again(EVERY.as_millis(), Happens::Take { life, look });
+            self.again(EVERY.as_millis(), ClusterHappens::Take { life, look });
         }
     }
 
@@ -118,10 +121,10 @@ impl<D: Devices> World<D> {
         }
         if !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, Happens::Spoken { life, look, open, waiting });
+            self.among(after_ms, ClusterHappens::Spoken { life, look, open, waiting });
         }
         if look == Look::Round {
-            self.again(EVERY.as_millis(), Happens::Speak { life, look });
+            self.again(EVERY.as_millis(), ClusterHappens::Speak { life, look });
         }
     }
 

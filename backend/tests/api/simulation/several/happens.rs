@@ -16,7 +16,7 @@ use super::notifications::Message;
 use super::shards::DeviceMessageRow;
 
 #[derive(Debug)]
-pub enum Happens {
+pub enum ClusterHappens {
     // --- of one process ---
     Heartbeat {
         life: u32,
@@ -101,17 +101,17 @@ pub enum Happens {
         node: NodeId,
         most: i64,
         alive: BTreeSet<NodeId>,
-        then: Box<Happens>,
+        then: Box<ClusterHappens>,
     },
     Give {
         node: NodeId,
         shard: Shard,
-        then: Box<Happens>,
+        then: Box<ClusterHappens>,
     },
     Move {
         idshards: Vec<Shard>,
         to: Option<NodeId>,
-        then: Box<Happens>,
+        then: Box<ClusterHappens>,
     },
     // --- of the world ---
     Boot {
@@ -224,7 +224,7 @@ impl<D: Devices> World<D> {
             return None;
         }
         if wait_until > self.now {
-            if matches!(what, Happening::Several(Happens::Received { .. })) && self.is_dropped() {
+            if matches!(what, Happening::Several(ClusterHappens::Received { .. })) && self.is_dropped() {
                 return None;
             }
             let jitter_ms = if matches!(needs, Needs::Process(_)) { 0 } else { self.up_to(20) };
@@ -235,46 +235,46 @@ impl<D: Devices> World<D> {
         Some(what)
     }
 
-    pub fn happen_among(&mut self, what: Happens) {
+    pub fn happen_among(&mut self, what: ClusterHappens) {
         match what {
-            Happens::Heartbeat { number, .. } => self.sends_heartbeat(number),
-            Happens::Claim { life, number, seen, most } if life == self.server.life => self.claims(number, seen, most),
-            Happens::Own { number, seen, .. } => self.reads_own(number, seen),
-            Happens::Learn { number, seen, owned, .. } => self.learns(number, seen, &owned),
-            Happens::HandOver { number, shards, .. } => self.hands_over(number, shards),
-            Happens::HeartbeatFails { number, .. } => self.heartbeat_fails(number),
-            Happens::Lock { node, most, alive, then } => self.locks(node, most, &alive, then),
-            Happens::Give { node, shard, then } => self.gives(node, shard, then),
-            Happens::Move { idshards, to, then } => self.moves(&idshards, to, *then),
-            Happens::Resume { life, shards } if life == self.server.life => self.resumes(shards),
-            Happens::Resumed { open, .. } => self.resumed(open),
-            Happens::Mirror { look, .. } => self.mirrors(look),
-            Happens::Mirrored { stored, .. } => self.mirrored(stored),
-            Happens::Take { look, .. } => self.takes(look),
-            Happens::Taken { messages, .. } => self.taken(messages),
-            Happens::Speak { look, .. } => self.speaks(look),
-            Happens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
-            Happens::Forward { life, messages } => self.forwarded(life, messages),
-            Happens::DeviceMessage { message, .. } => self.forward_or_deliver(message),
-            Happens::Received { message, .. } => self.receive_notification(message),
-            Happens::Boot { server } => self.boot_among(server),
-            Happens::Link { machine } => self.link(machine),
-            Happens::Watch { watcher } => self.starts_watching(watcher),
-            Happens::TakenOver { trouble, shards } => self.check_taken_over(trouble, &shards),
-            Happens::Speaks { machine } => {
+            ClusterHappens::Heartbeat { number, .. } => self.sends_heartbeat(number),
+            ClusterHappens::Claim { life, number, seen, most } if life == self.server.life => self.claims(number, seen, most),
+            ClusterHappens::Own { number, seen, .. } => self.reads_own(number, seen),
+            ClusterHappens::Learn { number, seen, owned, .. } => self.learns(number, seen, &owned),
+            ClusterHappens::HandOver { number, shards, .. } => self.hands_over(number, shards),
+            ClusterHappens::HeartbeatFails { number, .. } => self.heartbeat_fails(number),
+            ClusterHappens::Lock { node, most, alive, then } => self.locks(node, most, &alive, then),
+            ClusterHappens::Give { node, shard, then } => self.gives(node, shard, then),
+            ClusterHappens::Move { idshards, to, then } => self.moves(&idshards, to, *then),
+            ClusterHappens::Resume { life, shards } if life == self.server.life => self.resumes(shards),
+            ClusterHappens::Resumed { open, .. } => self.resumed(open),
+            ClusterHappens::Mirror { look, .. } => self.mirrors(look),
+            ClusterHappens::Mirrored { stored, .. } => self.mirrored(stored),
+            ClusterHappens::Take { look, .. } => self.takes(look),
+            ClusterHappens::Taken { messages, .. } => self.taken(messages),
+            ClusterHappens::Speak { look, .. } => self.speaks(look),
+            ClusterHappens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
+            ClusterHappens::Forward { life, messages } => self.forwarded(life, messages),
+            ClusterHappens::DeviceMessage { message, .. } => self.forward_or_deliver(message),
+            ClusterHappens::Received { message, .. } => self.receive_notification(message),
+            ClusterHappens::Boot { server } => self.boot_among(server),
+            ClusterHappens::Link { machine } => self.link(machine),
+            ClusterHappens::Watch { watcher } => self.starts_watching(watcher),
+            ClusterHappens::TakenOver { trouble, shards } => self.check_taken_over(trouble, &shards),
+            ClusterHappens::Speaks { machine } => {
                 self.several.as_mut().unwrap().silent = None;
                 D::peace(self, machine);
             }
-            Happens::Last => self.everybody_buys(),
-            Happens::Buys => self.one_buys(),
-            Happens::Stops => self.is_stopped_by_staff(),
-            Happens::GoesOn { .. } => self.goes_on(),
-            Happens::Claim { .. } | Happens::Resume { .. } => {}
+            ClusterHappens::Last => self.everybody_buys(),
+            ClusterHappens::Buys => self.one_buys(),
+            ClusterHappens::Stops => self.is_stopped_by_staff(),
+            ClusterHappens::GoesOn { .. } => self.goes_on(),
+            ClusterHappens::Claim { .. } | ClusterHappens::Resume { .. } => {}
         }
     }
 }
 
-impl Happens {
+impl ClusterHappens {
     fn needs(&self) -> Needs {
         match self {
             Self::Heartbeat { life, .. }

@@ -13,7 +13,7 @@ use nyala_machines::device::forward::SentCommands;
 
 use super::super::devices::Devices;
 use super::super::world::{Happening, World};
-use super::happens::{Happens, Look};
+use super::happens::{ClusterHappens, Look};
 use super::notifications::Numbers;
 use super::outlet;
 use super::shards::DeviceMessageRow;
@@ -86,12 +86,12 @@ impl<D: Devices> World<D> {
     /// Starts its tasks.
     pub(super) fn member_begins(&mut self) {
         let life = self.server.life;
-        self.among(0, Happens::Heartbeat { life, number: 0 });
+        self.among(0, ClusterHappens::Heartbeat { life, number: 0 });
         let (reap_ms, take_ms, speak_ms, mirror_ms) = (self.up_to(300), self.up_to(300), self.up_to(300), self.up_to(1_000));
         self.after(reap_ms, Happening::Reap { life, round: 0 });
-        self.among(take_ms, Happens::Take { life, look: Look::Round });
-        self.among(speak_ms, Happens::Speak { life, look: Look::Round });
-        self.among(mirror_ms, Happens::Mirror { life, look: Look::Round });
+        self.among(take_ms, ClusterHappens::Take { life, look: Look::Round });
+        self.among(speak_ms, ClusterHappens::Speak { life, look: Look::Round });
+        self.among(mirror_ms, ClusterHappens::Mirror { life, look: Look::Round });
     }
 
     /// The fence of a change, as the actor sets it.
@@ -128,7 +128,7 @@ impl<D: Devices> World<D> {
         self.troubled && self.chance(TROUBLE)
     }
 
-    pub(super) fn again(&mut self, after_ms: u128, what: Happens) {
+    pub(super) fn again(&mut self, after_ms: u128, what: ClusterHappens) {
         if self.is_busy() {
             self.among(i64::try_from(after_ms).unwrap(), what);
         }
@@ -145,14 +145,14 @@ impl<D: Devices> World<D> {
         if self.fails() {
             return self.heartbeat_again(AGAIN_MS);
         }
-        self.among(WITHIN_MS, Happens::HeartbeatFails { life, number });
+        self.among(WITHIN_MS, ClusterHappens::HeartbeatFails { life, number });
         let shards = &mut self.several.as_mut().unwrap().shards;
         let seen = shards.heartbeat(node, now);
         let owned = shards.owned(node);
         let after_ms = self.heartbeat_ms();
         match seen.claims(owned.len()) {
-            Some(most) => self.among(after_ms, Happens::Claim { life, number, seen, most }),
-            None => self.among(after_ms, Happens::Learn { life, number, seen, owned }),
+            Some(most) => self.among(after_ms, ClusterHappens::Claim { life, number, seen, most }),
+            None => self.among(after_ms, ClusterHappens::Learn { life, number, seen, owned }),
         }
     }
 
@@ -161,7 +161,7 @@ impl<D: Devices> World<D> {
         let (life, node) = (self.server.life, self.me().node);
         let owned = self.several.as_ref().unwrap().shards.owned(node);
         let after_ms = self.heartbeat_ms();
-        self.among(after_ms, Happens::Learn { life, number, seen, owned });
+        self.among(after_ms, ClusterHappens::Learn { life, number, seen, owned });
     }
 
     pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[(Shard, i64)]) {
@@ -182,7 +182,7 @@ impl<D: Devices> World<D> {
             self.note("shards gained");
             let after_ms = self.lookup_ms();
             let shards = owned.iter().map(|(shard, _)| *shard).collect();
-            self.among(after_ms, Happens::Resume { life, shards });
+            self.among(after_ms, ClusterHappens::Resume { life, shards });
         }
         if is_over {
             return self.has_left();
@@ -206,7 +206,10 @@ impl<D: Devices> World<D> {
         member.ownership.release(shard);
         self.note("shard handed over");
         let after_ms = self.up_to(1);
-        self.among(after_ms, Happens::Give { node, shard, then: Box::new(Happens::HandOver { life, number, shards }) });
+        self.among(
+            after_ms,
+            ClusterHappens::Give { node, shard, then: Box::new(ClusterHappens::HandOver { life, number, shards }) },
+        );
     }
 
     /// The server opens a new connection. A statement that waits in the database continues to wait.
@@ -225,7 +228,7 @@ impl<D: Devices> World<D> {
         member.heartbeat += 1;
         let number = member.heartbeat;
         if self.is_busy() {
-            self.among(after_ms, Happens::Heartbeat { life, number });
+            self.among(after_ms, ClusterHappens::Heartbeat { life, number });
         }
     }
 

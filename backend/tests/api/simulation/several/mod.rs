@@ -25,13 +25,13 @@ use self::shards::Shards;
 use self::watchers::Watcher;
 use super::devices::Devices;
 use super::plain::Plain;
-use super::server::Server;
+use super::server::SimulatedServer;
 use super::store::SERVICES_S;
 use super::world::{Happening, MACHINES, World};
 
 pub use self::check::WORTH;
-pub use self::edges::{Case, Halt};
-pub use self::happens::Happens;
+pub use self::edges::{EdgeCase, Halt};
+pub use self::happens::ClusterHappens;
 
 /// How long faults are injected among several servers.
 const TROUBLE_MS: i64 = 3 * 60_000;
@@ -62,7 +62,7 @@ pub struct Several {
     without: Without,
     pub shards: Shards,
     /// All servers. The entry of the current one is a placeholder.
-    servers: Vec<Server>,
+    servers: Vec<SimulatedServer>,
     at: usize,
     lives: u32,
     /// The number of the server start to which each machine's device is connected.
@@ -109,7 +109,7 @@ impl World<Plain> {
         self.several = Some(Several {
             without,
             shards: Shards::new(),
-            servers: (0..servers).map(|_| Server::new(MACHINES)).collect(),
+            servers: (0..servers).map(|_| SimulatedServer::new(MACHINES)).collect(),
             at: 0,
             lives: 0,
             links: vec![None; MACHINES],
@@ -131,7 +131,7 @@ impl World<Plain> {
             self.enter(server);
             self.server.skew_ms = skew_ms;
             let after_ms = self.up_to(2_000);
-            self.among(after_ms, Happens::Boot { server });
+            self.among(after_ms, ClusterHappens::Boot { server });
         }
     }
 
@@ -139,12 +139,12 @@ impl World<Plain> {
     fn silence(&mut self, machine: usize, ms: i64) {
         self.devices.silence(machine);
         self.several.as_mut().unwrap().silent = Some(machine);
-        self.among(ms, Happens::Speaks { machine });
+        self.among(ms, ClusterHappens::Speaks { machine });
     }
 }
 
 impl<D: Devices> World<D> {
-    pub(super) fn among(&mut self, after_ms: i64, what: Happens) {
+    pub(super) fn among(&mut self, after_ms: i64, what: ClusterHappens) {
         self.after(after_ms, Happening::Several(what));
     }
 
@@ -174,7 +174,7 @@ impl<D: Devices> World<D> {
         self.several.as_ref().map_or(1, |several| several.servers.len())
     }
 
-    fn of(&self, server: usize) -> &Server {
+    fn of(&self, server: usize) -> &SimulatedServer {
         match &self.several {
             Some(several) if several.at != server => &several.servers[server],
             _ => &self.server,

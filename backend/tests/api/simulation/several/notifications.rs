@@ -15,7 +15,7 @@ use rand::Rng;
 
 use super::super::devices::Devices;
 use super::super::world::World;
-use super::happens::{Happens, Look};
+use super::happens::{ClusterHappens, Look};
 use super::outlet;
 
 /// Share of the histories without notifications.
@@ -107,7 +107,7 @@ impl<D: Devices> World<D> {
             }
             let longest_ms = if self.chance(LATE) { LATE_MS } else { WAY_MS };
             let after_ms = self.up_to(longest_ms);
-            self.among(after_ms, Happens::Received { life, message: Message { from, number, hint: hint.clone() } });
+            self.among(after_ms, ClusterHappens::Received { life, message: Message { from, number, hint: hint.clone() } });
         }
     }
 
@@ -136,9 +136,9 @@ impl<D: Devices> World<D> {
         if before.is_some_and(|before| number > before + 1) {
             self.note("notification missed");
             let (take_ms, mirror_ms, speak_ms) = (self.up_to(3), self.up_to(3), self.up_to(3));
-            self.among(take_ms, Happens::Take { life, look: Look::Once });
-            self.among(mirror_ms, Happens::Mirror { life, look: Look::Once });
-            self.among(speak_ms, Happens::Speak { life, look: Look::Once });
+            self.among(take_ms, ClusterHappens::Take { life, look: Look::Once });
+            self.among(mirror_ms, ClusterHappens::Mirror { life, look: Look::Once });
+            self.among(speak_ms, ClusterHappens::Speak { life, look: Look::Once });
         }
         match hint {
             Notification::Machine { machine, open } => self.look_at_machine(machine, open),
@@ -146,7 +146,7 @@ impl<D: Devices> World<D> {
                 let own = self.me().ownership.shards().unwrap();
                 if shards.iter().any(|shard| own.contains(shard)) {
                     let after_ms = self.up_to(3);
-                    self.among(after_ms, Happens::Take { life, look: Look::Once });
+                    self.among(after_ms, ClusterHappens::Take { life, look: Look::Once });
                 }
             }
         }
@@ -168,11 +168,11 @@ impl<D: Devices> World<D> {
         }
         if self.server.actors[machine].present {
             let after_ms = self.up_to(3);
-            self.among(after_ms, Happens::Mirror { life, look: Look::At(machine) });
+            self.among(after_ms, ClusterHappens::Mirror { life, look: Look::At(machine) });
         }
         if self.several.as_ref().unwrap().links[machine] == Some(life) {
             let after_ms = self.up_to(3);
-            self.among(after_ms, Happens::Speak { life, look: Look::At(machine) });
+            self.among(after_ms, ClusterHappens::Speak { life, look: Look::At(machine) });
         }
     }
 

@@ -7,7 +7,7 @@ use nyala_core::machine::CycleChange;
 
 use super::super::devices::Devices;
 use super::super::world::World;
-use super::Happens;
+use super::ClusterHappens;
 
 /// A last tick comes at most this long after the shown end: a replica waits for 150 ms before it finishes a run itself.
 const LAST_TICK_MS: i64 = 450;
@@ -42,7 +42,7 @@ impl<D: Devices> World<D> {
     pub(super) fn starts_watching(&mut self, watcher: usize) {
         let machine = self.several.as_ref().unwrap().watchers[watcher].machine;
         if !self.find_server() || self.several.as_ref().unwrap().frozen_until > self.now {
-            return self.nobody_there(Happens::Watch { watcher });
+            return self.nobody_there(ClusterHappens::Watch { watcher });
         }
         if !self.server.owns(machine)
             && !self.server.actors[machine].present

@@ -27,7 +27,7 @@ pub(super) fn body(shared: Arc<Shared>) -> impl Stream<Item = Result<Bytes, Erro
         ctx.add_stream(outlet);
         carrier
     };
-    Body { frames: WebsocketContext::with_factory(pending(), start).boxed_local(), shared, turn }
+    ResponseBody { frames: WebsocketContext::with_factory(pending(), start).boxed_local(), shared, turn }
 }
 
 impl Actor for Carrier {
@@ -67,13 +67,13 @@ impl Stream for Outlet {
     }
 }
 
-struct Body {
+struct ResponseBody {
     frames: LocalBoxStream<'static, Result<Bytes, Error>>,
     shared: Arc<Shared>,
     turn: Rc<Cell<bool>>,
 }
 
-impl Stream for Body {
+impl Stream for ResponseBody {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -92,7 +92,7 @@ impl Stream for Body {
     }
 }
 
-impl Drop for Body {
+impl Drop for ResponseBody {
     fn drop(&mut self) {
         self.shared.connection_ended();
     }

@@ -10,18 +10,18 @@ use crate::limits::Size;
 /// Frames in order.
 #[derive(Default)]
 pub(super) struct Frames {
-    queue: VecDeque<Queued>,
+    queue: VecDeque<QueuedMessage>,
     bytes: usize,
 }
 
-pub(super) struct Queued {
+pub(super) struct QueuedMessage {
     pub message: Message,
     pub bytes: usize,
     pub volatile: bool,
 }
 
 impl Frames {
-    pub fn push(&mut self, queued: Queued) {
+    pub fn push(&mut self, queued: QueuedMessage) {
         self.bytes += queued.bytes;
         self.queue.push_back(queued);
     }

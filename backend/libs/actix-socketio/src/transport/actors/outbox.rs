@@ -10,9 +10,9 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 
 use super::closer::ConnectionCloser;
-use super::frames::{Frames, Queued};
+use super::frames::{Frames, QueuedMessage};
 use super::reader::Inbox;
-use super::shared::{Seen, Shared};
+use super::shared::{QueueView, Shared};
 use crate::limits::{Limits, Size};
 use crate::session::Part;
 use crate::transport::SocketEvent;
@@ -58,7 +58,7 @@ pub(crate) struct Outbox {
     remote: Remote,
     gathered: RefCell<Frames>,
     /// The frames that waited at the last flush.
-    seen: Cell<Seen>,
+    seen: Cell<QueueView>,
     limits: Arc<Limits>,
 }
 
@@ -86,7 +86,7 @@ impl Outbox {
             Part::Binary(bytes) => WsMessage::Binary(bytes.clone()),
             Part::Pong(payload) => WsMessage::Pong(Bytes::copy_from_slice(payload)),
         };
-        self.gathered.borrow_mut().push(Queued { message, bytes: part.payload_len(), volatile });
+        self.gathered.borrow_mut().push(QueuedMessage { message, bytes: part.payload_len(), volatile });
     }
 
     /// Hands over the gathered frames.

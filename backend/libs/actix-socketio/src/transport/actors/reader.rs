@@ -19,12 +19,12 @@ use crate::transport::SocketEvent;
 use crate::transport::inbound::{Reader, Source};
 
 /// The client's bytes after its handshake.
-struct Body {
+struct ClientBytes {
     payload: Payload,
     shared: Arc<Shared>,
 }
 
-impl Source for Body {
+impl Source for ClientBytes {
     fn poll_bytes(&mut self, cx: &mut Context<'_>, buffer: &mut BytesMut) -> Poll<Option<usize>> {
         let Some(Ok(bytes)) = ready!(Pin::new(&mut self.payload).poll_next(cx)) else {
             return Poll::Ready(None);
@@ -41,7 +41,7 @@ impl Source for Body {
 /// Reads until the connection or the session ends, and no faster than the session takes messages: the rest stays in the kernel. After
 /// the payload is dropped, actix-http reads the rest and drops it.
 pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSender<SocketEvent>, max_payload: usize) {
-    let reader = Reader::new(Body { payload, shared: shared.clone() }, BytesMut::new(), max_payload);
+    let reader = Reader::new(ClientBytes { payload, shared: shared.clone() }, BytesMut::new(), max_payload);
     let mut feed = Some(Feed { reader, session });
     poll_fn(|cx| {
         let look = shared.look(cx);
@@ -61,7 +61,7 @@ pub(super) async fn read(shared: Arc<Shared>, payload: Payload, session: PollSen
 }
 
 struct Feed {
-    reader: Reader<Body>,
+    reader: Reader<ClientBytes>,
     session: PollSender<SocketEvent>,
 }
 

@@ -15,14 +15,14 @@ const MAX_TAKEN: usize = 16 * 1024;
 
 /// Locked briefly: once per event-loop turn by the session, and once per write by the carrier.
 pub(super) struct Shared {
-    state: Mutex<State>,
+    state: Mutex<CarrierState>,
     metrics: Arc<Metrics>,
     /// Exists as long as the connection.
     closer: Option<Weak<ConnectionCloser>>,
 }
 
 #[derive(Default)]
-struct State {
+struct CarrierState {
     waiting: Frames,
     pace: CarrierProgress,
     ending: Option<Ending>,
@@ -56,7 +56,7 @@ enum Ending {
 
 /// Waiting frames, as the session saw them last.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Seen {
+pub(super) struct QueueView {
     pub waiting: Size,
     /// Bytes of the first frame.
     pub first: usize,
@@ -91,12 +91,12 @@ impl Shared {
         &self.metrics
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, CarrierState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Called by the session: hands over the gathered frames.
-    pub fn hand_over(&self, gathered: &mut Frames) -> Seen {
+    pub fn hand_over(&self, gathered: &mut Frames) -> QueueView {
         let mut state = self.state();
         state.waiting.append(gathered);
         match state.pace {
@@ -108,7 +108,7 @@ impl Shared {
         if state.connection_ended {
             state.waiting = Frames::default();
         }
-        Seen {
+        QueueView {
             waiting: state.waiting.size(),
             first: state.waiting.first().unwrap_or_default(),
             blocked: state.pace == CarrierProgress::Blocked,
@@ -203,7 +203,7 @@ impl Shared {
         }
     }
 
-    fn drop_volatile(&self, state: &mut State) {
+    fn drop_volatile(&self, state: &mut CarrierState) {
         self.metrics.frames_dropped.add(state.waiting.drop_volatile());
     }
 }

@@ -6,7 +6,7 @@ use nyala_core::domain::address::Address;
 use nyala_core::domain::id::{DeviceKeyId, MachineId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_mqtt::Limits;
-use nyala_mqtt::server::Connection;
+use nyala_mqtt::server::ServerConnection;
 
 use super::shared::ConnectionPermit;
 use crate::device::mqtt::conversation::ConnectionId;
@@ -18,7 +18,7 @@ pub const MAX_WAITING: usize = 4 * 1024;
 #[derive(Debug)]
 pub struct DeviceConnection {
     pub socket: Socket,
-    pub mqtt: Connection,
+    pub mqtt: ServerConnection,
     /// Bytes to be sent.
     pub out: Vec<u8>,
     pub id: ConnectionId,
@@ -89,7 +89,7 @@ impl DeviceConnection {
     ) -> Self {
         Self {
             socket,
-            mqtt: Connection::new(Limits::default()),
+            mqtt: ServerConnection::new(Limits::default()),
             out: Vec::new(),
             id,
             from,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mio::{Registry, Token};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_mqtt::server::Event;
+use nyala_mqtt::server::ServerEvent;
 use slab::Slab;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -237,14 +237,14 @@ impl Thread {
         }
     }
 
-    fn event(&mut self, key: SlotKey, event: Event, now: Timestamp) {
+    fn event(&mut self, key: SlotKey, event: ServerEvent, now: Timestamp) {
         match event {
-            Event::Connect(connect) => self.on_connect(key, &connect, now),
-            Event::Publish(publish) => self.published(key, &publish, now),
-            Event::Subscribe(subscribe) => self.subscribed(key, &subscribe, now),
-            Event::Unsubscribe(unsubscribe) => self.unsubscribed(key, &unsubscribe, now),
-            Event::Acknowledged(_) | Event::Ping => self.alive(key, now),
-            Event::Disconnect => self.doom(key, None),
+            ServerEvent::Connect(connect) => self.on_connect(key, &connect, now),
+            ServerEvent::Publish(publish) => self.published(key, &publish, now),
+            ServerEvent::Subscribe(subscribe) => self.subscribed(key, &subscribe, now),
+            ServerEvent::Unsubscribe(unsubscribe) => self.unsubscribed(key, &unsubscribe, now),
+            ServerEvent::Acknowledged(_) | ServerEvent::Ping => self.alive(key, now),
+            ServerEvent::Disconnect => self.doom(key, None),
         }
     }
 
