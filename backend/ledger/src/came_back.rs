@@ -37,9 +37,9 @@ pub use __usable_again as usable_again;
 macro_rules! __expired_anew {
     ($now:literal, $amount:literal) => {
         concat!(
-            "q.jenis_emoney = 1 AND q.masa_aktif < ",
-            $now,
-            "::TIMESTAMPTZ AND ",
+            "NOT ",
+            $crate::expiry::is_good!($now),
+            " AND ",
             $amount,
             " > 0 AND (q.kembali_at IS NULL OR q.topup_at >= q.kembali_at)"
         )

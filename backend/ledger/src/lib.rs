@@ -5,6 +5,7 @@ pub mod bulk_topup;
 pub mod came_back;
 pub mod cash;
 pub mod error;
+pub mod expiry;
 pub mod facts;
 pub mod purchase;
 pub mod push_queue;

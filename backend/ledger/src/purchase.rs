@@ -17,16 +17,20 @@ use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::came_back::usable_again;
+use super::expiry::is_good;
 use crate::push_queue::{queue_back, queue_end};
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
 /// wallet.
-pub const HOLD: &str = "
+pub const HOLD: &str = concat!(
+    "
 WITH m AS (
     UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas AND jalan_cmd_id IS NULL RETURNING epoch
 ), w AS (
-    SELECT idcustomer FROM quota_emoney WHERE idcustomer = $3 AND (jenis_emoney = 2 OR masa_aktif >= $10)
+    SELECT q.idcustomer FROM quota_emoney q WHERE q.idcustomer = $3 AND ",
+    is_good!("$10"),
+    "
 ), n AS (
     INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM m, w
 ), t AS (
@@ -41,7 +45,8 @@ WITH m AS (
     SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
     FROM t, q, akun r WHERE r.idoutlet = $6 AND r.jenis = 'R'
 )
-SELECT t.id, m.epoch FROM t, m";
+SELECT t.id, m.epoch FROM t, m"
+);
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_TTL_MS` later.
 pub async fn hold(

@@ -66,7 +66,7 @@ fn read(row: &Row) -> Result<Refundable, LedgerError> {
 
 /// Money that came back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GivenBack {
+pub struct Refunded {
     /// The row of `ledger_transfer`.
     pub entry: i64,
     /// The row of `snap_transaksi`.
@@ -100,19 +100,19 @@ pub async fn refund(
     refundable: &Refundable,
     nominal: i64,
     grounds: Grounds<'_>,
-) -> Result<GivenBack, LedgerError> {
+) -> Result<Refunded, LedgerError> {
     if nominal > refundable.left {
         return Err(LedgerError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }
-    give_back(tx, refundable, Way::Refund, nominal, grounds).await
+    issue(tx, refundable, Way::Refund, nominal, grounds).await
 }
 
 /// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
-pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<GivenBack, LedgerError> {
+pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grounds<'_>) -> Result<Refunded, LedgerError> {
     if refundable.deleted {
         return Err(LedgerError::Conflict("transaksi ini sudah dihapus"));
     }
-    give_back(tx, refundable, Way::Deletion, refundable.left, grounds).await
+    issue(tx, refundable, Way::Deletion, refundable.left, grounds).await
 }
 
 /// The money goes back the way it came: from where the post put it into the wallet that paid.
@@ -139,13 +139,13 @@ const GIVE_BACK: &str = concat!(
     SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global, m.idoutlet FROM movement m JOIN wallet w USING (idcustomer)"
 );
 
-async fn give_back(
+async fn issue(
     tx: &Transaction<'_>,
     refundable: &Refundable,
     way: Way,
     amount: i64,
     grounds: Grounds<'_>,
-) -> Result<GivenBack, LedgerError> {
+) -> Result<Refunded, LedgerError> {
     let kind = match way {
         Way::Deletion => "hapus",
         Way::Refund => "refund",
@@ -156,7 +156,7 @@ async fn give_back(
         .await?
         .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
     let usable_until = came_back::usable_until(tx, row.get(1), grounds.now).await?.map(|(until, _)| until);
-    Ok(GivenBack {
+    Ok(Refunded {
         usable_until,
         entry: row.get(0),
         usage: refundable.id,

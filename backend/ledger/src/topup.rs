@@ -2,6 +2,7 @@
 
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::error::DomainError;
+use nyala_core::domain::expiry::has_expired;
 use nyala_core::domain::id::{CustomerId, OutletId, OwnerId, PackageId, ShiftId, TopUpId, WalletId};
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
@@ -85,7 +86,7 @@ impl Account {
         use AccountKind::{Expiring, Lasting, Plain};
         match (self.kind, sold) {
             _ if self.fresh => Ok(sold),
-            (Expiring { masa_aktif }, Plain) if masa_aktif < now => Err(EXPIRED),
+            (Expiring { masa_aktif }, Plain) if has_expired(masa_aktif, now) => Err(EXPIRED),
             (Expiring { .. }, Plain) => Ok(self.kind),
             (Expiring { masa_aktif: before }, Expiring { masa_aktif }) => Ok(Expiring { masa_aktif: before.max(masa_aktif) }),
             (Lasting | Plain, Lasting | Plain) => Ok(Lasting),

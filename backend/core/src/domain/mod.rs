@@ -7,6 +7,7 @@ pub mod cookie;
 pub mod cursor;
 pub mod driver_kind;
 pub mod error;
+pub mod expiry;
 pub mod id;
 pub mod machine_code;
 pub mod name;

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, MachineFacts, Order, ServiceFacts};
 use super::state::PurchaseState;
+use crate::domain::expiry::has_expired;
 use crate::domain::id::PurchaseId;
 use crate::domain::timestamp::Timestamp;
 
@@ -98,7 +99,8 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     if machine.busy {
         return Decision::Refused(Refusal::MachineBusy);
     }
-    let enough =
-        epay.wallet.is_some_and(|wallet| wallet.expires_at.is_none_or(|at| at >= now) && wallet.balance >= service.price);
+    let enough = epay
+        .wallet
+        .is_some_and(|wallet| !wallet.expires_at.is_some_and(|at| has_expired(at, now)) && wallet.balance >= service.price);
     if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
 }

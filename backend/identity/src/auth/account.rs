@@ -16,7 +16,7 @@ pub async fn registered(auth: &Auth, telp: &Telp, address: Address, reveals: boo
     limits.take(address, auth.store.now())?;
     let found = is_registered(auth, telp).await;
     if !matches!(found, Ok(found) if found == reveals) {
-        limits.give_back_try(address);
+        limits.refund_take(address);
     }
     found
 }

@@ -34,9 +34,9 @@ struct FailedCodes {
     sites: SlidingWindow<u64, ()>,
 }
 
-/// An attempt that counts as failed until it is released.
+/// An attempt that counts as failed until it is refunded.
 #[derive(Debug)]
-#[must_use = "the try of a right code is given back"]
+#[must_use = "the attempt of a right code is refunded"]
 pub struct CodeTry {
     address: Address,
     id: u64,
@@ -71,8 +71,8 @@ impl CodeLimits {
         Ok(CodeTry { address, id: failed.addresses.add(address, (), now), site })
     }
 
-    /// Releases the attempt: the code was right, or was not compared.
-    pub fn give_back(&self, tried: &CodeTry) {
+    /// The attempt does not count after all: the code was right, or was not compared.
+    pub fn refund(&self, tried: &CodeTry) {
         let mut failed = self.lock();
         failed.addresses.refund(&tried.address, tried.id);
         if let Some((site, id)) = tried.site {
@@ -122,7 +122,7 @@ mod tests {
             for _ in 0..10 {
                 let tried = limits.reserve(address, at(0)).unwrap();
                 limits.reserve(address, at(0)).unwrap_err();
-                limits.give_back(&tried);
+                limits.refund(&tried);
             }
         }
     }

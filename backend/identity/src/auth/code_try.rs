@@ -76,7 +76,7 @@ async fn strangers_try(
         reset.wrong(auth.store.now());
     }
     if matches!(tried, Ok(Tried::Right(_)) | Err(_)) {
-        auth.code_limits.give_back(&attempt);
+        auth.code_limits.refund(&attempt);
     }
     tried
 }

@@ -1,6 +1,7 @@
 //! Order in which passwords are hashed. Each requester has its own lane (`Line`), and the lanes of one place in the network form a group
 //! (`line`). Groups take turns, and in each group its lanes do. A requester that sends many passwords waits for its own; the others wait
 //! for one job of each. Places are limited per group too, so more lanes bring no more places than their addresses have.
+//! It is no pool (`actix_socketio::host::fair_pool`): its places are served in turns, and a job leaves it to be done.
 
 use std::collections::{HashMap, VecDeque};
 

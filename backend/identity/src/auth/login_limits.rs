@@ -16,7 +16,7 @@ use super::known_phone::KnownPhone;
 
 const WINDOW_MS: i64 = 15 * 60 * 1000;
 /// Wrong passwords that are remembered, about 60 MiB: 290 a second for a quarter of an hour, more than most servers hash. The memory
-/// includes as many attempts that were released; those evict no wrong one.
+/// includes as many attempts that were refunded; those evict no wrong one.
 const MAX_FAILED: usize = 1 << 18;
 
 /// Who enters a password.
@@ -30,9 +30,9 @@ pub enum Who {
     },
 }
 
-/// An attempt that counts as wrong until it is released.
+/// An attempt that counts as wrong until it is refunded.
 #[derive(Debug)]
-#[must_use = "a right password is given back"]
+#[must_use = "the attempt of a right password is refunded"]
 pub struct LoginAttempt {
     who: Who,
     id: u64,
@@ -109,14 +109,14 @@ impl LoginLimits {
         Ok(LoginAttempt { who, id })
     }
 
-    /// Releases the attempt: the password was right, or was not compared.
-    pub fn give_back(&self, attempt: &LoginAttempt) {
+    /// The attempt does not count after all: the password was right, or was not compared.
+    pub fn refund(&self, attempt: &LoginAttempt) {
         let mut failed = self.lock();
         match &attempt.who {
             Who::Phone(phone) => failed.phones.refund(phone, attempt.id),
             Who::Stranger { number, address } => {
                 failed.numbers.refund(number, attempt.id);
-                failed.addresses.give_back(*address);
+                failed.addresses.refund(*address);
             }
         }
     }
@@ -132,9 +132,9 @@ impl LoginLimits {
         Ok(())
     }
 
-    /// Releases it: the answer revealed nothing.
-    pub fn give_back_try(&self, address: Address) {
-        self.lock().addresses.give_back(address);
+    /// What [`LoginLimits::take`] took does not count after all: the answer revealed nothing.
+    pub fn refund_take(&self, address: Address) {
+        self.lock().addresses.refund(address);
     }
 
     /// Removes the wrong attempts at a number that has a new password: they no longer matter.
@@ -195,7 +195,7 @@ impl AddressTries {
         }
     }
 
-    fn give_back(&mut self, address: Address) {
+    fn refund(&mut self, address: Address) {
         self.addresses.refund(address);
         if let Some(site) = address.site() {
             self.sites.refund(site);
@@ -283,7 +283,7 @@ mod tests {
             for _ in 0..10 {
                 let attempt = limits.reserve(who.clone(), at(0)).unwrap();
                 limits.reserve(who.clone(), at(0)).unwrap_err();
-                limits.give_back(&attempt);
+                limits.refund(&attempt);
             }
         }
     }
@@ -295,7 +295,7 @@ mod tests {
         let own = stranger("812", 1);
         for _ in 0..MAX_FAILED {
             let attempt = limits.reserve(own.clone(), at(1)).unwrap();
-            limits.give_back(&attempt);
+            limits.refund(&attempt);
         }
         assert_eq!(wrong(&limits, stranger("811", 1), 1_000), 899);
     }

@@ -180,7 +180,7 @@ async fn give_back(
     idcustomer: WalletId,
     amount: i64,
     now: Timestamp,
-) -> Result<refund::GivenBack, nyala_web::http::error::AppError> {
+) -> Result<refund::Refunded, nyala_web::http::error::AppError> {
     let visible = Visible { wallet: Some(idcustomer), ..Visible::default() };
     let use_ = refund::lock(tx, receipt, visible).await?;
     Ok(refund(tx, &use_, amount, Grounds { principal: "uji", reason: "uji", now }).await?)

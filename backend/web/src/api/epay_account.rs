@@ -10,13 +10,13 @@ use crate::http::error::AppError;
 
 /// The query whose rows `AkunEpay::from_rows` reads; the tail selects and orders them.
 macro_rules! epay_sql {
-    ($tail:literal) => {
+    ($($tail:tt)+) => {
         concat!(
             "SELECT c.idcustomer, g.nama_awal || ' ' || g.nama_akhir, c.owner_idowner, o.idoutlet, o.nama, o.kota, o.latitude, \
              o.longitude, c.created_at, q.saldo, q.jenis_emoney, q.masa_aktif, q.updated_at \
              FROM customer c JOIN customer_global g ON g.id = c.id_customer_global LEFT JOIN outlet o ON o.idoutlet = c.idoutlet \
              LEFT JOIN quota_emoney q ON q.idcustomer = c.idcustomer ",
-            $tail
+            $($tail)+
         )
     };
 }

@@ -62,7 +62,7 @@ pub async fn login(
     let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), store.now())?;
     let right = is_right((&auth, &store), requester.line(known_as), &password, &account).await;
     if !matches!(right, Ok(false)) {
-        limits.give_back(&attempt);
+        limits.refund(&attempt);
     }
     if right? { logged_in(&auth, &http, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
 }

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::OwnerId;
+use nyala_ledger::expiry::is_good;
 use nyala_store::db::Store;
 
 use crate::api::auth::customer::Customer;
@@ -12,7 +13,9 @@ use crate::http::error::AppError;
 /// Usable (docs/product.md §5): an outlet, a balance, and no expiry that has passed.
 const USABLE: &str = epay_sql!(
     "WHERE c.id_customer_global = $1 AND c.owner_idowner = $2 AND o.idoutlet IS NOT NULL AND q.saldo > 0 \
-     AND (q.jenis_emoney = 2 OR q.masa_aktif >= $3) ORDER BY c.idcustomer"
+     AND ",
+    is_good!("$3"),
+    " ORDER BY c.idcustomer"
 );
 
 /// The usable accounts at one owner, oldest first; an empty list without one.

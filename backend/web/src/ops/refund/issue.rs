@@ -12,7 +12,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
 use nyala_identity::staff::approval::Act;
 use nyala_ledger::refund as ledger;
-use nyala_ledger::refund::{GivenBack, Grounds, Visible};
+use nyala_ledger::refund::{Grounds, Refunded, Visible};
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,7 @@ impl Issue<'_> {
                     Amount::Part(nominal) => ledger::refund(tx, &refundable, nominal, grounds).await?,
                     Amount::Rest => ledger::delete(tx, &refundable, grounds).await?,
                 };
-                let GivenBack { id_customer_global, idcustomer, balance, .. } = refunded;
+                let Refunded { id_customer_global, idcustomer, balance, .. } = refunded;
                 moved = Some(Moved { id_customer_global, idcustomer, balance, cause });
                 record(tx, name, receipt, refunded, grounds, approver).await
             })
@@ -193,12 +193,11 @@ async fn record(
     tx: &Transaction<'_>,
     action: &'static str,
     receipt: &ReceiptNumber,
-    refunded: GivenBack,
+    refunded: Refunded,
     grounds: Grounds<'_>,
     approver: Option<StaffId>,
 ) -> Result<MoneyBack, AppError> {
-    let GivenBack { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, usable_until, .. } =
-        refunded;
+    let Refunded { entry: entri, usage, idcustomer, idoutlet, amount: jumlah, balance: saldo_akhir, usable_until, .. } = refunded;
     let content = json!({
         "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
         "masa_aktif": usable_until.map(Timestamp::ms),

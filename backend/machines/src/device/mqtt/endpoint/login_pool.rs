@@ -2,6 +2,9 @@
 //! the address with the most connections makes room. No address has a fixed number of places: all machines of an outlet share one
 //! address.
 //!
+//! It is not `FairPool` of actix-socketio, whose largest holder always loses its oldest item. Here the newest one goes, so that a device that
+//! is slow to log in survives a flood; holders count in two levels; and among equals only a stale connection makes room.
+//!
 //! Addresses count twice: separately (IPv4, or the /64 of an IPv6 one), and together with their network (the /48 of an IPv6 one).
 
 use std::collections::{BTreeMap, HashMap};
