@@ -80,7 +80,7 @@ test('a day at the till: pairing, shift, sales, a dead network, a void, and the 
   expect(new Set(keys).size).toBe(1)
   await page.unroute('**/ops/v1/topup')
 
-  // A void by a cashier needs a supervisor's PIN, and the money goes back.
+  // A reversal by a cashier needs a supervisor's PIN, and the money goes back.
   await page.getByRole('link', { name: 'Transaksi' }).click()
   await page
     .getByRole('button', { name: /Rp 20\.000/ })

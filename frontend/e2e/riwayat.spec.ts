@@ -147,7 +147,7 @@ test('an entry of another kind that is gone, and one that cannot be fetched', as
 
 test('a top-up that was taken back, with its detail', async ({ page }) => {
   const { world, customer } = await shop()
-  await withVoid(page, world)
+  await withReversal(page, world)
   await openAs(page, customer, '/riwayatPage')
   await expect(rows(page)).toHaveCount(2)
   await expect(rows(page).nth(0)).toContainText(/Pembatalan Top-Up.*-Rp 100\.000/)
@@ -176,13 +176,20 @@ test('a top-up that was taken back, with its detail', async ({ page }) => {
 })
 
 /** From now on the server's list starts with a reversed top-up, which has a detail. */
-async function withVoid(page: Page, { outlet }: World): Promise<void> {
+async function withReversal(page: Page, { outlet }: World): Promise<void> {
   const date = '2026-11-20T11:05:00Z'
-  const ofVoid = { ref_id: '42', ref_type: 'pembelian_emoney_batal', entri: 1, date, outlet, value: -100_000 }
+  const ofReversal = {
+    ref_id: '42',
+    ref_type: 'pembelian_emoney_batal',
+    entri: 1,
+    date,
+    outlet,
+    value: -100_000,
+  }
   await page.route('**/list_history', async (route) => {
     const response = await route.fetch()
     const json = await response.json()
-    json.data.history_data = [ofVoid, ...(json.data.history_data ?? [])]
+    json.data.history_data = [ofReversal, ...(json.data.history_data ?? [])]
     json.data.returned += 1
     await route.fulfill({ response, json })
   })

@@ -16,7 +16,7 @@ pub enum CashKind<'a> {
         idpembelian_emoney: TopUpId,
     },
     /// The cash of a top-up that was taken back.
-    Void {
+    Reversal {
         idpembelian_emoney: TopUpId,
     },
     In {
@@ -36,7 +36,7 @@ impl<'a> CashKind<'a> {
         match self {
             Self::Float => "modal",
             Self::TopUp { .. } => "topup",
-            Self::Void { .. } => "batal",
+            Self::Reversal { .. } => "batal",
             Self::In { .. } => "masuk",
             Self::Out { .. } => "keluar",
             Self::Deposit { .. } => "setor",
@@ -45,7 +45,7 @@ impl<'a> CashKind<'a> {
 
     const fn top_up(self) -> Option<TopUpId> {
         match self {
-            Self::TopUp { idpembelian_emoney } | Self::Void { idpembelian_emoney } => Some(idpembelian_emoney),
+            Self::TopUp { idpembelian_emoney } | Self::Reversal { idpembelian_emoney } => Some(idpembelian_emoney),
             Self::Float | Self::In { .. } | Self::Out { .. } | Self::Deposit { .. } => None,
         }
     }
@@ -53,7 +53,7 @@ impl<'a> CashKind<'a> {
     const fn reason(self) -> Option<&'a str> {
         match self {
             Self::In { reason } | Self::Out { reason } | Self::Deposit { reason } => Some(reason),
-            Self::Float | Self::TopUp { .. } | Self::Void { .. } => None,
+            Self::Float | Self::TopUp { .. } | Self::Reversal { .. } => None,
         }
     }
 }

@@ -10,6 +10,6 @@ pub mod facts;
 pub mod purchase;
 pub mod push_queue;
 pub mod refund;
+pub mod reversal;
 pub mod shift;
 pub mod topup;
-pub mod void;

@@ -21,7 +21,7 @@ pub enum Cause {
     /// The machine did not start and the money is back.
     NotStarted,
     /// A till took a top-up back.
-    TopUpVoided,
+    TopUpReversed,
 }
 
 impl Cause {
@@ -30,7 +30,7 @@ impl Cause {
             Self::Ended => "selesai",
             Self::Waits => "menunggu",
             Self::NotStarted => "gagal",
-            Self::TopUpVoided => "topup_batal",
+            Self::TopUpReversed => "topup_batal",
         }
     }
 
@@ -38,7 +38,7 @@ impl Cause {
     pub const fn after_ms(self) -> i64 {
         match self {
             Self::Waits => REMIND_AFTER_MS,
-            Self::Ended | Self::NotStarted | Self::TopUpVoided => 0,
+            Self::Ended | Self::NotStarted | Self::TopUpReversed => 0,
         }
     }
 }
@@ -46,7 +46,7 @@ impl Cause {
 impl<'a> FromSql<'a> for Cause {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         let text = <&str>::from_sql(ty, raw)?;
-        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpVoided].into_iter();
+        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed].into_iter();
         all.find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
     }
     accepts!(TEXT);

@@ -147,7 +147,7 @@ impl Package {
 }
 
 /// How long anybody but an owner may take a top-up back.
-pub const VOID_WITHIN_MS: i64 = 30 * 60 * 1000;
+pub const REVERSE_WITHIN_MS: i64 = 30 * 60 * 1000;
 /// A sale of the same amount to the same customer at the same outlet within this time counts as a mistake until it is confirmed.
 const TWIN_WITHIN_MS: i64 = 60 * 1000;
 /// Sales of a kasir without a supervisor's yes count together for this long.

@@ -8,7 +8,7 @@ pub enum Cause {
     #[serde(rename = "topup")]
     TopUp,
     #[serde(rename = "batal")]
-    Void,
+    Reversal,
     #[serde(rename = "refund")]
     Refund,
     #[serde(rename = "hapus")]

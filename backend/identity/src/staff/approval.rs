@@ -24,19 +24,19 @@ pub struct Act {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ActKind {
     TopUp,
-    Void,
+    Reversal,
     Refund,
     Delete,
     Cash,
 }
 
 impl ActKind {
-    const ALL: [Self; 5] = [Self::TopUp, Self::Void, Self::Refund, Self::Delete, Self::Cash];
+    const ALL: [Self; 5] = [Self::TopUp, Self::Reversal, Self::Refund, Self::Delete, Self::Cash];
 
     const fn as_str(self) -> &'static str {
         match self {
             Self::TopUp => "topup",
-            Self::Void => "batal",
+            Self::Reversal => "batal",
             Self::Refund => "refund",
             Self::Delete => "hapus",
             Self::Cash => "kas",
@@ -53,8 +53,8 @@ impl Act {
         Self::new(ActKind::TopUp, format_args!("{id_customer_global}:{nominal}"))
     }
 
-    pub fn void(idpembelian_emoney: TopUpId) -> Self {
-        Self::new(ActKind::Void, idpembelian_emoney)
+    pub fn reversal(idpembelian_emoney: TopUpId) -> Self {
+        Self::new(ActKind::Reversal, idpembelian_emoney)
     }
 
     pub fn refund(receipt: &str, idcustomer: WalletId, nominal: i64) -> Self {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_requested_act_equals_the_performed_one() {
         assert_eq!(Act::read("topup", "7:1500000"), Some(Act::top_up(CustomerId::new(7), 1_500_000)));
-        assert_eq!(Act::read("batal", "12"), Some(Act::void(TopUpId::new(12))));
+        assert_eq!(Act::read("batal", "12"), Some(Act::reversal(TopUpId::new(12))));
         assert_eq!(
             Act::read("refund", "SLF261120180530123:4:5000"),
             Some(Act::refund("SLF261120180530123", WalletId::new(4), 5_000))

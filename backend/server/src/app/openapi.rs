@@ -89,7 +89,7 @@ use nyala_web::security_txt;
         ops::topup::sell::topup,
         ops::topup::list::topup_list,
         ops::topup::list::topup_one,
-        ops::topup::void::topup_batal,
+        ops::topup::reverse::topup_batal,
         ops::refund::list::pemakaian,
         ops::refund::issue::hapus,
         ops::refund::issue::refund,

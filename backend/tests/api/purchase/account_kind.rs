@@ -1,4 +1,4 @@
-//! The kind and the expiry of an account, set by top-ups that are not voided and by refunds (docs/contract.md §4).
+//! The kind and the expiry of an account, set by top-ups that are not reversed and by refunds (docs/contract.md §4).
 
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
@@ -46,7 +46,7 @@ impl KindShop {
         self.app.ops(&self.boss, "topup", body).await.ok()["idpembelian_emoney"].as_str().unwrap().to_owned()
     }
 
-    async fn void(&self, id: &str) {
+    async fn reverse(&self, id: &str) {
         self.app.ops(&self.boss, &format!("topup/{id}/batal"), &json!({"alasan": "salah"})).await.ok();
     }
 
@@ -71,20 +71,20 @@ const OTHER_KIND: &str = "rekening E-Pay di outlet itu berjenis lain";
 const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku";
 
 #[actix_web::test]
-async fn a_void_takes_back_the_expiry_too() {
+async fn a_reversal_takes_back_the_expiry_too() {
     let shop = KindShop::open().await;
     let first = shop.in_days(1);
     shop.sell(&shop.dated(50_000, 1)).await;
     shop.app.advance_s(2 * DAY_MS / 1000);
     let revived = shop.sell(&shop.dated(1, 365)).await;
     assert_eq!(shop.kind().await, (1, Some(shop.in_days(365))));
-    shop.void(&revived).await;
+    shop.reverse(&revived).await;
     assert_eq!(shop.kind().await, (1, Some(first)));
-    // The top-up in between is not voided and counts.
+    // The top-up in between is not reversed and counts.
     let (between, later) = (shop.in_days(30), shop.dated(1_000, 60));
     shop.sell(&shop.dated(1_000, 30)).await;
     let later = shop.sell(&later).await;
-    shop.void(&later).await;
+    shop.reverse(&later).await;
     assert_eq!(shop.kind().await, (1, Some(between)));
     shop.app.assert_no_violation().await;
 }
@@ -93,14 +93,14 @@ async fn a_void_takes_back_the_expiry_too() {
 async fn an_account_in_which_nothing_stands_takes_the_kind_of_the_next() {
     let shop = KindShop::open().await;
     let wrong = shop.sell(&shop.dated(10_000, 365)).await;
-    shop.void(&wrong).await;
+    shop.reverse(&wrong).await;
     let plain = shop.app.ops(&shop.kasir, "topup", &shop.sale(20_000)).await.ok();
     assert_eq!(shop.kind().await, (2, None));
     shop.app.ops(&shop.boss, "topup", &shop.dated(1_000, 1)).await.expect(409, OTHER_KIND);
-    shop.void(plain["idpembelian_emoney"].as_str().unwrap()).await;
+    shop.reverse(plain["idpembelian_emoney"].as_str().unwrap()).await;
     let until = shop.in_days(3);
     shop.sell(&shop.dated(1_000, 3)).await;
-    assert_eq!(shop.kind().await, (1, Some(until)), "nothing is left of the one that was voided");
+    assert_eq!(shop.kind().await, (1, Some(until)), "nothing is left of the one that was reversed");
     shop.app.assert_no_violation().await;
 }
 
@@ -114,9 +114,9 @@ async fn what_top_ups_of_before_gave_stays() {
     shop.app.db.batch_execute("UPDATE pembelian_emoney SET jenis_emoney = NULL, masa_aktif = NULL; UPDATE quota_emoney SET jenis_dulu = NULL, masa_aktif_dulu = NULL, topup_at = NULL").await.unwrap();
     let far = shop.sell(&shop.dated(1_000, 50)).await;
     let farther = shop.sell(&shop.dated(1_000, 90)).await;
-    shop.void(&farther).await;
+    shop.reverse(&farther).await;
     assert_eq!(shop.kind().await, (1, Some(shop.in_days(50))));
-    shop.void(&far).await;
+    shop.reverse(&far).await;
     assert_eq!(shop.kind().await, (1, Some(had.ms())), "of customer {siti}");
 }
 

@@ -236,7 +236,7 @@ async fn balances_are_the_sum_of_what_happened() {
 
 /// The first to commit gets the money, which is there only once.
 #[actix_web::test]
-async fn a_void_a_second_one_and_a_hold_at_once() {
+async fn a_reversal_a_second_one_and_a_hold_at_once() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;

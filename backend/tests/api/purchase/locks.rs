@@ -154,7 +154,7 @@ async fn a_post_behind_a_lock_is_made_once() {
 }
 
 #[actix_web::test]
-async fn a_void_behind_a_lock_is_made_once() {
+async fn a_reversal_behind_a_lock_is_made_once() {
     let till = OneMachineShop::open(600).await;
     till.decided_behind_a_lock(Mode::Refuse, "REFUSED").await;
     till.app.buy(&till.siti, &till.order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");

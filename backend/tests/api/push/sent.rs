@@ -102,9 +102,9 @@ async fn a_reversed_top_up_is_pushed() {
     let phone = service.browser("phone");
     app.subscribe(&siti, &phone).await.ok();
     let sold = app.ops(&key, "topup", &json!({"telp": TELP, "idoutlet": outlet.idoutlet, "nominal": PRICE})).await.ok();
-    let void = format!("topup/{}/batal", sold["idpembelian_emoney"].as_str().unwrap());
-    app.ops(&key, &void, &json!({"alasan": "salah orang"})).await.ok();
-    app.ops(&key, &void, &json!({"alasan": "salah orang"})).await.expect(409, "top-up sudah dibatalkan");
+    let reversal = format!("topup/{}/batal", sold["idpembelian_emoney"].as_str().unwrap());
+    app.ops(&key, &reversal, &json!({"alasan": "salah orang"})).await.ok();
+    app.ops(&key, &reversal, &json!({"alasan": "salah orang"})).await.expect(409, "top-up sudah dibatalkan");
     let told = phone.open(&service.until(1).await);
     assert_eq!(
         (&told["judul"], &told["isi"], &told["tuju"]),

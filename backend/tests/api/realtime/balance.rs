@@ -22,10 +22,10 @@ async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() 
     let made = app.ops(&key, "topup", &body).await.ok();
     let idcustomer = made["idcustomer"].as_i64().unwrap();
     let wrong = app.ops(&key, "topup", &json!({"telp": siti.telp, "idoutlet": outlet.idoutlet, "nominal": 7_000})).await.ok();
-    let void = format!("topup/{}/batal", wrong["idpembelian_emoney"].as_str().unwrap());
-    app.ops(&key, &void, &json!({"alasan": "salah"})).await.ok();
+    let reversal = format!("topup/{}/batal", wrong["idpembelian_emoney"].as_str().unwrap());
+    app.ops(&key, &reversal, &json!({"alasan": "salah"})).await.ok();
     // A refusal changes no balance and sends no event.
-    app.ops(&key, &void, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
+    app.ops(&key, &reversal, &json!({"alasan": "salah"})).await.expect(409, "top-up sudah dibatalkan");
     let idakun = app.insert("SELECT idakun FROM quota_emoney WHERE idcustomer = $1", &[&idcustomer]).await;
     let epay =
         crate::support::arrange::Epay { idcustomer: WalletId::new(idcustomer), id_customer_global: siti.id, outlet, idakun };

@@ -74,7 +74,7 @@ async fn other_customers_and_other_outlets_count_for_themselves() {
 }
 
 #[actix_web::test]
-async fn what_was_voided_does_not_count_and_what_a_program_sold_does() {
+async fn what_was_reversed_does_not_count_and_what_a_program_sold_does() {
     let counter = counter().await;
     let Counter { app, outlet, rina, .. } = &counter;
     let hadi = counter.supervisor().await;
@@ -134,8 +134,8 @@ async fn a_shifts_sums_by_means_of_payment_are_shown_with_the_count() {
     for (means, nominal) in [("tunai", 10_000), ("tunai", 20_000), ("qris", 300_000), ("qris", 1_000), ("transfer", 7_000)] {
         sold(means, nominal).await.ok();
     }
-    let voided = sold("transfer", 8_000).await;
-    app.ask(&hadi, &format!("topup/{}/batal", id_of(&voided)), &json!({ "alasan": "salah" })).await.ok();
+    let reversed = sold("transfer", 8_000).await;
+    app.ask(&hadi, &format!("topup/{}/batal", id_of(&reversed)), &json!({ "alasan": "salah" })).await.ok();
     // Another till has another shift, which does not count.
     let dewi = app.seller(*outlet).await;
     app.ask(&dewi, "topup", &counter.qris(99_000)).await.ok();

@@ -11,7 +11,7 @@ use crate::support::shop::{PRICE, Shop, buy};
 /// Two tills reverse a top-up while its customer pays with it. Only one of them gets the balance, and the cash leaves the drawer only
 /// with a reversal.
 #[actix_web::test]
-async fn two_voids_and_a_purchase_at_once_move_the_balance_once() {
+async fn two_reversals_and_a_purchase_at_once_move_the_balance_once() {
     let app = Setup::new().running_clock().start().await;
     let shop = app.shop(1_800).await;
     let (rina, dewi) = (app.seller(shop.outlet).await, app.seller(shop.outlet).await);
@@ -24,15 +24,15 @@ async fn two_voids_and_a_purchase_at_once_move_the_balance_once() {
     for n in 1..=12 {
         let made = app.ask(&rina, "topup", &sale).await.ok();
         sold += 1;
-        let void = format!("topup/{}/batal", made["idpembelian_emoney"].as_str().unwrap());
+        let reversal = format!("topup/{}/batal", made["idpembelian_emoney"].as_str().unwrap());
         let why = json!({ "alasan": "salah orang" });
         let machine = app.machine(shop.outlet, &format!("Mesin {n}")).await;
         let order = buy(n, Shop { idmesin: machine.idmesin, ..shop }, idcustomer);
         let (here, elsewhere, purchase) =
-            join3(app.ask(&hadi, &void, &why), app.ask(&there, &void, &why), app.buy(&siti, &order)).await;
-        let voided = [&here, &elsewhere].iter().filter(|answer| answer.status == 200).count();
+            join3(app.ask(&hadi, &reversal, &why), app.ask(&there, &reversal, &why), app.buy(&siti, &order)).await;
+        let reversed = [&here, &elsewhere].iter().filter(|answer| answer.status == 200).count();
         let told = format!("{here:?} {elsewhere:?} {purchase:?}");
-        assert_eq!(voided + usize::from(purchase.status == 200), 1, "{told}");
+        assert_eq!(reversed + usize::from(purchase.status == 200), 1, "{told}");
         assert_eq!(app.balance(idcustomer).await, 0, "{told}");
         bought += i64::from(purchase.status == 200);
     }

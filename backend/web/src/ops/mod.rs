@@ -31,7 +31,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/topup", web::post().to(topup::sell::topup))
         .route("/topup", web::get().to(topup::list::topup_list))
         .route("/topup/{id}", web::get().to(topup::list::topup_one))
-        .route("/topup/{id}/batal", web::post().to(topup::void::topup_batal))
+        .route("/topup/{id}/batal", web::post().to(topup::reverse::topup_batal))
         .route("/pemakaian", web::get().to(refund::list::pemakaian))
         .route("/hapus", web::post().to(refund::issue::hapus))
         .route("/refund", web::post().to(refund::issue::refund))

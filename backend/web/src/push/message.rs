@@ -27,7 +27,7 @@ impl<'a> Message<'a> {
             Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
             Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
-            Cause::TopUpVoided => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
+            Cause::TopUpReversed => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
         };
         Self { judul, isi, tuju, tanda: tag }
     }
@@ -40,7 +40,7 @@ fn came_back(usable_until: Option<&str>) -> String {
 /// A tag: a name of a purchase that reveals nothing without the server's keys. 22 characters of base64url; `Topic` takes up to 32
 /// (RFC 8030 §5.4).
 pub fn tag(secrets: &Secrets, cause: Cause, object: i64) -> String {
-    let of = if cause == Cause::TopUpVoided { "topup" } else { "transaksi" };
+    let of = if cause == Cause::TopUpReversed { "topup" } else { "transaksi" };
     let mac = secrets.tokens.in_use().key.token.derive("push tag").mac(format!("{of}:{object}").as_bytes());
     B64.encode(&mac[..16])
 }
@@ -55,7 +55,7 @@ mod tests {
         let tag = |cause, object| super::tag(&secrets, cause, object);
         assert_eq!(tag(Cause::Ended, 7), tag(Cause::Waits, 7));
         assert_ne!(tag(Cause::Ended, 7), tag(Cause::Ended, 8));
-        assert_ne!(tag(Cause::Ended, 7), tag(Cause::TopUpVoided, 7));
+        assert_ne!(tag(Cause::Ended, 7), tag(Cause::TopUpReversed, 7));
         assert_eq!(tag(Cause::Ended, 7).len(), 22);
     }
 }

@@ -4,9 +4,9 @@ import type {
   History,
   HistoryEntry,
   RefundDetail,
+  ReversalDetail,
   SnapHistoryDetail,
   TopUpDetail,
-  VoidDetail,
 } from '@/shared/api/model'
 import { lastOf } from '@/shared/lib/text/last-of'
 
@@ -84,7 +84,7 @@ function getRefundDetail(id: string, entry: number, signal?: AbortSignal): Promi
 }
 
 /** Finds the reversal by the top-up's number. */
-function getVoidDetail(id: string, signal?: AbortSignal): Promise<VoidDetail> {
+function getReversalDetail(id: string, signal?: AbortSignal): Promise<ReversalDetail> {
   const params = { path: { id } }
   return call((init) => api.GET('/scan/v1/epayment/get_detail_batal/{id}', { ...init, params }), { signal })
 }
@@ -92,7 +92,7 @@ function getVoidDetail(id: string, signal?: AbortSignal): Promise<VoidDetail> {
 export type Detail =
   | { kind: 'snap'; data: SnapHistoryDetail }
   | { kind: 'topUp'; data: TopUpDetail }
-  | { kind: 'void'; data: VoidDetail }
+  | { kind: 'reversal'; data: ReversalDetail }
   | { kind: 'refund'; data: RefundDetail }
 
 async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
@@ -104,7 +104,7 @@ async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: Ab
     case 'pembelian_emoney':
       return { kind: 'topUp', data: await getTopUpDetail(ref_id, signal) }
     case 'pembelian_emoney_batal':
-      return { kind: 'void', data: await getVoidDetail(ref_id, signal) }
+      return { kind: 'reversal', data: await getReversalDetail(ref_id, signal) }
     case 'snap_transaksi_refund':
       return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
   }

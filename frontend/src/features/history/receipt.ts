@@ -1,8 +1,8 @@
-import type { RefundDetail, SnapHistoryDetail, TopUpDetail, VoidDetail } from '@/shared/api/model'
+import type { RefundDetail, ReversalDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import type { Detail } from './calls'
-import { voided } from './voided-copy'
+import { reversed } from './reversal-copy'
 
 const texts = copy.history
 
@@ -18,8 +18,8 @@ export function receiptOf(detail: Detail): Receipt {
       return ofUse(detail.data)
     case 'topUp':
       return ofTopUp(detail.data)
-    case 'void':
-      return ofVoid(detail.data)
+    case 'reversal':
+      return ofReversal(detail.data)
     case 'refund':
       return ofRefund(detail.data)
   }
@@ -63,13 +63,13 @@ const ofTopUp = (detail: TopUpDetail): Receipt => ({
 })
 
 /** The receipt of a top-up that staff reversed. */
-const ofVoid = (detail: VoidDetail): Receipt => ({
-  total: { label: voided.taken, value: -detail.nominal_batal },
+const ofReversal = (detail: ReversalDetail): Receipt => ({
+  total: { label: reversed.taken, value: -detail.nominal_batal },
   lines: [
     [texts.topUpNumber, detail.idpembelian_emoney],
-    [voided.time, formatDateTime(detail.waktu_batal)],
+    [reversed.time, formatDateTime(detail.waktu_batal)],
     [copy.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
-    [voided.reason, detail.alasan],
+    [reversed.reason, detail.alasan],
   ],
 })
 

@@ -1,9 +1,9 @@
 import type { RefType } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
-import { voided } from './voided-copy'
+import { reversed } from './reversal-copy'
 
 /** The title of an entry, in the list and over its detail (docs/product.md §2). */
 export const titles: Record<RefType, string> = {
   ...copy.history.detailTitle,
-  pembelian_emoney_batal: voided.title,
+  pembelian_emoney_batal: reversed.title,
 }

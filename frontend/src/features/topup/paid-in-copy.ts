@@ -4,5 +4,5 @@ export const paidIn = {
   balance: 'Saldo sekarang',
   done: 'Selesai',
   again: 'Isi lagi',
-  voided: 'Isi saldo dibatalkan kasir',
+  reversed: 'Isi saldo dibatalkan kasir',
 } as const

@@ -23,7 +23,7 @@ export function usePaidIn() {
     () =>
       watchBalances((change) => {
         dispatch({ change })
-        if (change.sebab === 'batal') toast.info(texts.voided, `${texts.balance} ${rupiah(change.saldo)}`)
+        if (change.sebab === 'batal') toast.info(texts.reversed, `${texts.balance} ${rupiah(change.saldo)}`)
       }),
     [],
   )

@@ -36,7 +36,7 @@ export type SnapHistoryDetail = Schemas['SnapTransaksi']
 export type TopUpDetail = Schemas['DetailTopUp']
 export type RefundDetail = Schemas['DetailRefund']
 /** A reversed top-up. */
-export type VoidDetail = Schemas['DetailBatal']
+export type ReversalDetail = Schemas['DetailBatal']
 
 /** The customer as the account screen shows them; `updated_at` is the last change of the password. */
 export type Account = Schemas['CustomerGlobal']

@@ -22,8 +22,8 @@ import {
   type Ticket,
   type TopUpBody,
   type TopUpMade,
+  type TopUpReversed,
   type TopUpRow,
-  type TopUpVoided,
   type UseRow,
 } from '@/till/api/types'
 
@@ -80,7 +80,7 @@ export interface MoneyRequest<T> {
 export const sendMoney = <T>(key: string, { path, body, pin = false }: MoneyRequest<T>, izin?: string) =>
   ops<T>('POST', path, { key, body, izin, pin })
 
-export const voidOf = (id: string, alasan: string): MoneyRequest<TopUpVoided> => ({
+export const reversalOf = (id: string, alasan: string): MoneyRequest<TopUpReversed> => ({
   path: `topup/${encodeURIComponent(id)}/batal`,
   body: { alasan } satisfies Schemas['Batal'],
 })

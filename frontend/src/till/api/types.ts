@@ -57,7 +57,7 @@ export interface TopUpBody {
   ulang?: true
 }
 export type TopUpMade = Schemas['TopUpMade']
-export type TopUpVoided = Schemas['TopUpVoided']
+export type TopUpReversed = Schemas['TopUpVoided']
 type OfAmounts = 'nominal' | 'quota' | 'nama_paket'
 /** `cara_bayar` is null where it was not recorded, `petugas` for the command line. */
 export type TopUpRow = Omit<Schemas['TopUpRow'], OfAmounts> & {

@@ -24,8 +24,8 @@ pub struct Chain {
     /// The wallets, by outlet and customer.
     pub accounts: Vec<Vec<Epay>>,
     pub receipts: Cell<u32>,
-    /// Number of voids that succeeded, and that were refused.
-    pub voids: RefCell<[u32; 2]>,
+    /// Number of reversals that succeeded, and that were refused.
+    pub reversals: RefCell<[u32; 2]>,
 }
 
 impl Chain {
@@ -57,7 +57,7 @@ impl Chain {
             }
             accounts.push(here);
         }
-        let (receipts, voids) = (Cell::new(0), RefCell::default());
-        Self { app, outlets, machines, keys, packages, supervisors, kasir, accounts, receipts, voids }
+        let (receipts, reversals) = (Cell::new(0), RefCell::default());
+        Self { app, outlets, machines, keys, packages, supervisors, kasir, accounts, receipts, reversals }
     }
 }

@@ -36,7 +36,7 @@ struct Sale {
     /// Sold by a kasir without a supervisor's approval.
     alone: bool,
     age_s: i64,
-    voided: bool,
+    reversed: bool,
 }
 
 /// A till with its kasir and supervisor, and what its drawer should hold; `None` without a shift.
@@ -90,8 +90,8 @@ impl<'a> History<'a> {
                 self.sell(till, customer, body, (50_000, 55_000)).await;
             }
             Step::ByKey { outlet, customer, nominal } => self.sell_by_key(outlet, customer, nominal).await,
-            Step::Void { till, sale } if !self.sales.is_empty() => self.void(till, sale.index(self.sales.len())).await,
-            Step::Void { .. } => {}
+            Step::Reverse { till, sale } if !self.sales.is_empty() => self.reverse(till, sale.index(self.sales.len())).await,
+            Step::Reverse { .. } => {}
             Step::Spend { outlet, customer } => self.spend(outlet, customer).await,
             Step::Cash { till, direction, nominal } => self.cash(till, direction, nominal).await,
             Step::Empty { till } => self.cash(till, "setor", self.places[till].drawer.unwrap_or(0).max(1)).await,
@@ -125,7 +125,7 @@ impl<'a> History<'a> {
         };
         let outlet = place.outlet;
         let counts = |sale: &&Sale| {
-            (sale.outlet, sale.customer) == (outlet, customer) && sale.alone && !sale.voided && sale.age_s < 60 * MINUTE_S
+            (sale.outlet, sale.customer) == (outlet, customer) && sale.alone && !sale.reversed && sale.age_s < 60 * MINUTE_S
         };
         if self.sales.iter().filter(counts).map(|sale| sale.nominal).sum::<i64>() + nominal > MAX_WITHOUT_APPROVAL {
             answer.expect(403, "di atas Rp 1.000.000 perlu persetujuan supervisor");
@@ -155,24 +155,24 @@ impl<'a> History<'a> {
         *wallet += quota;
         assert_eq!(made["saldo_akhir"], *wallet);
         let id = made["idpembelian_emoney"].as_str().unwrap().to_owned();
-        self.sales.push(Sale { id, outlet, customer, nominal, quota, in_cash, alone, age_s: 0, voided: false });
+        self.sales.push(Sale { id, outlet, customer, nominal, quota, in_cash, alone, age_s: 0, reversed: false });
     }
 
-    async fn void(&mut self, till: usize, sale: usize) {
+    async fn reverse(&mut self, till: usize, sale: usize) {
         let (place, sale) = (&mut self.places[till], &mut self.sales[sale]);
         let wallet = &mut self.wallets[sale.outlet][sale.customer];
         let pays = !sale.in_cash || place.drawer.is_some_and(|drawer| drawer >= sale.nominal);
-        let may = place.outlet == sale.outlet && !sale.voided && pays && *wallet >= sale.quota && sale.age_s <= 30 * MINUTE_S;
+        let may = place.outlet == sale.outlet && !sale.reversed && pays && *wallet >= sale.quota && sale.age_s <= 30 * MINUTE_S;
         let call = format!("topup/{}/batal", sale.id);
         let answer = self.chain.app.ask(&place.supervisor, &call, &json!({ "alasan": "salah nominal" })).await;
-        self.chain.voids.borrow_mut()[usize::from(!may)] += 1;
+        self.chain.reversals.borrow_mut()[usize::from(!may)] += 1;
         if !may {
             assert!([404, 409, 422].contains(&answer.status), "{}: {}", answer.status, answer.message);
             return;
         }
         *wallet -= sale.quota;
         assert_eq!(answer.ok()["saldo_akhir"], *wallet);
-        sale.voided = true;
+        sale.reversed = true;
         if let Some(drawer) = place.drawer.as_mut().filter(|_| sale.in_cash) {
             *drawer -= sale.nominal;
         }
@@ -275,6 +275,6 @@ fn drawers_and_wallets_hold_what_was_answered() {
         Ok(())
     });
     told.unwrap_or_else(|e| panic!("{e}"));
-    let [made, refused] = *chain.voids.borrow();
-    assert!(made > 0 && refused > 0, "{made} voids made, {refused} refused");
+    let [made, refused] = *chain.reversals.borrow();
+    assert!(made > 0 && refused > 0, "{made} reversals made, {refused} refused");
 }

@@ -28,7 +28,7 @@ pub enum Step {
         customer: usize,
         nominal: i64,
     },
-    Void {
+    Reverse {
         till: usize,
         sale: Index,
     },
@@ -68,7 +68,7 @@ pub fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(till, customer, nominal, means)| Step::TopUp { till, customer, nominal, means }),
         2 => (till(), customer(), means()).prop_map(|(till, customer, means)| Step::Package { till, customer, means }),
         1 => (outlet(), customer(), nominal()).prop_map(|(outlet, customer, nominal)| Step::ByKey { outlet, customer, nominal }),
-        6 => (till(), any::<Index>()).prop_map(|(till, sale)| Step::Void { till, sale }),
+        6 => (till(), any::<Index>()).prop_map(|(till, sale)| Step::Reverse { till, sale }),
         2 => (outlet(), customer()).prop_map(|(outlet, customer)| Step::Spend { outlet, customer }),
         4 => (till(), direction, nominal()).prop_map(|(till, direction, nominal)| Step::Cash { till, direction, nominal }),
         2 => till().prop_map(|till| Step::Empty { till }),

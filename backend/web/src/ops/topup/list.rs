@@ -9,7 +9,7 @@ use nyala_core::domain::name;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_ledger::shift;
-use nyala_ledger::topup::VOID_WITHIN_MS;
+use nyala_ledger::topup::REVERSE_WITHIN_MS;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::Serialize;
@@ -168,7 +168,7 @@ fn read(row: &Row, shortened: bool) -> TopUpRow {
         petugas: row.get(8),
         batal_at: row.get(9),
         batal_oleh: row.get(10),
-        batal_sampai: created_at.plus_ms(VOID_WITHIN_MS),
+        batal_sampai: created_at.plus_ms(REVERSE_WITHIN_MS),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Top-ups: selling, voiding, listing.
+//! Top-ups: selling, reversing, listing.
 
 pub mod list;
+pub mod reverse;
 pub mod sell;
-pub mod void;

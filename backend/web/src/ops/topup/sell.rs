@@ -13,7 +13,7 @@ use nyala_identity::staff::Staff;
 use nyala_identity::staff::approval::Act;
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::shift;
-use nyala_ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, VOID_WITHIN_MS, WalletRef};
+use nyala_ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, REVERSE_WITHIN_MS, WalletRef};
 use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::secrets::Keyring;
 use serde::{Deserialize, Serialize};
@@ -281,7 +281,7 @@ pub async fn sell(
         idcustomer: done.idcustomer,
         saldo_akhir: done.balance,
         nama: payee.name.clone(),
-        batal_sampai: now.plus_ms(VOID_WITHIN_MS),
+        batal_sampai: now.plus_ms(REVERSE_WITHIN_MS),
         created_at: now,
     })
 }

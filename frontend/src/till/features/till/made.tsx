@@ -14,7 +14,7 @@ import { TornCard } from '@/till/ui/torn-card'
 import { draft } from './draft'
 import styles from './made.module.css'
 import { isPrinting } from './printing'
-import { VoidDialog } from './void-dialog'
+import { ReversalDialog } from './reversal-dialog'
 
 type MadeState = Extract<TopUpState, { is: 'made' }>
 
@@ -26,8 +26,8 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
   const { open, made } = state
   const client = useQueryClient()
   const outlet = useDevice().data?.outlet ?? null
-  const [voided, setVoided] = useState<number | null>(null)
-  const [voiding, setVoiding] = useState(false)
+  const [reversed, setReversed] = useState<number | null>(null)
+  const [reversing, setReversing] = useState(false)
   const next = useRef<HTMLDivElement>(null)
 
   const receipt: Receipt = {
@@ -56,15 +56,15 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
   return (
     <section className={styles.made} aria-labelledby="masuk">
       <div className={styles.news}>
-        <Ring undone={voided !== null} />
+        <Ring undone={reversed !== null} />
         <div role="status">
           <h2 id="masuk" className={styles.title}>
-            {voided === null ? `Saldo ${made.nama} sudah masuk` : 'Top-up dibatalkan'}
+            {reversed === null ? `Saldo ${made.nama} sudah masuk` : 'Top-up dibatalkan'}
           </h2>
-          <p className={`digits ${styles.balance}`}>{rupiah(voided ?? made.saldo_akhir)}</p>
+          <p className={`digits ${styles.balance}`}>{rupiah(reversed ?? made.saldo_akhir)}</p>
         </div>
         <p className={styles.lead}>
-          {voided === null
+          {reversed === null
             ? 'Pelanggan juga melihatnya di aplikasi'
             : `Kembalikan ${rupiah(open.body.nominal)} kepada pelanggan`}
         </p>
@@ -82,23 +82,23 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
             ))}
           </dl>
         </TornCard>
-        {voided === null && <GiveReceipt receipt={receipt} typed={open.typed} byItself={byItself} />}
-        {voided === null && <VoidLine state={state} onVoid={() => setVoiding(true)} />}
+        {reversed === null && <GiveReceipt receipt={receipt} typed={open.typed} byItself={byItself} />}
+        {reversed === null && <ReversalLine state={state} onReverse={() => setReversing(true)} />}
         <div ref={next} className={styles.next}>
           <Button icon={<ScanLine size={20} aria-hidden />} onClick={onNext}>
             Pelanggan berikutnya
           </Button>
         </div>
       </div>
-      <VoidDialog
-        open={voiding}
+      <ReversalDialog
+        open={reversing}
         id={made.idpembelian_emoney}
         quota={receipt.gained}
         nama={made.nama}
-        onClose={() => setVoiding(false)}
-        onVoided={(balance) => {
-          setVoiding(false)
-          setVoided(balance)
+        onClose={() => setReversing(false)}
+        onReversed={(balance) => {
+          setReversing(false)
+          setReversed(balance)
           draft.clear()
           for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
         }}
@@ -108,20 +108,20 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
 }
 
 /** The time left to reverse it, by the server's clock: the tablet's own may be wrong. */
-function VoidLine({ state: { made }, onVoid }: { state: MadeState; onVoid: () => void }) {
+function ReversalLine({ state: { made }, onReverse }: { state: MadeState; onReverse: () => void }) {
   const [shown_at] = useState(Date.now)
   const now = useNow(1_000)
   const left_ms = Date.parse(made.batal_sampai) - Date.parse(made.created_at) - Math.max(0, now - shown_at)
   if (!(left_ms > 0)) return null
   return (
-    <div className={styles.void}>
+    <div className={styles.reversal}>
       <p>
         Salah jumlah? Sisa waktu{' '}
         <span className="digits" translate="no">
           {formatLeft(left_ms)}
         </span>
       </p>
-      <button type="button" className={styles.undo} onClick={onVoid}>
+      <button type="button" className={styles.undo} onClick={onReverse}>
         <Undo2 size={18} aria-hidden />
         Batalkan
       </button>

@@ -8,8 +8,8 @@ import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import { getTopUp } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
-import { hasAmounts, type ListedTopUp, type TopUpRow, type TopUpVoided } from '@/till/api/types'
-import { voidOffer } from '@/till/lib/money/offers'
+import { hasAmounts, type ListedTopUp, type TopUpReversed, type TopUpRow } from '@/till/api/types'
+import { reversalOffer } from '@/till/lib/money/offers'
 import { methodName } from '@/till/lib/money/pay-method'
 import { useMoney } from '@/till/lib/money/use-money'
 import { useServerNow } from '@/till/lib/page/clock'
@@ -17,10 +17,10 @@ import { useSession } from '@/till/lib/session/session'
 import { useDevice } from '@/till/lib/session/use-device'
 import { useShift } from '@/till/lib/shift/use-shift'
 import { GiveReceipt } from '@/till/ui/give-receipt'
+import { ReverseTopUp, reversalSubject } from '@/till/ui/reverse-top-up'
 import { Rows } from '@/till/ui/rows'
 import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
-import { VoidTopUp, voidSubject } from '@/till/ui/void-top-up'
 import styles from './dialog.module.css'
 import { patchRow } from './use-pages'
 
@@ -66,10 +66,10 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
   const now = useServerNow()
   const outlet = useDevice().data?.outlet ?? null
   const [deciding, setDeciding] = useState(false)
-  const [voided, setVoided] = useState<TopUpVoided | null>(null)
-  const money = useMoney<TopUpVoided>(voidSubject(id), {
+  const [reversed, setReversed] = useState<TopUpReversed | null>(null)
+  const money = useMoney<TopUpReversed>(reversalSubject(id), {
     onDone: (answer) => {
-      setVoided(answer)
+      setReversed(answer)
       patchRow<ListedTopUp>(
         client,
         keys.topUpPages,
@@ -81,12 +81,12 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
     onRefused: () => void client.invalidateQueries({ queryKey: keys.topUps }),
   })
 
-  if (voided) {
+  if (reversed) {
     return (
       <View label="Hasil">
         <p role="status" className={styles.done}>
           <span>{`Top-up dibatalkan. Saldo ${nama} sekarang`}</span>{' '}
-          <strong className="digits">{rupiah(voided.saldo_akhir)}</strong>
+          <strong className="digits">{rupiah(reversed.saldo_akhir)}</strong>
           <span>.</span>
         </p>
         {cara_bayar !== null && (
@@ -100,9 +100,9 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
       </View>
     )
   }
-  const offer = voidOffer(row, { role, shiftOpen, now })
+  const offer = reversalOffer(row, { role, shiftOpen, now })
   if (deciding && (offer.is === 'offered' || money.pending)) {
-    return <VoidTopUp id={id} quota={quota} nama={nama} money={money} />
+    return <ReverseTopUp id={id} quota={quota} nama={nama} money={money} />
   }
   return (
     <View label="Rincian">

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { TopUpRow, UseRow, UseStatus } from '@/till/api/types'
-import { giveBackOffer, voidOffer } from './offers'
+import { giveBackOffer, reversalOffer } from './offers'
 
 const at = (clock: string) => `2026-11-22T${clock}:00+07:00`
 const ms = (clock: string) => new Date(at(clock)).getTime()
@@ -20,7 +20,7 @@ describe('a top-up', () => {
     batal_sampai: at('14:32'),
   }
   const offer = (row: Partial<TopUpRow>, role: string, clock: string, shiftOpen = true) =>
-    voidOffer({ ...SOLD, ...row }, { role, shiftOpen, now: ms(clock) })
+    reversalOffer({ ...SOLD, ...row }, { role, shiftOpen, now: ms(clock) })
 
   it('can be taken back for half an hour, with the time that is left', () => {
     for (const role of ['kasir', 'supervisor', 'owner'] as const) {

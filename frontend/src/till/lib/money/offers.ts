@@ -1,14 +1,14 @@
 import type { TopUpRow, UseRow } from '@/till/api/types'
 
-export type VoidOffer =
+export type ReversalOffer =
   /** `left_ms` is null for a member of staff without a time limit. */
   { is: 'offered'; left_ms: number | null } | { is: 'refused'; why: string } | { is: 'over' }
 
 /** Whether a top-up can be reversed now. The server has the same rules; the till shows no button that it would refuse. */
-export function voidOffer(
+export function reversalOffer(
   row: TopUpRow,
   { role, shiftOpen, now }: { role: string; shiftOpen: boolean; now: number },
-): VoidOffer {
+): ReversalOffer {
   if (row.batal_at !== null) return { is: 'over' }
   const left_ms = new Date(row.batal_sampai).getTime() - now
   const late = !(left_ms > 0)

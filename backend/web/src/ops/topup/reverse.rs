@@ -8,7 +8,7 @@ use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_identity::staff::approval::Act;
 use nyala_ledger::refund::Grounds;
-use nyala_ledger::void::{self, Voider};
+use nyala_ledger::reversal::{self, Reverser};
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::{Deserialize, Serialize};
@@ -68,11 +68,11 @@ pub async fn topup_batal(
     let mut moved = None;
     let answer = call
         .once(&mut client, async |tx| {
-            let approver = by.check(tx, Some(&Act::void(id)), now).await?;
-            let top_up = void::lock(tx, id, operator.scope).await?;
+            let approver = by.check(tx, Some(&Act::reversal(id)), now).await?;
+            let top_up = reversal::lock(tx, id, operator.scope).await?;
             let any_age = operator.role >= Role::Owner || is_owner(tx, approver).await?;
-            let voider = Voider { browser: operator.at.map(|till| till.browser), any_age };
-            let done = void::void(tx, &top_up, voider, grounds).await?;
+            let reverser = Reverser { browser: operator.at.map(|till| till.browser), any_age };
+            let done = reversal::reverse(tx, &top_up, reverser, grounds).await?;
             let content = json!({
                 "idcustomer": done.idcustomer, "idoutlet": done.idoutlet, "nominal": done.nominal, "quota": done.quota,
                 "alasan": reason, "saldo_akhir": done.balance,
@@ -85,7 +85,7 @@ pub async fn topup_batal(
                 id_customer_global: done.id_customer_global,
                 idcustomer: done.idcustomer,
                 balance: done.balance,
-                cause: Cause::Void,
+                cause: Cause::Reversal,
             });
             Ok(TopUpVoided { idpembelian_emoney: id.to_string(), idcustomer: done.idcustomer, saldo_akhir: done.balance })
         })

@@ -1,6 +1,6 @@
 import { rupiah, signedRupiah } from '@/shared/lib/text/format'
-import { voidOf } from '@/till/api/calls'
-import type { TopUpVoided } from '@/till/api/types'
+import { reversalOf } from '@/till/api/calls'
+import type { TopUpReversed } from '@/till/api/types'
 import type { Money } from '@/till/lib/money/use-money'
 import { sentence } from '@/till/lib/page/sentence'
 import { Decide } from '@/till/ui/decide'
@@ -12,11 +12,11 @@ interface Props {
   /** Rupiah that the top-up added. */
   quota: number
   nama: string
-  money: Money<TopUpVoided>
+  money: Money<TopUpReversed>
 }
 
 /** Reverses a top-up: asks for a reason and, for a cashier, a supervisor's PIN. */
-export function VoidTopUp({ id, quota, nama, money }: Props) {
+export function ReverseTopUp({ id, quota, nama, money }: Props) {
   return (
     <Decide
       money={money}
@@ -25,10 +25,10 @@ export function VoidTopUp({ id, quota, nama, money }: Props) {
       label={`Batalkan ${signedRupiah(quota)}`}
       danger
       approval={{ aksi: 'batal', objek: id }}
-      request={(alasan) => voidOf(id, alasan)}
+      request={(alasan) => reversalOf(id, alasan)}
     />
   )
 }
 
 /** The subject of its reversal, for `useMoney`. */
-export const voidSubject = (id: string) => `topup:${id}`
+export const reversalSubject = (id: string) => `topup:${id}`

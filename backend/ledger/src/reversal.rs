@@ -9,32 +9,32 @@ use super::cash::CashKind;
 use super::error::LedgerError;
 use super::refund::Grounds;
 use super::shift;
-use super::topup::VOID_WITHIN_MS;
+use super::topup::REVERSE_WITHIN_MS;
 use crate::push_queue::queue_back;
 
 /// A top-up whose row is locked.
 #[derive(Debug)]
-pub struct Voidable {
+pub struct ReversibleTopUp {
     id: TopUpId,
     /// Rupiah that were paid for it.
     nominal: i64,
     created_at: Timestamp,
-    voided: bool,
+    reversed: bool,
     /// Its cash lies in a drawer that is counted.
     is_tills_cash: bool,
 }
 
-/// Who voids.
+/// Who reverses.
 #[derive(Debug, Clone, Copy)]
-pub struct Voider {
+pub struct Reverser {
     /// The browser of the till where it happens.
     pub browser: Option<TillId>,
-    /// May void what is older than half an hour.
+    /// May reverse what is older than half an hour.
     pub any_age: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Voided {
+pub struct Reversed {
     pub idcustomer: WalletId,
     pub id_customer_global: CustomerId,
     pub idoutlet: OutletId,
@@ -44,18 +44,18 @@ pub struct Voided {
 }
 
 /// Finds and locks a top-up; 404 when it belongs to another owner or outlet.
-pub async fn lock(tx: &Transaction<'_>, id: TopUpId, scope: Scope) -> Result<Voidable, LedgerError> {
+pub async fn lock(tx: &Transaction<'_>, id: TopUpId, scope: Scope) -> Result<ReversibleTopUp, LedgerError> {
     const LOCK: &str = "
         SELECT harga_paket, created_at, batal_at IS NOT NULL, idshift IS NOT NULL AND cara_bayar = 'tunai' FROM pembelian_emoney
         WHERE id = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR UPDATE";
     let stmt = tx.prepare_cached(LOCK).await?;
     let row = tx.query_opt(&stmt, &[&id, &scope.owner, &scope.outlet]).await?;
     let row = row.ok_or(LedgerError::NotFound("top-up tidak ditemukan"))?;
-    Ok(Voidable { id, nominal: row.get(0), created_at: row.get(1), voided: row.get(2), is_tills_cash: row.get(3) })
+    Ok(ReversibleTopUp { id, nominal: row.get(0), created_at: row.get(1), reversed: row.get(2), is_tills_cash: row.get(3) })
 }
 
 /// The movement mirrors the top-up's. No row when the wallet has less than the quota. $1 top-up, $2 now, $3 actor, $4 reason.
-const VOID: &str = concat!(
+const REVERSE: &str = concat!(
     "
     WITH sold AS (
         SELECT debit_akun, credit_akun, jumlah, id_customer_global, idcustomer, idoutlet FROM ledger_transfer
@@ -98,9 +98,14 @@ const FOLLOW: &str = "
 
 /// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
 /// balance or that drawer has less, or after half an hour.
-pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: Grounds<'_>) -> Result<Voided, LedgerError> {
+pub async fn reverse(
+    tx: &Transaction<'_>,
+    top_up: &ReversibleTopUp,
+    by: Reverser,
+    grounds: Grounds<'_>,
+) -> Result<Reversed, LedgerError> {
     let Grounds { principal, reason, now } = grounds;
-    if top_up.voided {
+    if top_up.reversed {
         return Err(LedgerError::Conflict("top-up sudah dibatalkan"));
     }
     // Before the wallet: the order of locks.
@@ -113,20 +118,20 @@ pub async fn void(tx: &Transaction<'_>, top_up: &Voidable, by: Voider, grounds: 
         }
         (false, None) => None,
     };
-    let stmt = tx.prepare_cached(VOID).await?;
+    let stmt = tx.prepare_cached(REVERSE).await?;
     let row = tx.query_opt(&stmt, &[&top_up.id, &now, &principal, &reason]).await?;
     let row = row.ok_or(LedgerError::Unprocessable("saldo sudah terpakai"))?;
     let stmt = tx.prepare_cached(FOLLOW).await?;
     tx.execute(&stmt, &[&row.get::<_, WalletId>(0), &row.get::<_, CustomerId>(1)]).await?;
     // After the balance: what is spent, no owner takes back either.
-    if !by.any_age && top_up.created_at.ms_until(now) > VOID_WITHIN_MS {
+    if !by.any_age && top_up.created_at.ms_until(now) > REVERSE_WITHIN_MS {
         return Err(LedgerError::Unprocessable("lewat 30 menit, minta pemilik"));
     }
     if let Some(shift) = drawer {
-        let kind = CashKind::Void { idpembelian_emoney: top_up.id };
+        let kind = CashKind::Reversal { idpembelian_emoney: top_up.id };
         shift::take_out(tx, shift, (kind, top_up.nominal), principal, now).await?;
     }
-    Ok(Voided {
+    Ok(Reversed {
         idcustomer: row.get(0),
         id_customer_global: row.get(1),
         idoutlet: row.get(2),

@@ -42,7 +42,7 @@ impl ReversalTill {
         self.app.insert("SELECT COALESCE(SUM(saldo), 0)::BIGINT FROM quota_emoney", &[]).await
     }
 
-    async fn void(&self, by: &AtTill, id: i64) -> Answer {
+    async fn reverse(&self, by: &AtTill, id: i64) -> Answer {
         self.app.ask(by, &batal(id), &why()).await
     }
 }
@@ -69,7 +69,7 @@ async fn the_whole_quota_goes_back_once_and_the_cash_with_it() {
     let id = number(&app.ask(rina, "topup", &body).await.ok());
     let other = counter.sold(20_000, "qris").await;
     assert_eq!((app.drawer(&rina.till).await, counter.balance().await), (200_000, 135_000));
-    let answers = join_all((0..20).map(|_| counter.void(hadi, id))).await;
+    let answers = join_all((0..20).map(|_| counter.reverse(hadi, id))).await;
     let done: Vec<_> = answers.iter().filter(|a| a.status == 200).collect();
     assert_eq!(done.len(), 1);
     assert_eq!((&done[0].data["saldo_akhir"], &done[0].data["idpembelian_emoney"]), (&json!(20_000), &json!(id.to_string())));
@@ -77,7 +77,7 @@ async fn the_whole_quota_goes_back_once_and_the_cash_with_it() {
         answer.expect(409, "top-up sudah dibatalkan");
     }
     assert_eq!((app.drawer(&rina.till).await, counter.balance().await), (100_000, 20_000));
-    counter.void(hadi, other).await.ok();
+    counter.reverse(hadi, other).await.ok();
     assert_eq!((app.drawer(&rina.till).await, counter.balance().await), (100_000, 0), "what was not cash leaves no drawer");
 
     let detail = app.get(&format!("/scan/v1/epayment/get_detail_batal/{id}"), Some(&siti.token)).await.ok();
@@ -94,8 +94,8 @@ async fn the_whole_quota_goes_back_once_and_the_cash_with_it() {
         let answer = app.get(&format!("/scan/v1/epayment/get_detail_batal/{id}"), Some(token)).await;
         answer.expect(404, "Transaksi ini tidak ditemukan");
     }
-    let voids = app.audited().await.into_iter().filter(|(action, ..)| action == "batal").collect::<Vec<_>>();
-    assert_eq!(voids[0], ("batal".to_owned(), format!("operator:{}", hadi.person), format!("pembelian_emoney:{id}")));
+    let reversals = app.audited().await.into_iter().filter(|(action, ..)| action == "batal").collect::<Vec<_>>();
+    assert_eq!(reversals[0], ("batal".to_owned(), format!("operator:{}", hadi.person), format!("pembelian_emoney:{id}")));
     app.assert_no_violation().await;
 }
 
@@ -114,16 +114,16 @@ async fn what_is_spent_or_held_stays() {
     };
     let machine = app.machine(*outlet, "Mesin 1").await;
     let held = app.hold(epay, &machine, &receipt(1)).await;
-    counter.void(hadi, id).await.expect(422, "saldo sudah terpakai");
+    counter.reverse(hadi, id).await.expect(422, "saldo sudah terpakai");
     app.started(&held).await;
-    counter.void(hadi, id).await.expect(422, "saldo sudah terpakai");
+    counter.reverse(hadi, id).await.expect(422, "saldo sudah terpakai");
     app.refund(&held, 10_000).await;
-    assert_eq!(counter.void(hadi, id).await.ok()["saldo_akhir"], 0);
+    assert_eq!(counter.reverse(hadi, id).await.ok()["saldo_akhir"], 0);
     app.assert_no_violation().await;
 }
 
 #[actix_web::test]
-async fn after_half_an_hour_only_the_owner_may_void() {
+async fn after_half_an_hour_only_the_owner_may_reverse() {
     let counter = counter().await;
     let ReversalTill { app, outlet, rina, hadi, siti } = &counter;
     let owner = app.clerk(&rina.till, "Bu Ani", Role::Owner, WorksFor::Owner(outlet.idowner)).await;
@@ -131,16 +131,16 @@ async fn after_half_an_hour_only_the_owner_may_void() {
         (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await, counter.sold(3_000, "tunai").await);
     let log_in = async |clerk: &AtTill| app.at(&clerk.till, clerk.person).await;
     app.advance_s(30 * 60);
-    counter.void(&log_in(hadi).await, first).await.ok();
+    counter.reverse(&log_in(hadi).await, first).await.ok();
     app.advance_s(1);
     let (rina, hadi, owner) = (log_in(rina).await, log_in(hadi).await, log_in(&owner).await);
     let late = "lewat 30 menit, minta pemilik";
-    counter.void(&hadi, second).await.expect(422, late);
-    counter.void(&owner, second).await.ok();
+    counter.reverse(&hadi, second).await.expect(422, late);
+    counter.reverse(&owner, second).await.ok();
     // An approval permits what its giver may do.
-    let yes = app.yes(&rina, &hadi, &Act::void(TopUpId::new(third))).await;
+    let yes = app.yes(&rina, &hadi, &Act::reversal(TopUpId::new(third))).await;
     app.ask_with(&rina, "a", Some(&yes), &batal(third), &why()).await.expect(422, late);
-    let yes = app.yes(&rina, &owner, &Act::void(TopUpId::new(third))).await;
+    let yes = app.yes(&rina, &owner, &Act::reversal(TopUpId::new(third))).await;
     app.ask_with(&rina, "b", Some(&yes), &batal(third), &why()).await.ok();
     assert_eq!(counter.balance().await, 0);
     // An owner cannot reverse a top-up that is spent, either.
@@ -155,14 +155,14 @@ async fn a_kasir_needs_a_yes_and_a_program_of_that_role_gets_none() {
     let counter = counter().await;
     let ReversalTill { app, outlet, rina, hadi, .. } = &counter;
     let (id, other) = (counter.sold(1_000, "tunai").await, counter.sold(2_000, "tunai").await);
-    counter.void(rina, id).await.expect(403, "perlu persetujuan supervisor");
-    let yes = app.yes(rina, hadi, &Act::void(TopUpId::new(id))).await;
+    counter.reverse(rina, id).await.expect(403, "perlu persetujuan supervisor");
+    let yes = app.yes(rina, hadi, &Act::reversal(TopUpId::new(id))).await;
     app.ask_with(rina, "a", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let first = app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok();
     assert_eq!(app.ask_with(rina, "b", Some(&yes), &batal(id), &why()).await.ok(), first);
     assert_eq!(app.ask_with(rina, "b", None, &batal(id), &why()).await.ok(), first, "it was decided");
     let another = app.at(&rina.till, rina.person).await;
-    let yes = app.yes(&another, hadi, &Act::void(TopUpId::new(other))).await;
+    let yes = app.yes(&another, hadi, &Act::reversal(TopUpId::new(other))).await;
     app.ask_with(rina, "c", Some(&yes), &batal(other), &why()).await.expect(403, "persetujuan tidak berlaku");
     let gone = app.person("Wati", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet), "135791").await;
     let yes = app.approval(rina, gone, "135791", "batal", &other.to_string()).await;
@@ -189,14 +189,14 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
     app.ops(&program, &batal(qris), &why()).await.ok();
     let shift = app.insert("SELECT id FROM shift", &[]).await;
     app.close_shift(ShiftId::new(shift), hadi).await;
-    counter.void(hadi, cash).await.expect(409, shut);
+    counter.reverse(hadi, cash).await.expect(409, shut);
     let next = app.open_shift(rina, *outlet).await;
-    counter.void(hadi, cash).await.ok();
+    counter.reverse(hadi, cash).await.ok();
     assert_eq!(app.drawer(&rina.till).await, 99_000);
     // A reversal at another till of the outlet takes the cash from that till's drawer.
     let dewi = app.seller(*outlet).await;
     let there = app.at(&dewi.till, hadi.person).await;
-    counter.void(&there, more).await.ok();
+    counter.reverse(&there, more).await.ok();
     assert_eq!((app.drawer(&rina.till).await, app.drawer(&dewi.till).await), (99_000, 98_000));
     let rows = app.db.query("SELECT idshift FROM kas_gerak WHERE jenis = 'batal' ORDER BY id", &[]).await.unwrap();
     assert_eq!(rows[0].get::<_, ShiftId>(0), next);
@@ -208,7 +208,7 @@ async fn cash_leaves_the_drawer_that_is_open_now() {
 }
 
 #[actix_web::test]
-async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
+async fn a_reversal_without_cash_waits_for_the_count_of_its_till_too() {
     let counter = counter().await;
     let ReversalTill { app, rina, hadi, .. } = &counter;
     let id = counter.sold(3_000, "qris").await;
@@ -220,8 +220,8 @@ async fn a_void_without_cash_waits_for_the_count_of_its_till_too() {
         assert_eq!(counter.balance().await, 3_000);
         tx.rollback().await.unwrap();
     };
-    let (voided, ()) = futures_util::future::join(counter.void(hadi, id), counted).await;
-    assert_eq!(voided.ok()["saldo_akhir"], 0);
+    let (reversed, ()) = futures_util::future::join(counter.reverse(hadi, id), counted).await;
+    assert_eq!(reversed.ok()["saldo_akhir"], 0);
 }
 
 #[actix_web::test]
