@@ -2,7 +2,9 @@
 
 use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::session::{Ended, TokenEnded, authenticate};
+use serde_json::json;
 
+use crate::ops::operator::Scope;
 use crate::support::helpers::TestApp;
 
 #[actix_web::test]
@@ -71,4 +73,20 @@ async fn after_a_jump_a_token_that_is_older_than_its_customer_is_worthless() {
     app.db.execute("UPDATE database_state SET changed_at = $1", &[&now]).await.unwrap();
     app.advance_s(31);
     assert_eq!(status(&app).await, 401);
+}
+
+#[actix_web::test]
+async fn after_a_jump_a_code_that_is_older_than_its_customer_is_foreign() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    let lost = app.register_customer("81234567890", "Budi", "Santoso").await;
+    let code = nyala_identity::qr::customer::make(&app.state.keyring.get(), lost.id, app.now());
+    let sale = json!({"qr": code, "idoutlet": outlet.idoutlet, "nominal": 10_000});
+    app.advance_s(60);
+    let now = app.now();
+    app.db.execute("UPDATE customer_global SET created_at = $2 WHERE id = $1", &[&lost.id, &now]).await.unwrap();
+    app.ops(&key, "topup", &sale).await.expect(200, "OK");
+    app.db.execute("UPDATE database_state SET changed_at = $1", &[&now]).await.unwrap();
+    app.ops(&key, "topup", &sale).await.expect(422, "itu bukan kode QR pelanggan Nyala");
 }

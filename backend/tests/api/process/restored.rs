@@ -172,6 +172,8 @@ async fn the_operators_command_lets_ids_jump_and_ends_logins() {
     let mut private = Private::new().await;
     private.serve().await;
     let shop = private.site.shop(600).await;
+    let till = private.site.till(&shop).await;
+    let session = private.site.log_in(&till).await.ok()["token"].as_str().unwrap().to_owned();
     let refused = private.site.run(&["restored"]).await.unwrap_err();
     assert!(refused.contains("already runs on this database"), "{refused}");
     private.stop().await;
@@ -181,10 +183,13 @@ async fn the_operators_command_lets_ids_jump_and_ends_logins() {
     }
     private.serve().await;
     assert_eq!(private.status_of(&json!(shop.token)).await, 200);
+    assert_eq!(private.site.is_at_till(&till, &session).await, 200);
     private.stop().await;
     private.site.run(&["restored", "--log-out"]).await.unwrap();
     private.serve().await;
     assert_eq!(private.status_of(&json!(shop.token)).await, 401);
+    assert_eq!(private.site.is_at_till(&till, &session).await, 401);
+    private.site.log_in(&till).await.ok(); // The till's cookie stays.
     let again = private.customer(&shop, "8150").await;
     assert_eq!(private.status_of(&again["token"]).await, 200, "a new login");
 }

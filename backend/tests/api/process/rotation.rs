@@ -67,7 +67,7 @@ impl Site {
     }
 
     /// A till of the shop's outlet: its cookie, and a kasir with a PIN of her own.
-    async fn till(&self, shop: &Shop) -> Till {
+    pub(super) async fn till(&self, shop: &Shop) -> Till {
         let outlet = shop.body["idoutlet"].to_string();
         let code = self.run(&["perangkat", "pasang", "--outlet", &outlet]).await.unwrap();
         let paired = self.open_call("POST", "/ops/v1/pasang", &[], Some(&json!({ "kode": code.trim() }))).await;
@@ -79,12 +79,12 @@ impl Site {
         till
     }
 
-    async fn log_in(&self, till: &Till) -> Answer {
+    pub(super) async fn log_in(&self, till: &Till) -> Answer {
         let body = json!({"idpetugas": till.person, "pin": PIN});
         self.open_call("POST", "/ops/v1/masuk", &[("Cookie", &till.cookie)], Some(&body)).await
     }
 
-    async fn is_at_till(&self, till: &Till, session: &str) -> u16 {
+    pub(super) async fn is_at_till(&self, till: &Till, session: &str) -> u16 {
         let bearer = format!("Bearer {session}");
         self.open_call("GET", "/ops/v1/shift", &[("Cookie", &till.cookie), ("Authorization", &bearer)], None).await.status
     }
@@ -107,7 +107,7 @@ impl Site {
     }
 }
 
-struct Till {
+pub(super) struct Till {
     cookie: String,
     person: Value,
 }
