@@ -79,8 +79,8 @@ pub fn missing() -> Option<String> {
     programs().is_none().then(|| "not installed here: postgresql (apt-get install postgresql)".to_owned())
 }
 
-/// Customer and machine that exist only after the chosen moment.
-struct Later {
+/// Customer and machine that were made after the chosen moment.
+struct Newcomers {
     token: String,
     idcustomer: i64,
     machine: TestMachine,
@@ -92,8 +92,8 @@ struct Stage {
     market: Arc<Market>,
     customers: Vec<Payer>,
     cashiers: Vec<Cashier>,
-    /// Receipts and top-ups of earlier rounds.
-    earlier: [usize; 2],
+    /// Receipts and top-ups that earlier rounds have counted.
+    counted: [usize; 2],
 }
 
 /// Figures of all rounds.
@@ -162,7 +162,7 @@ impl RestoreDrill {
         let customers = self.customers + self.tills * super::CUSTOMERS_PER_TILL;
         let market = Arc::new(Market::open(&site, Driver::Sim, self.machines, customers).await?);
         let (customers, cashiers) = market.people(&site, self.customers, self.tills, rng).await?;
-        Ok(Stage { site, market, customers, cashiers, earlier: [0; 2] })
+        Ok(Stage { site, market, customers, cashiers, counted: [0; 2] })
     }
 
     fn server(&self, dir: &Path, data: &str, backs_up: bool) -> Result<Server, String> {
@@ -179,7 +179,7 @@ impl RestoreDrill {
         &self,
         dir: &Path,
         round: u32,
-        Stage { mut site, market, customers, cashiers, earlier: counted }: Stage,
+        Stage { mut site, market, customers, cashiers, counted }: Stage,
         totals: &mut Totals,
         rng: &mut StdRng,
     ) -> Result<Option<Stage>, String> {
@@ -190,34 +190,34 @@ impl RestoreDrill {
         tokio::time::sleep(before).await;
         let (moment, to) = moment()?;
         tokio::time::sleep(APART).await;
-        let later = later(&site, &market).await?;
+        let newcomers = newcomers(&site, &market).await?;
         tokio::time::sleep(all.saturating_sub(before + APART)).await;
         site.kill_everything().await?;
         let killed = SystemTime::now();
         let (customers, mut cashiers) = rush.end().await?;
         std::fs::remove_dir_all(site.data_dir()).map_err(|e| format!("{}: {e}", site.data_dir().display()))?;
 
-        let mut earlier = self.server(dir, "earlier", false)?;
-        let to_moment = restore(&earlier, dir, &to).await?;
-        let by_then = compare(&earlier, &customers, &cashiers, Some(moment)).await?;
+        let mut at_moment = self.server(dir, "at_moment", false)?;
+        let to_moment = restore(&at_moment, dir, &to).await?;
+        let by_then = compare(&at_moment, &customers, &cashiers, Some(moment)).await?;
         if !by_then.missing.is_empty() {
             return Err(format!("{} answers from before {} are missing", by_then.missing.len(), to));
         }
         let served = async {
-            earlier.start().await?;
-            rules(&earlier, &market, &later, true).await?;
-            earlier.run(&["audit", "verify"]).await?;
-            earlier.stop().await
+            at_moment.start().await?;
+            rules(&at_moment, &market, &newcomers, true).await?;
+            at_moment.run(&["audit", "verify"]).await?;
+            at_moment.stop().await
         };
         served.await.map_err(|why| format!("restored to {}: {why}", to))?;
-        earlier.remove()?;
+        at_moment.remove()?;
 
         let to_latest = restore(&site, dir, "latest").await?;
         let found = compare(&site, &customers, &cashiers, None).await?;
         let age = |at: SystemTime| killed.duration_since(at).unwrap_or_default();
         let oldest = found.missing.iter().copied().map(age).max().unwrap_or_default();
         site.start().await?;
-        rules(&site, &market, &later, false).await.map_err(|why| format!("restored to the latest: {why}"))?;
+        rules(&site, &market, &newcomers, false).await.map_err(|why| format!("restored to the latest: {why}"))?;
         let last = found.last.map(age).unwrap_or_default();
         ui::out(&format!(
             "round {round}: {} receipts and {} top-ups answered, {} lost{}; the last answer was {} ms before the kill. Restored to the latest \
@@ -248,7 +248,7 @@ impl RestoreDrill {
             return Ok(None);
         }
         let customers = audit::decided(&site, &market, customers, &mut cashiers, PATIENCE, usize::MAX).await?;
-        Ok(Some(Stage { site, market, customers, cashiers, earlier: [found.receipts, found.top_ups] }))
+        Ok(Some(Stage { site, market, customers, cashiers, counted: [found.receipts, found.top_ups] }))
     }
 }
 
@@ -283,15 +283,15 @@ async fn backed_up(site: &Server) -> Result<(), String> {
 }
 
 /// Makes a customer and a machine that a restore to an earlier moment does not have.
-async fn later(site: &Server, market: &Market) -> Result<Later, String> {
+async fn newcomers(site: &Server, market: &Market) -> Result<Newcomers, String> {
     let pool = Pool::new(site.address(), 1);
     let first = market.shop.machines.first().ok_or("a shop without machines")?;
-    let (customer, machine) = newcomers(&pool, market, first).await?;
+    let (customer, machine) = make_both(&pool, market, first).await?;
     let token = customer["token"].as_str().ok_or("a customer without token")?.to_owned();
-    Ok(Later { token, idcustomer: id(&customer["idcustomer"])?, machine })
+    Ok(Newcomers { token, idcustomer: id(&customer["idcustomer"])?, machine })
 }
 
-async fn newcomers(pool: &Pool, market: &Market, first: &TestMachine) -> Result<(Value, TestMachine), String> {
+async fn make_both(pool: &Pool, market: &Market, first: &TestMachine) -> Result<(Value, TestMachine), String> {
     let customer = json!({ "jumlah": 1, "awalan_telp": "8198", "idoutlet": first.idoutlet, "saldo": 0 });
     let customer = ops(pool, &market.key, "pelanggan/bulk", &customer).await?;
     let customer = list(&customer["pelanggan"])?.first().cloned().ok_or("no customer was made")?;
@@ -382,7 +382,7 @@ async fn compare(
 
 /// Tokens and stickers after a restore: those from before are good, those of customers and machines that are `lost` are worthless, and no id is
 /// given again.
-async fn rules(site: &Server, market: &Market, later: &Later, lost: bool) -> Result<(), String> {
+async fn rules(site: &Server, market: &Market, newcomers: &Newcomers, lost: bool) -> Result<(), String> {
     const DASHBOARD: &str = "/scan/v1/dashboard/get_dashboard";
     let pool = Pool::new(site.address(), 1);
     let status = async |token: &str| {
@@ -391,27 +391,27 @@ async fn rules(site: &Server, market: &Market, later: &Later, lost: bool) -> Res
     };
     let first = market.shop.machines.first().ok_or("a shop without machines")?;
     let old = market.shop.customers.first().ok_or("a shop without customers")?;
-    let (customer, machine) = newcomers(&pool, market, first).await?;
+    let (customer, machine) = make_both(&pool, market, first).await?;
     let (new, token) = (id(&customer["idcustomer"])?, customer["token"].as_str().unwrap_or_default());
     for (whose, token, right) in
-        [("an old", &*old.token, 200), ("a new", token, 200), ("a later", &later.token, if lost { 401 } else { 200 })]
+        [("an old", &*old.token, 200), ("a new", token, 200), ("a later", &newcomers.token, if lost { 401 } else { 200 })]
     {
         let status = status(token).await?;
         if status != right {
             return Err(format!("the token of {whose} customer is answered {status} and not {right}"));
         }
     }
-    if new < later.idcustomer + JUMP || machine.idmesin < later.machine.idmesin + JUMP {
+    if new < newcomers.idcustomer + JUMP || machine.idmesin < newcomers.machine.idmesin + JUMP {
         return Err(format!(
             "ids have not jumped ahead: customer {} and then {new}, machine {} and then {}",
-            later.idcustomer, later.machine.idmesin, machine.idmesin
+            newcomers.idcustomer, newcomers.machine.idmesin, machine.idmesin
         ));
     }
-    if machine.qr == later.machine.qr {
+    if machine.qr == newcomers.machine.qr {
         return Err("two machines have the same sticker".to_owned());
     }
     errand::scan(&pool, &old.token, first).await.map_err(|why| format!("an old sticker: {why}"))?;
-    match errand::scan(&pool, &old.token, &later.machine).await {
+    match errand::scan(&pool, &old.token, &newcomers.machine).await {
         Ok(()) if lost => Err("the sticker of a machine that is lost is good".to_owned()),
         Err(why) if !lost => Err(format!("a sticker from before the kill: {why}")),
         _ => Ok(()),

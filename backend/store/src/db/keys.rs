@@ -75,7 +75,7 @@ pub struct StoredKid {
 
 type StoredKids = BTreeMap<(What, Kid), StoredKid>;
 
-/// What the database does not know yet of a file that is newer than it, or that was rotated before a restore.
+/// Keys that the file has and the database lacks, and keys that the database calls good and the file no longer has.
 #[derive(Debug, Default)]
 struct Unstored {
     added: Vec<(What, Kid)>,
@@ -284,7 +284,7 @@ pub async fn dates(client: &impl GenericClient) -> Result<BTreeMap<(What, Kid), 
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn missing(client: &impl GenericClient, servers: &[(String, GoodKids)]) -> Result<Vec<String>, Error> {
+pub async fn differences(client: &impl GenericClient, servers: &[(String, GoodKids)]) -> Result<Vec<String>, Error> {
     let stored = stored_kids(client).await?;
     let mut differences = Vec::new();
     for (server, good) in servers {

@@ -23,7 +23,7 @@ pub use keyring::Keyring;
 pub use ring::{GoodKey, Kid, Ring, What};
 
 const FILE: &str = "secrets.toml";
-/// How long tokens of a key are accepted after another one has replaced it: as long as a token is valid.
+/// How long tokens of a replaced key are accepted, also where auth.token_days is more.
 const TOKENS_GOOD_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Identifies keys without revealing them; 64 hexadecimal digits in the file.
