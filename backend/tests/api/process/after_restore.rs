@@ -1,7 +1,6 @@
 //! What a board, a till and a phone meet after a restore of the private database.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use actix_web::rt::time::sleep;
@@ -11,43 +10,10 @@ use nyala_loadtest::till::{Till, once};
 use nyala_store::clock::wall_clock;
 use serde_json::{Value, json};
 
+use super::board::Board;
 use super::restored::{Private, copy, lacks_programs};
 use super::{LOOK_EVERY, PATIENCE, PRICE, Shop};
 use crate::push::service::{CONTACT, PushService};
-
-/// The firmware's core in its Linux host, with the journal that outlives its process.
-struct Board(Child);
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Board {
-    /// Builds it and starts it with what `POST mesin/{id}/perangkat` has answered.
-    fn start(login: &Value, folder: &Path) -> Self {
-        let build = Path::new(env!("CARGO_TARGET_TMPDIR")).join("firmware-api");
-        let program = build.join("nyala-device");
-        let make = Command::new("make")
-            .args(["--silent", "-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../firmware")])
-            .arg(format!("BUILD={}", build.display()))
-            .arg(&program)
-            // Without the options of the make that runs the tests.
-            .env_remove("MAKEFLAGS")
-            .env_remove("MAKELEVEL")
-            .output()
-            .unwrap();
-        assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
-        std::fs::create_dir_all(folder).unwrap();
-        std::fs::write(folder.join("login.json"), format!("{login}\n")).unwrap();
-        std::fs::write(folder.join("relay"), "").unwrap();
-        let mut command = Command::new(program);
-        command.current_dir(folder).args(["--login", "login.json", "--journal", "journal", "--relay", "relay"]);
-        Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    }
-}
 
 impl Private {
     async fn serve_devices(&mut self, port: u16) {
@@ -106,7 +72,7 @@ async fn a_board_that_is_behind_the_jump_or_ahead_of_it_serves_the_first_custome
     shop.body["idmesin"] = json!(shop.idmesin);
     let login = private.site.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
     private.site.ops(&shop.key, "topup", &json!({"telp": telp, "idoutlet": idoutlet, "nominal": 9 * PRICE})).await;
-    let _board = Board::start(&login, &private.site.dir().join("board"));
+    let _board = Board::start(&login, &private.site.dir().join("board"), false).expect("a board");
     private.until_idle(&shop).await;
     private.buys(&mut shop, 1).await;
     private.until_idle(&shop).await;

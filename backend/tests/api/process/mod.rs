@@ -2,6 +2,7 @@
 
 mod after_restore;
 mod backup;
+mod board;
 mod clock;
 mod database;
 mod devices;

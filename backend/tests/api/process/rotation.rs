@@ -1,7 +1,5 @@
 //! Keys that rotate beside a running server, with the phones, tills, stickers and devices that know the ones before.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use actix_web::rt::task::spawn_blocking;
@@ -22,9 +20,9 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore};
 use serde_json::{Value, json};
 use sha2::Sha256;
 
+use super::board::Board;
 use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
 use crate::realtime::phone::Phone;
-use crate::server::rules::checkout;
 use crate::support::helpers::{Answer, call};
 use crate::till::rules::cookie_of;
 
@@ -104,6 +102,15 @@ impl Site {
             }
         };
         timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("/readyz never said {part:?}: {}", self.log()));
+    }
+
+    async fn until_log_says(&self, part: &str) {
+        let said = async {
+            while !self.log().contains(part) {
+                sleep(LOOK_EVERY).await;
+            }
+        };
+        timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("the log never said {part:?}: {}", self.log()));
     }
 }
 
@@ -262,12 +269,7 @@ async fn what_cannot_be_done_is_refused_with_what_can() {
     site.start("").await;
     // A file that a person broke does not stop the server, and is logged.
     std::fs::write(Secrets::file(site.dir()), "kid = 1\n").unwrap();
-    let told = async {
-        while !site.log().contains("secrets.toml is refused") {
-            sleep(LOOK_EVERY).await;
-        }
-    };
-    timeout(PATIENCE, told).await.expect("a line in the log");
+    site.until_log_says("secrets.toml is refused").await;
     assert_eq!(site.ready().await.status, 200);
 }
 
@@ -362,7 +364,8 @@ async fn a_device_finds_its_authority_until_that_is_retired() {
         serde_json::from_str(&text).unwrap()
     };
     let mut logins = vec![key("add").await];
-    let mut board = Board::start(&site, &logins[0]);
+    let folder = site.dir().join("board");
+    let mut board = Board::start(&logins[0], &folder, true);
     if let Some(board) = &board {
         board.connects().await;
     }
@@ -378,7 +381,7 @@ async fn a_device_finds_its_authority_until_that_is_retired() {
             // Both keys count: the board with the old authority comes back, then the one with the new key.
             for login in [&logins[at], &next] {
                 board.power_off();
-                *board = Board::start(&site, login).expect("a board");
+                *board = Board::start(login, &folder, true).expect("a board");
                 board.connects().await;
             }
         }
@@ -396,7 +399,7 @@ async fn a_device_finds_its_authority_until_that_is_retired() {
     assert_eq!(certificates(&key("rotate").await), 1, "a retired one is given to nobody");
     if let Some(board) = &mut board {
         board.power_off();
-        let refused = Board::start(&site, &logins[0]).expect("a board").says("the server's TLS: ").await;
+        let refused = Board::start(&logins[0], &folder, true).expect("a board").says("the server's TLS: ").await;
         assert!(refused.contains("Certificate verification failed"), "{refused}");
     }
 }
@@ -426,74 +429,6 @@ async fn is_trusted(port: u16, login: &Value) -> bool {
             assert!(e.to_string().contains("certificate"), "{e}");
             false
         }
-    }
-}
-
-/// The C device with mbedTLS, where that is installed.
-struct Board {
-    process: Child,
-    log: PathBuf,
-}
-
-impl Drop for Board {
-    fn drop(&mut self) {
-        self.power_off();
-    }
-}
-
-impl Board {
-    fn start(site: &Site, login: &Value) -> Option<Self> {
-        if !Path::new("/usr/include/mbedtls/ssl.h").exists() {
-            eprintln!("SKIPPED: mbedTLS is not installed (apt-get install libmbedtls-dev)");
-            return None;
-        }
-        let folder = site.dir().join("board");
-        std::fs::create_dir_all(&folder).unwrap();
-        let program = folder.join("nyala-device-tls");
-        let make = Command::new("make")
-            .args(["--silent", "-C", &checkout("backend/firmware").display().to_string(), "TLS=1"])
-            .arg(format!("BUILD={}", folder.display()))
-            .arg(&program)
-            .env_remove("MAKEFLAGS")
-            .env_remove("MAKELEVEL")
-            .output()
-            .unwrap();
-        assert!(make.status.success(), "{}", String::from_utf8_lossy(&make.stderr));
-        std::fs::write(folder.join("login.json"), format!("{login}\n")).unwrap();
-        std::fs::write(folder.join("relay"), "").unwrap();
-        let log = folder.join("board.log");
-        let process = Command::new(&program)
-            .current_dir(&folder)
-            .args(["--login", "login.json", "--journal", "journal", "--relay", "relay"])
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(&log).unwrap())
-            .spawn()
-            .unwrap();
-        Some(Self { process, log })
-    }
-
-    /// Waits until it has logged in.
-    async fn connects(&self) {
-        self.says("nyala-device: connected").await;
-    }
-
-    /// Waits for a line of its log.
-    async fn says(&self, part: &str) -> String {
-        let log = || std::fs::read_to_string(&self.log).unwrap_or_default();
-        let said = async {
-            loop {
-                if let Some(line) = log().lines().find(|line| line.contains(part)) {
-                    return line.to_owned();
-                }
-                sleep(LOOK_EVERY).await;
-            }
-        };
-        timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("the board did not say {part:?}: {}", log()))
-    }
-
-    fn power_off(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
