@@ -56,9 +56,16 @@ impl KeyFile {
                 _ = every.tick() => false,
                 Some(()) = reload.recv() => true,
             };
-            if let Err(e) = self.look(&state, is_forced).await {
-                tracing::error!(error = %e, "secrets.toml is refused, the keys from before stay in use");
-            }
+            let unanswered = match self.look(&state, is_forced).await {
+                Ok(()) => continue,
+                Err(KeysError::Database(e)) => e.to_string(),
+                Err(KeysError::Change(e)) => e.to_string(),
+                Err(e) => {
+                    tracing::error!(error = %e, "secrets.toml is refused, the keys from before stay in use");
+                    continue;
+                }
+            };
+            tracing::warn!(error = unanswered, "secrets.toml cannot be compared with the database, retrying");
         }
     }
 
@@ -66,11 +73,9 @@ impl KeyFile {
     async fn look(&mut self, state: &AppState, is_forced: bool) -> Result<(), KeysError> {
         let stamp = Stamp::of(&state.config.data.dir);
         if stamp != self.last || is_forced {
-            // A file that is refused is not read again until it changes; one that the database does not answer for is.
+            // A refused file is read again when it changes; without an answer of the database, at the next look.
             let read = self.read(state).await;
-            if !matches!(read, Err(KeysError::Database(_) | KeysError::Change(_))) {
-                self.last = stamp;
-            }
+            self.last = stamp.filter(|_| !matches!(read, Err(KeysError::Database(_) | KeysError::Change(_))));
             read?;
         }
         if self.is_unannounced && !state.config.cluster.enabled {
@@ -85,8 +90,11 @@ impl KeyFile {
         let secrets = keys::reload(&mut client, &state.config.data.dir).await?;
         self.is_unannounced = true;
         if secrets.fingerprint() != state.keyring.get().fingerprint() {
-            let newest: Vec<_> = secrets.good_kids().iter().map(|(what, kids)| format!("{} {kids:?}", what.as_str())).collect();
-            tracing::info!(keys = newest.join(", "), "secrets.toml has changed, its keys are used from now on");
+            let good = secrets.good_kids().into_iter().map(|(what, kids)| {
+                let kids: Vec<String> = kids.iter().map(ToString::to_string).collect();
+                format!("{} {}", what.as_str(), kids.join(" "))
+            });
+            tracing::info!(keys = good.collect::<Vec<_>>().join(", "), "secrets.toml has changed, its keys are used from now on");
             state.keyring.replace(secrets);
         }
         Ok(())
