@@ -1,6 +1,7 @@
 # make run      builds what is missing and starts Nyala at http://127.0.0.1:8080 (DEV=1: with hot reload of the app)
 # make build    app, server and played devices: $CARGO_TARGET_DIR/release/nyala and nyala-device-sim
-# make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums)
+# make package  what a machine without Rust and Node installs: target/package (.deb, tarball, CycloneDX, sums),
+#               and its image where podman or docker runs
 # make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS, promtool, mosquitto and psql for those that need them

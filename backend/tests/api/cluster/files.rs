@@ -1,4 +1,4 @@
-//! The files of docs/cluster that no load balancer test runs: checks that need no container engine.
+//! The Containerfile, and the files of docs/cluster that no load balancer test runs: checks that need no container engine.
 
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -23,69 +23,47 @@ fn instructions(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_container_file_builds_what_make_does_and_serves_what_is_configured() {
-    const WORKDIR: &str = "/opt/nyala/";
-    let (mut stages, mut last, mut made) = (Vec::new(), HashMap::new(), Vec::new());
-    for (name, rest) in instructions(&read("docs/cluster/Containerfile")) {
+fn the_container_file_serves_what_make_package_has_packed() {
+    let (mut set, mut made, mut added) = (HashMap::new(), Vec::new(), Vec::new());
+    for (name, rest) in instructions(&read("Containerfile")) {
         match name.as_str() {
-            "FROM" => {
-                stages.push(rest.split_once(" AS ").map_or("", |(_, stage)| stage).to_owned());
-                last.clear();
-            }
-            "COPY" => {
-                let (from, what) = match rest.strip_prefix("--from=") {
-                    Some(copied) => copied.split_once(' ').unwrap(),
-                    None => ("", rest.as_str()),
-                };
-                assert!(from.is_empty() || stages.iter().any(|stage| stage == from), "{rest}: no such stage");
-                let source = what.split(' ').next().unwrap();
-                match source.strip_prefix(WORKDIR) {
-                    // Built by `make build`, or in the repository already.
-                    Some(path) => assert!(
-                        ["target/release/nyala", "frontend/dist"].contains(&path) || root().join(path).exists(),
-                        "{path} is not there after the build"
-                    ),
-                    None => assert!(!from.is_empty() || root().join(source).exists(), "{source} is not in the repository"),
-                }
-            }
             "RUN" => made.extend(rest.split("&&").map(|command| command.trim().to_owned())),
-            "WORKDIR" => assert_eq!(format!("{rest}/"), WORKDIR),
-            "ENV" | "USER" | "EXPOSE" | "VOLUME" | "STOPSIGNAL" | "ENTRYPOINT" | "CMD" => {
-                last.insert(name, rest);
+            "ADD" => added.push(rest),
+            "FROM" | "ARG" | "ENV" | "USER" | "EXPOSE" | "VOLUME" | "STOPSIGNAL" | "ENTRYPOINT" | "CMD" => {
+                assert_eq!(set.insert(name, rest), None, "once");
             }
             other => panic!("{other} is no instruction that is known here"),
         }
     }
-    assert_eq!(stages.last().unwrap(), "", "the last stage is what is served");
-    // Each `make` command is a target of the Makefile, and the last stage copies only files which that target builds.
-    let targets: Vec<&str> = made.iter().filter_map(|command| command.strip_prefix("make ")).collect();
-    assert_eq!(targets, ["build"]);
-    let makefile = read("Makefile");
-    assert!(makefile.contains("\nbuild: app server\n") && makefile.contains("--release -p nyala"), "make build");
-    assert!(makefile.contains("$CARGO_TARGET_DIR/release/nyala"));
+    // Nothing but the tarball: `make package` gives its folder for a context.
+    assert_eq!((set["ARG"].as_str(), added), ("VERSION", vec!["nyala-${VERSION}-linux-x86_64.tar.gz /opt/".to_owned()]));
+    let package = read("scripts/make-package");
+    for line in ["tree=$out/nyala-$version-linux-x86_64\n", "\"$tree/bin/\"", "-f Containerfile --build-arg \"VERSION=$version\""]
+    {
+        assert!(package.contains(line), "{line}");
+    }
+    assert!(made.contains(&"ln -s /opt/nyala-${VERSION}-linux-x86_64/bin/* /usr/bin/".to_owned()));
+    assert_eq!((set["ENTRYPOINT"].as_str(), set["CMD"].as_str()), ("[\"/usr/bin/nyala\"]", "[\"serve\"]"));
+    assert_eq!(set["STOPSIGNAL"], "SIGTERM");
     // An unprivileged user, who is created there and owns the data folder.
-    let user = &last["USER"];
+    let user = &set["USER"];
     assert!(
         made.iter().any(|command| command.starts_with("useradd ") && command.ends_with(&format!(" {user}"))) && user != "root"
     );
-    let folder = &last["VOLUME"];
+    let folder = &set["VOLUME"];
     assert!(made.iter().any(|command| command.starts_with(&format!("install -d -o {user} ")) && command.ends_with(folder)));
     // The settings that it sets, with those that production needs from its operator.
-    let env: Vec<(&str, &str)> = last["ENV"].split(' ').map(|set| set.split_once('=').unwrap()).collect();
+    let env: Vec<(&str, &str)> = set["ENV"].split(' ').map(|set| set.split_once('=').unwrap()).collect();
     let mut args: Vec<String> = env
         .iter()
         .map(|(key, value)| format!("{}={value}", key.strip_prefix("NYALA__").unwrap().replace("__", ".").to_lowercase()))
         .collect();
     args.extend(["access_token", "phone_number_id", "template"].map(|key| format!("whatsapp.meta_{key}=1")));
+    // Those in the program, which are these.
     let settings = ServerSettings::load(Some(&root().join("config")), &args).unwrap();
-    assert_eq!(last["EXPOSE"], format!("{} {}", settings.http.port, settings.mqtt.port));
+    assert_eq!(set["EXPOSE"], format!("{} {}", settings.http.port, settings.mqtt.port));
     assert_eq!((settings.http.host.as_str(), settings.mqtt.host.as_str()), ("0.0.0.0", "0.0.0.0"));
     assert!(settings.is_production() && settings.data.dir == Path::new(folder));
-    assert_eq!((last["ENTRYPOINT"].as_str(), last["CMD"].as_str()), ("[\"target/release/nyala\"]", "[\"serve\"]"));
-    assert_eq!(last["STOPSIGNAL"], "SIGTERM");
-    // No key and no local build is copied.
-    let ignored = read(".containerignore");
-    assert!(["/data", "/target", "**/node_modules"].iter().all(|path| ignored.lines().any(|line| line == *path)));
 }
 
 /// systemd reports what it does not understand. Whether the program and the user exist depends on the host.
