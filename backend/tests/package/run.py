@@ -300,6 +300,8 @@ def main(folder, package, device_sim, before):
     shop.buy(1)
     expect(shop.balance() == TOPUP - PRICE, f"the balance is {shop.balance()} after one purchase")
     say("a customer has registered and bought a wash of a played device, in production")
+    customers = shop.sh("with-postgres /var/lib/nyala psql -Atc 'SELECT count(*) FROM customer_global'").strip()
+    expect(customers == "1", f"with-postgres psql counts {customers} customers")
     until("the backup is in order", lambda: "verified" in (shop.sh("nyala backup status || true")))
     # By root, as an operator would.
     shop.sh("nyala backup base", PATIENCE_S)

@@ -28,7 +28,7 @@ impl Host {
         let checkout = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
         let programs = Path::new(env!("CARGO_BIN_EXE_nyala")).parent().unwrap();
         assert!(programs.join("with-postgres").is_file(), "`cargo build --workspace` makes with-postgres");
-        for dir in ["etc/cron.d", "etc/systemd/system", "bin", "srv", "opt/nyala/target"] {
+        for dir in ["etc/cron.d", "etc/systemd/system", "bin", "var/lib", "opt/nyala/target"] {
             std::fs::create_dir_all(root.join(dir)).unwrap();
         }
         for (from, to) in
@@ -54,7 +54,7 @@ impl Host {
             .replace("-o nyala -g nyala", &format!("-o {} -g {}", user.name, group.name));
         // Replaced in two steps, because the test's folder may itself be below one of these.
         for (dir, to) in
-            [("/etc/", "etc/"), ("/usr/local/bin", "bin"), ("/srv/", "srv/"), ("/backup", "backup"), ("/opt/", "opt/")]
+            [("/etc/", "etc/"), ("/usr/local/bin", "bin"), ("/var/lib/", "var/lib/"), ("/backup", "backup"), ("/opt/", "opt/")]
         {
             text = text.replace(dir, &format!("\0{to}"));
         }
@@ -197,10 +197,10 @@ fn the_manuals_commands_work_when_pasted_one_after_the_other() {
     assert_ne!(key, "", "the manual made no key");
     host.run("until curl -sf http://127.0.0.1:8080/readyz; do sleep 0.1; done");
     if dumps {
-        for before in ["srv/nyala.lost", "srv/nyala.before"] {
+        for before in ["var/lib/nyala.lost", "var/lib/nyala.before"] {
             assert!(host.root.join(before).is_dir(), "each restore began with a new folder");
         }
-        host.run("cd /opt/nyala; NYALA__DATA__DIR=/srv/nyala-copy target/release/nyala key list | grep 'Kantor pusat'");
+        host.run("cd /opt/nyala; NYALA__DATA__DIR=/var/lib/nyala-copy target/release/nyala key list | grep 'Kantor pusat'");
     }
     let keys = host.run("nyala key list");
     let revoked = |name: &str| keys.lines().find(|line| line.contains(name)).map(|line| !line.ends_with("\t-"));
@@ -211,7 +211,7 @@ fn the_manuals_commands_work_when_pasted_one_after_the_other() {
 
     // Cron must report a missing database: a command must not create one.
     host.stop();
-    std::fs::rename(host.root.join("srv/nyala"), host.root.join("srv/elsewhere")).unwrap();
+    std::fs::rename(host.root.join("var/lib/nyala"), host.root.join("var/lib/elsewhere")).unwrap();
     assert!(host.cron().contains("there is no database in"), "{}", host.cron());
-    assert!(!host.root.join("srv/nyala").exists());
+    assert!(!host.root.join("var/lib/nyala").exists());
 }
