@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -81,15 +82,19 @@ fn raise_descriptor_limit() {
 /// port is reported at once.
 async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
-    // From the first moment on: without a handler the signal ends the process.
+    // From the first moment on: without a handler a signal ends the process, and the private PostgreSQL goes on without it.
     let reload = signal(SignalKind::hangup())?;
+    let mut stop = pin!(stop_signal()?);
     let listener = server::bind(&config)?;
     let devices = devices::bind(&config)?;
     let source = Source::open(&mut config, Purpose::Serve, new_database)?;
     // Before the schema is touched: another server may be using it.
     let connection = pool::connection(source.url(), Duration::from_millis(config.database.connect_ms))?;
     let part = config.cluster.name().map_or(Part::Alone, |name| Part::Among(name.to_owned()));
-    let lock = ServerLock::wait(&connection, &part).await.map_err(|e| context::locked_out(&config, e))?;
+    let lock = tokio::select! {
+        lock = ServerLock::wait(&connection, &part) => lock.map_err(|e| context::locked_out(&config, e))?,
+        () = &mut stop => return Ok(()),
+    };
     let (client, _) = lock::connect(&connection).await?;
     source::refuse_lost_external(&client, &config, new_database).await?;
     profile::refuse_production_database(&config, &client).await?;
@@ -120,8 +125,6 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     let (server, running) = server::start(&state, listener, devices)?;
     let server = actix_web::rt::spawn(server);
     server::open(&state, &running).await?;
-    // Handlers are installed before the server reports that it is open: a reader may stop it at once and expects the drain.
-    let stop = stop_signal()?;
     if let Some(backup) = backup {
         keep_backup(backup);
     }
