@@ -4,5 +4,6 @@ pub mod backup;
 pub mod clock;
 pub mod config;
 pub mod db;
+mod files;
 pub mod secrets;
 pub mod telemetry;

@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use flate2::read::GzDecoder;
 
 use super::error::BackupError;
-use super::folder::{BackupFolder, BaseFacts, write_whole};
+use super::folder::{BackupFolder, BaseFacts};
 use super::log::second_of;
 use super::programs::{LIMIT, Programs};
 use crate::db::Store;
+use crate::files::write_whole;
 
 const SECOND: Duration = Duration::from_secs(1);
 

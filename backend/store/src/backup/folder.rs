@@ -10,8 +10,7 @@
 //! ```
 
 use std::fs::{self, File, Permissions, TryLockError};
-use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nyala_core::domain::timestamp::Timestamp;
@@ -20,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::error::BackupError;
 use super::log::{CLOSED, Log, WalRange, compact, names};
 use crate::db::instance::machine_id;
+use crate::files::write_whole;
 use crate::secrets::Secrets;
 
 /// The layout above.
@@ -287,15 +287,4 @@ impl Claim {
 pub fn make_dir(path: &Path) -> Result<(), BackupError> {
     fs::create_dir_all(path).map_err(BackupError::io("cannot make the folder", path))?;
     fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(BackupError::io("cannot close to others", path))
-}
-
-/// Written beside and renamed, so that a crash leaves the whole old file or the whole new one.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(".new");
-    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&beside, path)?;
-    path.parent().map_or(Ok(()), |dir| File::open(dir)?.sync_all())
 }

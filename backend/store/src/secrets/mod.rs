@@ -8,9 +8,9 @@ pub mod keyring;
 pub mod ring;
 
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::fs::{File, Permissions};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use nyala_core::domain::timestamp::Timestamp;
@@ -21,6 +21,8 @@ use file::FirstKeys;
 pub use key::Key;
 pub use keyring::Keyring;
 pub use ring::{GoodKey, Kid, Ring, What};
+
+use crate::files::write_whole;
 
 const FILE: &str = "secrets.toml";
 /// How long tokens of a replaced key are accepted, also where auth.token_days is more.
@@ -317,34 +319,17 @@ impl Secrets {
         self
     }
 
-    /// Makes the file, 0600 and synced. Written beside and renamed, so that a crash leaves a whole file or none.
+    /// Makes the file, 0600 and synced; a crash leaves a whole file or none.
     pub fn write(&self, dir: &Path) -> Result<(), SecretsError> {
         let path = Self::file(dir);
         let unwritten = |why: String| SecretsError::Unwritten { path: path.display().to_string(), why };
         let text = file::write(self).map_err(|e| unwritten(e.to_string()))?;
-        let beside = path.with_extension("toml.new");
-        let io = || -> std::io::Result<()> {
+        let io = || {
             std::fs::create_dir_all(dir)?;
-            // One that a crash has left is not written to: it may be a link, and this process may be root's.
-            std::fs::remove_file(&beside).or_else(|e| if e.kind() == ErrorKind::NotFound { Ok(()) } else { Err(e) })?;
-            let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&beside)?;
-            keep_owner(&file, &path)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&beside, &path)?;
-            File::open(dir)?.sync_all()
+            write_whole(&path, text.as_bytes())
         };
         io().map_err(|e| unwritten(e.to_string()))
     }
-}
-
-/// Gives a file that replaces another one its owner: a command of root must not keep the server's account from its keys.
-fn keep_owner(file: &File, replaced: &Path) -> std::io::Result<()> {
-    let (new, Ok(old)) = (file.metadata()?, std::fs::metadata(replaced)) else { return Ok(()) };
-    if (new.uid(), new.gid()) == (old.uid(), old.gid()) {
-        return Ok(());
-    }
-    fchown(file, Some(old.uid()), Some(old.gid()))
 }
 
 /// Corrects the mode instead of refusing as ssh does: closing the file loses nothing, and refusing would keep outlets shut over a restored
