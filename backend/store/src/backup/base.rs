@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 
 use super::error::BackupError;
 use super::folder::{BackupFolder, BaseFacts};
-use super::log::second_of;
+use super::log::name_of_second;
 use super::programs::{LIMIT, Programs};
 use crate::db::Store;
 use crate::files::write_whole;
@@ -24,7 +24,7 @@ const SECOND: Duration = Duration::from_secs(1);
 pub async fn take(store: &Store, folder: &BackupFolder, programs: &Programs, keep: usize) -> Result<String, BackupError> {
     let _lock = lock(folder).await?;
     let name = loop {
-        let name = second_of(store.now());
+        let name = name_of_second(store.now());
         if !folder.base(&name).exists() {
             break name;
         }

@@ -17,7 +17,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::error::BackupError;
-use super::log::{CLOSED, Log, WalRange, compact, names};
+use super::log::{CLOSED, Log, WalRange, name_of_millisecond, names};
 use crate::db::instance::machine_id;
 use crate::files::write_whole;
 use crate::secrets::Secrets;
@@ -213,7 +213,7 @@ impl BackupFolder {
         if files.is_empty() {
             return Ok(());
         }
-        let to = self.wal().join(format!("{CLOSED}{}", compact(now)));
+        let to = self.wal().join(format!("{CLOSED}{}", name_of_millisecond(now)));
         make_dir(&to)?;
         for name in files {
             let (from, to) = (self.wal().join(&name), to.join(&name));

@@ -24,7 +24,7 @@ pub(super) const CLOSED: &str = "until-";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Log {
     pub path: PathBuf,
-    /// When it was closed, as [`compact`] writes it; `None` for the one that is being received.
+    /// When it was closed, as [`name_of_millisecond`] writes it; `None` for the one that is being received.
     closed: Option<String>,
 }
 
@@ -62,7 +62,7 @@ impl Log {
 
     /// Whether it was being received at `moment`, or later.
     pub fn lasts_to(&self, moment: Timestamp) -> bool {
-        self.closed.as_ref().is_none_or(|closed| *closed >= compact(moment))
+        self.closed.as_ref().is_none_or(|closed| *closed >= name_of_millisecond(moment))
     }
 
     /// Deletes segments before the one with the number `first`.
@@ -89,7 +89,7 @@ pub fn is_history(name: &str) -> bool {
 }
 
 /// `2026-11-25T19:30:00.000Z` is `20261125T193000Z`.
-pub fn second_of(moment: Timestamp) -> String {
+pub fn name_of_second(moment: Timestamp) -> String {
     let text = moment.rfc3339();
     let seconds = text.split('.').next().unwrap_or_default().trim_end_matches('Z');
     let plain: String = seconds.chars().filter(|c| c.is_ascii_digit() || *c == 'T').collect();
@@ -97,8 +97,8 @@ pub fn second_of(moment: Timestamp) -> String {
 }
 
 /// `2026-11-25T19:30:00.5Z` is `20261125T193000.500Z`: text in the order of time.
-pub(super) fn compact(moment: Timestamp) -> String {
-    format!("{}.{:03}Z", second_of(moment).trim_end_matches('Z'), moment.ms().rem_euclid(1_000))
+pub(super) fn name_of_millisecond(moment: Timestamp) -> String {
+    format!("{}.{:03}Z", name_of_second(moment).trim_end_matches('Z'), moment.ms().rem_euclid(1_000))
 }
 
 /// Names of the entries of a folder.
@@ -238,9 +238,12 @@ mod tests {
     #[test]
     fn moments_are_names_in_the_order_of_time() {
         let at = |ms: i64| Timestamp::from_ms(1_795_635_000_000 + ms);
-        assert_eq!(second_of(at(123)), "20261125T193000Z");
-        assert_eq!(compact(at(580)), "20261125T193000.580Z");
-        assert!(compact(at(580)) < compact(at(581)) && compact(at(0)) < compact(at(500)));
+        assert_eq!(name_of_second(at(123)), "20261125T193000Z");
+        assert_eq!(name_of_millisecond(at(580)), "20261125T193000.580Z");
+        assert!(
+            name_of_millisecond(at(580)) < name_of_millisecond(at(581))
+                && name_of_millisecond(at(0)) < name_of_millisecond(at(500))
+        );
     }
 
     #[test]

@@ -174,22 +174,20 @@ struct Choice {
 
 /// The newest verified base backup that ended before the moment.
 fn choose(folder: &BackupFolder, to: Moment) -> Result<Choice, BackupError> {
-    let mut bases: Vec<(Timestamp, Base)> =
-        folder.bases()?.into_iter().filter_map(|base| Some((base.ended_at()?, base))).collect();
+    let bases: Vec<(Timestamp, Base)> = folder.bases()?.into_iter().filter_map(|base| Some((base.ended_at()?, base))).collect();
     let logs = folder.logs()?;
     if bases.is_empty() {
         return Err(BackupError::NotABackup { dir: folder.path().to_owned(), why: "it has no verified base backup".to_owned() });
     }
     let Moment::At(at) = to else { return choose_latest(&bases, logs) };
     let mut moments = Vec::new();
-    for log in logs {
-        let after = bases.iter().position(|(ended, _)| !log.lasts_to(*ended)).unwrap_or(bases.len());
-        let later = bases.split_off(after);
-        let of_log = std::mem::replace(&mut bases, later);
+    let log_of = |ended: Timestamp| logs.iter().find(|log| log.lasts_to(ended));
+    for log in &logs {
+        let of_log: Vec<&(Timestamp, Base)> = bases.iter().filter(|(ended, _)| log_of(*ended) == Some(log)).collect();
         let (Some((first, _)), Some((newest, _))) = (of_log.first(), of_log.last()) else { continue };
-        let last = received(&log).unwrap_or_default().max(*newest);
+        let last = received(log).unwrap_or_default().max(*newest);
         if let Some((_, base)) = of_log.iter().rev().find(|(ended, _)| *ended <= at && at <= last) {
-            return Ok(Choice { base: base.clone(), logs: vec![log] });
+            return Ok(Choice { base: base.clone(), logs: vec![log.clone()] });
         }
         moments.push(format!("from {} to {}", first.rfc3339(), last.rfc3339()));
     }

@@ -12,7 +12,7 @@ use tokio::time::sleep;
 use super::base;
 use super::error::BackupError;
 use super::folder::{BackupFolder, Claim};
-use super::log::second_of;
+use super::log::name_of_second;
 use super::metrics::BackupMetrics;
 use super::programs::{Programs, SLOT};
 use super::status::Status;
@@ -238,7 +238,7 @@ impl BackupService {
             return Ok(true);
         };
         let scheduled = last_scheduled(self.store.now(), self.settings.base_minute().unwrap_or_default());
-        Ok(facts.jumps != jumps || newest.name < second_of(scheduled))
+        Ok(facts.jumps != jumps || newest.name < name_of_second(scheduled))
     }
 
     async fn watch(&self) {
