@@ -28,7 +28,7 @@ impl Restored {
         // While a server runs, the database's past is not over.
         let _lock = ServerLock::wait(k.db.config(), &Part::Alone).await.map_err(|e| context::locked_out(&k.config, e))?;
         let mut client = k.client().await?;
-        let until = last_entry(&client).await?;
+        let until = history::last_entry(&client).await?;
         let jump = history::jump(&mut client, Plan { cause: Cause::Command, steps: 1, log_out: self.log_out }).await?;
         Report::read(&client, until, jump).await
     }
@@ -75,12 +75,4 @@ impl Report {
     pub fn verdict(&self) -> Result<(), Failure> {
         if self.broken == 0 { Ok(()) } else { Err(Failure::new("rules of the ledger are broken: see `nyala audit verify`")) }
     }
-}
-
-/// The moment of the newest entry in the ledger or the audit log.
-async fn last_entry(client: &Client) -> Result<Option<Timestamp>, Failure> {
-    const NEWEST: &str = "
-        SELECT greatest((SELECT created_at FROM ledger_transfer ORDER BY id DESC LIMIT 1),
-            (SELECT created_at FROM audit_log ORDER BY id DESC LIMIT 1))";
-    Ok(client.query_one(NEWEST, &[]).await?.get(0))
 }

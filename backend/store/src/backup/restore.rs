@@ -44,7 +44,7 @@ pub enum Moment {
 pub struct Restored {
     pub base: String,
     pub client: ClientWrapper,
-    /// The last commit that was replayed.
+    /// The last commit that was replayed, or the newest entry when nothing was committed since the base backup.
     pub until: Option<Timestamp>,
     pub jump: Jump,
     data_dir: PathBuf,
@@ -93,8 +93,12 @@ pub async fn restore(config: &ServerSettings, dir: &Path, to: Moment) -> Result<
         .map_err(|e| BackupError::Refused(e.to_string()))?;
     let (mut client, line) = hosts::connect_unsettled(&config).await?;
     let line = tokio::spawn(async { drop(line.await) });
-    let until = client.query_one("SELECT pg_last_xact_replay_timestamp()", &[]).await?.get(0);
+    let replayed: Option<Timestamp> = client.query_one("SELECT pg_last_xact_replay_timestamp()", &[]).await?.get(0);
     migrate::run(&mut client).await.map_err(|e| BackupError::Refused(e.to_string()))?;
+    let until = match replayed {
+        Some(at) => Some(at),
+        None => history::last_entry(&client).await?,
+    };
     let mut client = ClientWrapper::new(client, line);
     let plan = Plan { cause: Cause::Timeline, steps: description.restores + 1, log_out: false };
     let jump = history::jump(&mut client, plan).await?;

@@ -144,6 +144,17 @@ pub async fn instance(client: &Client) -> Result<Option<String>, Error> {
     Ok(client.query_one("SELECT instance FROM database_state", &[]).await?.get(0))
 }
 
+/// The moment of the newest entry in the ledger or the audit log.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn last_entry(client: &Client) -> Result<Option<Timestamp>, Error> {
+    const NEWEST: &str = "
+        SELECT greatest((SELECT created_at FROM ledger_transfer ORDER BY id DESC LIMIT 1),
+            (SELECT created_at FROM audit_log ORDER BY id DESC LIMIT 1))";
+    Ok(client.query_one(NEWEST, &[]).await?.get(0))
+}
+
 /// Stores the id of the instance that serves the database.
 ///
 /// # Errors
@@ -208,7 +219,7 @@ async fn write(
         tx.execute(END_SESSIONS, &[&moment]).await?;
     }
     tx.execute(KEEP, &[&now.system_identifier, &now.timeline, &instance, &not_before, &moment]).await?;
-    let content = json!({ "sebab": plan.cause.as_str(), "dari": from, "ke": to, "loncatan": jump.by });
+    let content = json!({ "sebab": plan.cause.as_str(), "dari": from, "ke": to });
     let principal = if plan.cause == Cause::Command { "cli" } else { "sistem" };
     let entry = AuditEntry { principal, action: RESTORED, object: "database_state:1".to_owned(), content };
     audit::write(tx, &entry, moment).await

@@ -81,6 +81,14 @@ impl Private {
         self.session().await.query(CAUSES, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
     }
 
+    /// What the audit log says of each jump.
+    async fn content_of_jumps(&self) -> Vec<String> {
+        const KEYS: &str = "
+            SELECT (SELECT string_agg(key, ' ' ORDER BY key) FROM jsonb_object_keys(isi::JSONB) AS key)
+            FROM audit_log WHERE aksi = 'basis_data.dipulihkan' ORDER BY id";
+        self.session().await.query(KEYS, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+    }
+
     /// Number of the shop's first customer.
     pub(super) async fn telp_of(&self, shop: &Shop) -> Value {
         const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
@@ -157,6 +165,7 @@ async fn a_copy_of_the_folder_gives_no_number_twice() {
     private.site.data = copied;
     private.serve().await;
     assert_eq!(private.causes().await, ["copy"]);
+    assert_eq!(private.content_of_jumps().await, ["dari ke sebab"]);
     let (cici, made) = (private.customer(&shop, "8140").await, private.machine(&shop).await);
     assert_eq!(private.status_of(&budi["token"]).await, 401, "Budi is lost");
     assert_eq!(private.status_of(&cici["token"]).await, 200);
