@@ -52,7 +52,8 @@ async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
     let store = Store { db: k.db.clone(), clock: Clock::running_from(k.now) };
     let keyring = Keyring::from(k.secrets().await?);
     let postgres = (k.url.as_str(), k.programs_dir.as_deref());
-    let service = BackupService::prepare(&store, &k.config.backup, &keyring, postgres, Default::default()).await?;
+    let service = BackupService::new(&store, &k.config.backup, &keyring, postgres, Default::default()).await?;
+    service.prepare_folder()?;
     owner::give_to_owner(&k.config.backup.dir)?;
     Ok(service)
 }

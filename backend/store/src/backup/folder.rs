@@ -3,7 +3,7 @@
 //! ```text
 //! backup.toml                    which database this is of, and how often it was restored
 //! secrets.toml    0600           the keys, copied at each start and change
-//! instance                       which server writes here, renewed while it does
+//! instance                       which server writes here and when everything was received; renewed while it writes
 //! wal/                           the log: *.gz, one *.gz.partial, *.history
 //! wal/until-<moment>/            the log from before a gap or a restore: the log in wal/ does not continue it
 //! base/<YYYYMMDDTHHMMSSZ>/       base.tar.gz, backup_manifest, and ok once it was verified; <…>.part while it is made
@@ -81,20 +81,25 @@ impl BackupFolder {
         Ok((Self(dir.to_owned()), found))
     }
 
+    /// One that may be missing or out of reach.
+    pub fn at(dir: &Path) -> Self {
+        Self(dir.to_owned())
+    }
+
     /// Opens it for the database, or makes it.
     ///
     /// # Errors
-    /// [`BackupError::OtherDatabase`], or when it cannot be written.
-    pub fn prepare(dir: &Path, system_identifier: i64, secrets: &Secrets, major: u32) -> Result<Self, BackupError> {
-        let folder = Self(dir.to_owned());
-        for path in [dir.to_owned(), folder.wal(), folder.bases_dir()] {
+    /// [`BackupError::OtherDatabase`], or when it cannot be read or written.
+    pub fn prepare(&self, system_identifier: i64, secrets: &Secrets, major: u32) -> Result<(), BackupError> {
+        let dir = &self.0;
+        for path in [dir.clone(), self.wal(), self.bases_dir()] {
             make_dir(&path)?;
         }
         let fingerprint = secrets.installation().to_string();
         let found = if dir.join("backup.toml").exists() { Some(Self::open(dir)?.1) } else { None };
         if let Some(found) = found.as_ref().filter(|found| found.system_identifier != system_identifier) {
             return Err(BackupError::OtherDatabase {
-                dir: dir.to_owned(),
+                dir: dir.clone(),
                 theirs: found.system_identifier,
                 ours: system_identifier,
             });
@@ -103,9 +108,9 @@ impl BackupFolder {
         let description = Description { format: FORMAT, system_identifier, fingerprint, major, restores };
         // A full disk must not keep a server from starting.
         if found.as_ref() != Some(&description) {
-            folder.describe(&description)?;
+            self.describe(&description)?;
         }
-        Ok(folder)
+        Ok(())
     }
 
     pub fn path(&self) -> &Path {
@@ -245,6 +250,11 @@ impl BackupFolder {
         Ok(())
     }
 
+    /// Which server writes here, or did last.
+    pub fn claimed(&self) -> Option<Claim> {
+        toml::from_str(&fs::read_to_string(self.0.join("instance")).ok()?).ok()
+    }
+
     /// Claims the folder: whether no other server writes here. A claim ends with its process on the same machine, else when it was not
     /// renewed for `stale_after_s`.
     ///
@@ -252,13 +262,15 @@ impl BackupFolder {
     /// When the claim cannot be written.
     pub fn claim(&self, claim: &Claim, stale_after_s: u64) -> Result<bool, BackupError> {
         let path = self.0.join("instance");
-        let holder: Option<Claim> = fs::read_to_string(&path).ok().and_then(|text| toml::from_str(&text).ok());
+        let (holder, mut claim) = (self.claimed(), claim.clone());
         let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
         let is_fresh = age.is_some_and(|age| age.as_secs() < stale_after_s);
-        if holder.is_some_and(|holder| holder.instance != claim.instance && is_fresh && !holder.has_ended(claim)) {
-            return Ok(false);
+        match holder {
+            Some(holder) if holder.instance == claim.instance => claim.complete_at = claim.complete_at.or(holder.complete_at),
+            Some(holder) if is_fresh && !holder.has_ended(&claim) => return Ok(false),
+            Some(_) | None => {}
         }
-        let text = toml::to_string(claim).map_err(|e| BackupError::Refused(e.to_string()))?;
+        let text = toml::to_string(&claim).map_err(|e| BackupError::Refused(e.to_string()))?;
         write_whole(&path, text.as_bytes()).map_err(BackupError::io("cannot write", &path))?;
         Ok(true)
     }
@@ -271,11 +283,13 @@ pub struct Claim {
     pub instance: String,
     pub machine: String,
     pub pid: u32,
+    /// RFC 3339: the last moment at which the backup had everything.
+    pub complete_at: Option<String>,
 }
 
 impl Claim {
     pub fn of(instance: String) -> Self {
-        Self { instance, machine: machine_id(), pid: std::process::id() }
+        Self { instance, machine: machine_id(), pid: std::process::id(), complete_at: None }
     }
 
     fn has_ended(&self, other: &Self) -> bool {

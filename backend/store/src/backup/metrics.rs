@@ -1,6 +1,7 @@
 //! What the metrics show of backups.
 
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
@@ -18,7 +19,7 @@ pub struct Step {
 #[derive(Debug, Clone, Default)]
 pub struct BackupMetrics {
     age: Gauge<f64, AtomicU64>,
-    unreceived: Gauge,
+    unreceived: Gauge<f64, AtomicU64>,
     base_age: Gauge<f64, AtomicU64>,
     gaps: Counter,
     failures: Family<Step, Counter>,
@@ -39,9 +40,17 @@ impl BackupMetrics {
     }
 
     pub(super) fn show(&self, status: &Status) {
-        self.age.set(status.age.as_secs_f64());
-        self.unreceived.set(status.unreceived_bytes.unwrap_or_default());
-        self.base_age.set(status.base_age.map_or(f64::INFINITY, |age| age.as_secs_f64()));
+        self.age.set(seconds(status.age));
+        #[expect(clippy::cast_precision_loss, reason = "PostgreSQL keeps far less than 2^53 bytes of log")]
+        self.unreceived.set(status.unreceived_bytes.map_or(f64::INFINITY, |bytes| bytes as f64));
+        self.base_age.set(seconds(status.base_age));
+    }
+
+    /// When the folder or the database cannot be read: what is not known is not zero.
+    pub(super) fn show_unknown(&self, age: Option<Duration>) {
+        self.age.set(seconds(age));
+        self.unreceived.set(f64::INFINITY);
+        self.base_age.set(f64::INFINITY);
     }
 
     pub(super) fn gap(&self) {
@@ -51,4 +60,9 @@ impl BackupMetrics {
     pub(super) fn failed(&self, step: &'static str) {
         self.failures.get_or_create(&Step { step }).inc();
     }
+}
+
+/// What was never so is older than any limit of an alarm.
+fn seconds(since: Option<Duration>) -> f64 {
+    since.map_or(f64::INFINITY, |since| since.as_secs_f64())
 }

@@ -2,10 +2,12 @@
 
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use nyala_core::domain::timestamp::Timestamp;
 use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Child;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -23,8 +25,8 @@ use crate::secrets::Keyring;
 /// How often a server renews its claim on the folder, and after which time without renewal another server may take it.
 const CLAIM_EVERY: Duration = Duration::from_secs(15);
 const CLAIM_STALE_S: u64 = 45;
-/// Pauses between starts of the receiver: each is twice the one before. After a receiver that ran for longer than the longest pause, the first
-/// pause follows again.
+/// Pauses between starts of the receiver: each is twice the one before, and after a receiver that ran for longer than the longest pause the
+/// first one follows again.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How often it is looked whether a base backup is due, and how long a failed one is not tried again.
@@ -44,17 +46,20 @@ pub struct BackupService {
     folder: BackupFolder,
     programs: Programs,
     metrics: BackupMetrics,
-    claim: Claim,
+    claim: Mutex<Claim>,
+    system_identifier: i64,
+    /// PostgreSQL's major version.
+    major: u32,
     /// A base backup is needed now.
     base_needed: Notify,
 }
 
 impl BackupService {
-    /// Finds the programs and opens the folder. `postgres` is the folder of the running PostgreSQL's programs, `url` its connection string.
+    /// Finds the programs. `postgres` is the folder of the running PostgreSQL's programs, `url` its connection string.
     ///
     /// # Errors
     /// Why there can be no backup; the server must not start then.
-    pub async fn prepare(
+    pub async fn new(
         store: &Store,
         settings: &BackupSettings,
         keyring: &Keyring,
@@ -65,13 +70,33 @@ impl BackupService {
             "SELECT system_identifier, current_setting('server_version_num')::INTEGER / 10000 FROM pg_control_system()";
         let client = store.get().await?;
         let row = client.query_one(FACTS, &[]).await?;
-        let (identifier, major): (i64, i32) = (row.get(0), row.get(1));
+        let (system_identifier, major): (i64, i32) = (row.get(0), row.get(1));
         let major = major.unsigned_abs();
         let programs = Programs::find(&settings.bin_dir, postgres, major, url)?;
-        let folder = BackupFolder::prepare(&settings.dir, identifier, &keyring.get(), major)?;
-        let claim = Claim::of(history::instance(&client).await?.unwrap_or_default());
+        let folder = BackupFolder::at(&settings.dir);
+        let claim = Mutex::new(Claim::of(history::instance(&client).await?.unwrap_or_default()));
         let (store, settings, keyring) = (store.clone(), settings.clone(), keyring.clone());
-        Ok(Self { store, settings, keyring, folder, programs, metrics, claim, base_needed: Notify::new() })
+        let base_needed = Notify::new();
+        Ok(Self { store, settings, keyring, folder, programs, metrics, claim, system_identifier, major, base_needed })
+    }
+
+    /// Opens the folder, or makes it.
+    ///
+    /// # Errors
+    /// When it holds the backup of another database, or cannot be read or written.
+    pub fn prepare_folder(&self) -> Result<(), BackupError> {
+        self.folder.prepare(self.system_identifier, &self.keyring.get(), self.major)
+    }
+
+    /// Prepares the folder for [`Self::run`], which tries again when its disk cannot be used now: no sale waits for that.
+    ///
+    /// # Errors
+    /// When it holds the backup of another database; the server must not start then.
+    pub fn refuse_foreign_folder(&self) -> Result<(), BackupError> {
+        match self.prepare_folder() {
+            Err(e @ BackupError::OtherDatabase { .. }) => Err(e),
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Takes a base backup now and returns its name.
@@ -85,35 +110,78 @@ impl BackupService {
     /// # Errors
     /// When the folder or the database cannot be read.
     pub async fn status(&self) -> Result<Status, BackupError> {
-        Status::read(&**self.store.get().await?, &self.folder, &self.keyring.get()).await
+        let (client, now) = (self.store.get().await?, self.store.now());
+        let mut status = Status::read(&client, &self.folder, &self.keyring.get()).await?;
+        if status.is_complete() {
+            self.claim.lock().unwrap_or_else(PoisonError::into_inner).complete_at = Some(now.rfc3339());
+        } else {
+            status.age = self.age();
+        }
+        Ok(status)
+    }
+
+    /// For how long something has not been received; `None` when everything never was. A command beside the server reads it from the
+    /// server's claim.
+    fn age(&self) -> Option<Duration> {
+        let claim = self.claim.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let kept = || self.folder.claimed().filter(|kept| kept.instance == claim.instance)?.complete_at;
+        let complete_at = Timestamp::parse_rfc3339(&claim.complete_at.or_else(kept)?)?;
+        let ms = self.store.now().ms().saturating_sub(complete_at.ms());
+        Some(Duration::from_millis(u64::try_from(ms).unwrap_or_default()))
     }
 
     /// Runs until the process ends. Nothing of it stops a sale.
     pub async fn run(&self) {
-        self.wait_for_claim().await;
-        tokio::join!(self.renew(), self.receive(), self.take_bases(), self.watch());
+        tokio::join!(self.watch(), self.back_up());
     }
 
+    /// Backs up while the folder is claimed for this server.
+    async fn back_up(&self) {
+        loop {
+            self.wait_for_claim().await;
+            let mut receiver = None;
+            tokio::select! {
+                () = self.renew() => {}
+                ((), ()) = async { tokio::join!(self.receive(&mut receiver), self.take_bases()) } => {}
+            }
+            if let Some(mut receiver) = receiver {
+                let _ = receiver.start_kill();
+            }
+            // What the other server has written does not continue this database.
+            self.base_needed.notify_one();
+        }
+    }
+
+    /// Prepares the folder and waits until no other server writes into it.
     async fn wait_for_claim(&self) {
         let mut is_said = false;
         loop {
-            match self.folder.claim(&self.claim, CLAIM_STALE_S) {
-                Ok(true) => return,
-                Ok(false) if !is_said => {
-                    is_said = true;
-                    tracing::error!(
-                        dir = %self.folder.path().display(),
-                        "another server backs up into this folder: this one serves without a backup. Two servers on copies of one database \
-                         sell the same balances twice: stop one of them"
-                    );
+            match self.prepare_folder().map(|()| self.claim()) {
+                Ok(Ok(true)) => return,
+                Ok(Ok(false)) => {
+                    self.metrics.failed("claim");
+                    if !is_said {
+                        is_said = true;
+                        tracing::error!(
+                            dir = %self.folder.path().display(),
+                            "another server backs up into this folder: this one serves without a backup. Two servers on copies of one \
+                             database sell the same balances twice: stop one of them"
+                        );
+                    }
                 }
-                Ok(false) => {}
-                Err(e) => self.failed("claim", &e),
+                Ok(Err(e)) => self.failed("claim", &e),
+                Err(e) => self.failed("folder", &e),
             }
             sleep(CLAIM_EVERY).await;
         }
     }
 
+    fn claim(&self) -> Result<bool, BackupError> {
+        let claim = self.claim.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.folder.claim(&claim, CLAIM_STALE_S)
+    }
+
+    /// Renews the claim, and returns when another server has taken the folder: one that was suspended for long finds it so.
     async fn renew(&self) {
         let mut changes = self.keyring.changes();
         loop {
@@ -125,35 +193,33 @@ impl BackupService {
                 () = sleep(CLAIM_EVERY) => {}
                 _ = changes.changed() => continue,
             }
-            if let Err(e) = self.folder.claim(&self.claim, CLAIM_STALE_S) {
-                self.failed("claim", &e);
+            match self.claim() {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(e) => self.failed("claim", &e),
             }
         }
     }
 
-    async fn receive(&self) {
-        let mut pause = FIRST_PAUSE;
+    async fn receive(&self, receiver: &mut Option<Child>) {
+        let mut pause = None;
         loop {
             let began = Instant::now();
-            match self.receive_once().await {
+            match self.receive_once(receiver).await {
                 Ok(why) => self.failed("receiver", &why),
                 Err(e) => self.failed("receiver", &e),
             }
-            if began.elapsed() > LONGEST_PAUSE {
-                pause = FIRST_PAUSE;
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            sleep(*pause.insert(next_pause(pause, began.elapsed()))).await;
         }
     }
 
     /// Runs the receiver until it ends, and returns its last line of output. It is not stopped with the server: it must receive what PostgreSQL
     /// writes while it shuts down, and then ends by itself.
-    async fn receive_once(&self) -> Result<String, BackupError> {
+    async fn receive_once(&self, receiver: &mut Option<Child>) -> Result<String, BackupError> {
         const PROGRAM: &str = "pg_receivewal";
         self.open_slot().await?;
         let failed = |e: std::io::Error| BackupError::Failed { program: PROGRAM, why: e.to_string() };
-        let mut child = self.programs.receiver(&self.folder.wal()).spawn().map_err(failed)?;
+        let child = receiver.insert(self.programs.receiver(&self.folder.wal()).spawn().map_err(failed)?);
         let mut last = "it ended".to_owned();
         if let Some(stderr) = child.stderr.take() {
             let mut lines = BufReader::new(stderr).lines();
@@ -245,7 +311,10 @@ impl BackupService {
         loop {
             match self.status().await {
                 Ok(status) => self.metrics.show(&status),
-                Err(e) => self.failed("status", &e),
+                Err(e) => {
+                    self.failed("status", &e);
+                    self.metrics.show_unknown(self.age());
+                }
             }
             sleep(WATCH_EVERY).await;
         }
@@ -255,6 +324,11 @@ impl BackupService {
         self.metrics.failed(step);
         tracing::warn!(step, why = %why, "a step of the backup failed, it will be tried again");
     }
+}
+
+/// The pause before the receiver starts again. It ran for `ran`, after the pause `before` if it was not the first time.
+fn next_pause(before: Option<Duration>, ran: Duration) -> Duration {
+    before.filter(|_| ran <= LONGEST_PAUSE).map_or(FIRST_PAUSE, |before| (before * 2).min(LONGEST_PAUSE))
 }
 
 /// The last moment before `now` that is `minute` minutes after a midnight in Jakarta.
@@ -267,6 +341,14 @@ fn last_scheduled(now: Timestamp, minute: u32) -> Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pauses_of_the_receiver_double_until_it_runs_for_long() {
+        let mut pause = None;
+        let mut after = |ran: u64| pause.insert(next_pause(pause, Duration::from_secs(ran))).as_secs();
+        assert_eq!([0; 7].map(&mut after), [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!([30, 31, 0].map(&mut after), [30, 1, 2]);
+    }
 
     #[test]
     fn a_base_backup_is_due_at_its_time_of_day_in_jakarta() {

@@ -29,8 +29,8 @@ pub struct Status {
     pub received: Option<SystemTime>,
     /// `None` without a slot.
     pub unreceived_bytes: Option<i64>,
-    /// Since when something is not received; zero while everything is.
-    pub age: Duration,
+    /// For how long something has not been received; zero while everything is, `None` when that is not known.
+    pub age: Option<Duration>,
     /// The newest base backup.
     pub base: Option<Base>,
     /// Since the newest verified one ended.
@@ -48,24 +48,31 @@ impl Status {
         let (slot, unreceived_bytes) = catch_up(client).await?;
         let received = folder.log().received_at();
         let since = |at: SystemTime| at.elapsed().unwrap_or_default();
-        let age = match (slot, unreceived_bytes) {
-            (Slot::Ok, Some(0)) => Duration::ZERO,
-            _ => received.map_or(Duration::MAX, since),
-        };
         let bases = folder.bases()?;
         let ended = bases.iter().rev().find_map(Base::ended_at);
         let base_age = ended.map(|at| since(SystemTime::UNIX_EPOCH + Duration::from_millis(at.ms().unsigned_abs())));
         let kept = Secrets::load(folder.path()).ok().flatten();
         let has_secrets = kept.is_some_and(|kept| kept.fingerprint() == secrets.fingerprint());
-        Ok(Self { received, unreceived_bytes, age, base: bases.last().cloned(), base_age, slot, has_secrets })
+        let base = bases.last().cloned();
+        let mut status = Self { received, unreceived_bytes, age: None, base, base_age, slot, has_secrets };
+        status.age = status.is_complete().then_some(Duration::ZERO);
+        Ok(status)
+    }
+
+    /// Whether everything is received.
+    pub fn is_complete(&self) -> bool {
+        self.slot == Slot::Ok && self.unreceived_bytes == Some(0)
     }
 
     /// Whether the backup is complete and not further behind than `alarm`.
     pub fn is_good(&self, alarm: Duration) -> bool {
-        self.age <= alarm && self.slot == Slot::Ok && self.has_secrets && self.base_age.is_some_and(|age| age < BASE_OLD)
+        self.age.is_some_and(|age| age <= alarm)
+            && self.slot == Slot::Ok
+            && self.has_secrets
+            && self.base_age.is_some_and(|age| age < BASE_OLD)
     }
 
-    /// A line for each finding (docs/contract.md §4).
+    /// A line for each finding (docs/contract.md §4). A value that is not known is empty.
     pub fn text(&self) -> String {
         let received = self.received.and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok());
         let received = received.map(|since| Timestamp::from_ms(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)).rfc3339());
@@ -79,9 +86,9 @@ impl Status {
             Slot::None => "none",
         };
         let lines = [
-            format!("received: {}", received.as_deref().unwrap_or("never")),
-            format!("unreceived_bytes: {}", self.unreceived_bytes.map_or_else(|| "unknown".to_owned(), |n| n.to_string())),
-            format!("age_s: {}", if self.received.is_some() { self.age.as_secs().to_string() } else { "never".to_owned() }),
+            format!("received: {}", received.unwrap_or_default()),
+            format!("unreceived_bytes: {}", self.unreceived_bytes.map_or_else(String::new, |n| n.to_string())),
+            format!("age_s: {}", self.age.map_or_else(String::new, |age| age.as_secs().to_string())),
             format!("base: {base}"),
             format!("slot: {slot}"),
             format!("secrets: {}", if self.has_secrets { "copied" } else { "missing" }),

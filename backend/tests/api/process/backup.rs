@@ -53,6 +53,28 @@ impl Private {
         self.until_backed_up().await;
     }
 
+    /// Waits until the slot has a receiver, or has none.
+    async fn until_receiving(&self, is_on: bool) {
+        const IS_ACTIVE: &str = "SELECT coalesce(bool_or(active), FALSE) FROM pg_replication_slots";
+        let (session, since) = (self.session().await, Instant::now());
+        while session.query_one(IS_ACTIVE, &[]).await.unwrap().get::<_, bool>(0) != is_on {
+            assert!(since.elapsed() < PATIENCE, "{}", self.site.log());
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
+    async fn until_scraped(&self, line: &str) {
+        let since = Instant::now();
+        loop {
+            let text = self.site.scrape().await;
+            if text.contains(line) {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "{line}: {text}");
+            sleep(LOOK_EVERY).await;
+        }
+    }
+
     /// Writes this many segments of the log.
     async fn fill_log(&self, segments: usize) {
         let session = self.session().await;
@@ -79,6 +101,10 @@ impl Private {
 fn names(dir: &Path) -> Vec<String> {
     let names = std::fs::read_dir(dir).into_iter().flatten().flatten();
     names.map(|entry| entry.file_name().into_string().unwrap()).collect()
+}
+
+fn gauge(scraped: &str, name: &str) -> Option<f64> {
+    scraped.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 
 /// A moment that is after all that was committed, and before all that will be.
@@ -273,6 +299,101 @@ async fn of_two_servers_that_reach_one_folder_the_later_one_serves_and_does_not_
     other.site.buy(&shop).await.unwrap().ok();
     assert_eq!(private.owner(), private.pid());
     private.until_backed_up().await;
+}
+
+#[actix_web::test]
+async fn a_server_whose_folder_was_taken_stops_its_backup_until_it_is_free() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    private.until_backed_up().await;
+    // As after a suspension, in which another server took the folder.
+    let claim = private.backup.join("instance");
+    std::fs::write(&claim, "instance = \"another\"\nmachine = \"another\"\npid = 1\n").unwrap();
+    private.until_receiving(false).await;
+    assert_eq!(private.owner(), 1, "it leaves the folder to the other one");
+    let session = private.session().await;
+    session.batch_execute("CREATE TABLE more (); SELECT pg_switch_wal()").await.unwrap();
+    private.until_scraped("nyala_backup_failures_total{step=\"claim\"} ").await;
+    let since = Instant::now();
+    while gauge(&private.site.scrape().await, "nyala_backup_age_seconds").is_none_or(|age| age < 1.0) {
+        assert!(since.elapsed() < PATIENCE, "it is known that something is missing");
+        sleep(LOOK_EVERY).await;
+    }
+    std::fs::remove_file(&claim).unwrap();
+    private.until_receiving(true).await;
+    private.until_backed_up().await;
+    assert_eq!(private.owner(), private.pid());
+}
+
+#[actix_web::test]
+async fn a_disk_that_is_away_at_the_start_keeps_no_shop_closed() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    std::fs::write(&private.backup, "").unwrap();
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    private.site.buy(&shop).await.unwrap().ok();
+    private.until_scraped("nyala_backup_failures_total{step=\"folder\"} ").await;
+    private.until_scraped("nyala_backup_age_seconds inf").await;
+    assert_eq!(private.status().await.status.code(), Some(1));
+    std::fs::remove_file(&private.backup).unwrap();
+    let status = private.until_backed_up().await;
+    assert!(status.contains("unreceived_bytes: 0\nage_s: 0\n"), "{status}");
+}
+
+#[actix_web::test]
+async fn a_backup_is_behind_since_it_was_complete_last_and_not_since_something_was_written() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    private.until_backed_up().await;
+    let (wal, claim, since) = (private.backup.join("wal"), private.backup.join("instance"), Instant::now());
+    while !std::fs::read_to_string(&claim).unwrap().contains("complete_at = ") {
+        assert!(since.elapsed() < PATIENCE, "{}", private.site.log());
+        sleep(LOOK_EVERY).await;
+    }
+    private.stop().await;
+    // Nothing was written for a day, and the server was there.
+    let yesterday = std::time::SystemTime::now() - Duration::from_secs(86_400);
+    for name in names(&wal) {
+        std::fs::File::options().write(true).open(wal.join(name)).unwrap().set_modified(yesterday).unwrap();
+    }
+    let age = async |private: &Private| {
+        let text = String::from_utf8_lossy(&private.status().await.stdout).into_owned();
+        text.lines().find_map(|line| line.strip_prefix("age_s: ")).expect(&text).to_owned()
+    };
+    // The command's own start of the database writes log that nobody receives.
+    let behind: u64 = age(&private).await.parse().unwrap();
+    assert!((1..3_600).contains(&behind), "{behind}");
+    std::fs::remove_file(&claim).unwrap();
+    assert_eq!(age(&private).await, "", "it is not known when the backup was complete");
+    assert_eq!(private.status().await.status.code(), Some(1));
+}
+
+#[actix_web::test]
+async fn a_restore_that_replays_no_commit_names_the_newest_entry() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    private.site.shop(600).await;
+    private.until_backed_up().await;
+    private.stop().await;
+    let set = format!("backup.dir={}", private.backup.display());
+    let base = private.site.run(&["backup", "base", "--set", &set]).await.unwrap();
+    private.site.data = private.site.dir().join("again");
+    let backup = private.backup.display().to_string();
+    let report = private.site.run(&["restore", "--to", "latest", &backup]).await.unwrap();
+    let until = report.lines().find_map(|line| line.strip_prefix("restored to: ")).unwrap();
+    assert!(report.starts_with(&format!("base: {base}")) && Timestamp::parse_rfc3339(until).is_some(), "{report}");
 }
 
 #[actix_web::test]
