@@ -302,3 +302,80 @@ pub fn make_dir(path: &Path) -> Result<(), BackupError> {
     fs::create_dir_all(path).map_err(BackupError::io("cannot make the folder", path))?;
     fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(BackupError::io("cannot close to others", path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with the segments 1 to 5, and a base backup an hour that needs the log from the segment on.
+    fn folder_with(name: &str, bases: &[(u32, bool)]) -> BackupFolder {
+        let folder = BackupFolder(std::env::temp_dir().join(format!("nyala-{name}-{}", std::process::id())));
+        fs::create_dir_all(folder.wal()).unwrap();
+        for segment in 1..=5 {
+            fs::write(folder.wal().join(format!("0000000100000000{segment:08X}.gz")), "").unwrap();
+        }
+        for (hour, (segment, is_verified)) in bases.iter().enumerate() {
+            let dir = folder.base(&format!("20261125T{hour:02}0000Z"));
+            fs::create_dir_all(&dir).unwrap();
+            let range = format!(r#"{{"Timeline": 1, "Start-LSN": "0/{segment:X}000028", "End-LSN": "0/{segment:X}000100"}}"#);
+            fs::write(dir.join("backup_manifest"), format!(r#"{{"WAL-Ranges": [{range}]}}"#)).unwrap();
+            fs::write(dir.join("base.tar.gz"), "").unwrap();
+            if *is_verified {
+                fs::write(dir.join("ok"), format!("ended_at = \"2026-11-25T{hour:02}:00:01Z\"\njumps = 0\n")).unwrap();
+            }
+        }
+        folder
+    }
+
+    /// Hours of the base backups, and numbers of the log's segments; ends the folder.
+    fn left(folder: &BackupFolder) -> (Vec<String>, Vec<String>) {
+        let bases = folder.bases().unwrap().into_iter().map(|base| base.name[9..11].to_owned()).collect();
+        let mut segments: Vec<String> = folder.log().files().unwrap().iter().map(|name| name[23..24].to_owned()).collect();
+        segments.sort();
+        fs::remove_dir_all(folder.path()).unwrap();
+        (bases, segments)
+    }
+
+    #[test]
+    fn the_newest_verified_base_backups_are_kept_with_their_log() {
+        let bases = [(1, true), (2, true), (3, false), (4, true), (5, false)];
+        let kept = |keep: usize| {
+            let folder = folder_with(&format!("keep-{keep}"), &bases);
+            folder.prune(keep).unwrap();
+            left(&folder)
+        };
+        let all = |names: [&str; 5]| names.map(str::to_owned).to_vec();
+        assert_eq!(kept(7), (all(["00", "01", "02", "03", "04"]), all(["1", "2", "3", "4", "5"])));
+        assert_eq!(kept(3), (all(["00", "01", "02", "03", "04"]), all(["1", "2", "3", "4", "5"])));
+        assert_eq!(kept(2), (all(["00", "01", "02", "03", "04"])[1..].to_vec(), all(["1", "2", "3", "4", "5"])[1..].to_vec()));
+        let one = (vec!["03".to_owned(), "04".to_owned()], vec!["4".to_owned(), "5".to_owned()]);
+        assert_eq!(kept(1), one, "one that was not verified counts for nothing");
+        assert_eq!(kept(0), one, "one is always kept");
+    }
+
+    #[test]
+    fn without_a_verified_base_backup_nothing_is_deleted() {
+        let folder = folder_with("unverified", &[(1, false), (2, false)]);
+        folder.prune(1).unwrap();
+        let (bases, segments) = left(&folder);
+        assert_eq!((bases.len(), segments.len()), (2, 5));
+    }
+
+    #[test]
+    fn a_closed_log_goes_with_its_last_base_backup() {
+        let folder = folder_with("closed", &[(1, true), (2, true), (4, true)]);
+        let closed = |at: &str| folder.wal().join(format!("{CLOSED}{at}"));
+        let (first, second) = (closed("20261125T003000.000Z"), closed("20261125T013000.000Z"));
+        for log in [&first, &second] {
+            fs::create_dir(log).unwrap();
+            fs::write(log.join("000000010000000000000001.gz"), "").unwrap();
+            fs::write(log.join("000000010000000000000002.gz"), "").unwrap();
+        }
+        folder.prune(2).unwrap();
+        assert!(!first.exists());
+        assert_eq!(names(&second).unwrap(), ["000000010000000000000002.gz"]);
+        folder.prune(1).unwrap();
+        assert!(!second.exists());
+        assert_eq!(left(&folder), (vec!["02".to_owned()], vec!["4".to_owned(), "5".to_owned()]));
+    }
+}
