@@ -1,4 +1,4 @@
-//! What watchers of a machine are told of its countdown, and when (docs/contract.md §3).
+//! The content of countdown messages, and when they are due (docs/contract.md §3).
 
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;

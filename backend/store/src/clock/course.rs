@@ -48,9 +48,9 @@ mod tests {
     fn a_correction_takes_a_thousand_times_its_length_and_no_more() {
         for ahead in [7 * MS, -7 * MS] {
             let course = Course::straight(0, BootNs(0)).corrected(BootNs(S), ahead);
-            let told = [0, 1, 3, 7, 8, 1_000].map(|s| course.at(BootNs(S + s * S)) - (S + s * S));
-            assert_eq!(told.map(i64::abs), [0, MS, 3 * MS, 7 * MS, 7 * MS, 7 * MS]);
-            assert!(told.iter().all(|told| told * ahead >= 0));
+            let ahead_ns = [0, 1, 3, 7, 8, 1_000].map(|s| course.at(BootNs(S + s * S)) - (S + s * S));
+            assert_eq!(ahead_ns.map(i64::abs), [0, MS, 3 * MS, 7 * MS, 7 * MS, 7 * MS]);
+            assert!(ahead_ns.iter().all(|ahead_ns| ahead_ns * ahead >= 0));
         }
     }
 

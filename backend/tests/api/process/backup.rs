@@ -369,7 +369,7 @@ async fn a_backup_is_behind_since_it_was_complete_last_and_not_since_something_w
         let text = String::from_utf8_lossy(&private.status().await.stdout).into_owned();
         text.lines().find_map(|line| line.strip_prefix("age_s: ")).expect(&text).to_owned()
     };
-    // The command's own start of the database writes log that nobody receives.
+    // `backup status` starts the database itself. That writes write-ahead log, which no running server receives.
     let behind: u64 = age(&private).await.parse().unwrap();
     assert!((1..3_600).contains(&behind), "{behind}");
     std::fs::remove_file(&claim).unwrap();
