@@ -232,8 +232,9 @@ impl Machine {
             self.defer(input, now);
             return self.load();
         }
-        if self.loading.is_some() && matches!(input, Input::Device(_)) {
-            // It may be about what is being read: a purchase, or a stop, that another server has begun.
+        if (self.loading.is_some() || self.is_unsettled()) && matches!(input, Input::Device(_)) {
+            // It may be about what is being read or committed. A purchase, or a stop, that another server has begun; or a cycle that the clock is
+            // about to finish and that has lost time without power: only the finished purchase shows that it runs again.
             return self.defer(input, now);
         }
         match input {
@@ -323,6 +324,11 @@ impl Machine {
 
     fn is_committing(&self) -> bool {
         self.open.as_ref().is_some_and(OpenPurchase::is_committing)
+    }
+
+    /// Whether what the open purchase is now depends on an answer of the database.
+    fn is_unsettled(&self) -> bool {
+        self.open.as_ref().is_some_and(OpenPurchase::is_unsettled)
     }
 
     // --- buying: one start at a time commits its hold; the others wait, or learn that the machine is in use ---
@@ -434,6 +440,9 @@ impl Machine {
         match &mut self.open {
             Some(open) if open.p.id == purchase_id && open.operators.len() < MAX_WAITERS => {
                 open.operators.extend(operator);
+                if open.is_unsettled() {
+                    return self.defer(Input::Stop { purchase_id, operator: None }, now);
+                }
                 self.apply_event(PurchaseEvent::StopRequested, now);
                 self.reload_soon(now);
             }
@@ -541,7 +550,10 @@ impl Machine {
         let known = self.open.as_ref().map_or(self.ended, |open| Some(PurchaseProgress::of(&open.p)));
         match &stored {
             Some(p) if known.is_some_and(|known| PurchaseProgress::of(p) < known) => {}
-            Some(_) => self.adopt_stored(stored, now),
+            Some(_) => {
+                self.adopt_stored(stored, now);
+                self.take_deferred(now);
+            }
             // It may have been read before the purchase that is known here began.
             None if self.open.is_some() => self.load(),
             None => {}

@@ -1,15 +1,11 @@
 //! The open purchase. Every event goes through `step`, one change at a time, and a change counts once it is committed.
 
-use std::collections::VecDeque;
-
 use super::{CycleChange, Effect, Machine, Outcome, RELOAD_AFTER_MS, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, Op};
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{self, Purchase, PurchaseEvent};
 
-/// Events of the device that may wait behind a commit.
-const MAX_EVENTS: usize = 32;
 /// Delay after which a remote cycle is finished here, so that its owner comes first.
 const OVER_AFTER_MS: i64 = 150;
 
@@ -46,8 +42,6 @@ pub(super) struct OpenPurchase {
     pending: Option<Pending>,
     /// The result of a commit is unknown: nothing is done until the stored purchase is read.
     unconfirmed: bool,
-    /// Events that wait behind either, and when they came.
-    events: VecDeque<(PurchaseEvent, Timestamp)>,
 }
 
 /// `next` holds once the change is committed; then `op` is sent.
@@ -59,11 +53,16 @@ struct Pending {
 
 impl OpenPurchase {
     pub(super) fn new(p: Purchase) -> Self {
-        Self { p, buyers: Vec::new(), operators: Vec::new(), pending: None, unconfirmed: false, events: VecDeque::new() }
+        Self { p, buyers: Vec::new(), operators: Vec::new(), pending: None, unconfirmed: false }
     }
 
     pub(super) fn is_committing(&self) -> bool {
         self.pending.is_some()
+    }
+
+    /// Whether a commit is under way, or its result is unknown.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.pending.is_some() || self.unconfirmed
     }
 
     /// Whether a request waits for what becomes of it.
@@ -72,12 +71,12 @@ impl OpenPurchase {
     }
 
     pub(super) fn wake_at(&self) -> Option<Timestamp> {
-        if self.pending.is_some() || self.unconfirmed { None } else { step::wake_at(&self.p) }
+        if self.is_unsettled() { None } else { step::wake_at(&self.p) }
     }
 
     /// When to finish a remote cycle here, because its owner may be dead.
     pub(super) fn over_at(&self) -> Option<Timestamp> {
-        let runs = self.p.state == PurchaseState::Running && self.pending.is_none() && !self.unconfirmed;
+        let runs = self.p.state == PurchaseState::Running && !self.is_unsettled();
         runs.then(|| self.p.ends_at.plus_ms(OVER_AFTER_MS))
     }
 }
@@ -93,15 +92,9 @@ pub(super) fn outcome(state: PurchaseState) -> Option<Outcome> {
 
 impl Machine {
     pub(super) fn apply_event(&mut self, event: PurchaseEvent, now: Timestamp) {
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = self.open.as_mut().filter(|open| !open.is_unsettled()) else { return };
         let finishes = || event == PurchaseEvent::Wake && open.over_at().is_some_and(|at| at <= now);
         if self.is_remote && !finishes() {
-            return;
-        }
-        if open.pending.is_some() || open.unconfirmed {
-            if open.events.len() < MAX_EVENTS {
-                open.events.push_back((event, now));
-            }
             return;
         }
         let step = step::step(&open.p, &event, now);
@@ -137,7 +130,7 @@ impl Machine {
             Ok(true) => {
                 self.commit(next, now);
                 self.command(op);
-                self.drain(now);
+                self.take_deferred(now);
             }
             Ok(false) => {
                 self.invalidate();
@@ -181,17 +174,6 @@ impl Machine {
         self.learned += 1;
         if let Some(open) = &mut self.open {
             open.unconfirmed = true;
-            open.events.clear();
-        }
-    }
-
-    fn drain(&mut self, now: Timestamp) {
-        while let Some(open) = &mut self.open
-            && open.pending.is_none()
-            && !open.unconfirmed
-            && let Some((event, received_at)) = open.events.pop_front()
-        {
-            self.apply_event(event.aged_by(received_at.ms_until(now)), now);
         }
     }
 
@@ -215,7 +197,6 @@ impl Machine {
                     self.answer(std::mem::take(&mut known.buyers), outcome);
                 }
                 self.open = Some(known);
-                self.drain(now);
             }
             other => {
                 // It has ended; its waiters learn the outcome from the facts. For watchers the countdown is over now, even when the owner's clock is

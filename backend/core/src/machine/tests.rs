@@ -260,6 +260,22 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }
 
+/// The board had no power for a while, and says so while the clock's finish is being committed: the run is not the open purchase's any more.
+#[test]
+fn a_run_reported_while_its_finish_is_committed_is_stored_after_it() {
+    let records = |effects: &[Effect]| {
+        let unpaid = effects.iter().find_map(|e| if let Effect::Record { unpaid, .. } = e { Some(*unpaid) } else { None });
+        unpaid
+    };
+    let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
+    let end = running(5).ends_at;
+    let finish = machine.on(Input::Alarm, end);
+    assert!(finish.iter().any(|e| matches!(e, Effect::Apply { change: Change::Finish, .. })), "{finish:?}");
+    let again = DeviceRun { boot: Some(2), before_boot: Some(T0), ..DeviceRun::new(running(5).cmd_id, 30_000) };
+    assert_eq!(records(&machine.on(Input::Device(DeviceEvent::State { online: true, run: Some(again) }), end)), None);
+    assert_eq!(records(&machine.on(Input::Applied(Ok(true)), end)), Some(true));
+}
+
 #[test]
 fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_fails() {
     let mut machine = free();

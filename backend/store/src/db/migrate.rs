@@ -108,17 +108,18 @@ async fn migrate(client: &mut Client, tries: usize) -> Result<(), MigrateError> 
     if is_newer(client).await? {
         return Ok(());
     }
-    let began = database_now(client).await?;
     for _ in 1..tries {
         match apply(client).await {
             Err(e) if is_blocked(&e) => tokio::time::sleep(PAUSE).await,
             done => return Ok(done?),
         }
     }
+    let began = database_now(client).await?;
     match apply(client).await {
         Err(e) if is_blocked(&e) => {
+            // A `Timestamp` has whole milliseconds, and a transaction of the same millisecond may be the one that has the lock.
             const OPEN: &str = "SELECT pid, application_name FROM pg_stat_activity
-                WHERE datname = current_database() AND xact_start < $1 ORDER BY xact_start LIMIT 5";
+                WHERE datname = current_database() AND date_trunc('milliseconds', xact_start) <= $1 ORDER BY xact_start LIMIT 5";
             let open = client.query(OPEN, &[&began]).await?;
             let open: Vec<_> =
                 open.iter().map(|row| format!("session {} of {}", row.get::<_, i32>(0), row.get::<_, &str>(1))).collect();
