@@ -155,7 +155,7 @@ lint: app-packages
 # The code that decides in the server, driven through whole histories. One that ends badly names its seed.
 simulate: toolchain
 	NYALA_SIM_FIRST=$(or $(FIRST),0) NYALA_SIM_SEEDS=$(or $(SEEDS),100000) $(if $(SEED),NYALA_SIM_SEED=$(SEED)) \
-		cargo test $(CARGO_FLAGS) --workspace --test api -- --nocapture simulation::$(or $(ONLY),every_history)
+		cargo test $(CARGO_FLAGS) --workspace --test simulation -- --nocapture $(or $(ONLY),every_history)
 
 # What the first finds does not keep the second from searching; either makes the end a failure.
 fuzz:

@@ -11,7 +11,7 @@ pub mod notifications;
 pub mod standbys;
 
 use nyala_core::domain::id::{NodeId, OutletId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -200,8 +200,9 @@ impl Ownership {
         shards.node.store(node.get(), Ordering::Release);
         shards.last_answer().answered = Instant::now();
         let (mut gained, mut lost) = (Vec::new(), 0);
+        let stored: BTreeMap<Shard, i64> = stored.iter().copied().collect();
         for shard in Shard::all() {
-            let epoch = stored.iter().find(|(stored, _)| *stored == shard).map_or(0, |(_, epoch)| *epoch);
+            let epoch = stored.get(&shard).copied().unwrap_or_default();
             let before = shards.set(shard, epoch);
             if epoch != 0 && epoch != before {
                 gained.push(shard);

@@ -11,6 +11,5 @@ mod purchase;
 mod push;
 mod realtime;
 mod server;
-mod simulation;
 mod support;
 mod till;

@@ -56,10 +56,10 @@ pub async fn decided(
     market: &Arc<Market>,
     customers: Vec<Payer>,
     cashiers: &mut [Cashier],
-    Patience { within, come_back }: Patience,
+    patience: Patience,
     rechecked: usize,
 ) -> Result<Vec<Payer>, String> {
-    let (since, to) = (Instant::now(), site.address());
+    let (since, to, within) = (Instant::now(), site.address(), patience.within);
     let customers = each(customers, move |mut customer| async move {
         while customer.ask_again(to).await? > 0 {
             in_time(since, within, "a receipt is still undecided")?;
@@ -68,12 +68,7 @@ pub async fn decided(
         Ok(customer)
     })
     .await?;
-    for machine in market.shop.machines.iter().map(|m| m.idmesin) {
-        while status(to, &market.key, machine, come_back).await? != "idle" {
-            in_time(since, within, &format!("machine {machine} is still held"))?;
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    }
+    free(site, market, since, patience).await?;
     for cashier in cashiers.iter_mut() {
         while cashier.is_open(to).await? {
             in_time(since, within, "a call of a till is still undecided")?;
@@ -88,6 +83,22 @@ pub async fn decided(
         Ok(customer)
     })
     .await
+}
+
+/// Waits until every machine is free.
+pub async fn free(
+    site: &Server,
+    market: &Market,
+    since: Instant,
+    Patience { within, come_back }: Patience,
+) -> Result<(), String> {
+    for machine in market.shop.machines.iter().map(|m| m.idmesin) {
+        while status(site.address(), &market.key, machine, come_back).await? != "idle" {
+            in_time(since, within, &format!("machine {machine} is still held"))?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+    Ok(())
 }
 
 /// Calls `act` for all customers at once.

@@ -18,10 +18,11 @@ use super::audit::{self, Patience};
 use super::cashier::Cashier;
 use super::payer::{Payer, ReceiptOutcome};
 use super::rush::Rush;
-use super::{Market, SETTINGS};
+use super::{Market, SETTINGS, SETTLED_OVER_MQTT_WITHIN};
 use crate::cluster::postgres::{connect, programs};
-use crate::fleet::Driver;
+use crate::fleet::{Driver, Fleet};
 use crate::http::Pool;
+use crate::local::free_port;
 use crate::options::at_least_1;
 use crate::scenario::errand;
 use crate::server::{self, Server};
@@ -35,6 +36,10 @@ const SALE_TAKES: Duration = Duration::from_secs(2);
 /// Time in which purchases that a kill interrupted are decided. The simulated devices have lost their memory with the data folder, so a command
 /// that one of them had not answered is asked about until it expires.
 const PATIENCE: Patience = Patience { within: Duration::from_secs(30), come_back: false };
+/// Devices over MQTT keep their memory, and reconnect with pauses of up to half a minute.
+const PATIENCE_OVER_MQTT: Patience = Patience { within: SETTLED_OVER_MQTT_WITHIN, come_back: true };
+/// Purchases after a restore to a moment, each at another machine.
+const FIRST_CUSTOMERS: usize = 16;
 /// Time in which the backup is complete after a start.
 const BACKED_UP_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -46,6 +51,7 @@ const JUMP: i64 = 900_000;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   nyala-loadtest restore-drill --rounds 10 --seconds 20
+  nyala-loadtest restore-drill --driver mqtt
   nyala-loadtest restore-drill --data-dir kept        # and the folders to look at afterwards")]
 pub struct RestoreDrill {
     /// How often everything is killed, deleted and restored
@@ -66,6 +72,9 @@ pub struct RestoreDrill {
     /// Paired tills where cashiers sell, void and hand over
     #[arg(long, default_value_t = 2)]
     tills: usize,
+    /// What drives the machines; mqtt: `nyala device sim`, whose devices remember what the restored database has forgotten
+    #[arg(long, value_enum, default_value_t = Driver::Sim)]
+    driver: Driver,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
@@ -90,6 +99,10 @@ struct Newcomers {
 struct Stage {
     site: Server,
     market: Arc<Market>,
+    /// The server's port for devices; 0: one that is free.
+    port: u16,
+    /// Played devices; `None`: the server simulates them.
+    fleet: Option<Fleet>,
     customers: Vec<Payer>,
     cashiers: Vec<Cashier>,
     /// Receipts and top-ups that earlier rounds have counted.
@@ -157,18 +170,28 @@ impl RestoreDrill {
                 std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
             }
         }
-        let mut site = self.server(dir, "data", true)?;
+        // The devices' keys name the port, so that it must not change with a restart of the server.
+        let port = (self.driver == Driver::Mqtt).then(free_port).transpose().map_err(|e| e.to_string())?.unwrap_or_default();
+        let mut site = self.server(dir, "data", port, true)?;
         site.start().await?;
         let customers = self.customers + self.tills * super::CUSTOMERS_PER_TILL;
-        let market = Arc::new(Market::open(&site, Driver::Sim, self.machines, customers).await?);
+        let market = Arc::new(Market::open(&site, self.driver, self.machines, customers).await?);
+        let fleet = match self.driver {
+            Driver::Sim => None,
+            Driver::Mqtt => {
+                let (pool, program) = (Pool::new(site.address(), 32), Some(site.program().to_owned()));
+                Some(Fleet::of_shop(&pool, &market.key, &market.shop, program).await?)
+            }
+        };
         let (customers, cashiers) = market.people(&site, self.customers, self.tills, rng).await?;
-        Ok(Stage { site, market, customers, cashiers, counted: [0; 2] })
+        Ok(Stage { site, market, port, fleet, customers, cashiers, counted: [0; 2] })
     }
 
-    fn server(&self, dir: &Path, data: &str, backs_up: bool) -> Result<Server, String> {
-        let backup = dir.join("backup").display().to_string();
+    /// `port`: for devices.
+    fn server(&self, dir: &Path, data: &str, port: u16, backs_up: bool) -> Result<Server, String> {
+        let (backup, port) = (dir.join("backup").display().to_string(), port.to_string());
         let backup = backs_up.then_some(("NYALA__BACKUP__DIR", backup.as_str()));
-        let settings: Vec<(&str, &str)> = SETTINGS.into_iter().chain(backup).collect();
+        let settings: Vec<(&str, &str)> = SETTINGS.into_iter().chain([("NYALA__MQTT__PORT", &*port)]).chain(backup).collect();
         let mut site = Server::new(server::program()?, &self.config_dir, dir.join(data), &settings)?;
         site.log_to(dir.join(format!("{data}.log")));
         Ok(site)
@@ -179,7 +202,7 @@ impl RestoreDrill {
         &self,
         dir: &Path,
         round: u32,
-        Stage { mut site, market, customers, cashiers, counted }: Stage,
+        Stage { mut site, market, port, fleet, customers, cashiers, counted }: Stage,
         totals: &mut Totals,
         rng: &mut StdRng,
     ) -> Result<Option<Stage>, String> {
@@ -197,7 +220,7 @@ impl RestoreDrill {
         let (customers, mut cashiers) = rush.end().await?;
         std::fs::remove_dir_all(site.data_dir()).map_err(|e| format!("{}: {e}", site.data_dir().display()))?;
 
-        let mut at_moment = self.server(dir, "at_moment", false)?;
+        let mut at_moment = self.server(dir, "at_moment", port, false)?;
         let to_moment = restore(&at_moment, dir, &to).await?;
         let by_then = compare(&at_moment, &customers, &cashiers, Some(moment)).await?;
         if !by_then.missing.is_empty() {
@@ -206,6 +229,9 @@ impl RestoreDrill {
         let served = async {
             at_moment.start().await?;
             rules(&at_moment, &market, &newcomers, true).await?;
+            if fleet.is_some() {
+                first_customers(&at_moment, &market).await?;
+            }
             at_moment.run(&["audit", "verify"]).await?;
             at_moment.stop().await
         };
@@ -247,8 +273,9 @@ impl RestoreDrill {
             site.stop().await?;
             return Ok(None);
         }
-        let customers = audit::decided(&site, &market, customers, &mut cashiers, PATIENCE, usize::MAX).await?;
-        Ok(Some(Stage { site, market, customers, cashiers, counted: [found.receipts, found.top_ups] }))
+        let patience = if fleet.is_some() { PATIENCE_OVER_MQTT } else { PATIENCE };
+        let customers = audit::decided(&site, &market, customers, &mut cashiers, patience, usize::MAX).await?;
+        Ok(Some(Stage { site, market, port, fleet, customers, cashiers, counted: [found.receipts, found.top_ups] }))
     }
 }
 
@@ -416,6 +443,17 @@ async fn rules(site: &Server, market: &Market, newcomers: &Newcomers, lost: bool
         Err(why) if !lost => Err(format!("a sticker from before the kill: {why}")),
         _ => Ok(()),
     }
+}
+
+/// The first purchases after a restore to a moment start their machines: the devices have seen epochs that the database has forgotten.
+async fn first_customers(site: &Server, market: &Market) -> Result<(), String> {
+    audit::free(site, market, Instant::now(), PATIENCE_OVER_MQTT).await?;
+    let pool = Pool::new(site.address(), 1);
+    for (customer, machine) in market.shop.customers.iter().zip(&market.shop.machines).take(FIRST_CUSTOMERS) {
+        let bought = market.shop.buy(&pool, customer, machine).await;
+        bought.map_err(|why| format!("the first purchase at machine {}: {why}", machine.idmesin))?;
+    }
+    Ok(())
 }
 
 /// Now, in whole milliseconds, and as text for `--to`.

@@ -76,20 +76,57 @@ async fn fill(store: &Store, programs: &Programs, part: &Path) -> Result<(), Bac
     write_whole(&ok, facts.as_bytes()).map_err(BackupError::io("cannot write", &ok))
 }
 
-/// Unpacks `base.tar.gz` into the folder `to`, which is made.
+/// Unpacks `base.tar.gz` into the folder `to`, which is made. A base backup of this database has files and folders only: a link could lead
+/// what is written afterwards, perhaps by root, to another place.
 ///
 /// # Errors
-/// When the archive cannot be read or its files cannot be written.
+/// When the archive cannot be read, has something else, or its files cannot be written.
 pub(super) fn unpack(archive: &Path, to: &Path) -> Result<(), BackupError> {
     let file = fs::File::open(archive).map_err(BackupError::io("cannot read", archive))?;
     fs::create_dir_all(to).map_err(BackupError::io("cannot make the folder", to))?;
+    let failed = |e: io::Error| BackupError::io("cannot unpack into", to)(io::Error::new(e.kind(), with_causes(&e)));
     let mut tar = tar::Archive::new(GzDecoder::new(std::io::BufReader::new(file)));
-    tar.set_preserve_ownerships(false);
-    tar.unpack(to).map_err(|e| BackupError::io("cannot unpack into", to)(io::Error::new(e.kind(), with_causes(&e))))
+    for entry in tar.entries().map_err(failed)? {
+        let mut entry = entry.map_err(failed)?;
+        if !(entry.header().entry_type().is_file() || entry.header().entry_type().is_dir()) {
+            let what = format!("{}: {} is no file and no folder", archive.display(), entry.path().map_err(failed)?.display());
+            return Err(BackupError::Refused(format!("{what}, which no base backup of this database has; take another one")));
+        }
+        entry.unpack_in(to).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The error's text with its causes: what `tar` says at first is only which file.
 fn with_causes(e: &io::Error) -> String {
     let causes = std::iter::successors(e.source(), |cause| (*cause).source());
     causes.fold(e.to_string(), |text, cause| format!("{text}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn an_archive_with_a_link_is_refused_and_nothing_is_written_through_it() {
+        let dir = std::env::temp_dir().join(format!("nyala-unpack-{}", std::process::id()));
+        let (archive, to, outside) = (dir.join("base.tar.gz"), dir.join("to"), dir.join("outside"));
+        fs::create_dir_all(&outside).unwrap();
+        let mut tar = tar::Builder::new(GzEncoder::new(fs::File::create(&archive).unwrap(), Compression::fast()));
+        let mut link = tar::Header::new_gnu();
+        link.set_entry_type(tar::EntryType::Symlink);
+        link.set_size(0);
+        tar.append_link(&mut link, "pg_wal", &outside).unwrap();
+        let mut file = tar::Header::new_gnu();
+        file.set_size(2);
+        tar.append_data(&mut file, "pg_wal/1", &b"15"[..]).unwrap();
+        tar.into_inner().unwrap().finish().unwrap();
+        let refused = unpack(&archive, &to).unwrap_err().to_string();
+        assert!(refused.contains("pg_wal is no file and no folder"), "{refused}");
+        assert_eq!((fs::read_dir(&to).unwrap().count(), fs::read_dir(&outside).unwrap().count()), (0, 0));
+        fs::remove_dir_all(&dir).unwrap();
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{CommandOutput, nyala};
 use crate::support::database::Database;
-use crate::support::database::pair::client;
+use crate::support::pair::client;
 
 /// Every command that needs an existing database.
 const COMMANDS: [&[&str]; 6] = [

@@ -11,8 +11,8 @@ use tokio_postgres::Client;
 
 use super::{SharedDevices, server, share};
 use crate::realtime::phone::{Phone, soon};
-use crate::support::database::pair::{Pair, client};
 use crate::support::helpers::{Customer, Setup, TestApp};
+use crate::support::pair::{Pair, client};
 use crate::support::shop::{Shop, buy};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::support::database::Database;
-use crate::support::database::pair::{Pair, client};
+use crate::support::pair::{Pair, client};
 
 /// Repeats an operator's call until it succeeds.
 async fn writes_again(site: &Site, key: &str) {

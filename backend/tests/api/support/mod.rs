@@ -4,4 +4,5 @@ pub mod arrange;
 pub mod counter;
 pub mod database;
 pub mod helpers;
+pub mod pair;
 pub mod shop;

@@ -21,10 +21,10 @@ use nyala_store::db::pool::{Db, DbClient, PoolLimits, StatementLimits};
 use tokio_postgres::types::{FromSqlOwned, ToSql};
 use uuid::Uuid;
 
+use super::database::Database;
 use super::plain::Plain;
 use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, decision_text, outcome};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
-use crate::support::database::Database;
 
 /// A separate chain for each history; several share a database.
 struct StoredChain {

@@ -1,9 +1,13 @@
 //! Thousands of histories in virtual time. They use the real `Machine`, a store with the schema's constraints and the real rules of
 //! devices. Devices are simulated (`plain`) or speak MQTT (`mqtt`); one, two or three servers run (`several`); every known fault is
 //! injected. `NYALA_SIM_SEED=<n>` prints one history while it runs; `NYALA_SIM_SEEDS=<n>` runs that many, from `NYALA_SIM_FIRST` on.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test ends where an expectation fails")]
 
 mod check;
 mod customer;
+#[allow(dead_code, reason = "the tests of the whole server use the rest")]
+#[path = "../api/support/database.rs"]
+mod database;
 mod devices;
 mod mqtt;
 mod plain;

@@ -1,7 +1,5 @@
 //! A database for each test, copied from a migrated template on one PostgreSQL cluster.
 
-pub mod pair;
-
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::LazyLock;
