@@ -103,12 +103,11 @@ test-tools:
 test-build: toolchain
 	cargo test $(CARGO_FLAGS) --workspace --no-run
 
-# One database server for all of them; each test makes its own database in it. Six at once, because they wait for processes and
+# One database server for all of them; each test makes its own database in it. Eight at once, because they wait for processes and
 # deadlines much more than they compute; each needs some of the database's connections.
-test-rust: export RUST_TEST_THREADS ?= 6
+test-rust: export RUST_TEST_THREADS ?= 8
 test-rust: test-build postgres
-	scripts/kept $(TARGET)/test-rust.log $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
-		exec cargo test $(CARGO_FLAGS) --workspace'
+	scripts/kept $(TARGET)/test-rust.log $(TEST_POSTGRES) scripts/test-rust $(CARGO_FLAGS)
 
 # Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; unmodified MQTT clients as devices of the server; and phones
 # behind load balancers, of which those that are installed are tried.
@@ -132,7 +131,7 @@ test-e2e: test-build app postgres
 	@chromium=$$(scripts/chromium) && NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e
 
 phones: test-build app postgres
-	@chromium=$$(scripts/chromium) && PHONES=all NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e -- phones.spec
+	@chromium=$$(scripts/chromium) && PHONES=all NYALA_BIN=$(TARGET)/debug/nyala CHROMIUM_PATH=$$chromium npm --prefix frontend run e2e -- phones.spec kasir-screens.spec
 
 lint: app-packages
 	@scripts/links

@@ -16,13 +16,13 @@ import {
 } from './support/till.ts'
 import { stageTill } from './support/till-stage.ts'
 
-/** The screens of a tablet on its side, a laptop, a tablet held upright, and a phone. */
-const SIZES = [
+/** The screens of a tablet on its side and of a phone. */
+const COMMON = [
   [1024, 600],
-  [1280, 800],
-  [768, 1024],
   [360, 740],
 ] as const
+/** `make phones` also tries a laptop and a tablet held upright. */
+const SIZES = process.env.PHONES === 'all' ? [...COMMON, [1280, 800] as const, [768, 1024] as const] : COMMON
 
 /** The element is wholly visible without scrolling, and nothing lies over it. */
 async function expectInSight(what: Locator): Promise<void> {

@@ -120,6 +120,7 @@ mod tests {
     use actix_web::{App, test};
     use nyala_store::config::{LogFormat, LogSettings};
     use nyala_store::telemetry::subscriber;
+    use tracing::subscriber::DefaultGuard;
 
     use super::*;
 
@@ -142,11 +143,17 @@ mod tests {
         }
     }
 
-    async fn logged(format: LogFormat, filter: &str) -> String {
+    /// Keeps this thread's log while the guard is there. Every test of the middleware does: whoever meets a span first, without a subscriber,
+    /// may turn it off for other threads.
+    fn keep(format: LogFormat, filter: &str) -> (Kept, DefaultGuard) {
         let kept = Kept::default();
         let writer = kept.clone();
         let log = LogSettings { format, filter: filter.to_owned() };
-        let _here = tracing::subscriber::set_default(subscriber(&log, move || writer.clone(), false).unwrap());
+        (kept, tracing::subscriber::set_default(subscriber(&log, move || writer.clone(), false).unwrap()))
+    }
+
+    async fn logged(format: LogFormat, filter: &str) -> String {
+        let (kept, _here) = keep(format, filter);
         let handler = || async {
             tracing::warn!(machine = 7, "something odd");
             HttpResponse::Ok().finish()
@@ -182,6 +189,7 @@ mod tests {
 
     #[actix_web::test]
     async fn a_panic_is_a_500_envelope_with_every_header() {
+        let _here = keep(LogFormat::Pretty, "info");
         let app = App::new().wrap(from_fn(headers::middleware)).wrap(from_fn(middleware)).route("/", web::get().to(broken));
         let app = test::init_service(app).await;
         let req = test::TestRequest::get().insert_header((HEADER, "0123456789abcdef")).to_request();
