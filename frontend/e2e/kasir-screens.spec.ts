@@ -294,7 +294,7 @@ async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   throw new Error(`Tab does not come to ${name}`)
 }
 
-for (const [width, height] of [SIZES[0], SIZES[3]]) {
+for (const [width, height] of COMMON) {
   test.describe(`the keyboard alone, ${width}×${height}`, () => {
     test.use({ viewport: { width, height } })
 

@@ -38,7 +38,7 @@ const SALE_TAKES: Duration = Duration::from_secs(2);
 const PATIENCE: Patience = Patience { within: Duration::from_secs(30), come_back: false };
 /// Devices over MQTT keep their memory, and reconnect with pauses of up to half a minute.
 const PATIENCE_OVER_MQTT: Patience = Patience { within: SETTLED_OVER_MQTT_WITHIN, come_back: true };
-/// Purchases after a restore to a moment, each at another machine.
+/// Customers who buy nothing before a restore to a moment, and are the first to buy after it, each at another machine.
 const FIRST_CUSTOMERS: usize = 16;
 /// Time in which the backup is complete after a start.
 const BACKED_UP_WITHIN: Duration = Duration::from_secs(60);
@@ -174,7 +174,7 @@ impl RestoreDrill {
         let port = (self.driver == Driver::Mqtt).then(free_port).transpose().map_err(|e| e.to_string())?.unwrap_or_default();
         let mut site = self.server(dir, "data", port, true)?;
         site.start().await?;
-        let customers = self.customers + self.tills * super::CUSTOMERS_PER_TILL;
+        let customers = self.customers + self.tills * super::CUSTOMERS_PER_TILL + FIRST_CUSTOMERS;
         let market = Arc::new(Market::open(&site, self.driver, self.machines, customers).await?);
         let fleet = match self.driver {
             Driver::Sim => None,
@@ -449,7 +449,7 @@ async fn rules(site: &Server, market: &Market, newcomers: &Newcomers, lost: bool
 async fn first_customers(site: &Server, market: &Market) -> Result<(), String> {
     audit::free(site, market, Instant::now(), PATIENCE_OVER_MQTT).await?;
     let pool = Pool::new(site.address(), 1);
-    for (customer, machine) in market.shop.customers.iter().zip(&market.shop.machines).take(FIRST_CUSTOMERS) {
+    for (customer, machine) in market.shop.customers.iter().rev().zip(&market.shop.machines).take(FIRST_CUSTOMERS) {
         let bought = market.shop.buy(&pool, customer, machine).await;
         bought.map_err(|why| format!("the first purchase at machine {}: {why}", machine.idmesin))?;
     }

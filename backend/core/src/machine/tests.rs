@@ -264,8 +264,7 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
 #[test]
 fn a_run_reported_while_its_finish_is_committed_is_stored_after_it() {
     let records = |effects: &[Effect]| {
-        let unpaid = effects.iter().find_map(|e| if let Effect::Record { unpaid, .. } = e { Some(*unpaid) } else { None });
-        unpaid
+        effects.iter().find_map(|e| if let Effect::Record { unpaid, .. } = e { Some(*unpaid) } else { None })
     };
     let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
     let end = running(5).ends_at;
