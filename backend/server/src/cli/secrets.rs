@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use nyala_cluster::membership;
 use nyala_store::db::keys;
 use nyala_store::db::lock;
@@ -21,44 +22,29 @@ pub enum SecretsCommand {
     /// List the good keys: what, kid, since, and whether it signs (good) or is only accepted (old)
     List,
     /// Make a new key; what the one before has signed stays good (tokens: 30 days, else until it is retired)
-    Rotate { what: Purpose },
+    Rotate {
+        #[arg(value_parser = purposes())]
+        what: What,
+    },
     /// End a key that was replaced: nothing that it has signed is accepted any more
-    Retire { what: Purpose, kid: String },
+    Retire {
+        #[arg(value_parser = purposes())]
+        what: What,
+        kid: String,
+    },
 }
 
-/// The uses of the keys, as the command line names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Purpose {
-    /// Customers' logins and codes
-    Tokens,
-    /// Stickers on the machines
-    Stickers,
-    /// The authority that devices trust
-    Devices,
-    /// The sender's identity at push services
-    Pushes,
-    /// The key that PINs are mixed with
-    Pins,
-}
-
-impl From<Purpose> for What {
-    fn from(purpose: Purpose) -> Self {
-        match purpose {
-            Purpose::Tokens => Self::Tokens,
-            Purpose::Stickers => Self::Stickers,
-            Purpose::Devices => Self::Devices,
-            Purpose::Pushes => Self::Pushes,
-            Purpose::Pins => Self::Pins,
-        }
-    }
+fn purposes() -> impl TypedValueParser<Value = What> {
+    let all = What::ALL.map(|what| PossibleValue::new(what.as_str()).help(what.meaning()));
+    PossibleValuesParser::new(all).try_map(|what| what.parse::<What>())
 }
 
 impl SecretsCommand {
     pub fn run(self, common: &CommonArgs) -> Result<(), Failure> {
         match self {
             Self::List => context::run(common, list),
-            Self::Rotate { what } => context::run(common, async |k| rotate(k, what.into()).await),
-            Self::Retire { what, kid } => context::run(common, async |k| retire(k, what.into(), &kid).await),
+            Self::Rotate { what } => context::run(common, async |k| rotate(k, what).await),
+            Self::Retire { what, kid } => context::run(common, async |k| retire(k, what, &kid).await),
         }
     }
 }

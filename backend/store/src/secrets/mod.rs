@@ -21,6 +21,7 @@ use file::FirstKeys;
 pub use key::Key;
 pub use keyring::Keyring;
 pub use ring::{GoodKey, Kid, Ring, What};
+use ring::{KeyRing, Material};
 
 use crate::files::write_whole;
 
@@ -73,6 +74,24 @@ pub struct CustomerKeys {
     pub otp: Key,
     /// Their QR codes.
     pub qr_pelanggan: Key,
+}
+
+impl CustomerKeys {
+    fn random() -> Self {
+        Self { token: Key::random(), otp: Key::random(), qr_pelanggan: Key::random() }
+    }
+}
+
+impl Material for CustomerKeys {
+    fn material(&self) -> Vec<&[u8]> {
+        vec![self.token.bytes(), self.otp.bytes(), self.qr_pelanggan.bytes()]
+    }
+}
+
+impl Material for Key {
+    fn material(&self) -> Vec<&[u8]> {
+        vec![self.bytes()]
+    }
 }
 
 /// The good keys of each purpose.
@@ -191,43 +210,38 @@ impl Secrets {
 
     /// Identifies one good key.
     pub fn fingerprint_of(&self, what: What, kid: Kid) -> Option<Fingerprint> {
-        let of = |keys: &[&Key]| {
-            let name = format!("{} {kid}", what.as_str());
-            Fingerprint::of("nyala key ", std::iter::once(name.as_bytes()).chain(keys.iter().map(|key| key.bytes())))
-        };
+        let name = format!("{} {kid}", what.as_str());
+        let keys = self.ring(what).material(kid)?;
+        Some(Fingerprint::of("nyala key ", std::iter::once(name.as_bytes()).chain(keys)))
+    }
+
+    fn ring(&self, what: What) -> &dyn KeyRing {
         match what {
-            What::Tokens => self.tokens.get(kid).map(|good| of(&[&good.key.token, &good.key.otp, &good.key.qr_pelanggan])),
-            _ => self.single(what)?.get(kid).map(|good| of(&[&good.key])),
+            What::Tokens => &self.tokens,
+            What::Stickers => &self.stickers,
+            What::Devices => &self.devices,
+            What::Pushes => &self.pushes,
+            What::Pins => &self.pins,
         }
     }
 
-    fn single(&self, what: What) -> Option<&Ring<Key>> {
+    fn ring_mut(&mut self, what: What) -> &mut dyn KeyRing {
         match what {
-            What::Tokens => None,
-            What::Stickers => Some(&self.stickers),
-            What::Devices => Some(&self.devices),
-            What::Pushes => Some(&self.pushes),
-            What::Pins => Some(&self.pins),
-        }
-    }
-
-    fn single_mut(&mut self, what: What) -> Option<&mut Ring<Key>> {
-        match what {
-            What::Tokens => None,
-            What::Stickers => Some(&mut self.stickers),
-            What::Devices => Some(&mut self.devices),
-            What::Pushes => Some(&mut self.pushes),
-            What::Pins => Some(&mut self.pins),
+            What::Tokens => &mut self.tokens,
+            What::Stickers => &mut self.stickers,
+            What::Devices => &mut self.devices,
+            What::Pushes => &mut self.pushes,
+            What::Pins => &mut self.pins,
         }
     }
 
     /// Numbers of the good keys of a purpose, the oldest first.
     pub fn kids(&self, what: What) -> Vec<Kid> {
-        self.single(what).map_or_else(|| self.tokens.kids(), Ring::kids)
+        self.ring(what).kids()
     }
 
     pub fn newest(&self, what: What) -> Kid {
-        self.single(what).map_or_else(|| self.tokens.newest(), Ring::newest)
+        self.ring(what).newest()
     }
 
     /// Whether some key was rotated since `other` was copied.
@@ -237,10 +251,7 @@ impl Secrets {
 
     /// When a good key was made, as far as the file says it.
     pub fn since(&self, what: What, kid: Kid) -> Option<Timestamp> {
-        match self.single(what) {
-            Some(ring) => ring.get(kid)?.since,
-            None => self.tokens.get(kid)?.since,
-        }
+        self.ring(what).since(kid)
     }
 
     pub fn good_kids(&self) -> GoodKids {
@@ -248,7 +259,7 @@ impl Secrets {
     }
 
     fn kids_in_use(&self) -> [Kid; What::ALL.len()] {
-        What::ALL.map(|what| self.single(what).map_or_else(|| self.tokens.in_use().kid, |ring| ring.in_use().kid))
+        What::ALL.map(|what| self.ring(what).kid_in_use())
     }
 
     /// The keys whose tokens are accepted at `now`, the newest first.
@@ -266,20 +277,16 @@ impl Secrets {
     /// keys become separate ones, and all first keys are dated `first_at`.
     pub fn rotate(&mut self, what: What, now: Timestamp, first_at: Timestamp) -> (Kid, Kid) {
         if self.first.take().is_some() {
-            self.tokens.date(first_at);
-            [What::Stickers, What::Devices, What::Pushes, What::Pins]
-                .into_iter()
-                .for_each(|what| _ = self.single_mut(what).map(|ring| ring.date(first_at)));
+            What::ALL.into_iter().for_each(|what| self.ring_mut(what).date(first_at));
         }
         let ended = self.kids(what).into_iter().filter(|kid| self.has_ended(what, *kid, now));
         ended.collect::<Vec<_>>().into_iter().for_each(|kid| self.forget(what, kid));
-        let key = match what {
-            What::Devices | What::Pushes => Key::random_p256(),
-            What::Tokens | What::Stickers | What::Pins => Key::random(),
-        };
-        match self.single_mut(what) {
-            Some(ring) => ring.push(key, now),
-            None => self.tokens.push(CustomerKeys { token: key, otp: Key::random(), qr_pelanggan: Key::random() }, now),
+        match what {
+            What::Tokens => self.tokens.push(CustomerKeys::random(), now),
+            What::Stickers => self.stickers.push(Key::random(), now),
+            What::Devices => self.devices.push(Key::random_p256(), now),
+            What::Pushes => self.pushes.push(Key::random_p256(), now),
+            What::Pins => self.pins.push(Key::random(), now),
         }
     }
 
@@ -300,10 +307,7 @@ impl Secrets {
 
     /// Drops a key, unless it is the newest.
     pub fn forget(&mut self, what: What, kid: Kid) {
-        match self.single_mut(what) {
-            Some(ring) => ring.remove(kid),
-            None => self.tokens.remove(kid),
-        }
+        self.ring_mut(what).remove(kid);
     }
 
     /// The same keys, of which those are in use that all `servers` have; with no others, the newest ones.
@@ -311,10 +315,7 @@ impl Secrets {
     pub fn used_by(mut self, servers: &[GoodKids]) -> Self {
         for what in What::ALL {
             let is_known = |kid| servers.iter().all(|good| good.get(&what).is_some_and(|kids| kids.contains(&kid)));
-            match self.single_mut(what) {
-                Some(ring) => ring.use_newest(is_known),
-                None => self.tokens.use_newest(is_known),
-            }
+            self.ring_mut(what).use_newest(&is_known);
         }
         self
     }

@@ -27,13 +27,30 @@ impl What {
     pub const ALL: [Self; 5] = [Self::Tokens, Self::Stickers, Self::Devices, Self::Pushes, Self::Pins];
 
     pub const fn as_str(self) -> &'static str {
+        self.words().0
+    }
+
+    /// What the keys are for, in a few words.
+    pub const fn meaning(self) -> &'static str {
+        self.words().1
+    }
+
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Tokens => "tokens",
-            Self::Stickers => "stickers",
-            Self::Devices => "devices",
-            Self::Pushes => "pushes",
-            Self::Pins => "pins",
+            Self::Tokens => ("tokens", "Customers' logins and codes"),
+            Self::Stickers => ("stickers", "Stickers on the machines"),
+            Self::Devices => ("devices", "The authority that devices trust"),
+            Self::Pushes => ("pushes", "The sender's identity at push services"),
+            Self::Pins => ("pins", "The key that PINs are mixed with"),
         }
+    }
+}
+
+impl FromStr for What {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|what| what.as_str() == text).ok_or("no such purpose")
     }
 }
 
@@ -101,6 +118,64 @@ pub struct GoodKey<K> {
     pub key: K,
 }
 
+/// What can be done with the keys of every purpose, whatever they are.
+pub(super) trait KeyRing {
+    fn kids(&self) -> Vec<Kid>;
+    fn newest(&self) -> Kid;
+    fn kid_in_use(&self) -> Kid;
+    /// The bytes of a good key.
+    fn material(&self, kid: Kid) -> Option<Vec<&[u8]>>;
+    /// When a good key was made, as far as it is known.
+    fn since(&self, kid: Kid) -> Option<Timestamp>;
+    /// Drops a key that is not the newest.
+    fn remove(&mut self, kid: Kid);
+    /// Uses the newest key of which `is_usable`, or the oldest one.
+    fn use_newest(&mut self, is_usable: &dyn Fn(Kid) -> bool);
+    /// Dates the keys that have no date.
+    fn date(&mut self, first_at: Timestamp);
+}
+
+/// A key, or several that are replaced together.
+pub(super) trait Material {
+    fn material(&self) -> Vec<&[u8]>;
+}
+
+impl<K: Material> KeyRing for Ring<K> {
+    fn kids(&self) -> Vec<Kid> {
+        self.keys.iter().map(|good| good.kid).collect()
+    }
+
+    fn newest(&self) -> Kid {
+        self.keys[self.keys.len() - 1].kid
+    }
+
+    fn kid_in_use(&self) -> Kid {
+        self.in_use().kid
+    }
+
+    fn material(&self, kid: Kid) -> Option<Vec<&[u8]>> {
+        self.get(kid).map(|good| good.key.material())
+    }
+
+    fn since(&self, kid: Kid) -> Option<Timestamp> {
+        self.get(kid)?.since
+    }
+
+    fn remove(&mut self, kid: Kid) {
+        let (in_use, newest) = (self.in_use().kid, self.newest());
+        self.keys.retain(|good| good.kid != kid || kid == newest);
+        self.use_newest(&|kid| kid <= in_use);
+    }
+
+    fn use_newest(&mut self, is_usable: &dyn Fn(Kid) -> bool) {
+        self.in_use = self.keys.iter().rposition(|good| is_usable(good.kid)).unwrap_or(0);
+    }
+
+    fn date(&mut self, first_at: Timestamp) {
+        self.keys.iter_mut().for_each(|good| _ = good.since.get_or_insert(first_at));
+    }
+}
+
 impl<K> Ring<K> {
     /// A ring with the first key.
     pub(super) fn first(kid: Kid, key: K) -> Self {
@@ -123,10 +198,6 @@ impl<K> Ring<K> {
         &self.keys[0]
     }
 
-    pub fn newest(&self) -> Kid {
-        self.keys[self.keys.len() - 1].kid
-    }
-
     pub fn get(&self, kid: Kid) -> Option<&GoodKey<K>> {
         self.keys.iter().find(|good| good.kid == kid)
     }
@@ -136,35 +207,15 @@ impl<K> Ring<K> {
         self.keys.iter().rev()
     }
 
-    pub fn kids(&self) -> Vec<Kid> {
-        self.keys.iter().map(|good| good.kid).collect()
-    }
-
     /// The key that replaced this one.
     pub(super) fn successor(&self, kid: Kid) -> Option<&GoodKey<K>> {
         self.keys.iter().find(|good| good.kid > kid)
     }
 
     pub(super) fn push(&mut self, key: K, since: Timestamp) -> (Kid, Kid) {
-        let from = self.newest();
+        let from = self.keys[self.keys.len() - 1].kid;
         self.keys.push(GoodKey { kid: from.next(), since: Some(since), key });
         self.in_use = self.keys.len() - 1;
         (from, from.next())
-    }
-
-    /// Drops a key that is not the newest.
-    pub(super) fn remove(&mut self, kid: Kid) {
-        let (in_use, newest) = (self.in_use().kid, self.newest());
-        self.keys.retain(|good| good.kid != kid || kid == newest);
-        self.use_newest(|kid| kid <= in_use);
-    }
-
-    /// Uses the newest key of which `is_usable`, or the oldest one.
-    pub(super) fn use_newest(&mut self, is_usable: impl Fn(Kid) -> bool) {
-        self.in_use = self.keys.iter().rposition(|good| is_usable(good.kid)).unwrap_or(0);
-    }
-
-    pub(super) fn date(&mut self, first_at: Timestamp) {
-        self.keys.iter_mut().for_each(|good| _ = good.since.get_or_insert(first_at));
     }
 }
