@@ -115,15 +115,15 @@ pub async fn open_of(client: &DbClient, idmesin: &[MachineId]) -> Result<Vec<Ope
 }
 
 /// The last purchase of each machine that waits for staff, where its money went back.
-const GIVEN_BACK: &str = "
+const AWAITING_STAFF: &str = "
 SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
        FALSE AS stop_requested
 FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
 
 /// What machines of these shards, or of all, were last sold for that wait for staff: they are free when their devices know that it is over.
-pub async fn given_back(client: &DbClient, shards: Option<&[Shard]>) -> Result<Vec<OpenPurchase>, DbError> {
-    let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND {}", of_shards!("t.idoutlet", 1))).await?;
+pub async fn awaiting_staff(client: &DbClient, shards: Option<&[Shard]>) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{AWAITING_STAFF} AND {}", of_shards!("t.idoutlet", 1))).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
@@ -154,9 +154,9 @@ pub async fn unsettled_but(client: &DbClient, shards: &[Shard]) -> Result<Vec<Op
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 
-/// [`given_back`], of all machines but those of these shards.
-pub async fn given_back_but(client: &DbClient, shards: &[Shard]) -> Result<Vec<OpenPurchase>, DbError> {
-    let stmt = client.prepare_cached(&format!("{GIVEN_BACK} AND NOT {}", of_shards!("t.idoutlet", 1))).await?;
+/// [`awaiting_staff`], of all machines but those of these shards.
+pub async fn awaiting_staff_but(client: &DbClient, shards: &[Shard]) -> Result<Vec<OpenPurchase>, DbError> {
+    let stmt = client.prepare_cached(&format!("{AWAITING_STAFF} AND NOT {}", of_shards!("t.idoutlet", 1))).await?;
     client.query(&stmt, &[&shards]).await?.iter().map(open_purchase).collect()
 }
 

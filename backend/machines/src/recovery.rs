@@ -46,7 +46,7 @@ pub async fn resume(machines: &Machines, shards: Option<&[Shard]>) -> Result<usi
     let client = machines.parts().recovery.get().await?;
     let open = facts::all_open(&client, shards).await?;
     let n = open.len();
-    for t in facts::given_back(&client, shards).await? {
+    for t in facts::awaiting_staff(&client, shards).await? {
         device::recall(machines, location_of(&t), &t.purchase);
     }
     for t in open {

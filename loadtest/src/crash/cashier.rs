@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// Greatest amount, in thousands of rupiah.
 const MAX_THOUSANDS: i64 = 50;
 /// Number of newest sales of which one is reversed: a reversal is allowed for half an hour only.
-const VOIDED_OF: usize = 20;
+const REVERSED_OF: usize = 20;
 /// Sales that are sent again after a crash.
 const RECHECKED: usize = 3;
 
@@ -40,7 +40,7 @@ struct PendingCall {
 enum TillAct {
     Open { float: i64 },
     Sell { customer: usize, nominal: i64, in_cash: bool },
-    Void { sale: usize },
+    Reverse { sale: usize },
     Close,
     HandOver,
 }
@@ -55,7 +55,7 @@ struct Sale {
     customer: usize,
     nominal: i64,
     in_cash: bool,
-    voided: bool,
+    reversed: bool,
     answered_at: SystemTime,
 }
 
@@ -66,7 +66,7 @@ const NOT_FOUND: &str = "pelanggan tidak ditemukan";
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TillActs {
     pub sold: usize,
-    pub voided: usize,
+    pub reversed: usize,
     pub handed_over: usize,
 }
 
@@ -74,7 +74,7 @@ impl Sum for TillActs {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self::default(), |a, b| Self {
             sold: a.sold + b.sold,
-            voided: a.voided + b.voided,
+            reversed: a.reversed + b.reversed,
             handed_over: a.handed_over + b.handed_over,
         })
     }
@@ -168,19 +168,19 @@ impl Cashier {
                 let next = who(self.people[1 - self.at_work]);
                 self.call("shift/tutup".to_owned(), json!({ "dihitung": drawer, "lanjut": next }), TillAct::HandOver)
             }
-            2..=5 if self.voidable(drawer).is_some() => {
-                let sale = self.voidable(drawer).unwrap_or_default();
+            2..=5 if self.reversible(drawer).is_some() => {
+                let sale = self.reversible(drawer).unwrap_or_default();
                 let path = format!("topup/{}/batal", self.sales[sale].id);
-                self.call(path, json!({ "alasan": "salah nominal" }), TillAct::Void { sale })
+                self.call(path, json!({ "alasan": "salah nominal" }), TillAct::Reverse { sale })
             }
             _ => self.sell(),
         }
     }
 
     /// Newest sale that this till may reverse.
-    fn voidable(&self, drawer: i64) -> Option<usize> {
-        let newest = self.sales.iter().enumerate().rev().take(VOIDED_OF);
-        let mut may = newest.filter(|(_, sale)| !sale.voided && (!sale.in_cash || sale.nominal <= drawer));
+    fn reversible(&self, drawer: i64) -> Option<usize> {
+        let newest = self.sales.iter().enumerate().rev().take(REVERSED_OF);
+        let mut may = newest.filter(|(_, sale)| !sale.reversed && (!sale.in_cash || sale.nominal <= drawer));
         may.next().map(|(at, _)| at)
     }
 
@@ -256,17 +256,17 @@ impl Cashier {
                     customer,
                     nominal,
                     in_cash,
-                    voided: false,
+                    reversed: false,
                     answered_at: SystemTime::now(),
                 });
                 self.acts.sold += 1;
             }
-            TillAct::Void { sale } => {
+            TillAct::Reverse { sale } => {
                 let sale = &mut self.sales[sale];
-                sale.voided = true;
+                sale.reversed = true;
                 let back = if sale.in_cash { sale.nominal } else { 0 };
                 self.add_to_drawer(-back);
-                self.acts.voided += 1;
+                self.acts.reversed += 1;
             }
             TillAct::Close => {
                 self.counted(data)?;
@@ -337,7 +337,7 @@ impl Cashier {
             return Err(format!("{:?} must be in the drawer: {seen:?}", self.drawer));
         }
         for &customer in &self.customers {
-            let kept = self.sales.iter().filter(|sale| sale.customer == customer && !sale.voided);
+            let kept = self.sales.iter().filter(|sale| sale.customer == customer && !sale.reversed);
             let expected = BALANCE.cast_signed() + kept.map(|sale| sale.nominal).sum::<i64>();
             balance(to, &self.market.shop.customers[customer], expected).await?;
         }

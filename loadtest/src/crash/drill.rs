@@ -69,7 +69,7 @@ pub struct RestoreDrill {
     /// Machines that they buy
     #[arg(long, default_value_t = 160, value_parser = at_least_1())]
     machines: usize,
-    /// Paired tills where cashiers sell, void and hand over
+    /// Paired tills where cashiers sell, reverse and hand over
     #[arg(long, default_value_t = 2)]
     tills: usize,
     /// What drives the machines; mqtt: `nyala device sim`, whose devices remember what the restored database has forgotten

@@ -74,7 +74,7 @@ pub struct Crash {
     /// Machines that they buy; fewer than there are customers make more refusals, and fewer purchases
     #[arg(long, default_value_t = 160, value_parser = at_least_1())]
     machines: usize,
-    /// Paired tills where cashiers sell, void and hand over
+    /// Paired tills where cashiers sell, reverse and hand over
     #[arg(long, default_value_t = 4)]
     tills: usize,
     /// What drives the machines; mqtt: `nyala device sim` behind a network that loses, delays, cuts and half-opens, and it is killed, too
@@ -181,9 +181,9 @@ impl Crash {
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                let TillActs { sold, voided, handed_over } = cashiers.iter().map(Cashier::acts).sum();
+                let TillActs { sold, reversed, handed_over } = cashiers.iter().map(Cashier::acts).sum();
                 ui::out(&format!(
-                    "round {round}: {paid} purchases, {sold} top-ups, {voided} voids, {handed_over} handovers, nothing lost, nothing twice; \
+                    "round {round}: {paid} purchases, {sold} top-ups, {reversed} reversals, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
                     since.elapsed().as_secs()
                 ));

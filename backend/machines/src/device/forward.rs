@@ -215,7 +215,7 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, sent: &mut SentComma
     let mut open = facts::unsettled_but(&client, &shards).await?;
     let mut waiting = Vec::new();
     if sent.asks_for_staff(now) {
-        open.extend(facts::given_back_but(&client, &shards).await?);
+        open.extend(facts::awaiting_staff_but(&client, &shards).await?);
         let statement = client.prepare_cached(STAFF).await?;
         for row in client.query(&statement, &[&shards, &MAX_STAFF]).await? {
             waiting.push(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? });

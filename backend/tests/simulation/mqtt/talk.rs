@@ -63,8 +63,8 @@ impl World<Mqtt> {
     pub(super) fn talk_begins(&mut self, machine: usize, open: Option<&Purchase>) {
         let weather = self.devices.talks[machine].weather;
         let mut talk = Talk { weather, ..Talk::default() };
-        let given_back = self.store.given_back(machine);
-        if let Some(purchase) = open.or(given_back.as_ref()) {
+        let awaiting_staff = self.store.awaiting_staff(machine);
+        if let Some(purchase) = open.or(awaiting_staff.as_ref()) {
             talk.conversation.recall(idmesin(machine), purchase);
         }
         self.devices.talks[machine] = talk;

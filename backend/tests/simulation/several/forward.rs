@@ -113,7 +113,7 @@ impl<D: Devices> World<D> {
             foreign.iter().filter_map(|m| Some((*m, self.store.load(*m).filter(unsettled)?))).collect();
         let mut waiting = Vec::new();
         if !matches!(look, Look::At(_)) && self.me().sent.asks_for_staff(now) {
-            open.extend(foreign.iter().filter_map(|m| Some((*m, self.store.given_back(*m)?))));
+            open.extend(foreign.iter().filter_map(|m| Some((*m, self.store.awaiting_staff(*m)?))));
         }
         if !matches!(look, Look::At(_)) && self.me().sent.asks_for_unpaid(now) {
             let over = |m: &&usize| self.store.machines[**m].unpaid.is_some_and(|(_, ends_at)| ends_at <= now);

@@ -354,8 +354,8 @@ impl Store {
         self.open().find(|(_, p)| p.order.machine == machine).map(|(id, p)| Self::as_read(id, p, self.machines[machine].boot))
     }
 
-    /// `facts::given_back`.
-    pub fn given_back(&self, machine: usize) -> Option<Purchase> {
+    /// `facts::awaiting_staff`.
+    pub fn awaiting_staff(&self, machine: usize) -> Option<Purchase> {
         let last = self.purchases.iter().enumerate().rev().find(|(_, p)| p.order.machine == machine);
         let (i, p) = last.filter(|(_, p)| self.machines[machine].needs_staff && p.state == PurchaseState::Expired)?;
         Some(Self::as_read(purchase_id(i), p, self.machines[machine].boot))
