@@ -35,6 +35,12 @@ pub enum Written {
     DeviceMessage { online: bool, run: Option<ReportedRun>, foreign: bool },
 }
 
+impl Write {
+    pub const fn reports_a_run(&self) -> bool {
+        matches!(self.what, Written::DeviceMessage { run: Some(_), .. })
+    }
+}
+
 impl Written {
     const fn unanswered(&self) -> Input {
         match self {

@@ -263,9 +263,15 @@ impl<D: Devices> World<D> {
         self.store.refund(PurchaseId::new(i64::try_from(purchase).unwrap()), amount, self.now);
     }
 
-    /// Whether a message in transit may still report a run.
+    /// Whether a message in transit may still report a run: from the device, between servers, or before it is stored.
     pub fn is_a_run_report_in_flight(&self) -> bool {
-        self.queue.iter().any(|Reverse(due)| matches!(&due.what, Happening::Device(what) if D::reports_a_run(what)))
+        let reports = |what: &Happening<D::Happening>| match what {
+            Happening::Device(what) => D::reports_a_run(what),
+            Happening::Several(what) => what.reports_a_run(),
+            Happening::Write(write) | Happening::Commit(write) => write.reports_a_run(),
+            _ => false,
+        };
+        self.queue.iter().any(|Reverse(due)| reports(&due.what)) || self.has_a_forwarded_run_report()
     }
 
     /// Ends all faults: what is broken is repaired, and a server that is down starts.

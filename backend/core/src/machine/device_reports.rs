@@ -2,7 +2,7 @@
 
 use uuid::Uuid;
 
-use super::{Effect, Machine, Outcome, RequestId, Unanswered};
+use super::{Effect, Input, Machine, Outcome, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::device::{Command, DeviceEvent, Op, ReportedRun};
 use crate::purchase::step::PurchaseEvent;
@@ -106,6 +106,20 @@ impl Machine {
     pub(super) fn reports_run_after(&self, cmd_id: Uuid, now: Timestamp) -> bool {
         let run = self.last_report.and_then(|report| report.run);
         run.is_some_and(|run| run.cmd_id == cmd_id && now.ms_until(run.ends_at) > PROMPT_MS)
+    }
+
+    /// Drops the state reports of this cycle that wait for the commit by which it has ended: they may be older than it. Returns whether one says
+    /// that it ends later than now.
+    pub(super) fn drop_reports_of(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
+        let mut runs_on = false;
+        self.deferred.retain(|(input, received_at)| match input {
+            Input::Device(DeviceEvent::State { run: Some(run), .. }) if run.cmd_id == cmd_id => {
+                runs_on |= run.left_ms - received_at.ms_until(now) > PROMPT_MS;
+                false
+            }
+            _ => true,
+        });
+        runs_on
     }
 
     /// Whether the last state report has a cycle of no open purchase. That may not be stored yet.

@@ -233,8 +233,8 @@ impl Machine {
             return self.load();
         }
         if (self.loading.is_some() || self.is_unsettled()) && matches!(input, Input::Device(_)) {
-            // It may be about what is being read or committed. A purchase, or a stop, that another server has begun; or a cycle that the clock is
-            // about to finish and that has lost time without power: only the finished purchase shows that it runs again.
+            // It may be about what is being read or committed: a purchase, or a stop, that another server has begun; or a cycle that the clock is
+            // about to finish, and that runs longer because its device had no power.
             return self.defer(input, now);
         }
         match input {

@@ -155,7 +155,8 @@ impl Machine {
             self.answer(std::mem::take(&mut open.buyers), outcome);
         }
         if !open.p.state.open() {
-            let runs_on = open.p.state == PurchaseState::Finished && self.reports_run_after(open.p.cmd_id, now);
+            let reported = self.reports_run_after(open.p.cmd_id, now) | self.drop_reports_of(open.p.cmd_id, now);
+            let runs_on = open.p.state == PurchaseState::Finished && reported;
             // The staff flag may be new, and the purchase no longer explains the cycle: the device's next message counts even when it is unchanged.
             self.last_report = None;
             if runs_on {

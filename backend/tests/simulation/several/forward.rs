@@ -10,6 +10,7 @@ use nyala_ledger::facts::OpenPurchase;
 use nyala_machines::device::forward::{EVERY, MESSAGE_TTL_MS};
 
 use super::super::devices::Devices;
+use super::super::server::SimulatedServer;
 use super::super::server::idmesin;
 use super::super::world::{MACHINES, World};
 use super::happens::{ClusterHappens, Look};
@@ -92,6 +93,17 @@ impl<D: Devices> World<D> {
             self.send_input(message.machine, Input::Reload);
             self.deliver(DeviceMessageRow { event, ..message });
         }
+    }
+
+    /// Whether a device's message about a run waits at a server, to be forwarded, taken or decided about.
+    pub fn has_a_forwarded_run_report(&self) -> bool {
+        let Some(several) = &self.several else { return false };
+        let waits = |server: &SimulatedServer| {
+            let forwards = server.member.as_ref().is_some_and(|m| m.to_forward.iter().any(DeviceMessageRow::reports_a_run));
+            forwards || server.actors.iter().any(|actor| !actor.machine.is_idle())
+        };
+        several.shards.messages.iter().any(DeviceMessageRow::reports_a_run)
+            || (0..self.servers()).map(|server| self.of(server)).any(|server| server.up && waits(server))
     }
 
     /// `device::deliver`.

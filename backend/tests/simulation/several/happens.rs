@@ -275,6 +275,15 @@ impl<D: Devices> World<D> {
 }
 
 impl ClusterHappens {
+    /// Whether it carries a device's message about a run.
+    pub fn reports_a_run(&self) -> bool {
+        match self {
+            Self::DeviceMessage { message, .. } => message.reports_a_run(),
+            Self::Forward { messages, .. } | Self::Taken { messages, .. } => messages.iter().any(DeviceMessageRow::reports_a_run),
+            _ => false,
+        }
+    }
+
     fn needs(&self) -> Needs {
         match self {
             Self::Heartbeat { life, .. }

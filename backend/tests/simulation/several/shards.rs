@@ -52,6 +52,12 @@ pub struct DeviceMessageRow {
     pub sent_at: Timestamp,
 }
 
+impl DeviceMessageRow {
+    pub const fn reports_a_run(&self) -> bool {
+        matches!(self.event, DeviceEvent::State { run: Some(_), .. })
+    }
+}
+
 #[derive(Debug)]
 pub struct Shards {
     nodes: BTreeMap<NodeId, NodeRow>,
