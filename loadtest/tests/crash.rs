@@ -49,13 +49,29 @@ fn a_few_crashes_with_devices_over_mqtt_lose_nothing() {
 
 #[test]
 fn what_was_answered_is_there_after_a_restore() {
-    let few = ["--rounds", "2", "--seconds", "3", "--customers", "12", "--machines", "48", "--tills", "1"];
+    let few =
+        ["--rounds", "2", "--seconds", "3", "--customers", "12", "--machines", "48", "--tills", "1", "--may-be-lost", "2000"];
     lose_nothing("restore-drill", "sim", &few);
 }
 
 /// The devices remember what the restored database has forgotten.
 #[test]
 fn devices_start_for_the_first_customers_after_a_restore() {
-    let few = ["--driver", "mqtt", "--rounds", "1", "--seconds", "3", "--customers", "12", "--machines", "24", "--tills", "1"];
+    let few = [
+        "--driver",
+        "mqtt",
+        "--rounds",
+        "1",
+        "--seconds",
+        "3",
+        "--customers",
+        "12",
+        "--machines",
+        "24",
+        "--tills",
+        "1",
+        "--may-be-lost",
+        "2000",
+    ];
     lose_nothing("restore-drill", "mqtt", &few);
 }

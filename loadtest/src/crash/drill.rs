@@ -29,8 +29,6 @@ use crate::server::{self, Server};
 use crate::shop::{TestMachine, id, list, ops};
 use crate::ui;
 
-/// Answers of this time before the kill may be lost: the receiver is behind PostgreSQL by milliseconds, while a busy disk writes by more.
-const MAY_BE_LOST: Duration = Duration::from_secs(2);
 /// A sale that was committed by the moment is answered within this time.
 const SALE_TAKES: Duration = Duration::from_secs(2);
 /// Time in which purchases that a kill interrupted are decided. The simulated devices have lost their memory with the data folder, so a command
@@ -75,6 +73,9 @@ pub struct RestoreDrill {
     /// What drives the machines; mqtt: `nyala device sim`, whose devices remember what the restored database has forgotten
     #[arg(long, value_enum, default_value_t = Driver::Sim)]
     driver: Driver,
+    /// Answers of this time before the kill may be lost: the receiver is behind PostgreSQL by milliseconds, on a busy disk by more
+    #[arg(long, value_name = "MS", default_value_t = 250)]
+    may_be_lost: u64,
     /// Folder of the server's settings
     #[arg(long, default_value = "config")]
     config_dir: PathBuf,
@@ -265,7 +266,7 @@ impl RestoreDrill {
         totals.lost += found.missing.len();
         totals.last_before_kill.push(last);
         totals.restores.extend([to_moment, to_latest]);
-        if oldest > MAY_BE_LOST {
+        if oldest > Duration::from_millis(self.may_be_lost) {
             return Err(format!("an answer that was given {} ms before the kill is lost", oldest.as_millis()));
         }
         if !found.missing.is_empty() {

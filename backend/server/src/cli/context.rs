@@ -10,7 +10,7 @@ use nyala_store::db::clock::database_now;
 use nyala_store::db::lock::LockError;
 use nyala_store::db::pool::{Db, DbClient, PoolLimits};
 use nyala_store::db::source::{self, Purpose, Source, SourceError};
-use nyala_store::db::{keys, lock, migrate};
+use nyala_store::db::{instance, keys, lock, migrate};
 use nyala_store::secrets::Secrets;
 use nyala_store::telemetry;
 
@@ -126,6 +126,9 @@ async fn open(config: ServerSettings, from: &Source, purpose: Purpose, new_datab
     }
     source::refuse_lost_external(&client, &config, new_database).await?;
     migrate::run(&mut client).await?;
+    if from.embedded().is_some() {
+        instance::notice_copy(&mut *db.get().await?, &config.data.dir).await?;
+    }
     let now = database_now(&client).await?;
     Ok(CommandContext { config, db, url: from.url().to_owned(), programs_dir: from.programs_dir(), now })
 }

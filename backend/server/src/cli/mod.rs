@@ -22,6 +22,7 @@ mod restored;
 mod secrets;
 mod seed;
 mod serve;
+mod service_manager;
 mod topup;
 
 use std::ffi::OsString;

@@ -24,7 +24,7 @@ use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_postgres::Client;
 
-use super::{CommonArgs, Failure, NewDatabase, context, descriptors, profile};
+use super::{CommonArgs, Failure, NewDatabase, context, descriptors, profile, service_manager};
 use crate::app::AppState;
 use crate::app::devices;
 use crate::app::key_file::KeyFile;
@@ -130,6 +130,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
     }
     let play = device_play(&state, device_address).await?;
     banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
+    service_manager::report_ready();
     let ended = tokio::select! {
         () = stop => Ok(()),
         why = keep_lock(&state, &source, lock) => Err(why),

@@ -1,11 +1,18 @@
 //! Refusals of a start, each in one line that names the fault.
 
 use std::fs::Permissions;
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::{sleep, timeout};
 
 use super::Site;
+use crate::purchase::races::PATIENCE;
 
 #[actix_web::test]
 async fn a_schema_of_one_release_later_is_served_and_a_newer_one_refused() {
@@ -79,6 +86,29 @@ async fn keys_that_others_can_read_are_closed_to_them_with_a_warning() {
     let said = command.args([&id, "--out", &sticker]).output().unwrap();
     assert!(said.status.success() && mode() == 0o600, "{said:?}");
     assert!(String::from_utf8_lossy(&said.stderr).contains("secrets.toml (its mode had 044"), "{said:?}");
+}
+
+#[actix_web::test]
+async fn a_service_manager_hears_when_calls_are_answered() {
+    let mut site = Site::new().await;
+    // Socket paths are short.
+    let socket = std::env::temp_dir().join(format!("nyala-{}-notify", std::process::id()));
+    let manager = UnixDatagram::bind(&socket).unwrap();
+    manager.set_nonblocking(true).unwrap();
+    site.start_with(&[("NOTIFY_SOCKET", socket.to_str().unwrap())]).await;
+    let mut heard = [0; 64];
+    let message = async {
+        loop {
+            match manager.recv(&mut heard) {
+                Ok(n) => break heard[..n].to_vec(),
+                Err(e) => assert_eq!(e.kind(), ErrorKind::WouldBlock),
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    assert_eq!(timeout(PATIENCE, message).await.unwrap(), b"READY=1");
+    assert_eq!(site.ask("GET", "/readyz", "", &Value::Null).await.unwrap().status, 200);
+    std::fs::remove_file(&socket).unwrap();
 }
 
 #[actix_web::test]
