@@ -33,6 +33,13 @@ pub fn parse(text: &str, secrets: &Secrets) -> Option<(MachineId, i32)> {
 mod tests {
     use super::*;
 
+    /// Two restores of one backup may give the same machine id again.
+    #[test]
+    fn a_new_stickers_version_is_random() {
+        let versions: std::collections::BTreeSet<i32> = (0..100).map(|_| new_version()).collect();
+        assert!(versions.len() > 90 && versions.iter().all(|version| *version > 0), "{versions:?}");
+    }
+
     #[test]
     fn a_sticker_contains_its_machine_and_version() {
         let secrets = Secrets::random();

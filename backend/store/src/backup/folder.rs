@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 
 use super::error::BackupError;
 use super::log::{CLOSED, Log, WalRange, name_of_millisecond, names};
-use crate::db::instance::machine_id;
 use crate::files::write_whole;
 use crate::secrets::Secrets;
 
@@ -255,7 +254,7 @@ impl BackupFolder {
         toml::from_str(&fs::read_to_string(self.0.join("instance")).ok()?).ok()
     }
 
-    /// Claims the folder: whether no other server writes here. A claim ends with its process on the same machine, else when it was not
+    /// Claims the folder: whether no other server writes here. A claim ends with its process in the same start of the machine, else when it was not
     /// renewed for `stale_after_s`.
     ///
     /// # Errors
@@ -266,8 +265,9 @@ impl BackupFolder {
         let age = fs::metadata(&path).and_then(|meta| meta.modified()).ok().and_then(|at| at.elapsed().ok());
         let is_fresh = age.is_some_and(|age| age.as_secs() < stale_after_s);
         match holder {
+            // A clone of the whole machine has the same instance, and is another process.
+            Some(holder) if is_fresh && !holder.is_process_of(&claim) && !holder.has_ended(&claim) => return Ok(false),
             Some(holder) if holder.instance == claim.instance => claim.complete_at = claim.complete_at.or(holder.complete_at),
-            Some(holder) if is_fresh && !holder.has_ended(&claim) => return Ok(false),
             Some(_) | None => {}
         }
         let text = toml::to_string(&claim).map_err(|e| BackupError::Refused(e.to_string()))?;
@@ -281,7 +281,8 @@ impl BackupFolder {
 pub struct Claim {
     /// `database_state.instance`.
     pub instance: String,
-    pub machine: String,
+    /// The kernel's id of this start of the machine (random(4)): process ids mean something only within it. A clone of the machine has another.
+    pub boot: String,
     pub pid: u32,
     /// RFC 3339: the last moment at which the backup had everything.
     pub complete_at: Option<String>,
@@ -289,11 +290,16 @@ pub struct Claim {
 
 impl Claim {
     pub fn of(instance: String) -> Self {
-        Self { instance, machine: machine_id(), pid: std::process::id(), complete_at: None }
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
+        Self { instance, boot, pid: std::process::id(), complete_at: None }
+    }
+
+    fn is_process_of(&self, other: &Self) -> bool {
+        (&self.instance, &self.boot, self.pid) == (&other.instance, &other.boot, other.pid)
     }
 
     fn has_ended(&self, other: &Self) -> bool {
-        self.machine == other.machine && !self.machine.is_empty() && !Path::new(&format!("/proc/{}", self.pid)).exists()
+        self.boot == other.boot && !self.boot.is_empty() && !Path::new(&format!("/proc/{}", self.pid)).exists()
     }
 }
 
@@ -334,6 +340,22 @@ mod tests {
         segments.sort();
         fs::remove_dir_all(folder.path()).unwrap();
         (bases, segments)
+    }
+
+    #[test]
+    fn a_clone_of_the_machine_is_another_server_though_its_instance_is_the_same() {
+        let dir = std::env::temp_dir().join(format!("nyala-claim-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        let folder = BackupFolder::at(&dir);
+        let claims = |claim: &Claim| folder.claim(claim, 60).unwrap();
+        let (mine, clone) = (Claim::of("one".to_owned()), Claim { boot: "another".to_owned(), ..Claim::of("one".to_owned()) });
+        assert_eq!((claims(&mine), claims(&clone), claims(&mine)), (true, false, true));
+        // A process of this machine that has ended leaves no claim.
+        fs::remove_dir_all(&dir).unwrap();
+        fs::create_dir_all(&dir).unwrap();
+        let ended = Claim { pid: u32::MAX, ..mine.clone() };
+        assert_eq!((claims(&ended), claims(&mine)), (true, true));
+        fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]

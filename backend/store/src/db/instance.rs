@@ -57,7 +57,7 @@ fn place_of(folder: &Path) -> std::io::Result<String> {
 }
 
 /// The machine's id (machine-id(5)); empty in some containers, where the inode alone shows a copy.
-pub(crate) fn machine_id() -> String {
+fn machine_id() -> String {
     fs::read_to_string("/etc/machine-id").unwrap_or_default().trim().to_owned()
 }
 

@@ -311,7 +311,7 @@ async fn a_server_whose_folder_was_taken_stops_its_backup_until_it_is_free() {
     private.until_backed_up().await;
     // As after a suspension, in which another server took the folder.
     let claim = private.backup.join("instance");
-    std::fs::write(&claim, "instance = \"another\"\nmachine = \"another\"\npid = 1\n").unwrap();
+    std::fs::write(&claim, "instance = \"another\"\nboot = \"another\"\npid = 1\n").unwrap();
     private.until_receiving(false).await;
     assert_eq!(private.owner(), 1, "it leaves the folder to the other one");
     let session = private.session().await;

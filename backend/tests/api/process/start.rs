@@ -88,6 +88,23 @@ async fn keys_that_others_can_read_are_closed_to_them_with_a_warning() {
     assert!(String::from_utf8_lossy(&said.stderr).contains("secrets.toml (its mode had 044"), "{said:?}");
 }
 
+/// As after a dump was restored into another PostgreSQL.
+#[actix_web::test]
+async fn a_database_in_another_cluster_lets_its_ids_jump_once() {
+    let mut site = Site::new().await;
+    site.start("").await;
+    site.kill().await;
+    let other = "UPDATE database_state SET system_identifier = system_identifier + 1";
+    assert_eq!(site.db.execute(other, &[]).await.unwrap(), 1);
+    for _ in 0..2 {
+        site.start("").await;
+        site.kill().await;
+    }
+    let causes = "SELECT isi ->> 'sebab' FROM audit_log WHERE aksi = 'basis_data.dipulihkan'";
+    let causes: Vec<String> = site.db.query(causes, &[]).await.unwrap().iter().map(|row| row.get(0)).collect();
+    assert_eq!(causes, ["identifier"]);
+}
+
 #[actix_web::test]
 async fn a_service_manager_hears_when_calls_are_answered() {
     let mut site = Site::new().await;
