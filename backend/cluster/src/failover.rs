@@ -15,7 +15,7 @@ use super::Ownership;
 use super::error::ClusterError;
 use super::membership::{HEARTBEAT_MS, TTL_MS};
 
-/// Interval of the checks. Every live server sends a heartbeat between two of them.
+/// Lease TTL; also the interval of the checks, so that every live server sends a heartbeat between two of them.
 const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 const WITHIN: Duration = Duration::from_secs(1);
 

@@ -30,7 +30,7 @@ impl Fence {
 /// A statement that only the owner may execute: unchanged for a single server, with the fence among several.
 pub struct Fenced {
     statement: &'static str,
-    /// The start of its row's condition, which occurs once. The fence is inserted after it.
+    /// Part of `statement` that begins the WHERE of the changed row; it occurs once. The fence's condition follows it.
     guard: &'static str,
     behind: OnceLock<String>,
 }

@@ -51,7 +51,7 @@ pub struct Ownership(Option<Arc<Shards>>);
 struct Shards {
     /// Number of this start of this server (`node.idnode`); 0 before it has joined.
     node: AtomicI64,
-    /// Number of servers that are alive, this one included.
+    /// Number of live servers that may claim shards, this one included. Limits are divided by it.
     servers: AtomicUsize,
     /// Numbers of the servers that live, as of the last heartbeat.
     alive: Mutex<Vec<NodeId>>,

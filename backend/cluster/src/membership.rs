@@ -57,8 +57,8 @@ SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
        ARRAY(SELECT idnode FROM alive) AS alive";
 
-/// Good keys of the servers that may check what another one signs. One whose lease has expired counts for another $1 milliseconds: it may only
-/// be stalled.
+/// Good keys of the servers that may check what another one signs. A server still counts for $1 milliseconds after its lease has expired,
+/// because it may only be stalled.
 const KEYS: &str = "
 SELECT name, keys FROM (SELECT DISTINCT ON (name) name, keys, alive_until, leaving FROM node ORDER BY name, idnode DESC) AS newest
 WHERE alive_until >= clock_timestamp() OR NOT leaving AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms' ORDER BY name";

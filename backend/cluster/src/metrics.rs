@@ -7,7 +7,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 #[derive(Debug, Clone)]
 pub struct ClusterMetrics {
-    /// Live servers that are not leaving.
+    /// Live servers that may claim shards: neither leaving nor in the grace period.
     pub nodes: Gauge,
     pub shards_owned: Gauge,
     /// Shards without a live owner.
@@ -16,7 +16,7 @@ pub struct ClusterMetrics {
     pub shards_lost: Counter,
     pub beat_seconds: Histogram,
     pub beats_failed: Counter,
-    /// Changes that found a fence that does not match, or another state.
+    /// Statements that changed no row, because the fence did not match or the stored state was another one.
     pub doubts: Counter,
     pub notifications: NotifierMetrics,
 }

@@ -178,7 +178,11 @@ impl Sim {
             }
             _ => context::run(common, async |k| {
                 let keys = demo::devices::keys(&k.db).await?;
-                let keys = keys.into_iter().map(|(idoutlet, idmesin, secret)| Key { idmesin, idoutlet, secret: secret.into() });
+                let keys = keys.into_iter().map(|(idoutlet, idmesin, secret)| Key {
+                    idmesin: idmesin.get(),
+                    idoutlet: idoutlet.get(),
+                    secret: secret.into(),
+                });
                 let server = Some(format!("{}:{}", k.config.mqtt.host, k.config.mqtt.port));
                 Ok(DeviceKeys { keys: keys.collect(), server, ca: None })
             })?,

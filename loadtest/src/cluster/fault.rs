@@ -178,7 +178,7 @@ pub struct Schedule {
     /// In reverse order of time.
     once: Vec<(Duration, Fault)>,
     turns: Vec<Fault>,
-    /// The first round of four is not complete: a short run has each of them too.
+    /// True during the first round of the four, which a short run also completes.
     is_first: bool,
 }
 

@@ -22,7 +22,7 @@ const PROMOTED_AFTER: Duration = Duration::from_millis(300);
 /// How long the primary is without standbys before one is promoted, and how long it runs beside that one.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 const BESIDE_FOR: Duration = Duration::from_secs(1);
-/// Time to wait after a stall: the shards that move because of it move within the next leases of the servers.
+/// Pause after a stall or failover, so that the shards that move because of it are counted with it.
 const CALM: Duration = Duration::from_secs(5);
 
 impl Site {

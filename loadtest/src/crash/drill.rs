@@ -97,7 +97,7 @@ struct Newcomers {
 }
 
 /// The shop of a drill with its customers and cashiers.
-struct Stage {
+struct DrillShop {
     site: Server,
     market: Arc<Market>,
     /// The server's port for devices; 0: one that is free.
@@ -123,7 +123,7 @@ struct Totals {
 
 /// Answers that a restored database lacks: how long before the kill each was given.
 #[derive(Debug, Default)]
-struct Comparison {
+struct RestoreComparison {
     receipts: usize,
     top_ups: usize,
     missing: Vec<SystemTime>,
@@ -154,7 +154,7 @@ impl RestoreDrill {
             };
             stage = self.round(&dir, round, ready, &mut totals, &mut rng).await.map_err(failed)?;
         }
-        if let Some(Stage { mut site, .. }) = stage {
+        if let Some(DrillShop { mut site, .. }) = stage {
             site.stop().await?;
         }
         totals.print();
@@ -165,7 +165,7 @@ impl RestoreDrill {
     }
 
     /// A new shop with a new backup.
-    async fn open(&self, dir: &Path, rng: &mut StdRng) -> Result<Stage, String> {
+    async fn open(&self, dir: &Path, rng: &mut StdRng) -> Result<DrillShop, String> {
         for folder in [dir.join("data"), dir.join("backup")] {
             if folder.exists() {
                 std::fs::remove_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -185,7 +185,7 @@ impl RestoreDrill {
             }
         };
         let (customers, cashiers) = market.people(&site, self.customers, self.tills, rng).await?;
-        Ok(Stage { site, market, port, fleet, customers, cashiers, counted: [0; 2] })
+        Ok(DrillShop { site, market, port, fleet, customers, cashiers, counted: [0; 2] })
     }
 
     /// `port`: for devices.
@@ -203,10 +203,10 @@ impl RestoreDrill {
         &self,
         dir: &Path,
         round: u32,
-        Stage { mut site, market, port, fleet, customers, cashiers, counted }: Stage,
+        DrillShop { mut site, market, port, fleet, customers, cashiers, counted }: DrillShop,
         totals: &mut Totals,
         rng: &mut StdRng,
-    ) -> Result<Option<Stage>, String> {
+    ) -> Result<Option<DrillShop>, String> {
         backed_up(&site).await?;
         let rush = Rush::begin(site.address(), customers, cashiers);
         let all = Duration::from_secs(self.seconds);
@@ -276,7 +276,7 @@ impl RestoreDrill {
         }
         let patience = if fleet.is_some() { PATIENCE_OVER_MQTT } else { PATIENCE };
         let customers = audit::decided(&site, &market, customers, &mut cashiers, patience, usize::MAX).await?;
-        Ok(Some(Stage { site, market, port, fleet, customers, cashiers, counted: [found.receipts, found.top_ups] }))
+        Ok(Some(DrillShop { site, market, port, fleet, customers, cashiers, counted: [found.receipts, found.top_ups] }))
     }
 }
 
@@ -343,7 +343,7 @@ async fn compare(
     customers: &[Payer],
     cashiers: &[Cashier],
     until: Option<SystemTime>,
-) -> Result<Comparison, String> {
+) -> Result<RestoreComparison, String> {
     const PAID: &str = "SELECT id_customer_global, no_nota FROM snap_transaksi WHERE state IN ('RUNNING', 'FINISHED')";
     /// Those of refusals, too.
     const ALL: &str = "SELECT id_customer_global, no_nota FROM nota";
@@ -371,7 +371,7 @@ async fn compare(
     drop(client);
     postgres.stop();
 
-    let mut found = Comparison::default();
+    let mut found = RestoreComparison::default();
     let counts = |at: SystemTime| until.is_none_or(|until| at <= until);
     let mut answered = |at: SystemTime, is_there: bool| {
         found.last = found.last.max(Some(at));
@@ -405,7 +405,7 @@ async fn compare(
             return Err(format!("top-up {id} is there and was answered after the moment"));
         }
     }
-    Ok(Comparison { receipts: n_receipts, top_ups: n_top_ups, ..found })
+    Ok(RestoreComparison { receipts: n_receipts, top_ups: n_top_ups, ..found })
 }
 
 /// Tokens and stickers after a restore: those from before are good, those of customers and machines that are `lost` are worthless, and no id is

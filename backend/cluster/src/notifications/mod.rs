@@ -25,7 +25,7 @@ const RECEIVE_BUFFER: usize = 8_192;
 pub const PULSE_EVERY: Duration = Duration::from_secs(1);
 pub const SILENT_AFTER: Duration = Duration::from_secs(5);
 
-/// Where to look.
+/// Change notification. It names what to read again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notification {

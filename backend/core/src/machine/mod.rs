@@ -389,7 +389,7 @@ impl Machine {
                 self.open = Some(active);
                 self.loaded = true;
                 if self.is_remote {
-                    // Its owner finds it, and says to the device what is to be said.
+                    // Its owner finds it, and sends the device its commands.
                     self.forget_exchange();
                     self.reload_soon(now);
                 } else {

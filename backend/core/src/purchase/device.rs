@@ -32,7 +32,7 @@ pub struct Command {
     pub op: Op,
     pub duration_s: i64,
     pub exp: Timestamp,
-    /// This process made the hold, so whatever was said of it to the device it has said itself.
+    /// This process made the hold, so it has itself sent every command about it.
     pub held_here: bool,
 }
 

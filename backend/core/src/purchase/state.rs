@@ -13,7 +13,7 @@ pub enum PurchaseState {
     Finished,
     /// Ended by an operator; no money moved.
     Stopped,
-    /// The device said no; the money is back.
+    /// The device refused; the money is back.
     Refused,
     /// Known not to run, or given up after 15 minutes; the money is back.
     Expired,

@@ -32,7 +32,7 @@ pub struct Purchase {
     pub exchange: Exchange,
 }
 
-/// What was said to the device, and when. Lost in a crash on purpose: everything in it may be said again.
+/// What was sent to the device, and when. Lost in a crash on purpose: everything in it may be sent again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Exchange {
     /// When the process that made the hold sent the command first. `None` after a restart.
@@ -92,7 +92,7 @@ impl Purchase {
         self.duration_s * 1000
     }
 
-    /// The stored row read again by a process that knew it as `known`: what was said to the device stays said.
+    /// The stored row read again by a process that knew it as `known`: what was sent to the device stays known.
     #[must_use]
     pub fn reread(mut self, known: &Self) -> Self {
         if known.id == self.id {
@@ -151,7 +151,7 @@ pub enum Change {
         started_at: Timestamp,
         ends_at: Timestamp,
     },
-    /// A run ends sooner than was thought: the device said so.
+    /// A run ends sooner than was thought: the device reported it.
     Sooner {
         started_at: Timestamp,
         ends_at: Timestamp,

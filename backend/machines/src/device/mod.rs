@@ -165,7 +165,7 @@ impl Uplink {
         if let Err(mpsc::error::TrySendError::Full(lost)) = self.messages.try_send(ReceivedEvent { from, event, at: self.now() })
         {
             self.lost.inc();
-            tracing::warn!(error = "too many wait", idmesin = lost.from.idmesin.get(), "a device's word is lost");
+            tracing::warn!(idmesin = lost.from.idmesin.get(), "device message dropped: the queue to the machines is full");
         }
     }
 

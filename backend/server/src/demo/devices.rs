@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::OwnerId;
+use nyala_core::domain::id::{MachineId, OutletId, OwnerId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_machines::device::mqtt::keys::{self, By};
 use nyala_store::db::pool::Db;
@@ -39,7 +39,7 @@ pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, n
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn keys(db: &Db) -> Result<Vec<(i64, i64, &'static str)>, AppError> {
+pub async fn keys(db: &Db) -> Result<Vec<(OutletId, MachineId, &'static str)>, AppError> {
     const OF: &str = "
         SELECT m.idoutlet, k.idmesin FROM device_key k JOIN mesin m USING (idmesin) WHERE k.hash = $1 AND k.revoked_at IS NULL";
     let client = db.get().await?;

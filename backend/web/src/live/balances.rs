@@ -84,7 +84,7 @@ impl Balances {
         let Some(first) = sockets.next() else { return };
         let all = sockets.fold(self.io.to(first), |all, socket| all.to(socket));
         if let Err(error) = all.emit(EVENT, &BalanceEvent { idcustomer, saldo: balance, sebab: cause }) {
-            tracing::error!(error = &error as &dyn std::error::Error, "a balance could not be told");
+            tracing::error!(error = &error as &dyn std::error::Error, "balance not sent to the customer's sockets");
         }
     }
 }

@@ -164,7 +164,7 @@ impl<U: Upper> Handler<CloseSession> for Session<U> {
 
     fn handle(&mut self, CloseSession(reason): CloseSession, ctx: &mut Self::Context) {
         let displaced = reason == CloseReason::Displaced;
-        // It may have joined while this message was on its way: then it needs no place.
+        // The session may have joined while this message was queued. A joined session is not displaced.
         if displaced && !self.wire.is_displaced() {
             return;
         }

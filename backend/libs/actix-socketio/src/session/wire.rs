@@ -109,7 +109,7 @@ impl Wire {
         self.admission.borrow_mut().leave()
     }
 
-    /// Whether another caller's session got its place before it joined.
+    /// Whether this session lost its slot for sessions that have not joined to another one.
     pub fn is_displaced(&self) -> bool {
         self.admission.borrow().is_displaced()
     }

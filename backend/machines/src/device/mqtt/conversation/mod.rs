@@ -312,7 +312,7 @@ impl Conversation {
             self.out.push(Effect::Notify(open.ack(AckResult::Expired), Grounds::NotWritten));
             return;
         }
-        // This query asks whether the machine stays free. Only the last purchase's epoch ensures that, so the query for it is sent instead.
+        // The device may still accept an older start. A query with the last purchase's epoch makes it refuse that, so this query is sent instead.
         let fence = Some(open.query()).filter(|fence| cmd.cmd_id.is_nil() && now >= fence.exp && self.is_below_fence());
         self.write(Cmd::new(fence.as_ref().unwrap_or(cmd), now, None), now);
     }
@@ -324,7 +324,7 @@ impl Conversation {
             Some(_) if self.is_fresh(now) && self.has_clock(now) => ProbeStep::Fresh,
             Some(_) if self.is_asked(now) => ProbeStep::Asked,
             Some(_) if self.is_state_awaited(now) => {
-                // A query now makes the device report again. Then it does not take the time from the answer to its first report.
+                // No query now: the device would report again, and could not set its clock by the answer to its first report.
                 self.asked_at = Some(now);
                 ProbeStep::Asked
             }

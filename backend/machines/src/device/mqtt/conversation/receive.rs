@@ -214,8 +214,8 @@ impl Conversation {
                 let left_ms = sent_at.ms_until(ends_at);
                 if left_ms > EARLY_MS {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
-                    // Reported free now, the machine would lose its staff flag at once. The next state report does that; the device is asked for it
-                    // while the machine waits for staff.
+                    // If the machine were reported free now, its staff flag would be cleared at once. The next state report clears it; the device is
+                    // asked for one while the machine waits for staff.
                     return;
                 }
             }

@@ -8,7 +8,7 @@ use crate::device::mqtt::message::{BootId, Stamp};
 const CLONE_TAKEOVERS: usize = 3;
 const CLONE_MS: i64 = 60_000;
 
-/// The shortest delay is used for this time to twice this time. A device keeps its clock for as long. The delay must expire,
+/// A measured delay is used for one to two periods of this length, in milliseconds. A device keeps its clock for as long. The delay must expire,
 /// because a crystal drifts by 30 s a week.
 const KEPT_MS: i64 = 60 * 60_000;
 
