@@ -37,10 +37,11 @@ use crate::support::shop::{PRICE, Shop, buy};
 /// Timeout for actions that servers finish within two seconds, long enough for a busy host.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Devices that every server reaches: they answer the server that sent the command.
+/// Devices that every server reaches: they answer the server that sent the command, and refuse a start with an epoch below the highest seen.
 #[derive(Default)]
 struct SharedDevices {
     runs: Mutex<HashMap<MachineId, (Uuid, Timestamp)>>,
+    epochs: Mutex<HashMap<MachineId, i64>>,
     told: Mutex<Vec<(&'static str, Op)>>,
 }
 
@@ -61,8 +62,12 @@ impl Driver for SharedDriver {
         self.devices.told.lock().unwrap().push((self.of, cmd.op));
         let (now, mut runs) = (uplink.now(), self.devices.runs.lock().unwrap());
         let own = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
+        let mut epochs = self.devices.epochs.lock().unwrap();
+        let seen = epochs.entry(to.idmesin).or_default();
+        let is_current = cmd.epoch >= *seen;
+        *seen = cmd.epoch.max(*seen);
         match (cmd.op, own) {
-            (Op::Start, None) if now <= cmd.exp => {
+            (Op::Start, None) if now <= cmd.exp && is_current => {
                 runs.insert(to.idmesin, (cmd.cmd_id, now.plus_ms(cmd.duration_s * 1_000)));
             }
             (Op::Stop, Some(_)) => _ = runs.insert(to.idmesin, (cmd.cmd_id, now)),

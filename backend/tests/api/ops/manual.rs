@@ -2,8 +2,10 @@
 //! place of `/`.
 
 use std::io::Write as _;
+use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Group, Pid, User, getegid, geteuid};
@@ -102,24 +104,31 @@ impl Host {
         said + &self.run(&script)
     }
 
-    /// Starts the service as described by its unit file.
+    /// Starts the service as described by its unit file, and returns when it is ready.
     fn start(&mut self) {
         let unit = std::fs::read_to_string(self.root.join("etc/systemd/system/nyala.service")).unwrap();
         let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('=')).unwrap();
         let (env, dir, program) = (value("EnvironmentFile"), value("WorkingDirectory"), value("ExecStart"));
+        assert_eq!(value("Type"), "notify");
+        let socket = self.root.join("notify");
+        let _ = std::fs::remove_file(&socket);
+        let manager = UnixDatagram::bind(&socket).unwrap();
+        manager.set_read_timeout(Some(Duration::from_secs(PATIENCE_S.parse().unwrap()))).unwrap();
         let log = std::fs::File::create(self.root.join("server.log")).unwrap();
         let script = format!("set -a; . {env}; set +a; cd {dir}; exec {program}");
         let mut shell = Command::new("sh");
-        shell.args(["-euc", &script]).env_clear().env("PATH", "/usr/bin:/bin").stdout(Stdio::null()).stderr(log);
-        self.server = Some(shell.spawn().unwrap());
+        shell.args(["-euc", &script]).env_clear().env("PATH", "/usr/bin:/bin").env("NOTIFY_SOCKET", socket);
+        self.server = Some(shell.stdout(Stdio::null()).stderr(log).spawn().unwrap());
+        let mut message = [0; 64];
+        let n = manager.recv(&mut message).unwrap_or_else(|e| panic!("not ready: {e}\n{}", self.log()));
+        assert_eq!(&message[..n], b"READY=1");
     }
 
     fn stop(&mut self) {
         let mut server = self.server.take().unwrap();
         kill(Pid::from_raw(i32::try_from(server.id()).unwrap()), Signal::SIGTERM).unwrap();
         let status = server.wait().unwrap();
-        // Without a line in the log the signal came before the program had begun.
-        assert!(status.success() || self.log().is_empty(), "{status}: {}", self.log());
+        assert!(status.success(), "{status}: {}", self.log());
     }
 
     fn log(&self) -> String {
