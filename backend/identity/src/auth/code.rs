@@ -3,12 +3,9 @@
 //! Only an HMAC over purpose, number and code is stored, so a code is valid only for the purpose it was sent for. The newest code that
 //! WhatsApp accepted is the valid one.
 
-use std::fmt;
 use std::sync::Arc;
 
 use deadpool_postgres::GenericClient;
-use nyala_core::domain::address::Address;
-use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::otp::Otp;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
@@ -17,6 +14,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 
 use super::Auth;
+use super::code_purpose::{Asker, CodePurpose};
 use super::error::AuthError;
 use super::sent_codes::{self, DAY_MS, HOUR_MS, Remembered, SentLimit};
 use crate::whatsapp::CodeMessage;
@@ -28,43 +26,6 @@ const COOLDOWN_MS: i64 = 60 * 1000;
 const UNDECIDED_MS: i64 = 10 * 1000;
 /// Serialises "how many were sent" and "one more", across all processes.
 const LIMIT_LOCK: i64 = 0x4e59_414c_4f01;
-
-/// What a code allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CodePurpose {
-    Register,
-    ForgotPassword,
-    UpdatePassword,
-}
-
-impl CodePurpose {
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Register => "register",
-            Self::ForgotPassword => "forgot_password",
-            Self::UpdatePassword => "update_password",
-        }
-    }
-}
-
-/// Who requests a code. It is stored with the code, so that each requester has a separate limit.
-#[derive(Debug, Clone, Copy)]
-pub enum Asker {
-    Address(Address),
-    /// A phone that is known as this customer's (`id_customer_global`), for the customer's own number. What strangers have requested
-    /// does not count for it.
-    Customer(CustomerId),
-}
-
-/// `192.0.2.1`, `2001:db8:1:2::/64` or `customer 7`.
-impl fmt::Display for Asker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Address(address) => address.fmt(f),
-            Self::Customer(id) => write!(f, "customer {id}"),
-        }
-    }
-}
 
 /// Codes passed to WhatsApp.
 pub type Codes = Family<ResultLabel, Counter>;

@@ -7,7 +7,8 @@ use nyala_core::domain::timestamp::Timestamp;
 use tokio_postgres::Transaction;
 
 use super::Auth;
-use super::code::{CodePurpose, message};
+use super::code::message;
+use super::code_purpose::CodePurpose;
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
 use super::requester::Requester;

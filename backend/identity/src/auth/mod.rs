@@ -6,6 +6,7 @@ pub mod argon;
 pub mod change_password;
 pub mod code;
 mod code_limits;
+pub mod code_purpose;
 pub mod code_try;
 pub mod error;
 mod fair_queue;

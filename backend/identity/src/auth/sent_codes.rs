@@ -18,7 +18,7 @@ use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::family::Family;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::code::{Asker, CodePurpose};
+use super::code_purpose::{Asker, CodePurpose};
 use super::error::AuthError;
 
 pub const HOUR_MS: i64 = 60 * 60 * 1000;

@@ -34,7 +34,7 @@ impl Account {
     /// # Errors
     /// [`Error::NoAccount`] when root finds no such account; [`Error::NotOurs`] when `base` has the database of another account.
     pub fn choose(base: &Path) -> Result<(Self, bool), Error> {
-        let owner = owner_of(&crate::cluster::dir(base)).or_else(|| owner_of(base));
+        let owner = owner_of(&crate::layout::dir(base)).or_else(|| owner_of(base));
         let me = geteuid();
         if me.is_root() {
             let of_data_dir = || {

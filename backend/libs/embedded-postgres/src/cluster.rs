@@ -13,7 +13,14 @@ use nix::{
     unistd::Pid,
 };
 
-use crate::{SUPERUSER, binaries::Binaries, child::Child, error::Error, place::Place};
+use crate::{
+    SUPERUSER,
+    binaries::Binaries,
+    child::Child,
+    error::Error,
+    layout::{dir, version},
+    place::Place,
+};
 
 /// An orphan received a fast shutdown when its owner died. After this time it receives an immediate one.
 const ORPHAN_FAST: Duration = Duration::from_secs(20);
@@ -23,20 +30,6 @@ const ORPHAN_LIMIT: Duration = Duration::from_secs(35);
 const SEARCH_ENTRIES: usize = 4096;
 /// initdb takes half a second, and on a slow disk as long as the disk needs to sync some 40 MB.
 const INIT_LIMIT: Duration = Duration::from_secs(120);
-
-/// PGDATA.
-pub(crate) fn dir(base: &Path) -> PathBuf {
-    base.join("cluster")
-}
-
-pub(crate) fn exists(base: &Path) -> bool {
-    version(&dir(base)).is_some()
-}
-
-/// The content of `PG_VERSION`: the major version that made the cluster.
-pub(crate) fn version(cluster: &Path) -> Option<String> {
-    fs::read_to_string(cluster.join("PG_VERSION")).ok().map(|text| text.trim().to_owned())
-}
 
 /// Refuses a data folder with a cluster that this program did not create, in the folder or up to two folders deep.
 ///

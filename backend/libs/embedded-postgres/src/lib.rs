@@ -27,9 +27,11 @@ mod child;
 mod cluster;
 mod error;
 mod instance;
+mod layout;
 mod lock;
 mod npm;
 mod place;
+mod platform;
 mod restarts;
 mod socket;
 mod spawn;
@@ -96,7 +98,7 @@ impl Settings {
 
 /// Whether `data_dir` holds a database of this crate.
 pub fn has_database(data_dir: &Path) -> bool {
-    cluster::exists(&data_dir.join(FOLDER))
+    layout::exists(&data_dir.join(FOLDER))
 }
 
 /// Waits until no PostgreSQL runs in `folder` any more: one whose owner was killed still shuts down.

@@ -12,16 +12,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{account::Account, error::Error, place::SYSTEM_PLACE};
-
-/// The package's last name, `linux-x64` and the like; `None` where `npm/package.json` pins none.
-pub(crate) fn platform() -> Option<&'static str> {
-    match std::env::consts::ARCH {
-        "x86_64" => Some("linux-x64"),
-        "aarch64" => Some("linux-arm64"),
-        _ => None,
-    }
-}
+use crate::{account::Account, error::Error, place::SYSTEM_PLACE, platform::platform};
 
 /// The folder of the package's binaries as `account` can run them: in `npm_dir`, or, when root works from a checkout that
 /// the account may not enter, in a copy at the system's place. `None` when the package is not installed.

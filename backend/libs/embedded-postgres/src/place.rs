@@ -21,8 +21,8 @@ use nix::unistd::geteuid;
 use crate::{
     Settings,
     account::{Account, OWN, home_of_root},
-    cluster,
     error::Error,
+    layout,
 };
 
 /// Folder for the default data folder when the account cannot reach the checkout, and for copies of binaries it cannot reach.
@@ -57,8 +57,8 @@ impl Place {
             make_dirs(&wanted, 0o700)?;
             return Self::at(&wanted, folder, account, false);
         }
-        let may_move = settings.data_dir_is_default && !cluster::exists(&base);
-        if may_move && (cluster::exists(&system.join(folder)) || blocked_outside(&wanted, &account)?.is_some()) {
+        let may_move = settings.data_dir_is_default && !layout::exists(&base);
+        if may_move && (layout::exists(&system.join(folder)) || blocked_outside(&wanted, &account)?.is_some()) {
             let (account, shared) = Account::choose(&system.join(folder))?;
             warn_if_shared(shared, &account, &system.join(folder));
             tracing::warn!(
@@ -168,7 +168,7 @@ fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error
 
 /// Makes the account the owner of `base`, and of its whole content if root owned the cluster (restored from a backup, say).
 fn own(base: &Path, account: &Account) -> Result<(), Error> {
-    let cluster = cluster::dir(base);
+    let cluster = layout::dir(base);
     if cluster.metadata().is_ok_and(|meta| meta.uid() == 0) {
         give_all(&cluster, account)?;
     }

@@ -2,11 +2,14 @@
 
 use std::borrow::Cow;
 
-use crate::packet::Kind;
+use crate::kind::Kind;
 use crate::violation::Violation;
 
 /// Most bytes of a header: the first one and four of remaining length.
 const MAX_HEADER: usize = 5;
+
+/// This packet was sent before (§3.3.1.1).
+const DUP: u8 = 0b1000;
 
 /// One complete packet.
 #[derive(Debug)]
@@ -103,7 +106,7 @@ fn header(bytes: &[u8], largest: impl Fn(Kind) -> Result<usize, Violation>) -> R
     let kind = Kind::from_type(first >> 4).ok_or(Violation::UnknownType(first >> 4))?;
     let flags = first & 0x0f;
     let max = largest(kind)?;
-    kind.check_flags(flags)?;
+    check_flags(kind, flags)?;
     let mut length = 0;
     for (at, byte) in rest.iter().take(MAX_HEADER - 1).enumerate() {
         length |= usize::from(byte & 0x7f) << (7 * at);
@@ -121,4 +124,21 @@ fn header(bytes: &[u8], largest: impl Fn(Kind) -> Result<usize, Violation>) -> R
         return Ok(Some(Header { kind, flags, size, packet }));
     }
     if bytes.len() < MAX_HEADER { Ok(None) } else { Err(Violation::RemainingLength(kind)) }
+}
+
+/// Checks the low four bits of the first byte (§2.2.2, §3.3.1).
+fn check_flags(kind: Kind, flags: u8) -> Result<(), Violation> {
+    let due = match kind {
+        Kind::Publish => {
+            return match (flags >> 1 & 0b11, flags & DUP != 0) {
+                (2, _) => Err(Violation::ExactlyOnce(kind)),
+                (3, _) => Err(Violation::Malformed { kind, what: "QoS 3" }),
+                (0, true) => Err(Violation::Malformed { kind, what: "sent again at QoS 0" }),
+                _ => Ok(()),
+            };
+        }
+        Kind::Pubrel | Kind::Subscribe | Kind::Unsubscribe => 0b0010,
+        _ => 0,
+    };
+    if flags == due { Ok(()) } else { Err(Violation::ReservedBits(kind)) }
 }

@@ -20,13 +20,15 @@
 
 pub mod client;
 mod frame;
+mod kind;
 mod limits;
 mod packet;
 pub mod server;
 mod violation;
 mod write;
 
+pub use kind::Kind;
 pub use limits::Limits;
-pub use packet::{Granted, Kind, Publish, Qos, Refusal, Will};
+pub use packet::{Granted, Publish, Qos, Refusal, Will};
 pub use violation::Violation;
 pub use write::Unsent;

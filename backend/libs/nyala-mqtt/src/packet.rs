@@ -1,90 +1,13 @@
 //! Types that the packets of both sides share.
 
-use std::fmt;
 use std::sync::Arc;
 
 use mqtt_protocol_core::mqtt::packet::{self, v3_1_1};
 use mqtt_protocol_core::mqtt::result_code::ConnectReturnCode;
 
 use crate::frame::Frame;
+use crate::kind::Kind;
 use crate::violation::Violation;
-
-/// The type of a packet (MQTT 3.1.1 §2.2.1), shown by its name there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "the names are the standard's")]
-pub enum Kind {
-    Connect,
-    Connack,
-    Publish,
-    Puback,
-    Pubrec,
-    Pubrel,
-    Pubcomp,
-    Subscribe,
-    Suback,
-    Unsubscribe,
-    Unsuback,
-    Pingreq,
-    Pingresp,
-    Disconnect,
-}
-
-impl Kind {
-    /// The kind with this number. None for 0 and 15, which 3.1.1 does not have.
-    pub(crate) fn from_type(number: u8) -> Option<Self> {
-        Some(match number {
-            1 => Self::Connect,
-            2 => Self::Connack,
-            3 => Self::Publish,
-            4 => Self::Puback,
-            5 => Self::Pubrec,
-            6 => Self::Pubrel,
-            7 => Self::Pubcomp,
-            8 => Self::Subscribe,
-            9 => Self::Suback,
-            10 => Self::Unsubscribe,
-            11 => Self::Unsuback,
-            12 => Self::Pingreq,
-            13 => Self::Pingresp,
-            14 => Self::Disconnect,
-            _ => return None,
-        })
-    }
-
-    /// Checks the low four bits of the first byte (§2.2.2, §3.3.1).
-    pub(crate) fn check_flags(self, flags: u8) -> Result<(), Violation> {
-        let due = match self {
-            Self::Publish => {
-                return match (flags >> 1 & 0b11, flags & DUP != 0) {
-                    (2, _) => Err(Violation::ExactlyOnce(self)),
-                    (3, _) => Err(Violation::Malformed { kind: self, what: "QoS 3" }),
-                    (0, true) => Err(Violation::Malformed { kind: self, what: "sent again at QoS 0" }),
-                    _ => Ok(()),
-                };
-            }
-            Self::Pubrel | Self::Subscribe | Self::Unsubscribe => 0b0010,
-            _ => 0,
-        };
-        if flags == due { Ok(()) } else { Err(Violation::ReservedBits(self)) }
-    }
-
-    /// The remaining length of packet kinds whose length is fixed.
-    pub(crate) fn fixed_length(self) -> Option<usize> {
-        match self {
-            Self::Connack | Self::Puback | Self::Unsuback => Some(2),
-            Self::Pingreq | Self::Pingresp | Self::Disconnect => Some(0),
-            _ => None,
-        }
-    }
-}
-
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&format!("{self:?}").to_uppercase())
-    }
-}
-
-const DUP: u8 = 0b1000;
 
 /// Delivery guarantee of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

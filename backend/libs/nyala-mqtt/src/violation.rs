@@ -1,6 +1,6 @@
 //! Protocol errors, which end a connection.
 
-use crate::packet::Kind;
+use crate::kind::Kind;
 
 /// Protocol error of the other side. The connection is over, and no further bytes of it are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -3,7 +3,8 @@
 use mqtt_protocol_core::mqtt::packet::{GenericPacketTrait, v3_1_1};
 use mqtt_protocol_core::mqtt::result_code::MqttError;
 
-use crate::packet::{self, Kind, Publish, Qos, malformed};
+use crate::kind::Kind;
+use crate::packet::{self, Publish, Qos, malformed};
 use crate::violation::Violation;
 
 /// Reason why a packet was not written. No bytes were appended, and the connection stays usable.

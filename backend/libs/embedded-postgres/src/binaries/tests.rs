@@ -5,7 +5,7 @@ use std::{
 };
 
 use super::{Binaries, System, parse_version};
-use crate::{account::Account, error::Error, npm};
+use crate::{account::Account, error::Error};
 
 /// A machine whose `postgres` programs are scripts that only know their version.
 struct Machine(PathBuf);
@@ -33,7 +33,7 @@ impl Machine {
     }
 
     fn npm_place(&self) -> String {
-        format!("npm/{}/native/bin", npm::platform().unwrap())
+        format!("npm/{}/native/bin", crate::platform::platform().unwrap())
     }
 }
 

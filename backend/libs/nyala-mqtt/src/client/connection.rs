@@ -5,8 +5,9 @@ use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
 
 use super::login::Login;
 use crate::frame::{Frame, Frames};
+use crate::kind::Kind;
 use crate::limits::Limits;
-use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, check_id, malformed};
+use crate::packet::{Granted, Publish, Qos, Refusal, acknowledged, check_id, malformed};
 use crate::violation::Violation;
 use crate::write::{Ids, Message, Unsent, acknowledge, append, check_size, check_text, put};
 

@@ -6,7 +6,8 @@ use mqtt_protocol_core::mqtt::packet::v3_1_1;
 use mqtt_protocol_core::mqtt::result_code::MqttError;
 
 use crate::frame::Frame;
-use crate::packet::{Kind, Qos, Will, check_text, check_topic, malformed};
+use crate::kind::Kind;
+use crate::packet::{Qos, Will, check_text, check_topic, malformed};
 use crate::violation::Violation;
 
 /// Index of the flags, after `MQTT`, its length and the version.

@@ -6,8 +6,9 @@ use mqtt_protocol_core::mqtt::result_code::SubackReturnCode;
 use super::connect::Connect;
 use super::topics::{Subscribe, Unsubscribe};
 use crate::frame::{Frame, Frames};
+use crate::kind::Kind;
 use crate::limits::Limits;
-use crate::packet::{Granted, Kind, Publish, Qos, Refusal, acknowledged, malformed};
+use crate::packet::{Granted, Publish, Qos, Refusal, acknowledged, malformed};
 use crate::violation::Violation;
 use crate::write::{Ids, Message, Unsent, acknowledge, append};
 

@@ -5,7 +5,7 @@ use nyala_core::domain::password::Password;
 use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::change_password::{PasswordChange, change_password};
-use nyala_identity::auth::code::CodePurpose;
+use nyala_identity::auth::code_purpose::CodePurpose;
 use nyala_identity::auth::code_try;
 use nyala_identity::auth::line::Line;
 use nyala_identity::auth::password::{self, Compared};

@@ -6,7 +6,7 @@ use nyala_core::domain::secret::Secret;
 use nyala_core::domain::telp::Telp;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::change_password::{PasswordChange, change_password};
-use nyala_identity::auth::code::CodePurpose;
+use nyala_identity::auth::code_purpose::CodePurpose;
 use nyala_identity::auth::code_try;
 use nyala_identity::auth::password;
 use nyala_store::config::HttpSettings;

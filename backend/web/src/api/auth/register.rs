@@ -7,7 +7,7 @@ use nyala_core::domain::password::Password;
 use nyala_core::domain::secret::Secret;
 use nyala_core::domain::telp::{CountryCode, Telp};
 use nyala_identity::auth::Auth;
-use nyala_identity::auth::code::CodePurpose;
+use nyala_identity::auth::code_purpose::CodePurpose;
 use nyala_identity::auth::code_try::{self, RightCode};
 use nyala_identity::auth::password;
 use nyala_store::config::HttpSettings;

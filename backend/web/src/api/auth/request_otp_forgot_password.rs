@@ -3,7 +3,8 @@
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::account::registered;
-use nyala_identity::auth::code::{self, Asker, CodePurpose, CodeRequest};
+use nyala_identity::auth::code::{self, CodeRequest};
+use nyala_identity::auth::code_purpose::{Asker, CodePurpose};
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
 
