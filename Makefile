@@ -107,7 +107,8 @@ test-build: toolchain
 # deadlines much more than they compute; each needs some of the database's connections.
 test-rust: export RUST_TEST_THREADS ?= 8
 test-rust: test-build postgres
-	scripts/kept $(TARGET)/test-rust.log $(TEST_POSTGRES) scripts/test-rust $(CARGO_FLAGS)
+	scripts/kept $(TARGET)/test-rust.log $(TEST_POSTGRES) sh -c 'NYALA_TEST_DATABASE_URL="host=$$PGHOST port=$$PGPORT user=$$PGUSER" \
+		exec cargo test $(CARGO_FLAGS) --workspace'
 
 # Unmodified Socket.IO clients, JavaScript's and Python's, against the crate; unmodified MQTT clients as devices of the server; and phones
 # behind load balancers, of which those that are installed are tried.

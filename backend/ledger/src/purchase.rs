@@ -1,5 +1,5 @@
 //! The purchase's movements of money, each one statement: the compare-and-set on the state and the double entry that
-//! belongs to it commit together or not at all. For the lock order see the crate
+//! belongs to it commit together or not at all. The lock order is that of the crate
 //! (docs/decisions/0006-compare-and-set-in-one-lock-order.md).
 
 use nyala_cluster::fence::{Fence, Fenced};

@@ -64,7 +64,7 @@ pub async fn open_at(client: &impl GenericClient, browser: TillId) -> Result<Opt
     Ok(client.query_opt(&stmt, &[&browser]).await?.as_ref().map(read))
 }
 
-/// Locks the till's open shift, so that no one closes it until this transaction ends. For the lock order see the crate.
+/// Locks the till's open shift, so that no one closes it until this transaction ends. The lock order is that of the crate.
 ///
 /// # Errors
 /// 409 `shift belum dibuka`.

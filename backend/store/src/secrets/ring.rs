@@ -30,7 +30,7 @@ impl What {
         self.words().0
     }
 
-    /// What the keys are for, in a few words.
+    /// Purpose of the keys, as the help of the command line says it.
     pub const fn meaning(self) -> &'static str {
         self.words().1
     }

@@ -1,10 +1,10 @@
 //! A server that ends closes its sockets; its successor knows what runs.
 
-use nyala_core::domain::id::MachineId;
 use std::time::{Duration, Instant};
 
 use actix_web::rt::net::TcpStream;
 use nix::sys::signal::Signal;
+use nyala_core::domain::id::MachineId;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::phone::{Phone, soon};

@@ -143,8 +143,8 @@ mod tests {
         }
     }
 
-    /// Keeps this thread's log while the guard is there. Every test of the middleware does: whoever meets a span first, without a subscriber,
-    /// may turn it off for other threads.
+    /// Collects this thread's log until the guard is dropped. Every test of the middleware needs a subscriber: tracing decides for all threads
+    /// whether a span is enabled when the first of them reaches it.
     fn keep(format: LogFormat, filter: &str) -> (Kept, DefaultGuard) {
         let kept = Kept::default();
         let writer = kept.clone();
