@@ -9,7 +9,7 @@ const JOINED = '40{"sid":"e2e"}'
 const NOOP = '6'
 
 export interface FakeSocket {
-  /** Sends an event from the server to the phone. */
+  /** Sends an event from the server to the phone; one that is not connected yet gets it once it is. */
   emit: (event: string, message: unknown) => void
   /** Breaks the connection for good. */
   cut: () => Promise<void>
@@ -21,6 +21,9 @@ export interface FakeSocket {
  */
 export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => unknown): Promise<FakeSocket> {
   let packets: string[] = []
+  /** Events for a phone that is not connected. */
+  const waiting: string[] = []
+  let connected = false
   let asking: Route | null = null
 
   function send(...more: string[]): void {
@@ -35,7 +38,10 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
   }
 
   function receive(packet: string): void {
-    if (packet.startsWith('40')) send(JOINED)
+    if (packet.startsWith('40')) {
+      connected = true
+      send(JOINED, ...waiting.splice(0))
+    }
     const [, id, topic] = /^42(\d+)\["subscribe","([^"]+)"\]$/.exec(packet) ?? []
     if (id && topic && onSubscribe) send(`43${id}${JSON.stringify([onSubscribe(topic)])}`)
   }
@@ -48,6 +54,7 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
       for (const packet of request.postData()?.split(APART) ?? []) receive(packet)
     } else if (!opened) {
       packets = []
+      connected = false
       await route.fulfill({ contentType: 'text/plain; charset=UTF-8', body: OPEN })
     } else {
       asking = route
@@ -56,7 +63,11 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
     }
   })
   return {
-    emit: (event, message) => send(`42${JSON.stringify([event, message])}`),
+    emit(event, message) {
+      const packet = `42${JSON.stringify([event, message])}`
+      if (connected) send(packet)
+      else waiting.push(packet)
+    },
     async cut() {
       await page.route('**/socket.io/**', (route) => route.abort())
       await asking?.abort()
