@@ -2,6 +2,7 @@
 
 pub mod domain;
 pub mod machine;
+pub mod prices;
 pub mod purchase;
 pub mod rate_limit;
 pub mod schema;

@@ -6,6 +6,7 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{self, for_each_id};
+use crate::domain::machine_kind::MachineKind;
 use crate::domain::shard::Shard;
 use crate::domain::timestamp::Timestamp;
 use crate::purchase::state::PurchaseState;
@@ -37,6 +38,22 @@ impl<'a> FromSql<'a> for DriverKind {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
         let text = <&str>::from_sql(ty, raw)?;
         Self::from_stored(text).ok_or_else(|| format!("unknown driver {text}").into())
+    }
+    accepts!(TEXT);
+}
+
+impl ToSql for MachineKind {
+    fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, SqlError> {
+        self.as_str().to_sql(ty, out)
+    }
+    accepts!(TEXT);
+    to_sql_checked!();
+}
+
+impl<'a> FromSql<'a> for MachineKind {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
+        let text = <&str>::from_sql(ty, raw)?;
+        Self::from_stored(text).ok_or_else(|| format!("unknown kind of machine {text}").into())
     }
     accepts!(TEXT);
 }

@@ -8,35 +8,46 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId, PurchaseId};
 use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, ServiceFacts, Wallet};
+use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, SaleVersions, ServiceFacts, Wallet};
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_core::purchase::step::{Exchange, Purchase};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
+
+use crate::on_sale::{fits, is_on_sale};
+use crate::tariff::{self, tariff};
 
 const FACTS: &str = concat!(
     "
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        c.owner_idowner, q.saldo, CASE WHEN q.jenis_emoney = 1 THEN q.masa_aktif END AS expires_at,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
-       m.online AND NOT m.perlu_petugas AS online, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
-       l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.harga
+       m.online AND NOT m.perlu_petugas AND ",
+    is_on_sale!("$6"),
+    " AS online, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
+       l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.versi AS service_version, o.versi AS outlet_version,
+       ",
+    tariff!(),
+    "
 FROM (SELECT 1) one
 LEFT JOIN nota n ON n.id_customer_global = $1 AND n.no_nota = $2
 LEFT JOIN snap_transaksi t ON t.id_customer_global = $1 AND t.no_nota = $2
 LEFT JOIN customer c ON c.idcustomer = $3 AND c.id_customer_global = $1
 LEFT JOIN quota_emoney q ON q.idcustomer = c.idcustomer
 LEFT JOIN mesin m ON m.idmesin = $4 AND m.aktif
+LEFT JOIN outlet o ON o.idoutlet = m.idoutlet
 LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ",
     open_states!(),
     "
-LEFT JOIN layanan l ON l.idlayanan = $5 AND l.aktif"
+LEFT JOIN layanan l ON l.idlayanan = $5 AND l.idoutlet = m.idoutlet AND l.aktif AND ",
+    fits!()
 );
 
-pub async fn read(client: &DbClient, p: &Order) -> Result<Facts, DbError> {
+/// What is stored that concerns `p`, as of `now`.
+pub async fn read(client: &DbClient, p: &Order, now: Timestamp) -> Result<Facts, DbError> {
     let stmt = client.prepare_cached(FACTS).await?;
     let row = client
-        .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan])
+        .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan, &now])
         .await?;
     Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service: service(&row)? })
 }
@@ -80,7 +91,8 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, DbError> {
         idoutlet,
         name: row.try_get("service_name")?,
         duration_s: row.try_get("durasi_s")?,
-        price: row.try_get("harga")?,
+        tariff: tariff::of(row)?,
+        versions: SaleVersions { service: row.try_get("service_version")?, outlet: row.try_get("outlet_version")? },
     }))
 }
 

@@ -18,15 +18,24 @@ use uuid::Uuid;
 
 use super::came_back::usable_again;
 use super::expiry::is_good;
+use crate::on_sale::{fits, is_on_sale};
 use crate::push_queue::{queue_back, queue_end};
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
-/// wallet.
+/// wallet. It asks again what the facts said of machine, outlet and service ($16, $17: their versions), so that nothing slips in between.
 pub const HOLD: &str = concat!(
     "
 WITH m AS (
-    UPDATE mesin SET epoch = epoch + 1 WHERE idmesin = $4 AND online AND NOT perlu_petugas AND jalan_cmd_id IS NULL RETURNING epoch
+    UPDATE mesin m SET epoch = epoch + 1 FROM outlet o, layanan l
+    WHERE m.idmesin = $4 AND m.aktif AND m.online AND NOT m.perlu_petugas AND m.jalan_cmd_id IS NULL
+        AND o.idoutlet = m.idoutlet AND o.versi = $17 AND ",
+    is_on_sale!("$10"),
+    "
+        AND l.idlayanan = $7 AND l.aktif AND l.versi = $16 AND ",
+    fits!(),
+    "
+    RETURNING m.epoch
 ), w AS (
     SELECT q.idcustomer FROM quota_emoney q WHERE q.idcustomer = $3 AND ",
     is_good!("$10"),
@@ -58,7 +67,7 @@ pub async fn hold(
 ) -> Result<Held, DbError> {
     let stmt = client.prepare_cached(HOLD).await?;
     let cmd_id = Uuid::new_v4();
-    let params: [&(dyn ToSql + Sync); 15] = [
+    let params: [&(dyn ToSql + Sync); 17] = [
         &p.id_customer_global,
         &p.receipt_number.as_str(),
         &p.idcustomer,
@@ -74,6 +83,8 @@ pub async fn hold(
         &p.body_hash(),
         &machine.name,
         &service.name,
+        &service.versions.service,
+        &service.versions.outlet,
     ];
     match client.query_opt(&stmt, &params).await {
         Ok(Some(row)) => Ok(Held::Won { purchase_id: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),

@@ -194,11 +194,12 @@ async fn open_outlet(
     (name, city, latitude, longitude): (&str, &str, f64, f64),
     now: Timestamp,
 ) -> Result<Outlet, AppError> {
-    let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude, days: None, return_days: None };
+    let premises = Premises { name: name.to_owned(), city: city.to_owned(), latitude, longitude, ..Premises::default() };
     let idoutlet =
         outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
     for (name, duration_s, price) in SERVICES {
-        layanan::offer(tx, idoutlet, &Offer { name: name.to_owned(), duration_s, price }, now).await?;
+        let offer = Offer { name: name.to_owned(), duration_s, price, kind: None, size: None, rules: Vec::new() };
+        layanan::offer(tx, idoutlet, &offer, now).await?;
     }
     Ok(Outlet { idoutlet, idowner })
 }

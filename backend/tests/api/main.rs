@@ -5,6 +5,7 @@ mod auth;
 mod cli;
 mod cluster;
 mod devices;
+mod manage;
 mod ops;
 mod process;
 mod purchase;

@@ -7,8 +7,9 @@ use std::time::Duration;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::prices::Tariff;
 use nyala_core::purchase::device::ReportedRun;
-use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
 use nyala_core::purchase::rules::decide;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Held;
@@ -115,7 +116,7 @@ async fn ask(client: &mut DbClient, chain: &mut StoredChain, asked: &Asked) -> R
     match asked {
         Asked::Facts { order, decision, now } => {
             let order = chain.order(*order);
-            let here = decide(&order, facts::read(client, &order).await?, *now);
+            let here = decide(&order, facts::read(client, &order, *now).await?, *now);
             assert_eq!(decision_text(&here), *decision, "{asked:?}");
         }
         Asked::Open { machine, stored } => {
@@ -165,7 +166,13 @@ async fn hold(
     let StoredChain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
     let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
-    let service = ServiceFacts { idoutlet, name: name(), duration_s: SERVICES_S[order.service], price: PRICE };
+    let service = ServiceFacts {
+        idoutlet,
+        name: name(),
+        duration_s: SERVICES_S[order.service],
+        tariff: Tariff::flat(PRICE),
+        versions: SaleVersions { service: 1, outlet: 1 },
+    };
     let here = ledger::hold(client, &chain.order(order), &machine, &service, now).await?;
     if let (Held::Won { purchase_id, cmd_id, .. }, Ok(purchase)) = (&here, held) {
         chain.purchases.insert(purchase, (*purchase_id, *cmd_id));

@@ -57,7 +57,7 @@ impl Till {
         let pool = Db::new(&postgres.connection_string("postgres"), 1, LIMITS).unwrap();
         let facts = runtime.block_on(async {
             let client = pool.get().await.unwrap();
-            facts::read(&client, &order(&shop, 0)).await.unwrap()
+            facts::read(&client, &order(&shop, 0), wall_clock()).await.unwrap()
         });
         let (machine, service) = (facts.machine.unwrap(), facts.service.unwrap());
         Self { runtime, shop, pool, machine, service, bought: 0, _postgres: postgres, _scratch: scratch }

@@ -10,6 +10,7 @@ pub mod error;
 pub mod expiry;
 pub mod id;
 pub mod machine_code;
+pub mod machine_kind;
 pub mod name;
 pub mod origin;
 pub mod otp;

@@ -7,6 +7,8 @@ use crate::domain::error::DomainError;
 
 /// The longest name of an outlet, a service, a machine, a package or a place, in characters.
 pub const MAX_NAME_CHARS: usize = 100;
+/// The longest size of a machine, in characters.
+pub const MAX_SIZE_CHARS: usize = 20;
 /// The longest reason for a deletion or a refund, in characters.
 pub const MAX_REASON_CHARS: usize = 500;
 

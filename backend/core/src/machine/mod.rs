@@ -370,6 +370,11 @@ impl Machine {
         while let Some(start) = self.queue.pop_front() {
             if !start.buyers.is_empty() {
                 let Start { order, machine, service, .. } = &start;
+                // An hour of other prices may have begun while it waited.
+                if service.tariff.price(now) != order.grandtotal {
+                    self.answer(start.buyers, Outcome::Refused(Refusal::PriceChanged));
+                    continue;
+                }
                 let (order, machine, service) = (order.clone(), machine.clone(), service.clone());
                 self.out.push(Effect::Hold { order, machine, service, at: now });
                 self.holding = Some((start, now));

@@ -7,8 +7,9 @@ use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
+use crate::prices::Tariff;
 use crate::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
-use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use crate::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{Change, Held, Purchase, StartCommand, first};
@@ -35,7 +36,13 @@ fn start(receipt: u32, buyer: u64) -> Input {
         online: true,
         busy: false,
     };
-    let service = ServiceFacts { idoutlet: OutletId::new(1), name: name(), duration_s: 60, price: 10_000 };
+    let service = ServiceFacts {
+        idoutlet: OutletId::new(1),
+        name: name(),
+        duration_s: 60,
+        tariff: Tariff::flat(10_000),
+        versions: SaleVersions { service: 1, outlet: 1 },
+    };
     Input::Start(Start { order, machine, service, buyers: vec![RequestId(buyer)] })
 }
 

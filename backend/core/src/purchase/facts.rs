@@ -5,6 +5,7 @@ use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use crate::domain::receipt_number::ReceiptNumber;
 use crate::domain::timestamp::Timestamp;
+use crate::prices::Tariff;
 
 /// What the customer asks for: the body of `create_snap_transaksi` (docs/product.md §3) and who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +62,7 @@ pub struct MachineFacts {
     pub idowner: OwnerId,
     pub name: String,
     pub driver: DriverKind,
+    /// Reachable and on sale.
     pub online: bool,
     pub busy: bool,
 }
@@ -70,7 +72,15 @@ pub struct ServiceFacts {
     pub idoutlet: OutletId,
     pub name: String,
     pub duration_s: i32,
-    pub price: i64,
+    pub tariff: Tariff,
+    pub versions: SaleVersions,
+}
+
+/// What a hold compares: the facts were of these versions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SaleVersions {
+    pub service: i64,
+    pub outlet: i64,
 }
 
 #[derive(Debug, Clone)]

@@ -90,7 +90,8 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     let Some(service) = f.service.filter(|l| l.idoutlet == machine.idoutlet && p.idoutlet == machine.idoutlet) else {
         return Decision::Refused(Refusal::ServiceNotFound);
     };
-    if p.total != service.price || p.grandtotal != service.price {
+    let price = service.tariff.price(now);
+    if p.total != price || p.grandtotal != price {
         return Decision::Refused(Refusal::PriceChanged);
     }
     if !machine.online {
@@ -99,8 +100,7 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     if machine.busy {
         return Decision::Refused(Refusal::MachineBusy);
     }
-    let enough = epay
-        .wallet
-        .is_some_and(|wallet| !wallet.expires_at.is_some_and(|at| has_expired(at, now)) && wallet.balance >= service.price);
+    let enough =
+        epay.wallet.is_some_and(|wallet| !wallet.expires_at.is_some_and(|at| has_expired(at, now)) && wallet.balance >= price);
     if enough { Decision::Allowed { machine, service } } else { Decision::Refused(Refusal::BalanceTooLow) }
 }

@@ -8,7 +8,8 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
+use nyala_core::prices::Tariff;
+use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::purchase::step::{Change, Held};
 use nyala_ledger::purchase::{apply, hold};
@@ -117,7 +118,13 @@ impl Hand<'_> {
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
         let facts =
             MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: DriverKind::Sim, online: true, busy: false };
-        let service = ServiceFacts { idoutlet, name: "Cuci".to_owned(), duration_s: 60, price };
+        let service = ServiceFacts {
+            idoutlet,
+            name: "Cuci".to_owned(),
+            duration_s: 60,
+            tariff: Tariff::flat(price),
+            versions: SaleVersions { service: 1, outlet: 1 },
+        };
         let client = app.state.store.db.get().await.unwrap();
         match hold(&client, &order, &facts, &service, app.now()).await.unwrap() {
             Held::Won { purchase_id, .. } => {

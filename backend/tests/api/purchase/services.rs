@@ -24,9 +24,10 @@ async fn the_sticker_and_its_typed_code_lead_to_the_machine() {
         json!({
             "data_mesin": {
                 "id": machine.idmesin, "nama": "M1", "idowner": outlet.idowner, "status": "idle", "tl": null, "ends_at": null,
-                "outlet": {"idoutlet": outlet.idoutlet, "nama": "Melati", "kota": "Bandung"}
+                "outlet": {"idoutlet": outlet.idoutlet, "nama": "Melati", "kota": "Bandung", "tutup": null}
             },
-            "data_layanan": [{"id": machine.idlayanan, "nama": "Cuci Kilat", "durasi": 1800, "harga": 10_000, "idoutlet": outlet.idoutlet}]
+            "data_layanan": [{"id": machine.idlayanan, "nama": "Cuci Kilat", "durasi": 1800, "harga": 10_000, "harga_sampai": null,
+                "idoutlet": outlet.idoutlet}]
         })
     );
     let typed = format!(" {}-{} ", &machine.code[..4].to_lowercase(), &machine.code[4..]);

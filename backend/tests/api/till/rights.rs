@@ -51,6 +51,7 @@ struct RightsShop {
     person: i64,
     browser: i64,
     machine: i64,
+    service: i64,
     /// A machine whose device logs in with a key.
     washer: i64,
 }
@@ -66,7 +67,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 37] = [
+const CALLS: [Call; 43] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -82,6 +83,12 @@ const CALLS: [Call; 37] = [
         May::From(Role::Supervisor),
         Foreign::NotFound,
     ),
+    call("GET", "outlet", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call("POST", "outlet/{outlet}", |_| json!({ "alamat": "Jalan Dago 1" }), May::From(Role::Owner), Foreign::NotFound),
+    call("POST", "outlet/{outlet}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "outlet/{outlet}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "layanan", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call("POST", "layanan/{layanan}", |_| json!({ "nama": "Cuci" }), May::From(Role::Supervisor), Foreign::NotFound),
     call(
         "POST",
         "mesin",
@@ -203,6 +210,7 @@ impl RightsShop {
             person: person.get(),
             browser: browser.get(),
             machine: machine.idmesin.get(),
+            service: machine.idlayanan.get(),
             washer,
         }
     }
@@ -210,6 +218,8 @@ impl RightsShop {
     fn path(&self, call: &Call) -> String {
         call.path
             .replace("{paket}", &self.paket.to_string())
+            .replace("{outlet}", &self.outlet.idoutlet.to_string())
+            .replace("{layanan}", &self.service.to_string())
             .replace("{topup}", &self.topup.to_string())
             .replace("{person}", &self.person.to_string())
             .replace("{browser}", &self.browser.to_string())
@@ -321,9 +331,9 @@ async fn another_outlets_people_find_nothing_of_it() {
             }
         }
         assert_eq!(shop.app.footprint().await, before, "nothing was changed");
-        for list in ["petugas", "perangkat", "paket", "topup", "pemakaian"] {
+        for list in ["petugas", "perangkat", "paket", "topup", "pemakaian", "outlet", "layanan"] {
             let seen = shop.app.see(&who, list).await.data.to_string();
-            for theirs in ["Tono", "Paket", "Siti", "Cuci 1"] {
+            for theirs in ["Tono", "Paket", "Siti", "Cuci 1", "Melati", "Cuci Kilat"] {
                 assert!(!seen.contains(theirs), "{list} shows {theirs}: {seen}");
             }
         }

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::prices::Tariff;
 use nyala_core::purchase::device::ReportedRun;
-use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, ServiceFacts, Wallet};
+use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, Wallet};
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
@@ -111,7 +112,8 @@ impl Store {
                 idoutlet: OUTLET,
                 name: "Cuci".to_owned(),
                 duration_s: SERVICES_S[order.service],
-                price: PRICE,
+                tariff: Tariff::flat(PRICE),
+                versions: SaleVersions { service: 1, outlet: 1 },
             }),
         }
     }

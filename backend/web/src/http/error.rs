@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use nyala_core::domain::error::DomainError;
+use nyala_core::domain::id::ServiceId;
 use nyala_core::domain::timestamp::seconds_up;
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::rate_limit::purchases::TooSoon;
@@ -14,11 +15,25 @@ use nyala_ledger::error::LedgerError;
 use nyala_machines::device::mqtt::keys::KeyError;
 use nyala_machines::error::MachineError;
 use nyala_store::db::error::DbError;
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::answer::Empty;
+use super::answer::{Answer, Empty};
 
 /// Seconds after which a retry at a busy server is useful: requests that waited for a lock have ended by then (`database.lock_ms`).
 const BUSY_RETRY_S: u32 = 3;
+
+/// What a service costs now.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct HargaSekarang {
+    #[schema(value_type = i64)]
+    pub idlayanan: ServiceId,
+    /// Rupiah.
+    pub harga: i64,
+    /// Epoch milliseconds of the next other price; null: there is none.
+    #[schema(required)]
+    pub harga_sampai: Option<i64>,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
@@ -66,8 +81,9 @@ pub enum AppError {
     EpayNotFound,
     #[error("layanan tidak ditemukan")]
     ServiceNotFound,
+    /// 409: with what the service costs now; `None` when it is no longer sold.
     #[error("harga layanan berubah")]
-    PriceChanged,
+    PriceChanged(Option<HargaSekarang>),
     #[error("mesin sedang offline")]
     MachineOffline,
     #[error("mesin sedang digunakan")]
@@ -141,7 +157,7 @@ impl AppError {
             | Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TelpTaken
-            | Self::PriceChanged
+            | Self::PriceChanged(_)
             | Self::MachineOffline
             | Self::MachineBusy
             | Self::MachineRefused
@@ -177,6 +193,9 @@ impl ResponseError for AppError {
             Self::Unavailable => _ = answer.insert_header((header::RETRY_AFTER, BUSY_RETRY_S)),
             _ => {}
         }
+        if let Self::PriceChanged(Some(price)) = self {
+            return answer.json(Answer { status: status.as_u16(), message: self.to_string(), data: Some(price) });
+        }
         answer.json(Empty { status: status.as_u16(), message: self.to_string(), data: None })
     }
 }
@@ -187,7 +206,7 @@ impl From<Refusal> for AppError {
             Refusal::EpayNotFound => Self::EpayNotFound,
             Refusal::MachineNotFound => Self::MachineNotFound,
             Refusal::ServiceNotFound => Self::ServiceNotFound,
-            Refusal::PriceChanged => Self::PriceChanged,
+            Refusal::PriceChanged => Self::PriceChanged(None),
             Refusal::MachineOffline => Self::MachineOffline,
             Refusal::MachineBusy => Self::MachineBusy,
             Refusal::BalanceTooLow => Self::BalanceTooLow,

@@ -7,7 +7,7 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest, web};
 use futures_util::future::LocalBoxFuture;
 use nyala_store::config::HttpSettings;
-use serde::de::DeserializeOwned;
+use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::error::Category;
 
 use super::body::{self, BodyError, Room};
@@ -27,6 +27,11 @@ impl<T> Json<T> {
     pub fn into_inner(self) -> T {
         self.0
     }
+}
+
+/// For `#[serde(default, deserialize_with)]`: a field that is present, even if it is null.
+pub fn even_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<Option<Option<T>>, D::Error> {
+    Option::deserialize(d).map(Some)
 }
 
 impl<T> Deref for Json<T> {

@@ -4,7 +4,7 @@
 use nyala_core::domain::id::{self, MAX_DIGITS};
 use nyala_core::domain::name::MAX_LETTERS;
 use nyala_core::domain::telp::COUNTRY_CODE;
-use nyala_core::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS};
+use nyala_core::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS, MAX_SIZE_CHARS};
 use nyala_core::schema::{DIGITS, describe, number, text};
 use nyala_identity::push::endpoint;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
@@ -24,6 +24,18 @@ const CODE_DIGIT: &str = r"[0-9\u0660-\u0669\u06f0-\u06f9\uff10-\uff19]";
 
 /// A name of an outlet, a service, a machine, a package or a place.
 pub enum ShortText {}
+/// The size of a machine.
+pub enum SizeText {}
+/// An address, or nothing.
+pub enum OptionalText {}
+/// A time zone.
+pub enum ZoneName {}
+/// When a business day begins.
+pub enum DayStart {}
+/// A time of day.
+pub enum TimeOfDay {}
+/// The end of some hours of a day.
+pub enum EndOfHours {}
 /// What a machine's name begins with, when a number follows.
 pub enum NamePrefix {}
 /// Part of a name, or nothing.
@@ -46,6 +58,7 @@ pub enum PushKey {}
 /// The secret that a browser shares with servers that push to it.
 pub enum PushAuth {}
 
+const HOURS: &str = "([01][0-9]|2[0-3]):[0-5][0-9]";
 /// Characters that the number after a [`NamePrefix`] takes.
 pub const NUMBER_CHARS: usize = 6;
 /// The longest [`SearchText`], in characters.
@@ -63,6 +76,16 @@ describe! {
     FullName => text(full_name()).description(Some(format!("At least two words, together at most {MAX_LETTERS} characters without the blanks; {ALSO_TAKEN}.")))
         .examples(["Siti Rahmawati"]).build();
     ShortText => text(trimmed(MAX_NAME_CHARS)).description(Some(between(MAX_NAME_CHARS))).examples(["Cuci Kilat"]).build();
+    SizeText => text(trimmed(MAX_SIZE_CHARS)).description(Some(between(MAX_SIZE_CHARS))).examples(["14 kg"]).build();
+    OptionalText => text(format!("^({})?$", trimmed(MAX_REASON_CHARS).trim_start_matches('^').trim_end_matches('$')))
+        .description(Some("Up to 500 characters")).examples(["Jalan Dago 12"]).build();
+    // Of all that are accepted, those of Indonesia.
+    ZoneName => ObjectBuilder::new().schema_type(Type::String)
+        .enum_values(Some(["Asia/Jakarta", "Asia/Pontianak", "Asia/Makassar", "Asia/Jayapura"]))
+        .description(Some("A time zone of IANA's database; others are accepted, too")).build();
+    DayStart => text("^((0[0-9]|1[01]):[0-5][0-9]|12:00)$").description(Some("`HH:MM`, at most `12:00`")).examples(["04:00"]).build();
+    TimeOfDay => text(format!("^{HOURS}$")).description(Some("`HH:MM`")).examples(["06:00"]).build();
+    EndOfHours => text(format!("^({HOURS}|24:00)$")).description(Some("`HH:MM`, or `24:00`")).examples(["09:00"]).build();
     NamePrefix => text(trimmed(MAX_NAME_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAME_CHARS - NUMBER_CHARS)))
         .examples(["Mesin"]).build();
     Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
@@ -150,6 +173,7 @@ mod tests {
     use nyala_core::domain::receipt_number::ReceiptNumber;
     use nyala_core::domain::telp::Telp;
     use nyala_core::domain::text;
+    use nyala_core::prices::ClockTime;
     use nyala_identity::push::endpoint::Endpoint;
     use nyala_identity::push::subscription;
     use proptest::prelude::*;
@@ -226,6 +250,8 @@ mod tests {
         same_as::<SixDigits>(|text| Pin::parse(text).is_some());
         same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
         same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
+        same_as::<TimeOfDay>(|text| ClockTime::parse(text).is_some_and(|time| time != ClockTime::DAY_END));
+        same_as::<EndOfHours>(|text| ClockTime::parse(text).is_some());
         same_as::<PushEndpoint>(|text| Endpoint::parse(text, &[]).is_some());
         same_as::<PushKey>(|text| subscription::key(text).is_some());
         same_as::<PushAuth>(|text| subscription::secret(text).is_some());
@@ -245,6 +271,7 @@ mod tests {
             TestRunner::new(unkept).run(&strings, judge).unwrap();
         };
         within(&trimmed(MAX_NAME_CHARS), &|text| text::parse("nama", text, MAX_NAME_CHARS).is_ok());
+        within(&trimmed(MAX_SIZE_CHARS), &|text| text::parse("ukuran", text, MAX_SIZE_CHARS).is_ok());
         within(&search(), &|text| search_of(text).is_ok());
         within(&letters(), &|text| text.split_whitespace().count() < 2 || Name::parse(text).is_ok());
     }

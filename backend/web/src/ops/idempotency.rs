@@ -23,7 +23,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 
-use crate::http::answer::Answer;
+use crate::http::answer::{self, Answer};
 use crate::http::error::AppError;
 
 const HEADER: &str = "Idempotency-Key";
@@ -52,6 +52,57 @@ impl FromRequest for IdempotencyKey {
         ready(sane.map(|v| Self(v.to_owned())).ok_or_else(|| {
             AppError::bad_input(format!("header {HEADER} wajib diisi: 1 sampai {MAX_BYTES} karakter ASCII tanpa spasi"))
         }))
+    }
+}
+
+/// The header of a call that may go without: absent, or as [`IdempotencyKey`].
+#[derive(Debug, Clone)]
+pub struct OptionalKey(Option<IdempotencyKey>);
+
+impl IntoParams for OptionalKey {
+    fn into_params(place: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
+        let mut header = IdempotencyKey::into_params(place);
+        header.iter_mut().for_each(|header| header.required = Required::False);
+        header
+    }
+}
+
+impl FromRequest for OptionalKey {
+    type Error = AppError;
+    type Future = Ready<Result<Self, AppError>>;
+
+    fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
+        if !req.headers().contains_key(HEADER) {
+            return ready(Ok(Self(None)));
+        }
+        ready(IdempotencyKey::from_request(req, payload).into_inner().map(|key| Self(Some(key))))
+    }
+}
+
+impl OptionalKey {
+    pub fn call(self, operator: &Operator, route: &str, body: &impl Serialize, now: Timestamp) -> Result<OptionalCall, AppError> {
+        let call = self.0.map(|key| IdempotentCall::new(operator, key, route, body, now)).transpose()?;
+        Ok(OptionalCall(call))
+    }
+}
+
+/// A call that is done once when it has a key, and each time when it has none.
+pub struct OptionalCall(Option<IdempotentCall>);
+
+impl OptionalCall {
+    /// As [`IdempotentCall::once`].
+    pub async fn once<T, F>(&self, client: &mut DbClient, work: F) -> Result<HttpResponse, AppError>
+    where
+        T: Serialize,
+        F: AsyncFnOnce(&Transaction<'_>) -> Result<T, AppError>,
+    {
+        if let Some(call) = &self.0 {
+            return call.once(client, work).await;
+        }
+        let tx = client.transaction().await?;
+        let done = work(&tx).await?;
+        tx.commit().await?;
+        Ok(answer::ok(done))
     }
 }
 

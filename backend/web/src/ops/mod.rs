@@ -19,8 +19,14 @@ use actix_web::web::{self, ServiceConfig};
 /// The routes below `/ops/v1`, which [`people::key::middleware`] protects. `wrong_method` responds to methods that no route accepts.
 pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
     cfg.route("/owner", web::post().to(shop::owner::owner))
-        .route("/outlet", web::post().to(shop::outlet::outlet))
-        .route("/layanan", web::post().to(shop::service::layanan))
+        .route("/outlet", web::get().to(shop::outlet::list))
+        .route("/outlet", web::post().to(shop::outlet::add))
+        .route("/outlet/{id}", web::post().to(shop::outlet::change))
+        .route("/outlet/{id}/tutup", web::post().to(shop::outlet_closing::close))
+        .route("/outlet/{id}/buka", web::post().to(shop::outlet_closing::open))
+        .route("/layanan", web::get().to(shop::service::list))
+        .route("/layanan", web::post().to(shop::service::add))
+        .route("/layanan/{id}", web::post().to(shop::service::change))
         .route("/mesin", web::post().to(machine::install::mesin))
         .route("/mesin/bulk", web::post().to(machine::bulk::mesin_bulk))
         // Responds to other methods here; otherwise `bulk` would be parsed as a machine's id.

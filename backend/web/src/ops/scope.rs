@@ -4,6 +4,8 @@ use deadpool_postgres::GenericClient;
 use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::topup::WalletRef;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::http::error::AppError;
 use crate::ops::people::payee::Payee;
@@ -31,6 +33,36 @@ pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: 
     let stmt = client.prepare_cached(OUTLET).await?;
     let row = client.query_opt(&stmt, &[&idoutlet, &operator.scope.owner, &operator.scope.outlet]).await?;
     row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
+}
+
+/// The outlet of a path, or 404.
+pub async fn named_outlet(client: &impl GenericClient, operator: &Operator, id: &str) -> Result<Outlet, AppError> {
+    let id = OutletId::parse(id).ok_or(AppError::NotFound("outlet tidak ditemukan"))?;
+    outlet(client, operator, id).await
+}
+
+/// Of which outlet: may be left out by who sees only one.
+#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct AtOutlet {
+    /// The outlet; needed when the caller sees several.
+    #[param(value_type = OutletId, required = false, inline)]
+    idoutlet: Option<OutletId>,
+}
+
+impl AtOutlet {
+    /// The outlet, which the caller sees: the one that is named, or the only one.
+    pub async fn of(self, client: &impl GenericClient, operator: &Operator) -> Result<Outlet, AppError> {
+        if let Some(idoutlet) = self.idoutlet.or(operator.scope.outlet) {
+            return outlet(client, operator, idoutlet).await;
+        }
+        const ONLY: &str = "SELECT idoutlet, idowner FROM outlet WHERE $1::BIGINT IS NULL OR idowner = $1 LIMIT 2";
+        let stmt = client.prepare_cached(ONLY).await?;
+        match client.query(&stmt, &[&operator.scope.owner]).await?.as_slice() {
+            [only] => Ok(Outlet { idoutlet: only.get(0), idowner: only.get(1) }),
+            _ => Err(AppError::Unprocessable("idoutlet wajib diisi")),
+        }
+    }
 }
 
 /// Days of validity that a sale without a package gives an account there.

@@ -153,10 +153,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** The services of an outlet, those that are sold first. */
+        get: operations["list_layanan"];
         put?: never;
         /** Adds a service to an outlet. */
         post: operations["layanan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/layanan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Changes a service for future purchases. What is paid goes on as it was paid. Another duration makes a new service and retires this one, so
+         *     that nobody pays for 40 minutes and gets 5.
+         */
+        post: operations["change_layanan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -272,10 +293,62 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** The outlets in sight. */
+        get: operations["list_outlet"];
         put?: never;
         /** Adds an outlet to an owner. */
         post: operations["outlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Changes an outlet. Another zone moves its prices by hour. */
+        post: operations["change_outlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}/buka": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Opens an outlet that is closed. */
+        post: operations["open_outlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}/tutup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Closes an outlet: no machine there can be bought, and customers see why. */
+        post: operations["close_outlet"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1119,7 +1192,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The machine, whether it is free, and a page of the active services of its outlet. */
+        /** The machine, whether it is free, and a page of the services that its outlet sells at it. */
         post: operations["get_layanan"];
         delete?: never;
         options?: never;
@@ -1483,6 +1556,24 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_LayananChanged: {
+            data: {
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description The service that it replaces, which is retired; null: it is the same one.
+                 */
+                lama: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_LayananMade: {
             data: {
                 /** Format: int64 */
@@ -1600,6 +1691,29 @@ export interface components {
                 ke: components["schemas"]["GivenBackOften"];
                 /** Format: int64 */
                 saldo_akhir: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Option_HargaSekarang: {
+            data: null | {
+                /**
+                 * Format: int64
+                 * @description Rupiah.
+                 */
+                harga: number;
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds of the next other price; null: there is none.
+                 */
+                harga_sampai: number | null;
+                /** Format: int64 */
+                idlayanan: number;
             };
             message: string;
             /**
@@ -2181,6 +2295,81 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_LayananOutlet: {
+            data: {
+                aktif: boolean;
+                aturan: components["schemas"]["Aturan"][];
+                berhenti_at: null | components["schemas"]["Timestamp"];
+                /**
+                 * Format: int64
+                 * @description Purchases of it that are not over.
+                 */
+                berjalan: number;
+                /**
+                 * Format: int32
+                 * @description Seconds.
+                 */
+                durasi: number;
+                /**
+                 * Format: int64
+                 * @description Rupiah when no rule of `aturan` holds.
+                 */
+                harga: number;
+                /**
+                 * Format: int64
+                 * @description Rupiah now.
+                 */
+                harga_sekarang: number;
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                idoutlet: number;
+                jenis: null | components["schemas"]["JenisMesin"];
+                nama: string;
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds of the next other price; null: there is none.
+                 */
+                sampai_ms: number | null;
+                /** @description The size of machine that it is sold at; null: any. */
+                ukuran: string | null;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_OutletRow: {
+            data: {
+                alamat: string;
+                dibuka_at: null | components["schemas"]["Timestamp"];
+                /** @description When its business day begins. */
+                hari_mulai: string;
+                /** Format: int64 */
+                idoutlet: number;
+                jam_buka: string | null;
+                jam_tutup: string | null;
+                kota: string;
+                /** Format: double */
+                latitude: number;
+                /** Format: double */
+                longitude: number;
+                nama: string;
+                tutup: null | components["schemas"]["Tutup"];
+                /** @description IANA. */
+                zona: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_WhatsAppMessage: {
             data: {
                 /** Format: date-time */
@@ -2202,6 +2391,18 @@ export interface components {
             /** @description For the header `X-Izin`, once, within two minutes. */
             izin: string;
         };
+        /** @description A price from `dari` until before `sampai` on the wall clock of the outlet. */
+        Aturan: {
+            dari: string;
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            harga: number;
+            /** @description 1 is Monday. */
+            hari: number[];
+            sampai: string;
+        };
         Batal: {
             alasan: components["schemas"]["Reason"];
         };
@@ -2218,6 +2419,10 @@ export interface components {
         CashMoved: {
             /** Format: int64 */
             id: number;
+        };
+        CloseOutlet: {
+            alasan: components["schemas"]["Reason"];
+            sampai?: null | components["schemas"]["Timestamp"];
         };
         Count: {
             /**
@@ -2337,9 +2542,14 @@ export interface components {
             durasi: number;
             /**
              * Format: int64
-             * @description Whole rupiah.
+             * @description Whole rupiah, the present price.
              */
             harga: number;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds of the next other price; null: there is none.
+             */
+            harga_sampai: number | null;
             /** Format: int64 */
             id: number;
             /** Format: int64 */
@@ -2365,6 +2575,11 @@ export interface components {
              */
             tl: number | null;
         };
+        /**
+         * @description `HH:MM`, at most `12:00`
+         * @example 04:00
+         */
+        DayStart: string;
         DetailBatal: {
             /** @description The reason, as the person who reversed it wrote it. */
             alasan: string;
@@ -2458,6 +2673,11 @@ export interface components {
              */
             status: number;
         };
+        /**
+         * @description `HH:MM`, or `24:00`
+         * @example 09:00
+         */
+        EndOfHours: string;
         Fault: {
             mode: components["schemas"]["Mode"];
         };
@@ -2516,6 +2736,23 @@ export interface components {
             /** @description The receipt number. */
             idtransaksi: components["schemas"]["ReceiptNumber"];
         };
+        /** @description What a service costs now. */
+        HargaSekarang: {
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            harga: number;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds of the next other price; null: there is none.
+             */
+            harga_sampai: number | null;
+            /** Format: int64 */
+            idlayanan: number;
+        };
+        /** @description 1 is Monday. */
+        Hari: number;
         History: {
             /** @description Null when the page has no rows. */
             history_data: components["schemas"]["HistoryEntry"][] | null;
@@ -2567,6 +2804,11 @@ export interface components {
             objek: string;
             pin: components["schemas"]["SixDigits"];
         };
+        /**
+         * @description What a machine is for.
+         * @enum {string}
+         */
+        JenisMesin: "cuci" | "kering" | "lain";
         KunciPush: {
             /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
             kunci: string;
@@ -2595,9 +2837,76 @@ export interface components {
             data_layanan: components["schemas"]["DataLayanan"][];
             data_mesin: components["schemas"]["DataMesin"];
         };
+        /** @description Fields to change. Omitted ones keep their values. */
+        LayananChange: {
+            /** @description False: no longer sold. */
+            aktif?: boolean | null;
+            /** @description All prices by hour, at most six. */
+            aturan?: components["schemas"]["NewAturan"][] | null;
+            /**
+             * Format: int64
+             * @description Seconds. Another duration makes a new service.
+             */
+            durasi?: number | null;
+            /**
+             * Format: int64
+             * @description Whole rupiah, when no rule of `aturan` holds.
+             */
+            harga?: number | null;
+            jenis?: null | components["schemas"]["JenisMesin"];
+            nama?: null | components["schemas"]["ShortText"];
+            ukuran?: null | components["schemas"]["SizeText"];
+        };
+        LayananChanged: {
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description The service that it replaces, which is retired; null: it is the same one.
+             */
+            lama: number | null;
+        };
         LayananMade: {
             /** Format: int64 */
             id: number;
+        };
+        LayananOutlet: {
+            aktif: boolean;
+            aturan: components["schemas"]["Aturan"][];
+            berhenti_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Purchases of it that are not over.
+             */
+            berjalan: number;
+            /**
+             * Format: int32
+             * @description Seconds.
+             */
+            durasi: number;
+            /**
+             * Format: int64
+             * @description Rupiah when no rule of `aturan` holds.
+             */
+            harga: number;
+            /**
+             * Format: int64
+             * @description Rupiah now.
+             */
+            harga_sekarang: number;
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            idoutlet: number;
+            jenis: null | components["schemas"]["JenisMesin"];
+            nama: string;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds of the next other price; null: there is none.
+             */
+            sampai_ms: number | null;
+            /** @description The size of machine that it is sold at; null: any. */
+            ukuran: string | null;
         };
         ListHistory: {
             /** @description `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for top-ups and their reversals. */
@@ -2755,7 +3064,22 @@ export interface components {
             id: number;
             nama: string;
         };
+        /** @description A price from `dari` until before `sampai` on the wall clock of the outlet. When `sampai` comes first, until the next day. */
+        NewAturan: {
+            dari: components["schemas"]["TimeOfDay"];
+            /**
+             * Format: int64
+             * @description Whole rupiah.
+             */
+            harga: number;
+            /** @description 1 is Monday. */
+            hari: components["schemas"]["Hari"][];
+            /** @description Another one than `dari`. */
+            sampai: components["schemas"]["EndOfHours"];
+        };
         NewLayanan: {
+            /** @description Prices by hour, at most six. */
+            aturan?: components["schemas"]["NewAturan"][] | null;
             /**
              * Format: int64
              * @description Seconds.
@@ -2763,11 +3087,13 @@ export interface components {
             durasi: number;
             /**
              * Format: int64
-             * @description Whole rupiah.
+             * @description Whole rupiah, when no rule of `aturan` holds.
              */
             harga: number;
             idoutlet: components["schemas"]["Id"];
+            jenis?: null | components["schemas"]["JenisMesin"];
             nama: components["schemas"]["ShortText"];
+            ukuran?: null | components["schemas"]["SizeText"];
         };
         NewMesin: {
             /** @description `sim` when left out. */
@@ -2776,12 +3102,16 @@ export interface components {
             nama: components["schemas"]["ShortText"];
         };
         NewOutlet: {
+            alamat?: null | components["schemas"]["OptionalText"];
             /**
              * Format: int64
              * @description Days for which a top-up without a package extends an account; null: it never expires.
              */
             berlaku_hari?: number | null;
+            hari_mulai?: null | components["schemas"]["DayStart"];
             idowner: components["schemas"]["Id"];
+            jam_buka?: null | components["schemas"]["TimeOfDay"];
+            jam_tutup?: null | components["schemas"]["EndOfHours"];
             /**
              * Format: int64
              * @description Days for which a refund extends an expired account; 7 when left out.
@@ -2799,6 +3129,7 @@ export interface components {
              */
             longitude: number;
             nama: components["schemas"]["ShortText"];
+            zona?: null | components["schemas"]["ZoneName"];
         };
         NewOwner: {
             nama: components["schemas"]["ShortText"];
@@ -2869,9 +3200,29 @@ export interface components {
              */
             modal: number;
         };
+        /**
+         * @description Up to 500 characters
+         * @example Jalan Dago 12
+         */
+        OptionalText: string;
         OtpRequest: {
             country_code: components["schemas"]["CountryCode"];
             telp: components["schemas"]["Telp"];
+        };
+        /** @description Fields to change. Omitted ones keep their values. */
+        OutletChange: {
+            alamat?: null | components["schemas"]["OptionalText"];
+            /**
+             * Format: int64
+             * @description Days for which a top-up without a package extends an account; null: it never expires.
+             */
+            berlaku_hari?: number | null;
+            hari_mulai?: null | components["schemas"]["DayStart"];
+            jam_buka?: null | components["schemas"]["TimeOfDay"];
+            jam_tutup?: null | components["schemas"]["EndOfHours"];
+            kota?: null | components["schemas"]["ShortText"];
+            nama?: null | components["schemas"]["ShortText"];
+            zona?: null | components["schemas"]["ZoneName"];
         };
         OutletEpay: {
             /**
@@ -2897,6 +3248,7 @@ export interface components {
             idoutlet: number;
             kota: string;
             nama: string;
+            tutup: null | components["schemas"]["OutletTutup"];
         };
         OutletOf: {
             /** Format: int64 */
@@ -2904,9 +3256,34 @@ export interface components {
             kota: string;
             nama: string;
         };
+        /** @description An outlet in sight. */
+        OutletRow: {
+            alamat: string;
+            dibuka_at: null | components["schemas"]["Timestamp"];
+            /** @description When its business day begins. */
+            hari_mulai: string;
+            /** Format: int64 */
+            idoutlet: number;
+            jam_buka: string | null;
+            jam_tutup: string | null;
+            kota: string;
+            /** Format: double */
+            latitude: number;
+            /** Format: double */
+            longitude: number;
+            nama: string;
+            tutup: null | components["schemas"]["Tutup"];
+            /** @description IANA. */
+            zona: string;
+        };
         OutletSummary: {
             kota: string;
             nama: string;
+        };
+        /** @description A closed outlet. */
+        OutletTutup: {
+            alasan: string;
+            sampai: null | components["schemas"]["Timestamp"];
         };
         OwnerMade: {
             /** Format: int64 */
@@ -3173,6 +3550,11 @@ export interface components {
          * @example 123456
          */
         SixDigits: string;
+        /**
+         * @description 1 to 20 characters without the blanks around them; each word begins with something visible. The pattern has common letters: those of all other scripts, emoji, combining marks behind a letter and joiners between two are taken, too; control, hidden and private characters are not.
+         * @example 14 kg
+         */
+        SizeText: string;
         SnapDetail: {
             /**
              * Format: int32
@@ -3302,6 +3684,11 @@ export interface components {
             tiket: string;
         };
         /**
+         * @description `HH:MM`
+         * @example 06:00
+         */
+        TimeOfDay: string;
+        /**
          * Format: date-time
          * @description RFC 3339, UTC.
          */
@@ -3417,6 +3804,12 @@ export interface components {
             /** Format: int64 */
             saldo_akhir: number;
         };
+        /** @description Why and since when an outlet is closed. */
+        Tutup: {
+            alasan: string;
+            sampai: null | components["schemas"]["Timestamp"];
+            sejak: components["schemas"]["Timestamp"];
+        };
         UpdateNamaRequest: {
             nama: components["schemas"]["FullName"];
         };
@@ -3475,6 +3868,11 @@ export interface components {
             nama: string;
             role: string;
         };
+        /**
+         * @description A time zone of IANA's database; others are accepted, too
+         * @enum {string}
+         */
+        ZoneName: "Asia/Jakarta" | "Asia/Pontianak" | "Asia/Makassar" | "Asia/Jayapura";
     };
     responses: never;
     parameters: never;
@@ -3993,10 +4391,86 @@ export interface operations {
             };
         };
     };
+    list_layanan: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_LayananOutlet"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     layanan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4039,6 +4513,108 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `jam harga bertumpuk` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    change_layanan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LayananChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_LayananChanged"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `layanan sudah diganti` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `jam harga bertumpuk` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4562,10 +5138,58 @@ export interface operations {
             };
         };
     };
-    outlet: {
+    list_outlet: {
         parameters: {
             query?: never;
             header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_OutletRow"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    outlet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4608,6 +5232,229 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    change_outlet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OutletChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Such as `zona tidak dikenal` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    open_outlet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    close_outlet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseOutlet"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `waktu buka sudah lewat` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8260,13 +9107,13 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description Price changed, machine offline or in use, or the device refused; the money is back */
+            /** @description Price changed (`data` has the present one, otherwise it is null), machine offline or in use, or the device refused; the money is back */
             409: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Empty"];
+                    "application/json": components["schemas"]["Answer_Option_HargaSekarang"];
                 };
             };
             /** @description Receipt number used for another body, or balance too low */

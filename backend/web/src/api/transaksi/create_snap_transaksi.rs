@@ -6,6 +6,7 @@ use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{MachineId, OutletId, ServiceId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::rupiah::Rupiah;
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Outcome, Start};
 use nyala_core::purchase::facts::Order;
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
@@ -15,6 +16,7 @@ use nyala_core::rate_limit::purchases::PurchaseRate;
 use nyala_ledger::came_back;
 use nyala_ledger::facts;
 use nyala_ledger::purchase::remember_refusal;
+use nyala_ledger::tariff::{self, tariff};
 use nyala_machines::device;
 use nyala_machines::machines::{Location, Machines};
 use nyala_store::db::Store;
@@ -24,7 +26,7 @@ use utoipa::ToSchema;
 
 use crate::api::auth::customer::Customer;
 use crate::http::answer::{self, Answer, Empty};
-use crate::http::error::AppError;
+use crate::http::error::{AppError, HargaSekarang};
 use crate::http::json::Json;
 
 /// How often the facts may change during one request before it is refused as busy.
@@ -62,7 +64,7 @@ pub struct Started {
         (status = 200, body = Answer<Started>, description = "The machine runs, or has run"),
         (status = 400, body = Empty), (status = 401, body = Empty),
         (status = 404, body = Empty, description = "E-Pay, machine or service unknown"),
-        (status = 409, body = Empty, description = "Price changed, machine offline or in use, or the device refused; the money is back"),
+        (status = 409, body = Answer<Option<HargaSekarang>>, description = "Price changed (`data` has the present one, otherwise it is null), machine offline or in use, or the device refused; the money is back"),
         (status = 422, body = Empty, description = "Receipt number used for another body, or balance too low"),
         (status = 429, body = Empty, description = "More purchases in a minute than a customer may ask for; `Retry-After` in seconds"),
         (status = 503, body = Empty, description = "Cannot be taken now, nothing was decided; `Retry-After` in seconds"),
@@ -105,14 +107,15 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
     for _ in 0..MAX_ATTEMPTS {
         let decision = {
             let client = store.get().await?;
-            decide(order, facts::read(&client, order).await?, store.now())
+            let now = store.now();
+            decide(order, facts::read(&client, order, now).await?, now)
         };
         if decision.is_new() {
             rate.admit(order.id_customer_global, order.receipt_number.digits(), store.now())?;
         }
         let outcome = match decision {
             Decision::ReceiptTaken => return Err(AppError::ReceiptTaken),
-            Decision::RefusedBefore(why) => return Err(why.into()),
+            Decision::RefusedBefore(why) => return Err(refusal(store, order, why).await?),
             Decision::Refused(why) => Outcome::Refused(why),
             Decision::Purchased { state: PurchaseState::Refused | PurchaseState::Expired, .. } => Outcome::NotStarted,
             Decision::Purchased { state: PurchaseState::Running | PurchaseState::Finished | PurchaseState::Stopped, .. } => {
@@ -141,12 +144,33 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             Outcome::ReadAgain | Outcome::Ended => {}
             Outcome::Refused(why) => {
                 if refuse(store, order, why).await? {
-                    return Err(why.into());
+                    return Err(refusal(store, order, why).await?);
                 }
             }
         }
     }
     Err(AppError::Unavailable)
+}
+
+/// The answer to a refused order. A price that has changed is told as it is now, to a repeat, too.
+async fn refusal(store: &Store, order: &Order, why: Refusal) -> Result<AppError, AppError> {
+    const TARIFF: &str = concat!(
+        "SELECT ",
+        tariff!(),
+        " FROM layanan l JOIN outlet o USING (idoutlet) WHERE l.idlayanan = $1 AND l.idoutlet = $2 AND l.aktif"
+    );
+    if why != Refusal::PriceChanged {
+        return Ok(why.into());
+    }
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(TARIFF).await?;
+    let Some(row) = client.query_opt(&stmt, &[&order.idlayanan, &order.idoutlet]).await? else { return Ok(why.into()) };
+    let price = tariff::of(&row)?.at(store.now());
+    Ok(AppError::PriceChanged(Some(HargaSekarang {
+        idlayanan: order.idlayanan,
+        harga: price.price,
+        harga_sampai: price.until.map(Timestamp::ms),
+    })))
 }
 
 /// The message for a customer whose money is back. It includes until when the money is usable, if the account had expired in the

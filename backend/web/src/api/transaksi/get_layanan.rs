@@ -10,6 +10,8 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_identity::qr;
+use nyala_ledger::on_sale::{Closing, fits, is_on_sale};
+use nyala_ledger::tariff::{self, tariff};
 use nyala_machines::device;
 use nyala_machines::machines::{Location, Machines};
 use nyala_store::db::Store;
@@ -92,6 +94,18 @@ pub struct OutletMesin {
     idoutlet: OutletId,
     nama: String,
     kota: String,
+    /// Why nothing can be bought there; null: it is open.
+    #[schema(required)]
+    tutup: Option<OutletTutup>,
+}
+
+/// A closed outlet.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct OutletTutup {
+    alasan: String,
+    /// When it opens by itself; null: not known.
+    #[schema(value_type = Option<Timestamp>, required)]
+    sampai: Option<Timestamp>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -101,31 +115,50 @@ pub struct DataLayanan {
     nama: String,
     /// Seconds.
     durasi: i32,
-    /// Whole rupiah.
+    /// Whole rupiah, the present price.
     harga: i64,
+    /// Epoch milliseconds of the next other price; null: there is none.
+    #[schema(required)]
+    harga_sampai: Option<i64>,
     #[schema(value_type = i64)]
     idoutlet: OutletId,
+}
+
+impl From<Closing> for OutletTutup {
+    fn from(closing: Closing) -> Self {
+        Self { alasan: closing.reason, sampai: closing.until }
+    }
 }
 
 macro_rules! mesin_sql {
     ($which:literal) => {
         concat!(
-            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas, t.state, t.ends_at, o.idoutlet, o.nama, o.kota, \
-             m.driver, t.durasi_s, m.jalan_sampai \
+            "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas AND ",
+            is_on_sale!("$1"),
+            ", t.state, t.ends_at, o.idoutlet, o.nama, o.kota, m.driver, t.durasi_s, m.jalan_sampai, \
+             o.ditutup_alasan, o.ditutup_sejak, o.ditutup_sampai \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
-             ON t.idmesin = m.idmesin AND t.state IN ", open_states!(), " WHERE m.aktif AND ",
+             ON t.idmesin = m.idmesin AND t.state IN ",
+            open_states!(),
+            " WHERE m.aktif AND ",
             $which
         )
     };
 }
 
-const BY_STICKER: &str = mesin_sql!("m.idmesin = $1 AND m.qr_versi = $2");
-const BY_KODE: &str = mesin_sql!("m.kode = $1");
+const BY_STICKER: &str = mesin_sql!("m.idmesin = $2 AND m.qr_versi = $3");
+const BY_KODE: &str = mesin_sql!("m.kode = $2");
 
-const SERVICES: &str = "SELECT idlayanan, nama, durasi_s, harga, idoutlet FROM layanan \
-                       WHERE idoutlet = $1 AND aktif ORDER BY idlayanan";
+/// What the machine's outlet sells at such a machine.
+const SERVICES: &str = concat!(
+    "SELECT l.idlayanan, l.nama, l.durasi_s, l.idoutlet, ",
+    tariff!(),
+    " FROM mesin m JOIN outlet o USING (idoutlet) JOIN layanan l ON l.idoutlet = m.idoutlet AND l.aktif AND ",
+    fits!(),
+    " WHERE m.idmesin = $1 ORDER BY l.idlayanan"
+);
 
-/// The machine, whether it is free, and a page of the active services of its outlet.
+/// The machine, whether it is free, and a page of the services that its outlet sells at it.
 #[utoipa::path(
     post, path = "/scan/v1/transaksi/get_layanan", tag = "transaksi", security(("pelanggan" = [])),
     request_body = GetLayanan,
@@ -140,19 +173,19 @@ pub async fn get_layanan(
 ) -> Result<HttpResponse, AppError> {
     let page = OffsetPage { limit: body.limit, skip: body.skip }.checked()?;
     let search = search_of(body.search.as_deref().unwrap_or_default())?;
-    let client = store.get().await?;
-    let row = find_machine(&keyring.get(), &client, &body.qr).await?.ok_or(AppError::MachineNotFound)?;
+    let (client, now) = (store.get().await?, store.now());
+    let row = find_machine(&keyring.get(), &client, &body.qr, now).await?.ok_or(AppError::MachineNotFound)?;
     // The device is queried now, so that its response may be there when the customer pays.
     let scanned = Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(6)?, driver: row.try_get(9)? };
     let here = device::scan(&machines, scanned).await;
-    let data_mesin = data_mesin(&row, here != Some(false), store.now())?;
+    let data_mesin = data_mesin(&row, here != Some(false), now)?;
     let stmt = client.prepare_cached(SERVICES).await?;
     // Searched here: the database may support upper and lower case only for ASCII.
     let found = |row: &Row| row.try_get(1).is_ok_and(|nama: &str| text::folded(nama).contains(&search));
     let [skip, limit] = [page.skip, page.limit].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
-    let all = client.query_raw(&stmt, [data_mesin.outlet.idoutlet]).await?;
+    let all = client.query_raw(&stmt, [data_mesin.id]).await?;
     let rows: Vec<Row> = all.try_filter(|row| ready(found(row))).skip(skip).take(limit).try_collect().await?;
-    let data_layanan = rows.iter().map(data_layanan).collect::<Result<_, _>>()?;
+    let data_layanan = rows.iter().map(|row| data_layanan(row, now)).collect::<Result<_, _>>()?;
     Ok(ok_with("Get Layanan Success", Layanan { data_mesin, data_layanan }))
 }
 
@@ -162,18 +195,18 @@ pub(crate) fn search_of(text: &str) -> Result<String, AppError> {
 }
 
 /// The active machine of a sticker that is not revoked, or of a typed code.
-async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str) -> Result<Option<Row>, AppError> {
+async fn find_machine(secrets: &Secrets, client: &DbClient, text: &str, now: Timestamp) -> Result<Option<Row>, AppError> {
     if let Some((idmesin, versions)) = qr::machine::parse(text, secrets) {
         let stmt = client.prepare_cached(BY_STICKER).await?;
-        return Ok(client.query_opt(&stmt, &[&idmesin, &versions]).await?);
+        return Ok(client.query_opt(&stmt, &[&now, &idmesin, &versions]).await?);
     }
     let Some(kode) = MachineCode::parse(text) else { return Ok(None) };
     let stmt = client.prepare_cached(BY_KODE).await?;
-    Ok(client.query_opt(&stmt, &[&kode.as_str()]).await?)
+    Ok(client.query_opt(&stmt, &[&now, &kode.as_str()]).await?)
 }
 
 /// `here`: false when the device has reported that it is not reachable.
-fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_postgres::Error> {
+fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, AppError> {
     let (reachable, open): (bool, Option<PurchaseState>) = (row.try_get(3)?, row.try_get(4)?);
     let ends_at: Option<Timestamp> = row.try_get(5)?;
     let duration_s: Option<i32> = row.try_get(10)?;
@@ -183,6 +216,7 @@ fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_
     // A cycle that the device reports without an open purchase.
     let unpaid: Option<Timestamp> = row.try_get(11)?;
     let ends_at = ends_at.or(unpaid.filter(|_| open.is_none()));
+    let tutup = Closing::of(row, now)?.map(OutletTutup::from);
     let status = StatusMesin::of(reachable && here, open.is_some() || unpaid.is_some());
     Ok(DataMesin {
         id: row.try_get(0)?,
@@ -191,16 +225,18 @@ fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, tokio_
         status,
         tl: ends_at.map(|end| now.ms_until(end).max(0)),
         ends_at: ends_at.map(Timestamp::ms),
-        outlet: OutletMesin { idoutlet: row.try_get(6)?, nama: row.try_get(7)?, kota: row.try_get(8)? },
+        outlet: OutletMesin { idoutlet: row.try_get(6)?, nama: row.try_get(7)?, kota: row.try_get(8)?, tutup },
     })
 }
 
-fn data_layanan(row: &Row) -> Result<DataLayanan, tokio_postgres::Error> {
+fn data_layanan(row: &Row, now: Timestamp) -> Result<DataLayanan, AppError> {
+    let price = tariff::of(row)?.at(now);
     Ok(DataLayanan {
         id: row.try_get(0)?,
         nama: row.try_get(1)?,
         durasi: row.try_get(2)?,
-        harga: row.try_get(3)?,
-        idoutlet: row.try_get(4)?,
+        harga: price.price,
+        harga_sampai: price.until.map(Timestamp::ms),
+        idoutlet: row.try_get(3)?,
     })
 }

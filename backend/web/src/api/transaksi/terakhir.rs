@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{OutletId, ServiceId, WalletId};
+use nyala_ledger::tariff::{self, tariff};
 use nyala_store::db::Store;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,10 +30,12 @@ pub struct Terakhir {
 
 /// Service of the last purchase that ran, ignoring later ones that did not start.
 const LAST: &str = concat!(
-    "SELECT l.idlayanan, l.nama, l.durasi_s, l.harga, l.idoutlet, t.idcustomer FROM (SELECT t.idlayanan, t.idcustomer FROM ",
+    "SELECT l.idlayanan, l.nama, l.durasi_s, l.idoutlet, t.idcustomer, ",
+    tariff!(),
+    " FROM (SELECT t.idlayanan, t.idcustomer FROM ",
     last_purchases!(),
     " p JOIN snap_transaksi t ON t.id = p.idtransaksi WHERE t.started_at IS NOT NULL ORDER BY t.id DESC LIMIT 1) t \
-     JOIN layanan l ON l.idlayanan = t.idlayanan AND l.aktif"
+     JOIN layanan l ON l.idlayanan = t.idlayanan AND l.aktif JOIN outlet o ON o.idoutlet = l.idoutlet"
 );
 
 /// The service of the last purchase at its present price; null without a purchase or when the service is no longer sold.
@@ -49,9 +52,9 @@ pub async fn terakhir(store: web::Data<Store>, customer: Customer) -> Result<Htt
             idlayanan: row.try_get(0)?,
             nama: row.try_get(1)?,
             durasi: row.try_get(2)?,
-            harga: row.try_get(3)?,
-            idoutlet: row.try_get(4)?,
-            idcustomer: row.try_get(5)?,
+            harga: tariff::of(&row)?.price(store.now()),
+            idoutlet: row.try_get(3)?,
+            idcustomer: row.try_get(4)?,
         }),
     };
     Ok(ok(last))

@@ -4,8 +4,10 @@ use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
+use nyala_ledger::on_sale::is_on_sale;
 use nyala_store::db::Store;
 use serde::Serialize;
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
 use crate::api::transaksi::get_layanan::StatusMesin;
@@ -31,10 +33,12 @@ pub struct MesinNow {
 
 const READ: &str = concat!(
     "
-SELECT m.nama, m.online AND NOT m.perlu_petugas AS online, m.perlu_petugas, t.no_nota, t.durasi_s,
+SELECT m.nama, m.online AND NOT m.perlu_petugas AND ",
+    is_on_sale!("$4"),
+    " AS online, m.perlu_petugas, t.no_nota, t.durasi_s,
        CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
        t.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS taken
-FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
+FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),
     "
 WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)"
@@ -53,12 +57,12 @@ pub async fn mesin_status(
     let id = MachineId::parse(&id).ok_or(AppError::MachineNotFound)?;
     let client = store.get().await?;
     let stmt = client.prepare_cached(READ).await?;
-    let row =
-        client.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet]).await?.ok_or(AppError::MachineNotFound)?;
+    let now = store.now();
+    let params: [&(dyn ToSql + Sync); 4] = [&id, &operator.scope.owner, &operator.scope.outlet, &now];
+    let row = client.query_opt(&stmt, &params).await?.ok_or(AppError::MachineNotFound)?;
     let (online, receipt): (bool, Option<String>) = (row.try_get("online")?, row.try_get("no_nota")?);
     let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
     let duration_ms = row.try_get::<_, Option<i32>>("durasi_s")?.map_or(i64::MAX, |s| i64::from(s) * 1_000);
-    let now = store.now();
     Ok(answer::ok(MesinNow {
         id,
         nama: row.try_get("nama")?,

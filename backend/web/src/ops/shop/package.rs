@@ -12,14 +12,14 @@ use nyala_core::domain::whole::Whole;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::json::Json;
+use crate::http::json::{Json, even_null};
 use crate::http::schema::ShortText;
 use crate::ops::days;
 use crate::ops::people::key::{Caller, Minimal, SUPERVISOR};
@@ -185,11 +185,6 @@ pub async fn change(
     record(&tx, &operator, "paket.ubah", (id, idoutlet), content, now).await?;
     tx.commit().await?;
     Ok(answer::ok(None::<()>))
-}
-
-/// A field that is present, even if it is null.
-fn even_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(d: D) -> Result<Option<Option<T>>, D::Error> {
-    Option::deserialize(d).map(Some)
 }
 
 const UNKNOWN: AppError = AppError::NotFound("paket tidak ditemukan");

@@ -1,0 +1,72 @@
+//! The wall clock of an outlet.
+
+use std::fmt;
+
+use jiff::civil;
+use jiff::tz::TimeZone;
+
+use super::clock_time::ClockTime;
+use crate::domain::timestamp::Timestamp;
+
+/// A time zone of IANA's database, which is compiled in: every server has the same.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Zone(TimeZone);
+
+impl Zone {
+    /// The zone of an outlet that chose none.
+    pub const DEFAULT: &str = "Asia/Jakarta";
+
+    /// `None` unless `name` is the name of a zone, as IANA spells it.
+    pub fn parse(name: &str) -> Option<Self> {
+        let zone = TimeZone::get(name).ok()?;
+        (zone.iana_name() == Some(name)).then_some(Self(zone))
+    }
+
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or(Self::DEFAULT)
+    }
+
+    /// The day and the minute of it that a wall clock shows.
+    pub(super) fn wall_clock(&self, at: Timestamp) -> (civil::Date, u16) {
+        let local = self.0.to_datetime(instant(at));
+        (local.date(), u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs()))
+    }
+
+    /// When a wall clock shows `time` on `day`: both instants where the hour is repeated. In a skipped hour, those that it would be with
+    /// the offset of before and of after.
+    pub(super) fn instants(&self, day: civil::Date, time: ClockTime) -> Vec<Timestamp> {
+        use jiff::tz::AmbiguousOffset::{Fold, Gap, Unambiguous};
+        let midnight = day.to_datetime(civil::Time::midnight());
+        let Ok(at) = midnight.checked_add(jiff::Span::new().minutes(i64::from(time.minute()))) else { return Vec::new() };
+        let offsets = match self.0.to_ambiguous_timestamp(at).offset() {
+            Unambiguous { offset } => vec![offset],
+            Gap { before, after } | Fold { before, after } => vec![before, after],
+        };
+        offsets
+            .iter()
+            .filter_map(|offset| offset.to_timestamp(at).ok())
+            .map(|at| Timestamp::from_ms(at.as_millisecond()))
+            .collect()
+    }
+
+    /// When the clock is next put forward or back.
+    pub(super) fn next_shift(&self, after: Timestamp) -> Option<Timestamp> {
+        self.0.following(instant(after)).next().map(|shift| Timestamp::from_ms(shift.timestamp().as_millisecond()))
+    }
+}
+
+fn instant(at: Timestamp) -> jiff::Timestamp {
+    jiff::Timestamp::from_millisecond(at.ms()).unwrap_or(jiff::Timestamp::MAX)
+}
+
+impl Default for Zone {
+    fn default() -> Self {
+        Self::parse(Self::DEFAULT).unwrap_or(Self(TimeZone::UTC))
+    }
+}
+
+impl fmt::Debug for Zone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,55 @@
+//! Whether a machine may be sold: the condition of each statement that shows it or takes it.
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
+use tokio_postgres::Row;
+
+/// An outlet that is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Closing {
+    pub reason: String,
+    pub since: Timestamp,
+    /// When it opens by itself.
+    pub until: Option<Timestamp>,
+}
+
+impl Closing {
+    /// Of a row with an outlet's `ditutup_alasan`, `ditutup_sejak` and `ditutup_sampai`: `None` when it is open at `now`.
+    pub fn of(row: &Row, now: Timestamp) -> Result<Option<Self>, DbError> {
+        let (reason, since): (Option<String>, Option<Timestamp>) =
+            (row.try_get("ditutup_alasan")?, row.try_get("ditutup_sejak")?);
+        let until: Option<Timestamp> = row.try_get("ditutup_sampai")?;
+        let is_over = until.is_some_and(|until| until <= now);
+        Ok(reason.zip(since).filter(|_| !is_over).map(|(reason, since)| Self { reason, since, until }))
+    }
+}
+
+/// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, and the outlet is not being prepared.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __is_on_sale {
+    ($now:literal) => {
+        concat!("(m.ditutup_sejak IS NULL AND ", $crate::on_sale::is_open!($now), ")")
+    };
+}
+pub use __is_on_sale as is_on_sale;
+
+/// Condition, as a literal: at `$now`, the outlet `o` sells.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __is_open {
+    ($now:literal) => {
+        concat!("(o.dibuka_at IS NOT NULL AND (o.ditutup_sejak IS NULL OR o.ditutup_sampai <= ", $now, "::TIMESTAMPTZ))")
+    };
+}
+pub use __is_open as is_open;
+
+/// Condition, as a literal: the service `l` is made for the machine `m`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fits {
+    () => {
+        "((l.jenis IS NULL OR l.jenis = m.jenis) AND (l.ukuran IS NULL OR l.ukuran = m.ukuran))"
+    };
+}
+pub use __fits as fits;

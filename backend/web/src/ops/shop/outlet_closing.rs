@@ -1,0 +1,111 @@
+//! `POST /ops/v1/outlet/{id}/tutup` and `/buka`: the whole outlet closed for customers and opened again (supervisor and above). What runs
+//! or is paid goes on.
+
+use actix_web::{HttpResponse, web};
+use nyala_core::domain::id::OutletId;
+use nyala_core::domain::text;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_ledger::on_sale::Closing;
+use nyala_store::db::Store;
+use nyala_store::db::audit::{self, AuditEntry};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::http::answer::{self, Empty};
+use crate::http::error::AppError;
+use crate::http::json::Json;
+use crate::http::schema::Reason;
+use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::scope;
+
+/// Why and since when an outlet is closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Tutup {
+    alasan: String,
+    sejak: Timestamp,
+    /// When it opens by itself; null: when somebody opens it.
+    #[schema(value_type = Option<Timestamp>, required)]
+    sampai: Option<Timestamp>,
+}
+
+impl From<Closing> for Tutup {
+    fn from(closing: Closing) -> Self {
+        Self { alasan: closing.reason, sejak: closing.since, sampai: closing.until }
+    }
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct CloseOutlet {
+    #[schema(value_type = Reason)]
+    alasan: String,
+    /// When it opens by itself.
+    #[schema(value_type = Option<Timestamp>)]
+    sampai: Option<String>,
+}
+
+/// Closes an outlet: no machine there can be bought, and customers see why.
+#[utoipa::path(
+    post, path = "/ops/v1/outlet/{id}/tutup", operation_id = "close_outlet", tag = "papan", security(("operator" = []), ("session" = [])),
+    params(("id" = inline(OutletId), Path)), request_body = CloseOutlet,
+    responses(
+        (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
+        (status = 404, body = Empty), (status = 422, body = Empty, description = "`waktu buka sudah lewat`"),
+    )
+)]
+pub async fn close(
+    by: Minimal<SUPERVISOR>,
+    store: web::Data<Store>,
+    id: web::Path<String>,
+    body: Json<CloseOutlet>,
+) -> Result<HttpResponse, AppError> {
+    // Closed already: with a new reason and time, since the first moment.
+    const CLOSE: &str = "
+        UPDATE outlet SET ditutup_sejak = CASE WHEN ditutup_sampai <= $2 THEN $2 ELSE COALESCE(ditutup_sejak, $2) END,
+            ditutup_alasan = $3, ditutup_sampai = $4, ditutup_oleh = $5
+        WHERE idoutlet = $1";
+    let Minimal(operator) = by;
+    let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
+    let until = body
+        .sampai
+        .as_deref()
+        .map(|text| Timestamp::parse_rfc3339(text).ok_or_else(|| AppError::bad_input("sampai harus waktu RFC 3339 dengan zona")));
+    let (until, now) = (until.transpose()?, store.now());
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = scope::named_outlet(&tx, &operator, &id).await?.idoutlet;
+    if until.is_some_and(|until| until <= now) {
+        return Err(AppError::Unprocessable("waktu buka sudah lewat"));
+    }
+    tx.execute(CLOSE, &[&id, &now, &reason, &until, &operator.id]).await?;
+    let content = json!({ "alasan": reason, "sampai": until });
+    let entry = AuditEntry { principal: &operator.principal(), action: "outlet.tutup", object: format!("outlet:{id}"), content };
+    audit::write_at(&tx, Some(id), &entry, now).await?;
+    tx.commit().await?;
+    Ok(answer::ok(None::<()>))
+}
+
+/// Opens an outlet that is closed.
+#[utoipa::path(
+    post, path = "/ops/v1/outlet/{id}/buka", operation_id = "open_outlet", tag = "papan", security(("operator" = []), ("session" = [])),
+    params(("id" = inline(OutletId), Path)),
+    responses((status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
+)]
+pub async fn open(by: Minimal<SUPERVISOR>, store: web::Data<Store>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+    const OPEN: &str = "
+        UPDATE outlet SET ditutup_sejak = NULL, ditutup_alasan = NULL, ditutup_sampai = NULL, ditutup_oleh = NULL
+        WHERE idoutlet = $1 AND ditutup_sejak IS NOT NULL";
+    let Minimal(operator) = by;
+    let now = store.now();
+    let mut client = store.get().await?;
+    let tx = client.transaction().await?;
+    let id = scope::named_outlet(&tx, &operator, &id).await?.idoutlet;
+    if tx.execute(OPEN, &[&id]).await? == 1 {
+        let content = json!({});
+        let entry =
+            AuditEntry { principal: &operator.principal(), action: "outlet.buka", object: format!("outlet:{id}"), content };
+        audit::write_at(&tx, Some(id), &entry, now).await?;
+    }
+    tx.commit().await?;
+    Ok(answer::ok(None::<()>))
+}
