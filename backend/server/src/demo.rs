@@ -22,7 +22,7 @@ use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::pool::Db;
 use nyala_store::secrets::Secrets;
 use nyala_web::http::error::AppError;
-use nyala_web::ops::machine::install as mesin;
+use nyala_web::ops::machine::install::{self as mesin, NewMachines};
 use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
 use nyala_web::ops::people::customers_bulk::PASSWORD;
 use nyala_web::ops::people::payee;
@@ -181,7 +181,8 @@ async fn outlets(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, now:
     let mut opened = Vec::new();
     for premises in OUTLETS {
         let outlet = open_outlet(tx, idowner, premises, now).await?;
-        mesin::install(tx, secrets, outlet, &names, DriverKind::Sim, now).await?;
+        let new = NewMachines { names: &names, driver: DriverKind::Sim, kind: None, size: None };
+        mesin::install(tx, secrets, outlet, &new, now).await?;
         opened.push(outlet);
     }
     Ok(opened)

@@ -17,6 +17,7 @@ pub mod otp;
 pub mod password;
 pub mod pin;
 pub mod receipt_number;
+pub mod right;
 pub mod role;
 pub mod rupiah;
 pub mod scope;

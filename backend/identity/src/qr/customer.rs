@@ -3,9 +3,6 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::{Kid, Secrets};
@@ -70,8 +67,7 @@ impl Pictures {
                 return Ok(kept.clone());
             }
         }
-        let picture: Arc<str> =
-            STANDARD.encode(super::png::render(&make(secrets, id_customer_global, now.plus_ms(MINUTE_MS)))?).into();
+        let picture: Arc<str> = super::png::base64(&make(secrets, id_customer_global, now.plus_ms(MINUTE_MS)))?.into();
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if (minute.number, minute.kid) == (number, kid) && minute.by_customer.len() < MAX_KEPT {
             minute.by_customer.insert(id_customer_global, picture.clone());

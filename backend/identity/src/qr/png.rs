@@ -1,5 +1,7 @@
 //! A QR text as a PNG picture.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use png::{BitDepth, ColorType, Encoder};
 use qrcode::types::QrError;
 use qrcode::{Color, EcLevel, QrCode};
@@ -36,6 +38,11 @@ pub fn render(text: &str) -> Result<Vec<u8>, PictureError> {
     }
     picture.resize(side * side * MODULE_PX, LIGHT);
     Ok(encode(side * MODULE_PX, &picture)?)
+}
+
+/// [`render`] in base64, as answers have it.
+pub fn base64(text: &str) -> Result<String, PictureError> {
+    Ok(STANDARD.encode(render(text)?))
 }
 
 fn encode(side_px: usize, picture: &[u8]) -> Result<Vec<u8>, png::EncodingError> {

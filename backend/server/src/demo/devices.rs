@@ -10,7 +10,7 @@ use nyala_machines::device::mqtt::keys::{self, By};
 use nyala_store::db::pool::Db;
 use nyala_store::secrets::Secrets;
 use nyala_web::http::error::AppError;
-use nyala_web::ops::machine::install as mesin;
+use nyala_web::ops::machine::install::{self as mesin, NewMachines};
 
 use super::{PRINCIPAL, open_outlet};
 
@@ -28,7 +28,8 @@ pub async fn outlet(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, n
     }
     let outlet = open_outlet(tx, idowner, OUTLET, now).await?;
     let names = MACHINES.map(|(name, _)| name.to_owned());
-    let made = mesin::install(tx, secrets, outlet, &names, DriverKind::Mqtt, now).await?;
+    let new = NewMachines { names: &names, driver: DriverKind::Mqtt, kind: None, size: None };
+    let made = mesin::install(tx, secrets, outlet, &new, now).await?;
     for (machine, (_, secret)) in made.iter().zip(MACHINES) {
         keys::insert_known(tx, machine.id, secret, By { principal: PRINCIPAL, now }).await?;
     }

@@ -67,7 +67,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 43] = [
+const CALLS: [Call; 51] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -172,7 +172,15 @@ const CALLS: [Call; 43] = [
         Foreign::NotFound,
     ),
     call("POST", "mesin/{washer}/perangkat", nothing, May::From(Role::Supervisor), Foreign::NotFound),
-    call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
+    call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
+    call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
+    call("POST", "mesin/{machine}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/servis", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/stiker", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "stiker?id={machine}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "outlet/{outlet}/urut", |_| json!({ "mesin": [] }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/pasang", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "petugas/{person}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
@@ -281,6 +289,7 @@ async fn the_table_has_every_call() {
         there.extend(operations.as_object().unwrap().keys().map(|method| format!("{} {call}", method.to_uppercase())));
     }
     let plain = |path: &str| {
+        let path = path.split('?').next().unwrap_or(path);
         let parts = path.split('/').map(|part| if part.starts_with('{') || part == "999" { "{id}" } else { part });
         parts.collect::<Vec<_>>().join("/")
     };

@@ -30,6 +30,8 @@ pub enum SizeText {}
 pub enum OptionalText {}
 /// A time zone.
 pub enum ZoneName {}
+/// Ids of machines in a query.
+pub enum MachineIds {}
 /// When a business day begins.
 pub enum DayStart {}
 /// A time of day.
@@ -83,6 +85,7 @@ describe! {
     ZoneName => ObjectBuilder::new().schema_type(Type::String)
         .enum_values(Some(["Asia/Jakarta", "Asia/Pontianak", "Asia/Makassar", "Asia/Jayapura"]))
         .description(Some("A time zone of IANA's database; others are accepted, too")).build();
+    MachineIds => text(format!("^{DIGITS}{{0,{max}}}(,{DIGITS}{{0,{max}}}){{0,9}}$", max = MAX_DIGITS - 1)).examples(["1,2"]).build();
     DayStart => text("^((0[0-9]|1[01]):[0-5][0-9]|12:00)$").description(Some("`HH:MM`, at most `12:00`")).examples(["04:00"]).build();
     TimeOfDay => text(format!("^{HOURS}$")).description(Some("`HH:MM`")).examples(["06:00"]).build();
     EndOfHours => text(format!("^({HOURS}|24:00)$")).description(Some("`HH:MM`, or `24:00`")).examples(["09:00"]).build();
@@ -183,6 +186,7 @@ mod tests {
 
     use super::*;
     use crate::api::transaksi::get_layanan::search_of;
+    use crate::ops::machine::sticker::machines;
     use crate::ops::people::customers_bulk::PhonePrefix;
     use utoipa::PartialSchema;
 
@@ -250,6 +254,7 @@ mod tests {
         same_as::<SixDigits>(|text| Pin::parse(text).is_some());
         same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
         same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
+        same_as::<MachineIds>(|text| machines(text).is_some());
         same_as::<TimeOfDay>(|text| ClockTime::parse(text).is_some_and(|time| time != ClockTime::DAY_END));
         same_as::<EndOfHours>(|text| ClockTime::parse(text).is_some());
         same_as::<PushEndpoint>(|text| Endpoint::parse(text, &[]).is_some());

@@ -24,6 +24,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/outlet/{id}", web::post().to(shop::outlet::change))
         .route("/outlet/{id}/tutup", web::post().to(shop::outlet_closing::close))
         .route("/outlet/{id}/buka", web::post().to(shop::outlet_closing::open))
+        .route("/outlet/{id}/urut", web::post().to(machine::change::order))
         .route("/layanan", web::get().to(shop::service::list))
         .route("/layanan", web::post().to(shop::service::add))
         .route("/layanan/{id}", web::post().to(shop::service::change))
@@ -32,6 +33,12 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         // Responds to other methods here; otherwise `bulk` would be parsed as a machine's id.
         .service(web::resource("/mesin/bulk").default_service(wrong_method))
         .route("/mesin/{id}", web::get().to(machine::status::mesin_status))
+        .route("/mesin/{id}", web::post().to(machine::change::change))
+        .route("/mesin/{id}/tutup", web::post().to(machine::closing::close))
+        .route("/mesin/{id}/buka", web::post().to(machine::closing::open))
+        .route("/mesin/{id}/servis", web::post().to(machine::closing::service))
+        .route("/mesin/{id}/stiker", web::post().to(machine::sticker::renew))
+        .route("/stiker", web::get().to(machine::sticker::list))
         .route("/mesin/{id}/stop", web::post().to(machine::stop::mesin_stop))
         .route("/mesin/{id}/perangkat", web::post().to(machine::device_key::mesin_perangkat))
         .route("/topup", web::post().to(topup::sell::topup))
@@ -46,6 +53,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/paket", web::get().to(shop::package::list))
         .route("/paket", web::post().to(shop::package::add))
         .route("/paket/{id}", web::post().to(shop::package::change));
+    cfg.route("/saya", web::get().to(people::me::saya));
     cfg.route("/pasang", web::post().to(till::pair::pasang))
         .route("/masuk", web::post().to(till::log_in::masuk))
         .route("/keluar", web::post().to(till::log_out::keluar))

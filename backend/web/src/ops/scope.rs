@@ -1,7 +1,7 @@
 //! Scope of a key: an object outside it gets the same response as one that does not exist (docs/contract.md §1).
 
 use deadpool_postgres::GenericClient;
-use nyala_core::domain::id::{OutletId, OwnerId};
+use nyala_core::domain::id::{MachineId, OutletId, OwnerId};
 use nyala_identity::staff::operator::Operator;
 use nyala_ledger::topup::WalletRef;
 use serde::Deserialize;
@@ -39,6 +39,16 @@ pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: 
 pub async fn named_outlet(client: &impl GenericClient, operator: &Operator, id: &str) -> Result<Outlet, AppError> {
     let id = OutletId::parse(id).ok_or(AppError::NotFound("outlet tidak ditemukan"))?;
     outlet(client, operator, id).await
+}
+
+/// Locks a machine in sight and returns its outlet, or 404.
+pub async fn locked_machine(tx: &impl GenericClient, operator: &Operator, id: MachineId) -> Result<OutletId, AppError> {
+    const LOCK: &str = "
+        SELECT idoutlet FROM mesin
+        WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
+    let stmt = tx.prepare_cached(LOCK).await?;
+    let row = tx.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet]).await?;
+    row.map(|row| row.get(0)).ok_or(AppError::MachineNotFound)
 }
 
 /// Of which outlet: may be left out by who sees only one.

@@ -245,7 +245,25 @@ export interface paths {
         /** What a machine does now. */
         get: operations["mesin_status"];
         put?: never;
-        post?: never;
+        /** Changes a machine. Purchases keep the name that it had. */
+        post: operations["change_mesin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/mesin/{id}/buka": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Opens a machine that is closed. */
+        post: operations["open_mesin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -269,6 +287,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/mesin/{id}/servis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Says that a machine was serviced: its cycles are counted anew. */
+        post: operations["service_mesin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/mesin/{id}/stiker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a new sticker for a machine; the old one leads nowhere from now on. Who has scanned it may still pay. */
+        post: operations["renew_sticker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/mesin/{id}/stop": {
         parameters: {
             query?: never;
@@ -280,6 +332,23 @@ export interface paths {
         put?: never;
         /** Stops a machine without moving money. */
         post: operations["mesin_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/mesin/{id}/tutup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Closes a machine: it cannot be bought. */
+        post: operations["close_mesin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -349,6 +418,23 @@ export interface paths {
         put?: never;
         /** Closes an outlet: no machine there can be bought, and customers see why. */
         post: operations["close_outlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}/urut": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Puts the machines of an outlet into an order. */
+        post: operations["order_mesin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -630,6 +716,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/saya": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who calls, with rights as data. */
+        get: operations["saya"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/shift": {
         parameters: {
             query?: never;
@@ -713,6 +816,23 @@ export interface paths {
         put?: never;
         /** Creates a ticket for a socket. */
         post: operations["soket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/stiker": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The present stickers of machines, in the order of their ids in the request. */
+        get: operations["list_stiker"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2040,6 +2160,29 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Saya: {
+            data: {
+                /** @description What this caller may do, such as `mesin.tutup`: a page draws no button for anything else. */
+                hak: string[];
+                /** Format: int64 */
+                id: number;
+                /**
+                 * Format: int64
+                 * @description Whose outlets an owner has, else null.
+                 */
+                idowner: number | null;
+                nama: string;
+                outlet: components["schemas"]["OutletSaya"][];
+                role: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Shift: {
             /** @description A shift as every role at its till may see it: without the amount that should be in the drawer. */
             data: {
@@ -2135,6 +2278,24 @@ export interface components {
                 /** @description The receipt number. */
                 id: string;
                 message: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Stiker: {
+            /** @description What is printed on a sticker. */
+            data: {
+                /** Format: int64 */
+                id: number;
+                kode: string;
+                nama: string;
+                /** @description The text inside its QR. */
+                qr: string;
             };
             message: string;
             /**
@@ -2370,6 +2531,25 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_StikerPng: {
+            data: {
+                /** Format: int64 */
+                id: number;
+                kode: string;
+                nama: string;
+                /** @description The QR as a PNG in base64, without a `data:` prefix. */
+                png: string;
+                /** @description The text inside its QR. */
+                qr: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_WhatsAppMessage: {
             data: {
                 /** Format: date-time */
@@ -2419,6 +2599,9 @@ export interface components {
         CashMoved: {
             /** Format: int64 */
             id: number;
+        };
+        CloseMesin: {
+            alasan: components["schemas"]["Reason"];
         };
         CloseOutlet: {
             alasan: components["schemas"]["Reason"];
@@ -2934,13 +3117,25 @@ export interface components {
             telp: components["schemas"]["Telp"];
         };
         ManyMesin: {
+            /**
+             * Format: int64
+             * @description The least digits of a number: 2 makes `01` of 1.
+             */
+            angka?: number | null;
             /** @description What each name begins with; the number follows. */
             awalan: components["schemas"]["NamePrefix"];
             /** @description `sim` when left out. */
             driver?: components["schemas"]["Driver"];
             idoutlet: components["schemas"]["Id"];
+            jenis?: null | components["schemas"]["JenisMesin"];
             /** Format: int32 */
             jumlah: number;
+            /**
+             * Format: int64
+             * @description The first number; 1 when left out.
+             */
+            mulai?: number | null;
+            ukuran?: null | components["schemas"]["SizeText"];
         };
         ManyMesinMade: {
             mesin: components["schemas"]["MesinMade"][];
@@ -2987,6 +3182,19 @@ export interface components {
             /** @description Names of the machine and the service at the time of the purchase. */
             mesin: string;
             outlet: string;
+        };
+        /** @description Fields to change. Omitted ones keep their values. */
+        MesinChange: {
+            /** @description False retires it: its sticker and its device's keys end. */
+            aktif?: boolean | null;
+            jenis?: null | components["schemas"]["JenisMesin"];
+            nama?: null | components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Cycles between two services; null: not counted.
+             */
+            servis_tiap?: number | null;
+            ukuran?: null | components["schemas"]["SizeText"];
         };
         /** @description A machine and what is printed on its sticker. */
         MesinMade: {
@@ -3099,7 +3307,9 @@ export interface components {
             /** @description `sim` when left out. */
             driver?: components["schemas"]["Driver"];
             idoutlet: components["schemas"]["Id"];
+            jenis?: null | components["schemas"]["JenisMesin"];
             nama: components["schemas"]["ShortText"];
+            ukuran?: null | components["schemas"]["SizeText"];
         };
         NewOutlet: {
             alamat?: null | components["schemas"]["OptionalText"];
@@ -3152,6 +3362,9 @@ export interface components {
              * @description Rupiah added.
              */
             quota: number;
+        };
+        NewSticker: {
+            alasan: components["schemas"]["Reason"];
         };
         Next: {
             idpetugas: components["schemas"]["Id"];
@@ -3274,6 +3487,14 @@ export interface components {
             nama: string;
             tutup: null | components["schemas"]["Tutup"];
             /** @description IANA. */
+            zona: string;
+        };
+        /** @description An outlet in sight. */
+        OutletSaya: {
+            /** Format: int64 */
+            idoutlet: number;
+            kota: string;
+            nama: string;
             zona: string;
         };
         OutletSummary: {
@@ -3508,7 +3729,24 @@ export interface components {
             password: string;
             telp: components["schemas"]["Telp"];
         };
+        Saya: {
+            /** @description What this caller may do, such as `mesin.tutup`: a page draws no button for anything else. */
+            hak: string[];
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description Whose outlets an owner has, else null.
+             */
+            idowner: number | null;
+            nama: string;
+            outlet: components["schemas"]["OutletSaya"][];
+            role: string;
+        };
         SearchText: string;
+        Servis: {
+            catatan?: null | components["schemas"]["Reason"];
+        };
         /** @description A shift as every role at its till may see it: without the amount that should be in the drawer. */
         Shift: {
             /** @description RFC 3339. */
@@ -3646,6 +3884,26 @@ export interface components {
         };
         /** @enum {string} */
         StatusMesin: "idle" | "busy" | "offline";
+        /** @description What is printed on a sticker. */
+        Stiker: {
+            /** Format: int64 */
+            id: number;
+            kode: string;
+            nama: string;
+            /** @description The text inside its QR. */
+            qr: string;
+        };
+        /** @description A sticker with its picture. */
+        StikerPng: {
+            /** Format: int64 */
+            id: number;
+            kode: string;
+            nama: string;
+            /** @description The QR as a PNG in base64, without a `data:` prefix. */
+            png: string;
+            /** @description The text inside its QR. */
+            qr: string;
+        };
         StopRequest: {
             alasan: components["schemas"]["Reason"];
         };
@@ -3822,6 +4080,10 @@ export interface components {
             password_baru: string;
             /** Format: password */
             password_lama: string;
+        };
+        Urut: {
+            /** @description Each active machine of the outlet, once. */
+            mesin: components["schemas"]["Id"][];
         };
         UseRow: {
             /** @description RFC 3339. */
@@ -4748,7 +5010,10 @@ export interface operations {
     mesin: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4830,7 +5095,10 @@ export interface operations {
     mesin_bulk: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -4964,6 +5232,153 @@ export interface operations {
             };
         };
     };
+    change_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MesinChange"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `mesin sedang digunakan`: it cannot be retired now */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    open_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     mesin_perangkat: {
         parameters: {
             query?: never;
@@ -5018,6 +5433,156 @@ export interface operations {
             };
             /** @description `mqtt.public_host` is not set */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    service_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Servis"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    renew_sticker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSticker"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Stiker"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5129,6 +5694,81 @@ export interface operations {
             };
             /** @description No answer from the device in 8 s; the stop is tried until the run ends */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    close_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CloseMesin"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5454,6 +6094,90 @@ export interface operations {
                 };
             };
             /** @description `waktu buka sudah lewat` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    order_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Urut"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `urutan harus memuat semua mesin` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -6869,6 +7593,51 @@ export interface operations {
             };
         };
     };
+    saya: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Saya"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     shift_now: {
         parameters: {
             query?: never;
@@ -7316,6 +8085,79 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list_stiker: {
+        parameters: {
+            query: {
+                /** @description One to ten ids, with commas between them. */
+                id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_StikerPng"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description One of them is unknown */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::MachineId;
+use nyala_core::domain::right::Right;
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::device::mqtt::keys::{self, By, DeviceEndpoint, DeviceLogin, RequestedKey};
 use nyala_store::config::ServerSettings;
@@ -9,7 +10,7 @@ use nyala_store::db::Store;
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::people::key::{Minimal, least};
 
 /// Creates a key for a machine's device. An existing key stays valid until the new one is used for the first time.
 #[utoipa::path(
@@ -22,7 +23,7 @@ use crate::ops::people::key::{Minimal, SUPERVISOR};
     )
 )]
 pub async fn mesin_perangkat(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::MesinPerangkat) }>,
     store: web::Data<Store>,
     settings: web::Data<ServerSettings>,
     mqtt: web::Data<Mqtt>,

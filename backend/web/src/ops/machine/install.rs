@@ -8,6 +8,8 @@ use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_code::MachineCode;
+use nyala_core::domain::machine_kind::MachineKind;
+use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::qr;
@@ -17,13 +19,15 @@ use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::secrets::{Keyring, Secrets};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
-use crate::http::answer::{self, Answer, Empty};
+use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::http::schema::ShortText;
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::http::schema::{ShortText, SizeText};
+use crate::ops::idempotency::OptionalKey;
+use crate::ops::people::key::{Minimal, least};
 use crate::ops::scope::{self, Outlet};
 
 /// How often new codes are drawn for machines whose code was taken. Of 32^7 codes, a second draw is already rare.
@@ -41,7 +45,7 @@ pub fn allowed(driver: DriverKind, config: &ServerSettings) -> Result<(), AppErr
     Ok(())
 }
 
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, Serialize, ToSchema)]
 pub struct NewMesin {
     idoutlet: OutletId,
     #[schema(value_type = ShortText)]
@@ -49,6 +53,20 @@ pub struct NewMesin {
     /// `sim` when left out.
     #[serde(default)]
     driver: DriverKind,
+    /// When left out: `kering` for a name with 'ering', else `cuci`.
+    jenis: Option<MachineKind>,
+    #[schema(value_type = Option<SizeText>)]
+    ukuran: Option<String>,
+}
+
+/// Machines to be added.
+pub struct NewMachines<'a> {
+    /// One for each machine.
+    pub names: &'a [String],
+    pub driver: DriverKind,
+    /// `None`: each by its name.
+    pub kind: Option<MachineKind>,
+    pub size: Option<String>,
 }
 
 /// A machine and what is printed on its sticker.
@@ -64,7 +82,8 @@ pub struct MesinMade {
 
 /// Adds a machine to an outlet; `qr` is its sticker's text, `kode` is printed under it.
 #[utoipa::path(
-    post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = [])), request_body = NewMesin,
+    post, path = "/ops/v1/mesin", tag = "operator", security(("operator" = []), ("session" = [])), request_body = NewMesin,
+    params(OptionalKey),
     responses(
         (status = 200, body = Answer<MesinMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
@@ -72,37 +91,46 @@ pub struct MesinMade {
     )
 )]
 pub async fn mesin(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::MesinBuat) }>,
     store: web::Data<Store>,
     keyring: web::Data<Keyring>,
     settings: web::Data<ServerSettings>,
+    key: OptionalKey,
     body: Json<NewMesin>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
+    let size = size(body.ukuran.as_deref())?;
     allowed(body.driver, &settings)?;
     let now = store.now();
     let mut client = store.get().await?;
-    let tx = client.transaction().await?;
-    let outlet = scope::outlet(&tx, &operator, body.idoutlet).await?;
-    let made = install(&tx, &keyring.get(), outlet, std::slice::from_ref(&name), body.driver, now).await?;
-    let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
-    let content = json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver });
-    audit::write_at(
-        &tx,
-        Some(outlet.idoutlet),
-        &AuditEntry { principal: &operator.principal(), action: "mesin.buat", object: format!("mesin:{}", mesin.id), content },
-        now,
-    )
-    .await?;
-    tx.commit().await?;
-    Ok(answer::ok(mesin))
+    let call = key.call(&operator, "mesin", &*body, now)?;
+    call.once(&mut client, async |tx| {
+        let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
+        let names = std::slice::from_ref(&name);
+        let new = NewMachines { names, driver: body.driver, kind: body.jenis, size: size.clone() };
+        let made = install(tx, &keyring.get(), outlet, &new, now).await?;
+        let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
+        let content =
+            json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver, "jenis": body.jenis, "ukuran": size });
+        let object = format!("mesin:{}", mesin.id);
+        let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat", object, content };
+        audit::write_at(tx, Some(outlet.idoutlet), &entry, now).await?;
+        Ok(mesin)
+    })
+    .await
 }
 
-/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now, $7 versions of stickers. A device is offline until its first message.
+/// A machine's size, or the size that a service is made for.
+pub fn size(text: Option<&str>) -> Result<Option<String>, AppError> {
+    Ok(text.map(|text| text::parse("ukuran", text, text::MAX_SIZE_CHARS)).transpose()?)
+}
+
+/// $1 outlet, $2 owner, $3 names, $4 codes, $5 driver, $6 now, $7 versions of stickers, $8 kinds, $9 size. A device is offline until its first message.
 const INSTALL: &str = "
-    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, qr_versi, online, created_at)
-    SELECT $1, $2, nama, $5::TEXT, kode, versi, $5 = 'sim', $6 FROM unnest($3::TEXT[], $4::TEXT[], $7::INT[]) AS made (nama, kode, versi)
+    INSERT INTO mesin (idoutlet, idowner, nama, driver, kode, qr_versi, online, created_at, jenis, ukuran)
+    SELECT $1, $2, nama, $5::TEXT, kode, versi, $5 = 'sim', $6, jenis, $9::TEXT
+    FROM unnest($3::TEXT[], $4::TEXT[], $7::INT[], $8::TEXT[]) AS made (nama, kode, versi, jenis)
     ON CONFLICT (kode) DO NOTHING RETURNING idmesin, kode, qr_versi";
 
 /// Adds one machine per name, in their order, each with a separate code.
@@ -110,10 +138,10 @@ pub async fn install(
     tx: &Transaction<'_>,
     secrets: &Secrets,
     outlet: Outlet,
-    names: &[String],
-    driver: DriverKind,
+    new: &NewMachines<'_>,
     now: Timestamp,
 ) -> Result<Vec<MesinMade>, AppError> {
+    let names = new.names;
     let mut made: Vec<Option<MesinMade>> = vec![None; names.len()];
     for _ in 0..MAX_DRAWS {
         let missing: Vec<usize> = (0..names.len()).filter(|i| made[*i].is_none()).collect();
@@ -133,7 +161,11 @@ pub async fn install(
         }
         let versions: Vec<i32> = codes.iter().map(|_| qr::machine::new_version()).collect();
         let stmt = tx.prepare_cached(INSTALL).await?;
-        for row in tx.query(&stmt, &[&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver.as_str(), &now, &versions]).await? {
+        let kinds: Vec<MachineKind> = of.iter().map(|name| new.kind.unwrap_or_else(|| MachineKind::of_name(name))).collect();
+        let (driver, size) = (new.driver.as_str(), &new.size);
+        let params: [&(dyn ToSql + Sync); 9] =
+            [&outlet.idoutlet, &outlet.idowner, &of, &codes, &driver, &now, &versions, &kinds, size];
+        for row in tx.query(&stmt, &params).await? {
             let (id, kode, versions): (MachineId, String, i32) = (row.get(0), row.get(1), row.get(2));
             if let Some(slot) = drawn.get(&kode).and_then(|i| made.get_mut(*i)) {
                 *slot = Some(MesinMade { id, qr: qr::machine::make(secrets, id, versions), kode });

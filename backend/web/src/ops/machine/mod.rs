@@ -1,7 +1,10 @@
 //! Machines: installing them, their devices, their status, and stopping them.
 
 pub mod bulk;
+pub mod change;
+pub mod closing;
 pub mod device_key;
 pub mod install;
 pub mod status;
+pub mod sticker;
 pub mod stop;

@@ -1,9 +1,10 @@
-//! `POST /ops/v1/mesin/{id}/stop`: stops a running machine and moves no money (supervisor and above).
+//! `POST /ops/v1/mesin/{id}/stop`: stops a running machine and moves no money (every role).
 
 use std::time::Duration;
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::{MachineId, PurchaseId};
+use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::machine::{Input, Outcome};
 use nyala_core::purchase::times::{ANSWER_WAIT_MS, LOOK_EVERY_MS};
@@ -18,7 +19,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::people::key::{Minimal, least};
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct StopRequest {
@@ -48,7 +49,7 @@ SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEF
 
 /// Stops a machine without moving money.
 #[utoipa::path(
-    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = [])), request_body = StopRequest, params(("id" = inline(MachineId), Path)),
+    post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = []), ("session" = [])), request_body = StopRequest, params(("id" = inline(MachineId), Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
         (status = 409, body = Empty, description = "It does not run"),
@@ -56,7 +57,7 @@ SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEF
     )
 )]
 pub async fn mesin_stop(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::MesinStop) }>,
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     id: web::Path<String>,

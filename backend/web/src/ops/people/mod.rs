@@ -3,5 +3,6 @@
 pub mod customer_search;
 pub mod customers_bulk;
 pub mod key;
+pub mod me;
 pub mod payee;
 pub mod staff;

@@ -5,6 +5,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::pin::Pin;
+use nyala_core::domain::right::Right;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
@@ -25,7 +26,7 @@ use crate::http::client_ip;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::people::key::{Minimal, least};
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -95,7 +96,11 @@ pub fn together() -> [OneOf; 1] {
         (status = 403, body = Empty),
     )
 )]
-pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
+pub async fn list(
+    by: Minimal<{ least(Right::PetugasKelola) }>,
+    store: web::Data<Store>,
+    page: web::Query<Page>,
+) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
         SELECT k.id, k.nama, k.role, k.idoutlet, k.idowner, p.pin_awal_sampai IS NOT NULL, p.dikunci_at IS NOT NULL, k.revoked_at
         FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
@@ -132,7 +137,7 @@ fn below(role: Role) -> Vec<&'static str> {
     )
 )]
 pub async fn hire(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PetugasKelola) }>,
     req: HttpRequest,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -205,7 +210,7 @@ async fn find(client: &impl GenericClient, operator: &Operator, id: StaffId) -> 
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn dismiss(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PetugasKelola) }>,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -231,7 +236,7 @@ pub async fn dismiss(
     responses((status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn reset_pin(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PetugasKelola) }>,
     req: HttpRequest,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
@@ -264,7 +269,7 @@ pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, 
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn open_lock(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PetugasKelola) }>,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {

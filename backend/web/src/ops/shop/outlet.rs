@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::id::{OutletId, OwnerId};
+use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
@@ -22,7 +23,7 @@ use crate::http::json::{Json, even_null};
 use crate::http::schema::{DayStart, EndOfHours, OptionalText, ShortText, TimeOfDay, ZoneName};
 use crate::ops::days;
 use crate::ops::idempotency::OptionalKey;
-use crate::ops::people::key::{Caller, Minimal, OWNER};
+use crate::ops::people::key::{Caller, Minimal, least};
 use crate::ops::scope;
 
 /// An outlet in sight.
@@ -207,7 +208,7 @@ fn minute(text: &str) -> Option<i16> {
     )
 )]
 pub async fn add(
-    by: Minimal<OWNER>,
+    by: Minimal<{ least(Right::OutletBuat) }>,
     store: web::Data<Store>,
     key: OptionalKey,
     body: Json<NewOutlet>,
@@ -331,7 +332,7 @@ pub struct OutletChange {
     )
 )]
 pub async fn change(
-    by: Minimal<OWNER>,
+    by: Minimal<{ least(Right::OutletUbah) }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<OutletChange>,

@@ -3,6 +3,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::OutletId;
+use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_ledger::on_sale::Closing;
@@ -16,7 +17,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::people::key::{Minimal, least};
 use crate::ops::scope;
 
 /// Why and since when an outlet is closed.
@@ -54,7 +55,7 @@ pub struct CloseOutlet {
     )
 )]
 pub async fn close(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::OutletTutup) }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<CloseOutlet>,
@@ -91,7 +92,11 @@ pub async fn close(
     params(("id" = inline(OutletId), Path)),
     responses((status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
-pub async fn open(by: Minimal<SUPERVISOR>, store: web::Data<Store>, id: web::Path<String>) -> Result<HttpResponse, AppError> {
+pub async fn open(
+    by: Minimal<{ least(Right::OutletBuka) }>,
+    store: web::Data<Store>,
+    id: web::Path<String>,
+) -> Result<HttpResponse, AppError> {
     const OPEN: &str = "
         UPDATE outlet SET ditutup_sejak = NULL, ditutup_alasan = NULL, ditutup_sampai = NULL, ditutup_oleh = NULL
         WHERE idoutlet = $1 AND ditutup_sejak IS NOT NULL";

@@ -4,6 +4,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::id::{OutletId, PackageId};
+use nyala_core::domain::right::Right;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
@@ -22,7 +23,7 @@ use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::ShortText;
 use crate::ops::days;
-use crate::ops::people::key::{Caller, Minimal, SUPERVISOR};
+use crate::ops::people::key::{Caller, Minimal, least};
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -98,7 +99,11 @@ pub struct PaketMade {
         (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn add(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<NewPaket>) -> Result<HttpResponse, AppError> {
+pub async fn add(
+    by: Minimal<{ least(Right::PaketBuat) }>,
+    store: web::Data<Store>,
+    body: Json<NewPaket>,
+) -> Result<HttpResponse, AppError> {
     const ADD: &str = "INSERT INTO paket (idoutlet, nama, harga, quota, created_at, berlaku_hari) VALUES ($1, $2, $3, $4, $5, $6) RETURNING idpaket";
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
@@ -144,7 +149,7 @@ pub struct PaketChange {
     )
 )]
 pub async fn change(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PaketUbah) }>,
     id: web::Path<String>,
     store: web::Data<Store>,
     body: Json<PaketChange>,

@@ -5,6 +5,7 @@ use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::{OutletId, ServiceId};
 use nyala_core::domain::machine_kind::MachineKind;
+use nyala_core::domain::right::Right;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
@@ -28,7 +29,8 @@ use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
 use crate::ops::idempotency::OptionalKey;
-use crate::ops::people::key::{Caller, Minimal, SUPERVISOR};
+use crate::ops::machine::install::size;
+use crate::ops::people::key::{Caller, Minimal, least};
 use crate::ops::scope::{self, AtOutlet};
 
 /// The longest service, in seconds (docs/contract.md §4).
@@ -165,7 +167,7 @@ pub struct Offer {
     )
 )]
 pub async fn add(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::LayananBuat) }>,
     store: web::Data<Store>,
     key: OptionalKey,
     body: Json<NewLayanan>,
@@ -276,7 +278,7 @@ const STORED: &str = concat!(
     )
 )]
 pub async fn change(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::LayananUbah) }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<LayananChange>,
@@ -348,11 +350,6 @@ async fn update(tx: &Transaction<'_>, id: ServiceId, new: &Offer, is_active: boo
 fn duration(seconds: i64) -> Result<i32, AppError> {
     let valid = i32::try_from(seconds).ok().filter(|_| (1..=MAX_DURATION_S).contains(&seconds));
     valid.ok_or_else(|| AppError::bad_input(format!("durasi harus 1 sampai {MAX_DURATION_S} detik")))
-}
-
-/// A machine's size, or the size that a service is made for.
-pub fn size(text: Option<&str>) -> Result<Option<String>, AppError> {
-    Ok(text.map(|text| text::parse("ukuran", text, text::MAX_SIZE_CHARS)).transpose()?)
 }
 
 /// As the audit log has them.

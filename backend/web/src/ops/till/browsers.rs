@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::{OutletId, StaffId, TillId};
+use nyala_core::domain::right::Right;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
@@ -21,7 +22,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
-use crate::ops::people::key::{Minimal, SUPERVISOR};
+use crate::ops::people::key::{Minimal, least};
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -82,7 +83,11 @@ pub fn together() -> [OneOf; 1] {
         (status = 403, body = Empty),
     )
 )]
-pub async fn list(by: Minimal<SUPERVISOR>, store: web::Data<Store>, page: web::Query<Page>) -> Result<HttpResponse, AppError> {
+pub async fn list(
+    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    store: web::Data<Store>,
+    page: web::Query<Page>,
+) -> Result<HttpResponse, AppError> {
     let list = format!(
         "SELECT p.id, p.nama, p.idoutlet, p.id_kunci, p.dipasang_at, p.dicabut_at {SIGHT} AND p.id < $4 ORDER BY p.id DESC LIMIT $5"
     );
@@ -115,7 +120,11 @@ const SIGHT: &str = "
         (status = 403, body = Empty), (status = 404, body = Empty),
     )
 )]
-pub async fn invite(by: Minimal<SUPERVISOR>, store: web::Data<Store>, body: Json<Perangkat>) -> Result<HttpResponse, AppError> {
+pub async fn invite(
+    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    store: web::Data<Store>,
+    body: Json<Perangkat>,
+) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
     let now = store.now();
@@ -168,7 +177,7 @@ async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Staf
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn end(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PerangkatKelola) }>,
     id: web::Path<TillId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -206,7 +215,7 @@ async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: TillId) -> Resu
     )
 )]
 pub async fn invite_again(
-    by: Minimal<SUPERVISOR>,
+    by: Minimal<{ least(Right::PerangkatKelola) }>,
     id: web::Path<TillId>,
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {
