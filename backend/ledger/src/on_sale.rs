@@ -34,12 +34,16 @@ macro_rules! __is_on_sale {
 }
 pub use __is_on_sale as is_on_sale;
 
-/// Condition, as a literal: at `$now`, the outlet `o` sells.
+/// Condition, as a literal: at `$now`, the outlet `o` sells. Never NULL, not even for an outlet that is closed without an end.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __is_open {
     ($now:literal) => {
-        concat!("(o.dibuka_at IS NOT NULL AND (o.ditutup_sejak IS NULL OR o.ditutup_sampai <= ", $now, "::TIMESTAMPTZ))")
+        concat!(
+            "(o.dibuka_at IS NOT NULL AND (o.ditutup_sejak IS NULL OR COALESCE(o.ditutup_sampai <= ",
+            $now,
+            "::TIMESTAMPTZ, FALSE)))"
+        )
     };
 }
 pub use __is_open as is_open;

@@ -55,6 +55,12 @@ async fn a_closed_outlet_sells_nothing_says_why_and_opens_by_itself() {
     let again = app.now();
     app.ops(&key, &format!("outlet/{id}/tutup"), &json!({"alasan": "libur"})).await.ok();
     assert_eq!(app.ops_see(&key, "outlet").await.ok()[0]["tutup"]["sejak"], again.rfc3339());
+    let closed = scanned().await;
+    assert_eq!(
+        (&closed["status"], &closed["outlet"]["tutup"]),
+        (&json!("offline"), &json!({"alasan": "libur", "sampai": null})),
+        "nobody knows until when"
+    );
     app.ops(&key, &format!("outlet/{id}/buka"), &json!({})).await.ok();
     app.ops(&key, &format!("outlet/{id}/buka"), &json!({})).await.ok();
     assert_eq!(app.ops_see(&key, "outlet").await.ok()[0]["tutup"], Value::Null);
