@@ -2,6 +2,7 @@
 
 pub mod actor;
 pub mod alarm;
+pub mod conditions;
 pub mod crash_point;
 pub mod device;
 pub mod error;

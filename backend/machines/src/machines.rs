@@ -22,7 +22,7 @@ use nyala_core::purchase::step::Purchase;
 use nyala_ledger::facts;
 use nyala_store::db::Store;
 use nyala_store::db::pool::Db;
-use tokio::sync::oneshot;
+use tokio::sync::{broadcast, oneshot};
 
 use super::actor::{ActorMessage, MachineActor};
 use super::device::Drivers;
@@ -56,6 +56,8 @@ pub struct MachineParts {
     pub ownership: Ownership,
     /// Change notifications for other servers.
     pub notifier: Notifier,
+    /// Outlets at whose machines something was committed here. A listener that falls behind misses some.
+    pub changes: broadcast::Sender<OutletId>,
     /// Separate connection for `recovery`: it stays usable while all others wait behind a lock.
     pub recovery: Db,
     pub drivers: Drivers,
@@ -114,8 +116,10 @@ impl Machines {
         self.0.actors.contains_key(&idmesin)
     }
 
-    /// Notifies other servers that something about the machine's purchase was committed.
+    /// Notifies this server's boards and other servers that something about the machine's purchase was committed.
     pub fn changed(&self, location: &Location) {
+        // Having no listener is not an error.
+        let _ = self.0.parts.changes.send(location.idoutlet);
         self.0.parts.notifier.notify(Notification::Machine { id: location.idmesin, outlet: location.idoutlet });
     }
 

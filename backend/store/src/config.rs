@@ -12,6 +12,7 @@ use nyala_core::domain::address::Block;
 use nyala_core::domain::origin::Origin;
 use nyala_core::domain::secret::Secret;
 
+mod attention;
 mod backup;
 mod check;
 mod cluster;
@@ -22,6 +23,7 @@ mod ranges;
 mod removed;
 mod share;
 
+pub use attention::AttentionSettings;
 pub use backup::BackupSettings;
 pub use cluster::ClusterSettings;
 pub use push::PushSettings;
@@ -43,7 +45,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 20] = [
+pub const VITAL_TASKS: [&str; 22] = [
     "alarm",
     "hub",
     "turn",
@@ -64,6 +66,8 @@ pub const VITAL_TASKS: [&str; 20] = [
     "presence",
     "troubles",
     "revocations",
+    "conditions",
+    "boards",
 ];
 
 /// Settings of one server of a cluster, and of its change notifications.
@@ -101,6 +105,7 @@ pub struct ServerSettings {
     pub auth: AuthSettings,
     pub whatsapp: WhatsAppSettings,
     pub push: PushSettings,
+    pub attention: AttentionSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
     pub mqtt: MqttSettings,

@@ -1,6 +1,7 @@
 //! HTTP API, sockets and pushes.
 
 pub mod api;
+pub mod board;
 pub mod dev;
 pub mod health;
 pub mod http;

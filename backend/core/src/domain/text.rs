@@ -102,6 +102,21 @@ pub fn folded(text: &str) -> String {
     text.nfd().flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 
+/// A key that sorts names as people do: the numbers in them by their size, so that 'Cuci 9' comes before 'Cuci 10'.
+pub fn natural_key(name: &str) -> Vec<(String, u64)> {
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
+        let (words, after) = rest.split_at(digits);
+        let end = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
+        let (number, next) = after.split_at(end);
+        parts.push((folded(words), number.parse().unwrap_or(u64::MAX)));
+        rest = next;
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_readable_word, parse};

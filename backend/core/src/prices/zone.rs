@@ -49,6 +49,13 @@ impl Zone {
             .collect()
     }
 
+    /// When the business day began that is going on at `now`; each one begins at `start`.
+    pub fn day_began(&self, start: ClockTime, now: Timestamp) -> Timestamp {
+        let (today, minute) = self.wall_clock(now);
+        let day = if minute < start.minute() { today.yesterday().unwrap_or(today) } else { today };
+        self.instants(day, start).into_iter().filter(|at| *at <= now).max().unwrap_or(now)
+    }
+
     /// When the clock is next put forward or back.
     pub(super) fn next_shift(&self, after: Timestamp) -> Option<Timestamp> {
         self.0.following(instant(after)).next().map(|shift| Timestamp::from_ms(shift.timestamp().as_millisecond()))
@@ -68,5 +75,23 @@ impl Default for Zone {
 impl fmt::Debug for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_business_day_goes_on_past_midnight() {
+        let at = |text| Timestamp::parse_rfc3339(text).unwrap();
+        let four = ClockTime::parse("04:00").unwrap();
+        for (zone, now, began) in [
+            ("Asia/Jakarta", "2026-11-23T03:59:59+07:00", "2026-11-22T04:00:00+07:00"),
+            ("Asia/Jakarta", "2026-11-23T04:00:00+07:00", "2026-11-23T04:00:00+07:00"),
+            ("Asia/Jayapura", "2026-11-23T03:59:59+07:00", "2026-11-23T04:00:00+09:00"),
+        ] {
+            assert_eq!(Zone::parse(zone).unwrap().day_began(four, at(now)), at(began), "{zone} {now}");
+        }
     }
 }

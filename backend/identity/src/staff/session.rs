@@ -88,6 +88,22 @@ pub async fn good(
     Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
+/// The operator of a session that is known by its id, while it is valid.
+///
+/// # Errors
+/// `SessionOver`.
+pub async fn by_id(client: &impl GenericClient, at: AtTill, now: Timestamp) -> Result<Operator, StaffError> {
+    let find = format!(
+        "SELECT k.id, k.role, k.idowner, k.idoutlet
+         FROM sesi_petugas s JOIN kunci_operator k ON k.id = s.id_kunci JOIN perangkat p ON p.id = s.id_perangkat
+         WHERE s.id = $3 AND {IS_GOOD}"
+    );
+    let stmt = client.prepare_cached(&find).await?;
+    let row = client.query_opt(&stmt, &[&now, &now.plus_ms(-IDLE_MS), &at.session]).await?.ok_or(StaffError::SessionOver)?;
+    let scope = Scope { owner: row.get(2), outlet: row.get::<_, Option<OutletId>>(3).or(at.idoutlet) };
+    Ok(Operator { id: row.get(0), role: role(row.get(1))?, scope, at: Some(at) })
+}
+
 impl Staff {
     /// Begins a session of a person whose PIN was right, and renews the cookie.
     ///

@@ -21,6 +21,7 @@ use nyala_cluster::metrics::ClusterMetrics;
 use nyala_cluster::node::keys_of_servers;
 use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
+use nyala_core::domain::id::OutletId;
 use nyala_core::rate_limit::purchases::PurchaseRate;
 use nyala_identity::auth::Auth;
 use nyala_identity::qr::customer::Pictures;
@@ -42,11 +43,13 @@ use nyala_web::health::reasons::Reasons;
 use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
+use nyala_web::live::boards::Boards;
 use nyala_web::live::hub::Hubs;
 use nyala_web::live::sessions::SocketSessions;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
+use tokio::sync::broadcast;
 
 /// One for the whole process.
 pub struct AppState {
@@ -72,6 +75,9 @@ pub struct AppState {
     pub hubs: Hubs,
     pub sessions: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
+    pub boards: Boards,
+    /// Outlets at whose machines something was committed here.
+    pub changes: broadcast::Sender<OutletId>,
     /// The simulated devices (driver `sim`), and those over MQTT.
     pub sim: Arc<Sim>,
     pub mqtt: Arc<Mqtt>,
@@ -83,6 +89,9 @@ pub struct AppState {
     pub built: files::Built,
     pub reasons: Reasons,
 }
+
+/// Changes that wait for the boards; more are found by looking.
+const CHANGES_KEPT: usize = 1_024;
 
 type StartError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -147,11 +156,14 @@ impl AppState {
             config.cluster.nats()?.map_or_else(Notifier::default, |_| Notifier::new(metrics.cluster.notifications.clone()));
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt));
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
+        let (changes, _) = broadcast::channel(CHANGES_KEPT);
+        let boards = Boards::new(store.clone(), config.attention.patience());
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
             ownership,
             notifier: notifier.clone(),
+            changes: changes.clone(),
             recovery,
             drivers,
             listeners: Arc::new(hubs.clone()),
@@ -179,6 +191,8 @@ impl AppState {
             hubs,
             sessions: Arc::default(),
             staff_sockets: Arc::default(),
+            boards,
+            changes,
             sim,
             mqtt,
             in_flight: InFlight::default(),
@@ -195,6 +209,7 @@ impl AppState {
             .app_data(Data::new(self.writes.clone()))
             .app_data(Data::new(self.threads.clone()))
             .app_data(Data::new(self.machines.clone()))
+            .app_data(Data::new(self.boards.clone()))
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
             .app_data(Data::new(self.reasons.clone()))

@@ -24,6 +24,7 @@ use nix::sys::resource::{Resource, getrlimit};
 use nyala_cluster::failover;
 use nyala_cluster::node::{self, Node};
 use nyala_cluster::notifications;
+use nyala_machines::conditions;
 use nyala_machines::{alarm, device, recovery};
 use nyala_store::config::{HttpSettings, ServerSettings};
 use nyala_store::db::{clock, prune};
@@ -108,10 +109,12 @@ pub fn start(
         sessions: state.sessions.clone(),
         staff: state.staff.clone(),
         staff_sockets: state.staff_sockets.clone(),
+        boards: state.boards.clone(),
         metrics: state.metrics.realtime.clone(),
         settings: state.config.realtime.clone(),
     });
     let sockets = socket_io(socket_config(state), Sockets(live));
+    state.boards.send_over(sockets.clone());
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let balances = Balances::new(sockets.clone(), state.sessions.clone(), state.notifier.clone());
@@ -329,6 +332,8 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     });
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
+    vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
+    vital::spawn("boards", state.boards.clone().wake_loop(state.changes.subscribe(), state.notifier.clone()));
     state.machines.set_open(true);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The customer's socket against the whole server, over the wire (docs/contract.md §3).
 
 mod balance;
+mod board;
 mod connect;
 mod ending;
 mod hostile;

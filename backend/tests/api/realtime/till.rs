@@ -15,7 +15,7 @@ async fn ticket(app: &TestApp, who: &AtTill) -> Value {
     json!({ "tiket": tiket })
 }
 
-async fn join(app: &TestApp, who: &AtTill) -> Phone {
+pub async fn join(app: &TestApp, who: &AtTill) -> Phone {
     opened(app, &ticket(app, who).await).await
 }
 
@@ -47,7 +47,7 @@ async fn a_ticket_is_good_once_and_a_session_has_four_sockets() {
         open.push(join(&app, &rina).await);
     }
     assert_eq!(refused(&app, &ticket(&app, &rina).await).await, json!({ "message": "too many sockets" }));
-    assert_eq!(open[0].subscribe(1).await["status"], 400, "machines' countdowns are the customers'");
+    assert_eq!(open[0].subscribe(1).await["status"], 404, "machines' countdowns are the customers'");
 }
 
 #[actix_web::test]

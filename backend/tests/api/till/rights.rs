@@ -67,7 +67,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 51] = [
+const CALLS: [Call; 54] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -173,6 +173,15 @@ const CALLS: [Call; 51] = [
     ),
     call("POST", "mesin/{washer}/perangkat", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/999/stop", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
+    call("GET", "mesin?idoutlet={outlet}", nothing, May::From(Role::Kasir), Foreign::NotFound),
+    call("GET", "perhatian?idoutlet={outlet}", nothing, May::From(Role::Kasir), Foreign::NotFound),
+    call(
+        "POST",
+        "perhatian/tangani",
+        |_| json!({ "jenis": "offline", "idmesin": 1, "sejak": "2026-11-20T00:00:00Z" }),
+        May::From(Role::Kasir),
+        Foreign::NotFound,
+    ),
     call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),

@@ -1,25 +1,31 @@
 //! Socket sessions. A session authenticates with the connect packet, watches machines, and ends with its token. A member of staff at a
-//! till connects with a ticket.
+//! till connects with a ticket, and watches boards.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use actix_socketio::host::wheel::TimerKey;
-use actix_socketio::{CloseReason, Connect, Event, Handler, Refused, Socket};
-use nyala_core::domain::id::MachineId;
+use actix_socketio::{Ack, CloseReason, Connect, Event, Handler, Refused, Socket};
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Session, authenticate};
 use nyala_identity::staff::session;
+use nyala_identity::staff::ticket::TicketOf;
 use nyala_machines::alarm::{self, Wakes};
 use serde::Deserialize;
 
 use super::Live;
+use super::boards::{self, BoardWatch};
 use super::cut_off::is_cut_off;
 use super::sessions::SocketGuard;
 use super::staff_sockets::StaffSocketGuard;
 use super::watcher::{WatchRequest, Watcher, acknowledge};
+use crate::board::read::is_in_sight;
+use crate::http::error::AppError;
 
 /// How often a socket checks whether the server is ready, if it connects while the server starts or is cut off. `connect_timeout` of the
 /// transport ends the wait.
@@ -31,8 +37,16 @@ pub struct Sockets(pub Arc<Live>);
 /// A connected socket, on its thread.
 pub enum Connected {
     Customer(Box<CustomerSocket>),
-    /// A till's socket.
-    Staff(StaffSocketGuard),
+    Staff(StaffSocket),
+}
+
+/// A socket of a page of staff, which may watch boards.
+pub struct StaffSocket {
+    live: Arc<Live>,
+    socket: Socket,
+    of: TicketOf,
+    watching: Rc<RefCell<Vec<BoardWatch>>>,
+    _guard: StaffSocketGuard,
 }
 
 /// One customer's socket.
@@ -93,11 +107,12 @@ impl Handler for Sockets {
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
-        let topic = event.args.read::<(String,)>().ok().and_then(|(text,)| machine_of(&text));
-        let ack = event.ack;
-        let Connected::Customer(session) = session else {
-            return acknowledge(ack, 400, "peristiwa tidak dikenal");
+        let text = event.args.read::<(String,)>().ok().map(|(text,)| text);
+        let session = match session {
+            Connected::Customer(session) => session,
+            Connected::Staff(staff) => return staff.event(&event.name, text.as_deref(), event.ack),
         };
+        let (topic, ack) = (text.as_deref().and_then(machine_of), event.ack);
         match (event.name.as_str(), topic) {
             ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
             ("unsubscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: false, ack }),
@@ -114,7 +129,7 @@ impl Handler for Sockets {
 impl Sockets {
     /// Connects a till's socket. Its session is checked after the slot is taken: a later end of the session closes the slot, an earlier
     /// one is found here.
-    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSocketGuard, Refused> {
+    async fn till(&self, socket: &Socket, ticket: &str) -> Result<StaffSocket, Refused> {
         let live = &self.0;
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
         let guard = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
@@ -123,13 +138,69 @@ impl Sockets {
             session::good(&client, &[of.till.session], live.clock.now()).await
         };
         match good.await {
-            Ok(good) if !good.is_empty() => Ok(guard),
+            Ok(good) if !good.is_empty() => {
+                let (live, socket) = (live.clone(), socket.clone());
+                Ok(StaffSocket { live, socket, of, watching: Rc::default(), _guard: guard })
+            }
             Ok(_) => Err(unauthorized()),
             Err(_) => {
                 socket.close();
                 Err(unauthorized())
             }
         }
+    }
+}
+
+impl StaffSocket {
+    /// Watches the board of an outlet, `papan/<idoutlet>`, or stops watching it.
+    fn event(&self, name: &str, topic: Option<&str>, ack: Option<Ack>) {
+        let idoutlet = topic.and_then(|topic| topic.strip_prefix("papan/")).and_then(OutletId::parse);
+        match (name, idoutlet) {
+            ("subscribe", Some(idoutlet)) => {
+                let watch = watch_board(self.live.clone(), self.socket.clone(), self.of, self.watching.clone(), idoutlet, ack);
+                actix_web::rt::spawn(watch);
+            }
+            ("unsubscribe", Some(idoutlet)) => {
+                self.socket.leave(&boards::topic(idoutlet));
+                self.watching.borrow_mut().retain(|watch| watch.idoutlet != idoutlet);
+                acknowledge(ack, 200, "OK");
+            }
+            ("subscribe" | "unsubscribe", None) => acknowledge(ack, 404, "topik tidak dikenal, misalnya papan/12"),
+            _ => acknowledge(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
+        }
+    }
+}
+
+/// Answers a subscription to a board. Rights are read anew each time: a person may have been moved to another outlet.
+async fn watch_board(
+    live: Arc<Live>,
+    socket: Socket,
+    of: TicketOf,
+    watching: Rc<RefCell<Vec<BoardWatch>>>,
+    idoutlet: OutletId,
+    ack: Option<Ack>,
+) {
+    let sees = async {
+        let client = live.staff.store.get().await?;
+        let operator = session::by_id(&client, of.till, live.clock.now()).await?;
+        Ok::<_, AppError>(is_in_sight(&client, operator.scope, idoutlet).await?)
+    };
+    let sees = match sees.await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(AppError::NotFound("outlet tidak ditemukan")),
+        Err(e) => Err(e),
+    };
+    if let Err(e) = sees {
+        return acknowledge(ack, e.status().as_u16(), &e.to_string());
+    }
+    let others = watching.borrow().iter().filter(|watch| watch.idoutlet != idoutlet).count();
+    if others >= boards::MAX_BOARDS {
+        return acknowledge(ack, 429, boards::TOO_MANY);
+    }
+    if let Some(watch) = live.boards.watch(idoutlet, &socket, ack).await {
+        let mut watching = watching.borrow_mut();
+        watching.retain(|watch| watch.idoutlet != idoutlet);
+        watching.push(watch);
     }
 }
 

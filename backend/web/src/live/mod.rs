@@ -1,6 +1,7 @@
 //! Customers' sockets: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
 pub mod balances;
+pub mod boards;
 pub mod cut_off;
 pub mod handler;
 pub mod hub;
@@ -14,6 +15,7 @@ pub mod watcher;
 use std::sync::Arc;
 use std::time::Duration;
 
+use boards::Boards;
 use hub::Hubs;
 use metrics::RealtimeMetrics;
 use nyala_identity::auth::Auth;
@@ -36,6 +38,7 @@ pub struct Live {
     pub sessions: Arc<SocketSessions>,
     pub staff: Arc<Staff>,
     pub staff_sockets: Arc<StaffSockets>,
+    pub boards: Boards,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,
 }

@@ -1,5 +1,4 @@
-//! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md). Events over them come with the board
-//! page.
+//! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md).
 
 use nyala_core::domain::id::TillSessionId;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! Operators' API (docs/contract.md §4): keys with roles, all changes audited, money moved once per `Idempotency-Key`.
 
 pub mod approval;
+pub mod board;
 pub mod days;
 pub mod idempotency;
 pub mod machine;
@@ -28,6 +29,9 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/layanan", web::get().to(shop::service::list))
         .route("/layanan", web::post().to(shop::service::add))
         .route("/layanan/{id}", web::post().to(shop::service::change))
+        .route("/mesin", web::get().to(board::snapshot::board))
+        .route("/perhatian", web::get().to(board::snapshot::entries))
+        .route("/perhatian/tangani", web::post().to(board::taken::take))
         .route("/mesin", web::post().to(machine::install::mesin))
         .route("/mesin/bulk", web::post().to(machine::bulk::mesin_bulk))
         // Responds to other methods here; otherwise `bulk` would be parsed as a machine's id.

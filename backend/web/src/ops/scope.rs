@@ -35,6 +35,15 @@ pub async fn outlet(client: &impl GenericClient, operator: &Operator, idoutlet: 
     row.map(|r| Outlet { idoutlet, idowner: r.get(0) }).ok_or(AppError::NotFound("outlet tidak ditemukan"))
 }
 
+/// All outlets that the caller sees.
+pub async fn in_sight(client: &impl GenericClient, operator: &Operator) -> Result<Vec<OutletId>, AppError> {
+    const SEES: &str = "
+        SELECT idoutlet FROM outlet WHERE ($1::BIGINT IS NULL OR idowner = $1) AND ($2::BIGINT IS NULL OR idoutlet = $2) ORDER BY idoutlet";
+    let stmt = client.prepare_cached(SEES).await?;
+    let rows = client.query(&stmt, &[&operator.scope.owner, &operator.scope.outlet]).await?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
+}
+
 /// The outlet of a path, or 404.
 pub async fn named_outlet(client: &impl GenericClient, operator: &Operator, id: &str) -> Result<Outlet, AppError> {
     let id = OutletId::parse(id).ok_or(AppError::NotFound("outlet tidak ditemukan"))?;

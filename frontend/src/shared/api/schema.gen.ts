@@ -208,7 +208,8 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** The board of an outlet. */
+        get: operations["papan"];
         put?: never;
         /** Adds a machine to an outlet; `qr` is its sticker's text, `kode` is printed under it. */
         post: operations["mesin"];
@@ -624,6 +625,40 @@ export interface paths {
         put?: never;
         /** Creates a code for a browser that replaces this one, revoked or not: the till continues there with its open shift. */
         post: operations["perangkat_invite_again"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/perhatian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What needs a person, at one outlet or at all in sight. */
+        get: operations["list_perhatian"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/perhatian/tangani": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Takes an entry. Taking one's own again gives the same answer. */
+        post: operations["tangani"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1616,6 +1651,21 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Ditangani: {
+            /** @description Who has taken an entry, since when and until when. */
+            data: {
+                nama: string;
+                sampai: components["schemas"]["Timestamp"];
+                sejak: components["schemas"]["Timestamp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_History: {
             data: {
                 /** @description Null when the page has no rows. */
@@ -1914,6 +1964,30 @@ export interface components {
             data: {
                 /** Format: int64 */
                 idpaket: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Papan: {
+            data: {
+                mesin: components["schemas"]["Tile"][];
+                outlet: components["schemas"]["OutletPapan"];
+                perhatian: components["schemas"]["Perhatian"][];
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds.
+                 */
+                server_time: number;
+                /**
+                 * Format: int64
+                 * @description The number of the answering server's last change of this board.
+                 */
+                versi: number;
             };
             message: string;
             /**
@@ -2531,6 +2605,41 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_Perhatian: {
+            data: {
+                ditangani: null | components["schemas"]["Ditangani"];
+                /** Format: int64 */
+                idmesin: number | null;
+                /** Format: int64 */
+                idoutlet: number;
+                /** Format: int64 */
+                idshift: number | null;
+                /** @description The receipt number of the machine's open purchase. */
+                idtransaksi: string | null;
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+                jenis: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah that are held.
+                 */
+                jumlah: number | null;
+                kembali_at: null | components["schemas"]["Timestamp"];
+                /** @description Of the machine, the till or the outlet. */
+                nama: string;
+                /** @description The outlet's name. */
+                outlet: string;
+                sejak: components["schemas"]["Timestamp"];
+                /** @description `merah`, `kuning`, `abu`. */
+                tingkat: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_StikerPng: {
             data: {
                 /** Format: int64 */
@@ -2841,6 +2950,12 @@ export interface components {
         };
         /** @enum {string} */
         Direction: "masuk" | "keluar" | "setor";
+        /** @description Who has taken an entry, since when and until when. */
+        Ditangani: {
+            nama: string;
+            sampai: components["schemas"]["Timestamp"];
+            sejak: components["schemas"]["Timestamp"];
+        };
         /**
          * @description What drives a machine.
          * @enum {string}
@@ -3196,6 +3311,12 @@ export interface components {
             servis_tiap?: number | null;
             ukuran?: null | components["schemas"]["SizeText"];
         };
+        /** @description Why, since when and by whom a machine is closed. */
+        MesinDitutup: {
+            alasan: string;
+            oleh: string;
+            sejak: components["schemas"]["Timestamp"];
+        };
         /** @description A machine and what is printed on its sticker. */
         MesinMade: {
             /** Format: int64 */
@@ -3469,6 +3590,14 @@ export interface components {
             kota: string;
             nama: string;
         };
+        /** @description The outlet on its board. */
+        OutletPapan: {
+            /** Format: int64 */
+            idoutlet: number;
+            nama: string;
+            tutup: null | components["schemas"]["PapanTutup"];
+            zona: string;
+        };
         /** @description An outlet in sight. */
         OutletRow: {
             alamat: string;
@@ -3562,6 +3691,27 @@ export interface components {
              */
             quota: number;
         };
+        Papan: {
+            mesin: components["schemas"]["Tile"][];
+            outlet: components["schemas"]["OutletPapan"];
+            perhatian: components["schemas"]["Perhatian"][];
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            server_time: number;
+            /**
+             * Format: int64
+             * @description The number of the answering server's last change of this board.
+             */
+            versi: number;
+        };
+        /** @description Why and since when an outlet is closed. */
+        PapanTutup: {
+            alasan: string;
+            sampai: null | components["schemas"]["Timestamp"];
+            sejak: components["schemas"]["Timestamp"];
+        };
         Pasang: {
             /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter. */
             kode: string;
@@ -3618,6 +3768,33 @@ export interface components {
             /** Format: int64 */
             idpetugas?: number | null;
             nama: string;
+        };
+        /** @description Something that needs a person. */
+        Perhatian: {
+            ditangani: null | components["schemas"]["Ditangani"];
+            /** Format: int64 */
+            idmesin: number | null;
+            /** Format: int64 */
+            idoutlet: number;
+            /** Format: int64 */
+            idshift: number | null;
+            /** @description The receipt number of the machine's open purchase. */
+            idtransaksi: string | null;
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+            jenis: string;
+            /**
+             * Format: int64
+             * @description Rupiah that are held.
+             */
+            jumlah: number | null;
+            kembali_at: null | components["schemas"]["Timestamp"];
+            /** @description Of the machine, the till or the outlet. */
+            nama: string;
+            /** @description The outlet's name. */
+            outlet: string;
+            sejak: components["schemas"]["Timestamp"];
+            /** @description `merah`, `kuning`, `abu`. */
+            tingkat: string;
         };
         /** @description A person who may log in here. */
         Person: {
@@ -3907,6 +4084,14 @@ export interface components {
         StopRequest: {
             alasan: components["schemas"]["Reason"];
         };
+        /** @description Which entry, as `perhatian` has it. */
+        Tangani: {
+            idmesin?: null | components["schemas"]["Id"];
+            idoutlet?: null | components["schemas"]["Id"];
+            idshift?: null | components["schemas"]["Id"];
+            jenis: string;
+            sejak: components["schemas"]["Timestamp"];
+        };
         /**
          * @description A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and dashes are skipped.
          * @example 81234567890
@@ -3940,6 +4125,35 @@ export interface components {
         };
         Ticket: {
             tiket: string;
+        };
+        /** @description A machine on the board. */
+        Tile: {
+            /** @description What can succeed now: `tanya`, `tutup`, `buka`, `stop`, `uji`. */
+            aksi: string[];
+            ditutup: null | components["schemas"]["MesinDitutup"];
+            /**
+             * Format: int64
+             * @description Epoch milliseconds of the end while it runs, else null.
+             */
+            ends_at: number | null;
+            /** Format: int64 */
+            id: number;
+            /** @description The receipt number of the purchase that uses it. */
+            idtransaksi: string | null;
+            jenis: components["schemas"]["JenisMesin"];
+            /**
+             * Format: int64
+             * @description Rupiah that are held.
+             */
+            jumlah: number | null;
+            /** @description The first that holds of `belum_pasti`, `menunggu`, `jalan`, `perlu_petugas`, `ditutup`, `offline`, `siap`. */
+            keadaan: string;
+            kembali_at: null | components["schemas"]["Timestamp"];
+            layanan: string | null;
+            nama: string;
+            sejak: null | components["schemas"]["Timestamp"];
+            /** @description Such as `14 kg`. */
+            ukuran: string | null;
         };
         /**
          * @description `HH:MM`
@@ -4981,6 +5195,79 @@ export interface operations {
                 headers: {
                     /** @description Seconds */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    papan: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Papan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi` */
+            422: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {
@@ -7120,6 +7407,154 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list_perhatian: {
+        parameters: {
+            query?: {
+                /** @description The outlet; when left out, all outlets in sight. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_Perhatian"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tangani: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tangani"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Ditangani"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perhatian sudah selesai` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `sudah ditangani orang lain` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,0 +1,295 @@
+//! What needs a person, derived from what is stored. An entry goes with its cause.
+
+use crate::domain::id::{MachineId, ShiftId};
+use crate::domain::timestamp::Timestamp;
+
+use super::Condition;
+
+/// Refusals of a machine within this time are counted.
+pub const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
+/// So many refusals are an entry.
+const REFUSALS: usize = 2;
+/// A run of no purchase that is older is no entry.
+const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
+/// A shift that is open for longer is an entry.
+const SHIFT_MS: i64 = 16 * 60 * 60 * 1000;
+
+/// Kinds of entries; the first is shown first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    NeedsStaff,
+    Unpaid,
+    OutletGone,
+    Unsure,
+    Refused,
+    Offline,
+    Shift,
+    Backup,
+}
+
+/// How urgent an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Level {
+    Red,
+    Yellow,
+    Grey,
+}
+
+impl Kind {
+    pub const ALL: [Self; 8] =
+        [Self::NeedsStaff, Self::Unpaid, Self::OutletGone, Self::Unsure, Self::Refused, Self::Offline, Self::Shift, Self::Backup];
+
+    /// As messages have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::NeedsStaff => "perlu_petugas",
+            Self::Unpaid => "tanpa_bayar",
+            Self::OutletGone => "outlet_putus",
+            Self::Unsure => "belum_pasti",
+            Self::Refused => "ditolak",
+            Self::Offline => "offline",
+            Self::Shift => "shift",
+            Self::Backup => "cadangan",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+
+    pub const fn level(self) -> Level {
+        match self {
+            Self::NeedsStaff | Self::Unpaid | Self::OutletGone => Level::Red,
+            Self::Unsure | Self::Refused => Level::Yellow,
+            Self::Offline | Self::Shift | Self::Backup => Level::Grey,
+        }
+    }
+}
+
+impl Level {
+    /// As messages have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Red => "merah",
+            Self::Yellow => "kuning",
+            Self::Grey => "abu",
+        }
+    }
+}
+
+/// A condition that holds, or that ended a short time ago.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spell {
+    pub condition: Condition,
+    pub from: Timestamp,
+    pub until: Option<Timestamp>,
+}
+
+/// What is stored of one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineHistory {
+    pub idmesin: MachineId,
+    /// Closed by staff now.
+    pub closed: bool,
+    /// The oldest first.
+    pub spells: Vec<Spell>,
+    /// Refusals of the last hour without a start after them, the oldest first.
+    pub refused_at: Vec<Timestamp>,
+}
+
+/// An open shift.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenShift {
+    pub id: ShiftId,
+    pub since: Timestamp,
+}
+
+/// One outlet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutletHistory {
+    /// It sells: it is neither closed nor being prepared.
+    pub sells: bool,
+    pub machines: Vec<MachineHistory>,
+    pub shifts: Vec<OpenShift>,
+    /// When its business day began.
+    pub day_began: Timestamp,
+}
+
+/// How long a device must be away, or back, in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    pub offline_ms: i64,
+    pub back_ms: i64,
+}
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum About {
+    Outlet,
+    Machine(MachineId),
+    Shift(ShiftId),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    pub kind: Kind,
+    pub about: About,
+    pub since: Timestamp,
+}
+
+/// The entries of an outlet at `now`: by kind, then the oldest first.
+pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for machine in &outlet.machines {
+        let about = About::Machine(machine.idmesin);
+        for (kind, since) in machine.entries(now) {
+            entries.push(Entry { kind, about, since });
+        }
+    }
+    if outlet.sells {
+        entries.extend(offline(&outlet.machines, patience, now));
+    }
+    for shift in &outlet.shifts {
+        if shift.since < outlet.day_began || shift.since.ms_until(now) > SHIFT_MS {
+            entries.push(Entry { kind: Kind::Shift, about: About::Shift(shift.id), since: shift.since });
+        }
+    }
+    entries.sort_by_key(|entry| (entry.kind, entry.since, entry.about));
+    entries
+}
+
+impl MachineHistory {
+    fn entries(&self, now: Timestamp) -> impl Iterator<Item = (Kind, Timestamp)> {
+        let holds = |condition: Condition| {
+            self.spells.iter().rev().find(|s| s.condition == condition && s.until.is_none()).map(|s| s.from)
+        };
+        let unpaid = holds(Condition::Unpaid).filter(|from| from.ms_until(now) < UNPAID_WITHIN_MS);
+        let refused = self.refused_at.len().checked_sub(REFUSALS).map(|last| self.refused_at[last]);
+        [
+            holds(Condition::NeedsStaff).map(|from| (Kind::NeedsStaff, from)),
+            unpaid.map(|from| (Kind::Unpaid, from)),
+            holds(Condition::Unsure).map(|from| (Kind::Unsure, from)),
+            refused.map(|at| (Kind::Refused, at)),
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// Since when its device is away, if for long enough. A device that comes back for less than `back_ms` was away all the time.
+    fn away(&self, patience: Patience, now: Timestamp) -> Option<Timestamp> {
+        let mut away: Option<(Timestamp, Option<Timestamp>)> = None;
+        for spell in self.spells.iter().filter(|spell| spell.condition == Condition::Offline) {
+            away = Some(match away {
+                Some((from, Some(until))) if until.ms_until(spell.from) < patience.back_ms => (from, spell.until),
+                _ => (spell.from, spell.until),
+            });
+        }
+        let (from, until) = away?;
+        let long_enough = from.ms_until(until.unwrap_or(now)) >= patience.offline_ms;
+        let is_back = until.is_some_and(|until| until.ms_until(now) >= patience.back_ms);
+        (long_enough && !is_back).then_some(from)
+    }
+}
+
+/// One entry for each machine that is away, or one for the outlet when all of at least two are.
+fn offline(machines: &[MachineHistory], patience: Patience, now: Timestamp) -> Vec<Entry> {
+    let open: Vec<_> = machines.iter().filter(|machine| !machine.closed).collect();
+    let away: Vec<_> = open.iter().filter_map(|machine| Some((machine.idmesin, machine.away(patience, now)?))).collect();
+    match away.iter().map(|(_, since)| *since).max() {
+        Some(since) if away.len() == open.len() && away.len() >= 2 => {
+            vec![Entry { kind: Kind::OutletGone, about: About::Outlet, since }]
+        }
+        _ => away.into_iter().map(|(id, since)| Entry { kind: Kind::Offline, about: About::Machine(id), since }).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Patience = Patience { offline_ms: 120_000, back_ms: 30_000 };
+    const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
+
+    fn ago(s: i64) -> Timestamp {
+        NOW.plus_ms(-s * 1_000)
+    }
+
+    fn spell(condition: Condition, from_s: i64, until_s: Option<i64>) -> Spell {
+        Spell { condition, from: ago(from_s), until: until_s.map(ago) }
+    }
+
+    fn machine(id: i64, spells: Vec<Spell>) -> MachineHistory {
+        MachineHistory { idmesin: MachineId::new(id), closed: false, spells, refused_at: Vec::new() }
+    }
+
+    fn outlet(machines: Vec<MachineHistory>) -> OutletHistory {
+        OutletHistory { sells: true, machines, shifts: Vec::new(), day_began: ago(3_600) }
+    }
+
+    fn seen(outlet: &OutletHistory) -> Vec<(Kind, i64)> {
+        of(outlet, PATIENCE, NOW).iter().map(|entry| (entry.kind, entry.since.ms_until(NOW) / 1_000)).collect()
+    }
+
+    #[test]
+    fn a_device_is_away_from_two_minutes_on_and_back_after_thirty_seconds_of_life() {
+        use Condition::Offline;
+        for (spells, expected) in [
+            (vec![spell(Offline, 119, None)], vec![]),
+            (vec![spell(Offline, 120, None)], vec![(Kind::Offline, 120)]),
+            (vec![spell(Offline, 300, Some(29))], vec![(Kind::Offline, 300)]),
+            (vec![spell(Offline, 300, Some(30))], vec![]),
+            // It comes back for a moment again and again: one entry, from the first time.
+            (
+                vec![spell(Offline, 300, Some(200)), spell(Offline, 180, Some(60)), spell(Offline, 40, None)],
+                vec![(Kind::Offline, 300)],
+            ),
+            (vec![spell(Offline, 300, Some(100)), spell(Offline, 60, None)], vec![]),
+        ] {
+            let told = format!("{spells:?}");
+            assert_eq!(seen(&outlet(vec![machine(1, spells), machine(2, vec![])])), expected, "{told}");
+        }
+    }
+
+    #[test]
+    fn all_of_two_or_more_are_one_entry_of_the_outlet() {
+        let away = |id, s| machine(id, vec![spell(Condition::Offline, s, None)]);
+        assert_eq!(seen(&outlet(vec![away(1, 500), away(2, 130)])), [(Kind::OutletGone, 130)]);
+        assert_eq!(
+            seen(&outlet(vec![away(1, 500), away(2, 60)])),
+            [(Kind::Offline, 500)],
+            "the second is not away for long enough"
+        );
+        assert_eq!(seen(&outlet(vec![away(1, 500)])), [(Kind::Offline, 500)], "one machine is no outlet");
+        let closed = MachineHistory { closed: true, ..machine(3, vec![]) };
+        assert_eq!(seen(&outlet(vec![away(1, 500), away(2, 130), closed])), [(Kind::OutletGone, 130)], "of the open ones");
+        let shut = OutletHistory { sells: false, ..outlet(vec![away(1, 500), away(2, 130)]) };
+        assert_eq!(seen(&shut), [], "a closed outlet waits for nobody");
+    }
+
+    #[test]
+    fn each_cause_has_its_entry_and_the_urgent_ones_come_first() {
+        use Condition::{NeedsStaff, Unpaid, Unsure};
+        let mut refuses = machine(4, vec![]);
+        refuses.refused_at = vec![ago(900), ago(600), ago(300)];
+        let shop = outlet(vec![
+            machine(1, vec![spell(Unsure, 60, None)]),
+            machine(2, vec![spell(NeedsStaff, 700, None), spell(NeedsStaff, 900, Some(800))]),
+            machine(3, vec![spell(Unpaid, 50, None)]),
+            refuses,
+            machine(5, vec![spell(Unpaid, 24 * 3_600, None), spell(NeedsStaff, 100, Some(50))]),
+        ]);
+        let expected = [(Kind::NeedsStaff, 700), (Kind::Unpaid, 50), (Kind::Unsure, 60), (Kind::Refused, 600)];
+        assert_eq!(seen(&shop), expected);
+    }
+
+    #[test]
+    fn a_shift_of_yesterday_or_of_sixteen_hours_is_an_entry() {
+        let mut shop = outlet(vec![]);
+        let shift = |id, s| OpenShift { id: ShiftId::new(id), since: ago(s) };
+        shop.shifts = vec![shift(1, 3_599), shift(2, 3_601)];
+        assert_eq!(seen(&shop), [(Kind::Shift, 3_601)]);
+        shop.day_began = ago(17 * 3_600);
+        shop.shifts = vec![shift(1, 16 * 3_600), shift(2, 16 * 3_600 + 1)];
+        assert_eq!(seen(&shop), [(Kind::Shift, 16 * 3_600 + 1)]);
+    }
+}

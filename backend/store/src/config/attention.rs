@@ -1,0 +1,22 @@
+//! `[attention]`.
+
+use nyala_core::board::attention::Patience;
+use serde::{Deserialize, Serialize};
+
+/// When something needs a person.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct AttentionSettings {
+    /// Seconds for which a device is away before that is an entry.
+    pub offline_s: u32,
+    /// Seconds for which it is back before the entry goes.
+    pub back_s: u32,
+    /// Minutes for which an entry that somebody has taken is theirs.
+    pub taken_min: u32,
+}
+
+impl AttentionSettings {
+    pub fn patience(&self) -> Patience {
+        Patience { offline_ms: i64::from(self.offline_s) * 1_000, back_ms: i64::from(self.back_s) * 1_000 }
+    }
+}

@@ -1,0 +1,92 @@
+//! What needs a person, as pages get it.
+
+use nyala_core::board::attention::{About, Entry};
+use nyala_core::domain::id::{MachineId, OutletId, ShiftId};
+use nyala_core::domain::timestamp::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::tile::Tile;
+
+/// Something that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Perhatian {
+    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`.
+    pub jenis: &'static str,
+    /// `merah`, `kuning`, `abu`.
+    pub tingkat: &'static str,
+    #[schema(value_type = i64)]
+    pub idoutlet: OutletId,
+    /// The outlet's name.
+    pub outlet: String,
+    #[schema(value_type = Option<i64>, required)]
+    pub idmesin: Option<MachineId>,
+    #[schema(value_type = Option<i64>, required)]
+    pub idshift: Option<ShiftId>,
+    /// Of the machine, the till or the outlet.
+    pub nama: String,
+    pub sejak: Timestamp,
+    /// The receipt number of the machine's open purchase.
+    #[schema(required)]
+    pub idtransaksi: Option<String>,
+    /// Rupiah that are held.
+    #[schema(required)]
+    pub jumlah: Option<i64>,
+    #[schema(value_type = Option<Timestamp>, required)]
+    pub kembali_at: Option<Timestamp>,
+    /// Who has taken it; null: nobody.
+    #[schema(required)]
+    pub ditangani: Option<Ditangani>,
+}
+
+/// Who has taken an entry, since when and until when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Ditangani {
+    pub nama: String,
+    pub sejak: Timestamp,
+    pub sampai: Timestamp,
+}
+
+/// What an entry's own facts do not say.
+pub struct Around<'a> {
+    pub idoutlet: OutletId,
+    pub outlet: &'a str,
+    pub tiles: &'a [Tile],
+    /// Names of the tills with open shifts.
+    pub tills: &'a [(ShiftId, String)],
+}
+
+impl Perhatian {
+    pub fn new(entry: Entry, around: &Around<'_>, ditangani: Option<Ditangani>) -> Self {
+        let (idmesin, idshift) = match entry.about {
+            About::Machine(id) => (Some(id), None),
+            About::Shift(id) => (None, Some(id)),
+            About::Outlet => (None, None),
+        };
+        let tile = around.tiles.iter().find(|tile| Some(tile.id) == idmesin);
+        let till = around.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
+        Self {
+            jenis: entry.kind.as_str(),
+            tingkat: entry.kind.level().as_str(),
+            idoutlet: around.idoutlet,
+            outlet: around.outlet.to_owned(),
+            idmesin,
+            idshift,
+            nama: tile.map(|tile| tile.nama.as_str()).or(till).unwrap_or(around.outlet).to_owned(),
+            sejak: entry.since,
+            idtransaksi: tile.and_then(|tile| tile.idtransaksi.clone()),
+            jumlah: tile.and_then(|tile| tile.jumlah),
+            kembali_at: tile.and_then(|tile| tile.kembali_at),
+            ditangani,
+        }
+    }
+}
+
+/// The number by which `perhatian_ditangani` knows what an entry is about.
+pub const fn about(entry: About) -> i64 {
+    match entry {
+        About::Outlet => 0,
+        About::Machine(id) => id.get(),
+        About::Shift(id) => id.get(),
+    }
+}

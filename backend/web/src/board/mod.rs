@@ -1,0 +1,5 @@
+//! The board: what staff see of an outlet's machines and of what needs a person, and how changes reach their pages (docs/board.md).
+
+pub mod entry;
+pub mod read;
+pub mod tile;

@@ -1,0 +1,267 @@
+//! Watched boards: one task for each outlet that a page watches reads it again when something changed, and sends what is new.
+
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use actix_socketio::{Ack, Socket, SocketIo};
+use dashmap::DashMap;
+use nyala_cluster::notifications::{Notification, Notifier, Received};
+use nyala_core::board::attention::Patience;
+use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use serde::Serialize;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::{Mutex, Notify};
+
+use super::handler::Sockets;
+use super::watcher::acknowledge;
+use crate::board::entry::Perhatian;
+use crate::board::read::{self, BoardNow, OutletPapan};
+use crate::board::tile::Tile;
+use crate::http::error::AppError;
+
+/// What is found without a notification is told within this time.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// A pause is so many times as long as the reading before it: a board takes at most a hundredth of a core.
+const PAUSE_FACTOR: u32 = 100;
+/// Changes within this time are read together.
+const TOGETHER: Duration = Duration::from_millis(50);
+/// How often a page hears that its socket is not deaf.
+const ALIVE_EVERY: Duration = Duration::from_secs(15);
+/// Boards that one socket watches.
+pub const MAX_BOARDS: usize = 32;
+pub const TOO_MANY: &str = "paling banyak 32 papan sekaligus";
+
+/// The boards that are watched here. Cheap to clone.
+#[derive(Clone)]
+pub struct Boards(Arc<BoardRegistry>);
+
+struct BoardRegistry {
+    store: Store,
+    patience: Patience,
+    boards: DashMap<OutletId, Arc<Board>>,
+    /// Set once the sockets are there.
+    io: OnceLock<SocketIo<Sockets>>,
+}
+
+#[derive(Default)]
+struct Board {
+    watchers: AtomicUsize,
+    wake: Notify,
+    /// The number of the last change. It outlives the watchers, so that no number is given twice.
+    version: AtomicI64,
+    shown: Mutex<Shown>,
+}
+
+#[derive(Default)]
+struct Shown {
+    /// What was sent last.
+    now: Option<BoardNow>,
+    /// Whether a task follows the board.
+    followed: bool,
+}
+
+/// A page that watches a board; dropping it ends that.
+pub struct BoardWatch {
+    board: Arc<Board>,
+    pub idoutlet: OutletId,
+}
+
+impl Drop for BoardWatch {
+    fn drop(&mut self) {
+        self.board.watchers.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+#[derive(Serialize)]
+struct Snapshot<'a> {
+    status: u16,
+    versi: i64,
+    server_time: i64,
+    outlet: &'a OutletPapan,
+    mesin: &'a [Tile],
+    perhatian: &'a [Perhatian],
+}
+
+/// What changed; a bare one says that the socket works.
+#[derive(Debug, Default, PartialEq, Serialize)]
+struct Change<'a> {
+    versi: i64,
+    server_time: i64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    mesin: Vec<&'a Tile>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    hilang: Vec<MachineId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    perhatian: Option<&'a [Perhatian]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outlet: Option<&'a OutletPapan>,
+}
+
+/// The topic of an outlet's board.
+pub fn topic(idoutlet: OutletId) -> String {
+    format!("papan/{idoutlet}")
+}
+
+impl Boards {
+    pub fn new(store: Store, patience: Patience) -> Self {
+        Self(Arc::new(BoardRegistry { store, patience, boards: DashMap::new(), io: OnceLock::new() }))
+    }
+
+    /// Changes are sent over `io` from now on.
+    pub fn send_over(&self, io: SocketIo<Sockets>) {
+        let _ = self.0.io.set(io);
+    }
+
+    /// What the board of an outlet shows now, and the number of this server's last change of it.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn read(&self, idoutlet: OutletId) -> Result<(i64, BoardNow), DbError> {
+        let version = self.0.boards.get(&idoutlet).map_or(0, |board| board.version.load(Ordering::Acquire));
+        Ok((version, self.read_now(idoutlet).await?))
+    }
+
+    async fn read_now(&self, idoutlet: OutletId) -> Result<BoardNow, DbError> {
+        let client = self.0.store.get().await?;
+        read::board(&client, idoutlet, self.0.patience, self.0.store.now()).await
+    }
+
+    /// From now on `socket` gets the changes of an outlet's board; acknowledges with all of it. Called on the socket's thread.
+    pub async fn watch(&self, idoutlet: OutletId, socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
+        let board = self.0.boards.entry(idoutlet).or_default().clone();
+        board.watchers.fetch_add(1, Ordering::AcqRel);
+        let watch = BoardWatch { board: board.clone(), idoutlet };
+        let mut shown = board.shown.lock().await;
+        if shown.now.is_none() {
+            match self.read_now(idoutlet).await {
+                Ok(now) => shown.now = Some(now),
+                Err(e) => {
+                    let e = AppError::from(e);
+                    acknowledge(ack, e.status().as_u16(), &e.to_string());
+                    return None;
+                }
+            }
+        }
+        // Under the lock: each later change reaches the room, and each earlier one is in the snapshot.
+        if socket.join(topic(idoutlet)).is_err() {
+            acknowledge(ack, 429, TOO_MANY);
+            return None;
+        }
+        if let (Some(ack), Some(now)) = (ack, &shown.now) {
+            let versi = board.version.load(Ordering::Acquire);
+            let BoardNow { outlet, tiles, entries } = now;
+            let server_time = self.0.store.now().ms();
+            let _ = ack.send(&Snapshot { status: 200, versi, server_time, outlet, mesin: tiles, perhatian: entries });
+        }
+        if !std::mem::replace(&mut shown.followed, true) {
+            // On this worker thread, which stays when the socket ends.
+            actix_web::rt::spawn(self.clone().follow(idoutlet, board.clone()));
+        }
+        drop(shown);
+        Some(watch)
+    }
+
+    /// Something at an outlet was committed: its board is read again at once, if somebody watches it.
+    pub fn changed(&self, idoutlet: OutletId) {
+        if let Some(board) = self.0.boards.get(&idoutlet) {
+            board.wake.notify_one();
+        }
+    }
+
+    /// Wakes boards for commits of this server's machines and of other servers, until the server stops.
+    pub async fn wake_loop(self, mut changes: broadcast::Receiver<OutletId>, notifier: Notifier) {
+        let mut notifications = notifier.listen();
+        loop {
+            tokio::select! {
+                change = changes.recv() => match change {
+                    Ok(idoutlet) => self.changed(idoutlet),
+                    // Each board looks by itself within a second.
+                    Err(RecvError::Lagged(_)) => {}
+                    Err(RecvError::Closed) => return,
+                },
+                received = notifications.next() => {
+                    if let Received::Notification { hint: Notification::Machine { outlet, .. }, .. } = received {
+                        self.changed(outlet);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sends the changes of a board while somebody watches it.
+    async fn follow(self, idoutlet: OutletId, board: Arc<Board>) {
+        let mut alive_at = Instant::now();
+        let mut pause = LOOK_EVERY;
+        loop {
+            if tokio::time::timeout(pause, board.wake.notified()).await.is_ok() {
+                tokio::time::sleep(TOGETHER).await;
+            }
+            let mut shown = board.shown.lock().await;
+            if board.watchers.load(Ordering::Acquire) == 0 {
+                *shown = Shown::default();
+                return;
+            }
+            let began = Instant::now();
+            match self.read_now(idoutlet).await {
+                Ok(now) => {
+                    if self.send(idoutlet, &board, shown.now.as_ref(), &now) {
+                        alive_at = Instant::now();
+                    }
+                    shown.now = Some(now);
+                }
+                Err(e) => tracing::warn!(error = %e, idoutlet = idoutlet.get(), "a board was not read; it will be tried again"),
+            }
+            drop(shown);
+            pause = LOOK_EVERY.max(began.elapsed() * PAUSE_FACTOR);
+            if alive_at.elapsed() >= ALIVE_EVERY {
+                alive_at = Instant::now();
+                let alive = Change {
+                    versi: board.version.load(Ordering::Acquire),
+                    server_time: self.0.store.now().ms(),
+                    ..Change::default()
+                };
+                self.emit(idoutlet, &alive);
+            }
+        }
+    }
+
+    /// Sends what is new. Returns whether there was anything.
+    fn send(&self, idoutlet: OutletId, board: &Board, before: Option<&BoardNow>, now: &BoardNow) -> bool {
+        let Some(mut change) = before.map_or_else(|| Some(Change::default()), |before| difference(before, now)) else {
+            return false;
+        };
+        change.versi = board.version.fetch_add(1, Ordering::AcqRel) + 1;
+        change.server_time = self.0.store.now().ms();
+        self.emit(idoutlet, &change);
+        true
+    }
+
+    fn emit(&self, idoutlet: OutletId, change: &Change<'_>) {
+        let (Some(io), topic) = (self.0.io.get(), topic(idoutlet)) else { return };
+        if let Err(error) = io.to(topic.as_str()).emit(&topic, change) {
+            tracing::error!(error = &error as &dyn std::error::Error, "a change of a board was not sent");
+        }
+    }
+}
+
+/// What of `now` a page that has `before` does not know; `None`: nothing.
+fn difference<'a>(before: &BoardNow, now: &'a BoardNow) -> Option<Change<'a>> {
+    // In another order, a page needs all of them.
+    let stays = |boards: &[Tile], others: &[Tile]| -> Vec<MachineId> {
+        boards.iter().map(|tile| tile.id).filter(|id| others.iter().any(|other| other.id == *id)).collect()
+    };
+    let same_order = stays(&before.tiles, &now.tiles) == stays(&now.tiles, &before.tiles);
+    let known = |tile: &&Tile| same_order && before.tiles.iter().any(|old| old == *tile);
+    let is_there = |id: &MachineId| now.tiles.iter().any(|tile| tile.id == *id);
+    let change = Change {
+        mesin: now.tiles.iter().filter(|tile| !known(tile)).collect(),
+        hilang: before.tiles.iter().map(|tile| tile.id).filter(|id| !is_there(id)).collect(),
+        perhatian: (before.entries != now.entries).then_some(now.entries.as_slice()),
+        outlet: (before.outlet != now.outlet).then_some(&now.outlet),
+        ..Change::default()
+    };
+    (change != Change::default()).then_some(change)
+}
