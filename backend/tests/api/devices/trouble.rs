@@ -103,13 +103,20 @@ async fn an_epoch_ahead_of_what_is_stored_is_taken_over_before_the_next_purchase
 }
 
 #[actix_web::test]
-async fn an_epoch_that_no_restore_explains_is_not_taken_over() {
+async fn an_epoch_that_no_restore_explains_is_not_taken_over_and_closes_its_machine() {
     let app = standing().start().await;
     let (.., given, _, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
     device.epoch = 1_000_001;
     device.state().await;
-    app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
+    app.until_stored(given.idmesin.get(), "ditutup_sejak IS NOT NULL", true).await;
+    // A report of no run, which clears the flag, opens no closed machine.
+    device.state().await;
+    device.line.ping().await;
+    let sql = "SELECT perlu_petugas, ditutup_oleh IS NULL, ditutup_alasan FROM mesin WHERE idmesin = $1";
+    let row = app.db.query_one(sql, &[&given.idmesin]).await.unwrap();
+    let closed = (false, true, "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya");
+    assert_eq!((row.get(0), row.get(1), row.get(2)), closed);
     let known = json!({"dulu": 0, "sekarang": 1_000_001, "selisih": 1_000_001});
     assert_eq!(app.audit_details("mesin.epoch_aneh").await, [known]);
     assert_eq!(app.audit_details("mesin.epoch_naik").await, [Value::Null; 0]);

@@ -130,10 +130,20 @@ impl Writer {
     }
 }
 
+const FLAG: &str = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT perlu_petugas";
+const CLOSE: &str = "UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = $3 WHERE idmesin = $1 AND ditutup_sejak IS NULL";
+/// Why such a machine is closed, for those who stand before its tile.
+const STRANGE_EPOCH: &str = "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya";
+
 async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool, now: Timestamp) -> Result<(), DbError> {
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    tx.execute("UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT perlu_petugas", &[&location.idmesin]).await?;
+    if let Trouble::StrangeEpoch { .. } = trouble {
+        // The flag would go with the device's next report of no run; a closed machine waits for a person.
+        tx.execute(CLOSE, &[&location.idmesin, &now, &STRANGE_EPOCH]).await?;
+    } else {
+        tx.execute(FLAG, &[&location.idmesin]).await?;
+    }
     if is_new {
         let content = match trouble {
             Trouble::MemoryLost { before, now } => json!({ "epoch_dulu": before, "epoch": now }),
