@@ -4,16 +4,14 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use actix_web::rt::time::sleep;
-use nyala_loadtest::http::Pool;
 use nyala_loadtest::local::free_port;
-use nyala_loadtest::till::{Till, once};
 use nyala_store::clock::wall_clock;
 use serde_json::{Value, json};
 
 use super::board::Board;
+use super::lost_commits::{Browsers, OpenTill};
 use super::restored::{Private, copy, lacks_programs};
-use super::{LOOK_EVERY, PATIENCE, PRICE, Shop};
-use crate::push::service::{CONTACT, PushService};
+use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
 
 impl Private {
     async fn serve_devices(&mut self, port: u16) {
@@ -66,7 +64,7 @@ async fn a_board_that_is_behind_the_jump_or_ahead_of_it_serves_the_first_custome
     let (mut private, port) = (Private::new().await, free_port().unwrap());
     private.serve_devices(port).await;
     let mut shop = private.site.shop(1).await;
-    let (telp, idoutlet) = (private.telp_of(&shop).await, shop.body["idoutlet"].clone());
+    let (telp, idoutlet) = (Site::telp_of(&private.session().await, &shop).await, shop.body["idoutlet"].clone());
     let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 2", "driver": "mqtt"});
     shop.idmesin = private.site.ops(&shop.key, "mesin", &machine).await["id"].as_i64().unwrap();
     shop.body["idmesin"] = json!(shop.idmesin);
@@ -113,51 +111,25 @@ async fn a_till_goes_on_after_a_restore_and_an_unanswered_top_up_is_made_once() 
     if lacks_programs() {
         return;
     }
-    const FLOAT: i64 = 50_000;
     let mut private = Private::new().await;
     private.serve_with_backup().await;
     let shop = private.site.shop(600).await;
-    let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
-    let telp = private.telp_of(&shop).await;
-    let address = |private: &Private| private.site.address().parse().unwrap();
-    let pool = Pool::new(address(&private), 1);
-    let till = Till::pair(&pool, &shop.key, idoutlet, "Tablet").await.unwrap();
-    let (_, session) = till.hire(&pool, &shop.key, "Ani").await.unwrap();
-    till.call(address(&private), &session, "shift", &once(), &json!({"modal": FLOAT})).await.unwrap();
-    let found = till.find(address(&private), &session, telp.as_str().unwrap()).await.unwrap();
-    let sale = |nominal: i64| {
-        let who = &found.data["id_customer_global"];
-        json!({"id_customer_global": who, "idoutlet": idoutlet, "nominal": nominal, "cara_bayar": "tunai", "ulang": true})
-    };
-    let sell = async |private: &Private, key: &str, nominal: i64| {
-        let answer = till.call(address(private), &session, "topup", key, &sale(nominal)).await.unwrap();
-        assert_eq!(answer.status, 200, "{answer:?}");
-        answer.data["idpembelian_emoney"].clone()
-    };
+    let telp = Site::telp_of(&private.session().await, &shop).await;
+    let mut till = OpenTill::open(&private.site, &shop, &telp).await;
     private.until_backed_up().await;
-    let (answered, unanswered) = (once(), once());
-    let first = sell(&private, &answered, 10_000).await;
+    till.sell_what_stays(&private.site).await;
     sleep(Duration::from_millis(20)).await;
     let (moment, before) = (wall_clock(), private.top_ups().await);
     sleep(Duration::from_millis(20)).await;
-    let lost = sell(&private, &unanswered, 20_000).await;
+    till.sell_what_is_lost(&private.site, &shop).await;
     private.until_received().await;
     private.lose_everything().await;
 
     let backup = private.backup.display().to_string();
     private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
     private.serve().await;
-    let drawer =
-        async |private: &Private| till.see(address(private), &session, "shift").await.unwrap().data["diharapkan"].clone();
-    assert_eq!(drawer(&private).await, FLOAT + 10_000, "the shift is open, and its cashier logged in");
-    assert_eq!(sell(&private, &answered, 10_000).await, first);
     assert_eq!(private.top_ups().await, before);
-    let made = sell(&private, &unanswered, 20_000).await;
-    assert_ne!(made, lost, "no number is given twice");
-    assert_eq!(sell(&private, &unanswered, 20_000).await, made);
-    assert_eq!(private.top_ups().await, before + 1);
-    assert_eq!(drawer(&private).await, FLOAT + 30_000);
-    private.site.assert_sound().await;
+    till.goes_on(&private.site, &private.session().await).await;
 }
 
 #[actix_web::test]
@@ -165,25 +137,20 @@ async fn a_push_that_was_not_sent_before_a_restore_is_sent_once() {
     if lacks_programs() {
         return;
     }
-    let (mut private, service) = (Private::new().await, PushService::start());
+    let mut private = Private::new().await;
+    let browsers = Browsers::new();
     let backup = private.backup.display().to_string();
-    let env = [("NYALA__PUSH__HOSTS", "127.0.0.1"), ("NYALA__PUSH__CONTACT", CONTACT), ("NYALA__BACKUP__DIR", backup.as_str())];
+    let env = [&Browsers::SETTINGS[..], &[("NYALA__BACKUP__DIR", backup.as_str())]].concat();
     private.site.start_with(&env).await;
     let shop = private.site.shop(600).await;
-    let subscribe = async |private: &Private, browser: &crate::push::service::Browser| {
-        let answer = private.site.ask("POST", "/scan/v1/push/langganan", &shop.token, &browser.body()).await;
-        answer.unwrap().ok();
-    };
-    let (phone, later) = (service.browser("phone"), service.browser("later"));
-    subscribe(&private, &phone).await;
+    browsers.subscribe_what_stays(&private.site, &shop).await;
     private.until_backed_up().await;
     private.site.buy(&shop).await.unwrap().ok();
     sleep(Duration::from_millis(20)).await;
     let moment = wall_clock();
     sleep(Duration::from_millis(20)).await;
-    subscribe(&private, &later).await;
+    browsers.subscribe_what_is_lost(&private.site, &shop).await;
     private.until_received().await;
-    assert!(service.given().is_empty());
     let devices: (PathBuf, PathBuf) = (private.site.data.join("perangkat-sim.jsonl"), private.site.dir().join("devices"));
     std::fs::copy(&devices.0, &devices.1).unwrap();
     private.lose_everything().await;
@@ -192,13 +159,5 @@ async fn a_push_that_was_not_sent_before_a_restore_is_sent_once() {
     // The machines run on, whatever happens to the server.
     std::fs::copy(&devices.1, &devices.0).unwrap();
     private.site.start_with(&env).await;
-    private.site.ops(&shop.key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await;
-    let told = service.until(1).await;
-    assert_eq!(phone.open(&told)["judul"], "Cucian selesai");
-    let (since, due) = (Instant::now(), "SELECT count(*) FROM push WHERE sebab = 'selesai'");
-    while private.session().await.query_one(due, &[]).await.unwrap().get::<_, i64>(0) > 0 {
-        assert!(since.elapsed() < PATIENCE, "{}", private.site.log());
-        sleep(LOOK_EVERY).await;
-    }
-    assert_eq!(service.given().len(), 1, "once, and not to the browser that is lost");
+    browsers.get_one_push_for_the_end(&private.site, &private.session().await, &shop).await;
 }

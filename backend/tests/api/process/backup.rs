@@ -235,7 +235,7 @@ async fn a_backup_goes_on_after_a_restore_to_an_earlier_moment() {
     private.serve_with_backup().await;
     let shop = private.site.shop(600).await;
     private.until_backed_up().await;
-    let (telp, idoutlet) = (private.customer(&shop, "8155").await["telp"].clone(), shop.body["idoutlet"].clone());
+    let (telp, idoutlet) = (private.site.customer(&shop, "8155").await["telp"].clone(), shop.body["idoutlet"].clone());
     private.sell(&shop.key, &telp, &idoutlet).await;
     let (first, at_first) = (private.top_ups().await, moment_between().await);
     // The newest segments of the log are after the moment that is restored.

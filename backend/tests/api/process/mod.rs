@@ -12,6 +12,7 @@ mod first_machine;
 mod full_disk;
 mod keys;
 mod log;
+mod lost_commits;
 mod malformed;
 mod restart;
 mod restored;
@@ -299,6 +300,35 @@ impl Site {
         });
         let token = customer["token"].as_str().expect("a token").to_owned();
         Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
+    }
+
+    /// Another customer of the shop, with `PRICE`.
+    async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
+        self.customers(shop, prefix, 1).await.remove(0)
+    }
+
+    /// So many.
+    async fn customers(&self, shop: &Shop, prefix: &str, count: usize) -> Vec<Value> {
+        let many = json!({"jumlah": count, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
+        self.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"].as_array().expect("customers").clone()
+    }
+
+    /// Number of the shop's first customer, as the database `db` has it.
+    async fn telp_of(db: &Client, shop: &Shop) -> Value {
+        const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
+        let idcustomer = shop.body["idcustomer"].as_i64().expect("an id");
+        json!(db.query_one(TELP, &[&idcustomer]).await.expect("the customer").get::<_, String>(0))
+    }
+
+    /// Another machine of the shop.
+    async fn machine(&self, shop: &Shop) -> Value {
+        self.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
+    }
+
+    /// How the server answers a customer's token.
+    async fn status_of(&self, token: &Value) -> u16 {
+        let path = "/scan/v1/dashboard/get_dashboard";
+        self.ask("GET", path, token.as_str().expect("a token"), &json!({})).await.expect("an answer").status
     }
 
     /// Sets a fault of the shop's machine, or repairs it.

@@ -13,7 +13,7 @@ use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
-use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, Site};
 
 /// A site whose servers run the private database in a folder of their own.
 pub(super) struct Private {
@@ -56,19 +56,6 @@ impl Private {
         }
     }
 
-    pub(super) async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
-        let many = json!({"jumlah": 1, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
-        self.site.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"][0].clone()
-    }
-
-    pub(super) async fn machine(&self, shop: &Shop) -> Value {
-        self.site.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
-    }
-
-    pub(super) async fn status_of(&self, token: &Value) -> u16 {
-        self.site.ask("GET", "/scan/v1/dashboard/get_dashboard", token.as_str().unwrap(), &json!({})).await.unwrap().status
-    }
-
     /// A session at the running database.
     pub(super) async fn session(&self) -> Client {
         let url = format!("host={} user=nyala dbname=postgres", holder(&self.site.data, "socket"));
@@ -87,13 +74,6 @@ impl Private {
             SELECT (SELECT string_agg(key, ' ' ORDER BY key) FROM jsonb_object_keys(isi::JSONB) AS key)
             FROM audit_log WHERE aksi = 'basis_data.dipulihkan' ORDER BY id";
         self.session().await.query(KEYS, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
-    }
-
-    /// Number of the shop's first customer.
-    pub(super) async fn telp_of(&self, shop: &Shop) -> Value {
-        const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
-        let idcustomer = shop.body["idcustomer"].as_i64().unwrap();
-        json!(self.session().await.query_one(TELP, &[&idcustomer]).await.unwrap().get::<_, String>(0))
     }
 
     /// Process id of the server.
@@ -158,18 +138,18 @@ async fn a_copy_of_the_folder_gives_no_number_twice() {
     copy(&private.site.data, &copied);
     private.serve().await;
     assert_eq!(private.causes().await, [""; 0], "its own folder is no copy");
-    let (budi, lost) = (private.customer(&shop, "8130").await, private.machine(&shop).await);
-    assert_eq!(private.status_of(&budi["token"]).await, 200);
+    let (budi, lost) = (private.site.customer(&shop, "8130").await, private.site.machine(&shop).await);
+    assert_eq!(private.site.status_of(&budi["token"]).await, 200);
     private.stop().await;
 
     private.site.data = copied;
     private.serve().await;
     assert_eq!(private.causes().await, ["copy"]);
     assert_eq!(private.content_of_jumps().await, ["dari ke sebab"]);
-    let (cici, made) = (private.customer(&shop, "8140").await, private.machine(&shop).await);
-    assert_eq!(private.status_of(&budi["token"]).await, 401, "Budi is lost");
-    assert_eq!(private.status_of(&cici["token"]).await, 200);
-    assert_eq!(private.status_of(&json!(shop.token)).await, 200, "who was there stays logged in");
+    let (cici, made) = (private.site.customer(&shop, "8140").await, private.site.machine(&shop).await);
+    assert_eq!(private.site.status_of(&budi["token"]).await, 401, "Budi is lost");
+    assert_eq!(private.site.status_of(&cici["token"]).await, 200);
+    assert_eq!(private.site.status_of(&json!(shop.token)).await, 200, "who was there stays logged in");
     for (before, after) in [(&budi["idcustomer"], &cici["idcustomer"]), (&lost["id"], &made["id"])] {
         let id = |id: &Value| id.as_i64().or_else(|| id.as_str()?.parse().ok()).unwrap();
         assert!(id(after) > id(before) + 900_000, "{before} {after}");
@@ -196,16 +176,16 @@ async fn the_operators_command_lets_ids_jump_and_ends_logins() {
         assert!(report.lines().any(|said| said == line), "{line}: {report}");
     }
     private.serve().await;
-    assert_eq!(private.status_of(&json!(shop.token)).await, 200);
+    assert_eq!(private.site.status_of(&json!(shop.token)).await, 200);
     assert_eq!(private.site.is_at_till(&till, &session).await, 200);
     private.stop().await;
     private.site.run(&["restored", "--log-out"]).await.unwrap();
     private.serve().await;
-    assert_eq!(private.status_of(&json!(shop.token)).await, 401);
+    assert_eq!(private.site.status_of(&json!(shop.token)).await, 401);
     assert_eq!(private.site.is_at_till(&till, &session).await, 401);
     private.site.log_in(&till).await.ok(); // The till's cookie stays.
-    let again = private.customer(&shop, "8150").await;
-    assert_eq!(private.status_of(&again["token"]).await, 200, "a new login");
+    let again = private.site.customer(&shop, "8150").await;
+    assert_eq!(private.site.status_of(&again["token"]).await, 200, "a new login");
 }
 
 #[actix_web::test]
@@ -242,7 +222,7 @@ async fn every_answered_receipt_is_there_after_a_restore() {
     let shop = private.site.shop(600).await;
     let (backup, set) = (private.backup.display().to_string(), format!("backup.dir={}", private.backup.display()));
     private.site.run(&["backup", "base", "--set", &set]).await.unwrap();
-    let telp = private.customer(&shop, "8155").await["telp"].clone();
+    let telp = private.site.customer(&shop, "8155").await["telp"].clone();
     let top_up = async |private: &Private, n: i64| {
         let body = json!({"telp": telp, "idoutlet": shop.body["idoutlet"], "nominal": n});
         private.site.ask("POST", "/ops/v1/topup", &shop.key, &body).await.unwrap().ok();
@@ -251,7 +231,7 @@ async fn every_answered_receipt_is_there_after_a_restore() {
     join_all((0..10).map(|n| top_up(&private, 1_000 + n))).await;
     let (before, moment) = (private.top_ups().await, wall_clock());
     sleep(Duration::from_millis(20)).await;
-    let lost = private.customer(&shop, "8160").await;
+    let lost = private.site.customer(&shop, "8160").await;
     join_all((0..10).map(|n| top_up(&private, 2_000 + n))).await;
     let all = private.top_ups().await;
     let status = private.site.run(&["backup", "status", "--set", &set]).await.unwrap();
@@ -272,8 +252,8 @@ async fn every_answered_receipt_is_there_after_a_restore() {
     assert!(report.contains("ids: +2000000"), "past the first restore: {report}");
     private.serve().await;
     assert_eq!(private.top_ups().await, before);
-    assert_eq!(private.status_of(&lost["token"]).await, 401, "registered later");
-    assert_eq!(private.status_of(&json!(shop.token)).await, 200);
+    assert_eq!(private.site.status_of(&lost["token"]).await, 401, "registered later");
+    assert_eq!(private.site.status_of(&json!(shop.token)).await, 200);
     private.site.assert_sound().await;
     private.stop().await;
 
@@ -314,7 +294,7 @@ async fn rotated_keys_come_back_with_their_database() {
     };
     // Before it would be copied by the clock.
     timeout(Duration::from_secs(8), copied).await.expect("a copy at the change");
-    let sticker = private.machine(&shop).await["qr"].clone();
+    let sticker = private.site.machine(&shop).await["qr"].clone();
     let status = private.site.run(&["backup", "status", "--set", &set]).await.unwrap();
     assert!(status.contains("secrets: copied"), "{status}");
     private.lose_everything().await;
