@@ -2,7 +2,7 @@
 //! numbers that were given since would be given again, and devices would refuse the epochs of their machines. So ids and epochs jump
 //! ahead before anything is served (docs/operations.md, "After a restore").
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use deadpool_postgres::{ClientWrapper, Transaction};
 use nyala_core::domain::timestamp::Timestamp;
@@ -172,7 +172,7 @@ async fn jump_if(
     client: &mut ClientWrapper,
     plan: impl FnOnce(HistoryPlace, HistoryPlace) -> Option<Plan>,
 ) -> Result<Option<Jump>, DbError> {
-    let moment = database_now(client).await?;
+    let (moment, since) = (database_now(client).await?, Instant::now());
     let tx = client.transaction().await?;
     tx.batch_execute("SET LOCAL statement_timeout = '60s'; SET LOCAL lock_timeout = '60s'").await?;
     tx.query_one("SELECT pg_advisory_xact_lock($1)", &[&JUMP_LOCK]).await?;
@@ -188,10 +188,11 @@ async fn jump_if(
     };
     write(&tx, &plan, jump, (before, now), instance, moment).await?;
     tx.commit().await?;
-    let (cause, by) = (plan.cause.as_str(), jump.by);
+    let (cause, by, ms) = (plan.cause.as_str(), jump.by, since.elapsed().as_millis());
     tracing::warn!(
         cause,
         by,
+        ms,
         "the database continues from an earlier moment (a restore, a failover or a copy): ids and epochs jump ahead"
     );
     Ok(Some(jump))

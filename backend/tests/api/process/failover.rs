@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use actix_web::rt::time::sleep;
 use embedded_postgres::SUPERUSER;
 use nix::sys::signal::Signal;
 use nyala_store::db::pool;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::lost_commits::{Browsers, LOST_NUMBERS, OpenTill, subscribe};
 use super::{LOOK_EVERY, PATIENCE, Site};
 use crate::support::database::Database;
 use crate::support::pair::{Pair, client};
@@ -62,6 +63,124 @@ async fn a_killed_primary_is_left_for_its_standby() {
 #[actix_web::test]
 async fn a_frozen_primary_is_left_for_its_standby() {
     continues_on_the_standby(Signal::SIGSTOP).await;
+}
+
+/// A server on a primary that does not wait for its standby.
+struct LosingSite {
+    site: Site,
+    pair: Pair,
+    dir: PathBuf,
+}
+
+impl Drop for LosingSite {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+impl LosingSite {
+    async fn start(env: &[(&str, &str)]) -> Self {
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
+        let pair = Pair::asynchronous(&dir);
+        let mut site = Site::on(pair.url(), dir.join("site")).await;
+        site.start_with(env).await;
+        Self { site, pair, dir }
+    }
+
+    /// Kills the primary and waits until the server writes to its standby, which lacks what was committed since [`Pair::cut`].
+    async fn fail_over(&mut self, key: &str) {
+        self.pair.signal(Signal::SIGKILL);
+        self.pair.promote().await;
+        writes_again(&self.site, key).await;
+        self.site.db = client(&self.pair.standby().connection_string("postgres")).await;
+        let log = self.site.log();
+        let jump = log.lines().find(|line| line.contains("ids and epochs jump ahead")).expect("a jump");
+        println!("{jump}");
+    }
+}
+
+#[actix_web::test]
+async fn a_till_goes_on_after_a_failover_and_a_lost_top_up_is_made_once() {
+    let mut losing = LosingSite::start(&[]).await;
+    let shop = losing.site.shop(600).await;
+    let telp = Site::telp_of(&losing.site.db, &shop).await;
+    let mut till = OpenTill::open(&losing.site, &shop, &telp).await;
+    till.sell_what_stays(&losing.site).await;
+    losing.pair.cut().await;
+    till.sell_what_is_lost(&losing.site, &shop).await;
+    losing.fail_over(&shop.key).await;
+    till.goes_on(&losing.site, &losing.site.db).await;
+}
+
+#[actix_web::test]
+async fn a_failover_repeats_no_sticker_and_revokes_none() {
+    const VERSION: &str = "SELECT qr_versi FROM mesin WHERE idmesin = $1";
+    const MACHINES: u32 = 10_000;
+    let mut losing = LosingSite::start(&[]).await;
+    let shop = losing.site.shop(600).await;
+    // Each machine has an epoch, which jumps: the line that is printed says how long that takes.
+    let many = json!({"idoutlet": shop.body["idoutlet"], "jumlah": MACHINES, "awalan": "Mesin", "driver": "sim"});
+    losing.site.ops(&shop.key, "mesin/bulk", &many).await;
+    let stays = losing.site.machine(&shop).await;
+    losing.pair.cut().await;
+    let lost = losing.site.machine(&shop).await;
+    let version = async |losing: &LosingSite, machine: &Value| -> i32 {
+        losing.site.db.query_one(VERSION, &[&machine["id"].as_i64().unwrap()]).await.unwrap().get(0)
+    };
+    let renew = async |losing: &LosingSite| {
+        let (id, out) = (stays["id"].to_string(), losing.dir.join("sticker.png").display().to_string());
+        let printed = losing.site.run(&["qr", &id, "--out", &out, "--renew"]).await.unwrap();
+        json!(printed.trim().split_once(' ').unwrap().1)
+    };
+    let (lost_version, lost_renewal) = (version(&losing, &lost).await, renew(&losing).await);
+    let status = async |losing: &LosingSite, sticker: &Value| losing.site.scan(&shop.token, sticker).await.status;
+    assert_eq!(status(&losing, &lost_renewal).await, 200);
+    losing.fail_over(&shop.key).await;
+
+    assert_eq!(status(&losing, &stays["qr"]).await, 200, "its renewal is lost, so the old one is good");
+    assert_eq!(status(&losing, &lost_renewal).await, 404);
+    assert_eq!(status(&losing, &lost["qr"]).await, 404);
+    let made = losing.site.machine(&shop).await;
+    assert_ne!(made["qr"], lost["qr"]);
+    assert_ne!(version(&losing, &made).await, lost_version, "a version is random, and not the machine's first");
+    let renewal = renew(&losing).await;
+    assert_ne!(renewal, lost_renewal);
+    for (sticker, expected) in
+        [(&made["qr"], 200), (&renewal, 200), (&lost_renewal, 404), (&lost["qr"], 404), (&stays["qr"], 404)]
+    {
+        assert_eq!(status(&losing, sticker).await, expected, "{sticker}");
+    }
+}
+
+#[actix_web::test]
+async fn pushes_go_on_after_a_failover_and_none_to_another_customer() {
+    let browsers = Browsers::new();
+    let mut losing = LosingSite::start(&Browsers::SETTINGS).await;
+    let mut shop = losing.site.shop(600).await;
+    browsers.subscribe_what_stays(&losing.site, &shop).await;
+    losing.site.buy(&shop).await.unwrap().ok();
+    losing.pair.cut().await;
+    browsers.subscribe_what_is_lost(&losing.site, &shop).await;
+    let (mut lost, his) = (losing.site.customers(&shop, "8130", LOST_NUMBERS).await, browsers.service.browser("budi"));
+    let budi = lost.pop().unwrap();
+    subscribe(&losing.site, budi["token"].as_str().unwrap(), &his).await;
+    losing.fail_over(&shop.key).await;
+
+    browsers.get_one_push_for_the_end(&losing.site, &losing.site.db, &shop).await;
+    // Budi is lost. Without the jump his id would be that of one of these, and his browser would get her pushes.
+    let cici = losing.site.customers(&shop, "8140", LOST_NUMBERS).await.remove(0);
+    let again = losing.site.ask("POST", "/scan/v1/push/langganan", budi["token"].as_str().unwrap(), &his.body()).await;
+    assert_eq!(again.unwrap().status, 401);
+    let hers = browsers.service.browser("cici");
+    cici["token"].as_str().unwrap().clone_into(&mut shop.token);
+    subscribe(&losing.site, &shop.token, &hers).await;
+    shop.body["idcustomer"] = cici["idcustomer"].clone();
+    shop.body["id"] = json!("SLF261120180530124");
+    losing.site.buy(&shop).await.unwrap().ok();
+    losing.site.ops(&shop.key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await;
+    assert_eq!(hers.open(&browsers.service.until(2).await)["judul"], "Cucian selesai");
+    losing.site.assert_sound().await;
+    assert_eq!(browsers.service.given().len(), 2);
 }
 
 #[actix_web::test]
