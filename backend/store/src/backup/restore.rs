@@ -23,8 +23,10 @@ use crate::secrets::Secrets;
 const UNFINISHED: &str = "postgres.restoring";
 /// The log in the cluster's folder, from where PostgreSQL takes it. There it belongs to the database's account.
 const LOG: &str = "restored_wal";
-/// Settings that decide where a restore ends; a base backup may carry those of an earlier restore.
+/// Settings that decide where a restore ends, by their beginnings; a base backup may carry those of an earlier restore.
 const OF_A_RESTORE: [&str; 2] = ["recovery_target", "restore_command"];
+/// Where they may be: an operator writes the first file, and `ALTER SYSTEM` and this program the second, which counts more.
+const SETTINGS: [&str; 2] = ["postgresql.conf", "postgresql.auto.conf"];
 /// The log of weeks on a slow disk.
 const READY_WITHIN: Duration = Duration::from_secs(24 * 3600);
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
@@ -245,12 +247,15 @@ fn start(settings: &Settings, cluster: &Path, end: End) -> Result<Postgres, Back
     }
 }
 
-/// Writes where the restore ends into the cluster's settings; `None` clears it.
+/// Writes where the restore ends into the cluster's settings, in place of what was there; `None` only clears that.
 fn set_target(cluster: &Path, end: Option<End>) -> Result<(), BackupError> {
-    let path = cluster.join("postgresql.auto.conf");
-    let before = fs::read_to_string(&path).unwrap_or_default();
-    let is_kept = |line: &&str| !OF_A_RESTORE.iter().any(|name| line.trim_start().starts_with(name));
-    let mut text: String = before.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+    let [of_operator, of_program] = SETTINGS.map(|name| cluster.join(name));
+    let text = fs::read_to_string(&of_operator).unwrap_or_default();
+    let cleared = without_target(&text);
+    if cleared != text {
+        overwrite(&of_operator, &cleared)?;
+    }
+    let mut text = without_target(&fs::read_to_string(&of_program).unwrap_or_default());
     if let Some(end) = end {
         let timeline = if end.follows { "latest" } else { "current" };
         text += &format!("restore_command = 'cp \"{LOG}/%f\" \"%p\"'\nrecovery_target_timeline = '{timeline}'\n");
@@ -260,9 +265,23 @@ fn set_target(cluster: &Path, end: Option<End>) -> Result<(), BackupError> {
             text += &format!("recovery_target_time = '{at}'\nrecovery_target_action = 'promote'\n");
         }
     }
-    let mut file =
-        File::options().write(true).create(true).truncate(true).open(&path).map_err(BackupError::io("cannot write", &path))?;
-    file.write_all(text.as_bytes()).map_err(BackupError::io("cannot write", &path))
+    overwrite(&of_program, &text)
+}
+
+/// Settings without those of a restore. PostgreSQL reads their names in any case.
+fn without_target(settings: &str) -> String {
+    let is_of_a_restore = |line: &str| {
+        let line = line.trim_start().to_ascii_lowercase();
+        OF_A_RESTORE.iter().any(|name| line.starts_with(name))
+    };
+    settings.lines().filter(|line| !is_of_a_restore(line)).map(|line| format!("{line}\n")).collect()
+}
+
+/// Writes into the file that is there, which belongs to the database's account.
+fn overwrite(path: &Path, text: &str) -> Result<(), BackupError> {
+    let cannot = |e: std::io::Error| BackupError::io("cannot write", path)(e);
+    let mut file = File::options().write(true).create(true).truncate(true).open(path).map_err(cannot)?;
+    file.write_all(text.as_bytes()).map_err(cannot)
 }
 
 /// Unpacks the `logs` that `base` needs, the part of the last segment padded to a whole one; and which timelines there are, so that the

@@ -396,6 +396,90 @@ async fn a_restore_that_replays_no_commit_names_the_newest_entry() {
     assert!(report.starts_with(&format!("base: {base}")) && Timestamp::parse_rfc3339(until).is_some(), "{report}");
 }
 
+/// An operator has once restored by hand. These settings are in each base backup since, and would end the next restore too early.
+#[actix_web::test]
+async fn settings_of_an_earlier_restore_are_cleared() {
+    if lacks_programs() {
+        return;
+    }
+    const OLD: [(&str, &str); 2] = [
+        (
+            "postgresql.conf",
+            "recovery_target_xid = '3'\n  Recovery_Target_Inclusive off # as in 2025\nrestore_command = 'false'\n",
+        ),
+        ("postgresql.auto.conf", "recovery_target_time = '2025-01-01 00:00:00+00'\nrecovery_target_action = 'shutdown'\n"),
+    ];
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    private.until_backed_up().await;
+    let cluster = |private: &Private| private.site.data.join("postgres/cluster");
+    for (file, settings) in OLD {
+        let path = cluster(&private).join(file);
+        let before = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, format!("{before}work_mem = '5MB' # is kept\n{settings}")).unwrap();
+    }
+    let (backup, set) = (private.backup.display().to_string(), format!("backup.dir={}", private.backup.display()));
+    private.site.run(&["backup", "base", "--set", &set]).await.unwrap();
+    private.site.buy(&shop).await.unwrap().ok();
+    let moment = moment_between().await;
+    let (telp, idoutlet) = (private.site.customer(&shop, "8155").await["telp"].clone(), shop.body["idoutlet"].clone());
+    private.sell(&shop.key, &telp, &idoutlet).await;
+    let all = private.top_ups().await;
+    private.until_received().await;
+    private.lose_everything().await;
+
+    for (folder, to, there) in [("at", moment.rfc3339(), all - 2), ("latest", "latest".to_owned(), all)] {
+        private.site.data = private.site.dir().join(folder);
+        let report = private.site.run(&["restore", "--to", &to, &backup]).await.unwrap();
+        assert!(report.contains(&format!("last purchase: {} ", shop.body["id"].as_str().unwrap())), "{to}: {report}");
+        for (file, _) in OLD {
+            let text = std::fs::read_to_string(cluster(&private).join(file)).unwrap();
+            let is_set = |line: &str| {
+                let line = line.trim_start().to_ascii_lowercase();
+                line.starts_with("recovery_target") || line.starts_with("restore_command")
+            };
+            assert!(!text.lines().any(is_set) && text.contains("work_mem = '5MB' # is kept"), "{file}: {text}");
+        }
+        private.serve().await;
+        assert_eq!(private.top_ups().await, there, "{to}");
+        private.stop().await;
+    }
+}
+
+#[actix_web::test]
+async fn a_data_folder_with_other_keys_takes_no_restore_and_stays_as_it_is() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    private.until_backed_up().await;
+    private.lose_everything().await;
+    // The keys of another installation.
+    let mut other = Private::new().await;
+    other.serve().await;
+    other.stop().await;
+    std::fs::create_dir(&private.site.data).unwrap();
+    let (keys, theirs) = (private.site.data.join("secrets.toml"), std::fs::read(other.site.data.join("secrets.toml")).unwrap());
+    std::fs::write(&keys, &theirs).unwrap();
+    std::fs::set_permissions(&keys, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let description = private.backup.join("backup.toml");
+    let before = std::fs::read(&description).unwrap();
+
+    let backup = private.backup.display().to_string();
+    let out = private.output(&["restore", "--to", "latest", &backup]).await;
+    let why = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(1), "{why}");
+    assert!(why.contains("cannot take the restore: its secrets.toml has other keys than the backup"), "{why}");
+    assert_eq!((names(&private.site.data), std::fs::read(&keys).unwrap()), (vec!["secrets.toml".to_owned()], theirs));
+    assert_eq!(std::fs::read(&description).unwrap(), before, "no restore is counted");
+    // Without them it goes through.
+    std::fs::remove_file(&keys).unwrap();
+    let report = private.restore("latest").await;
+    assert!(report.contains("ids: +1000000\n"), "{report}");
+}
+
 #[actix_web::test]
 async fn a_restore_that_is_killed_leaves_no_database_and_can_be_repeated() {
     if lacks_programs() {
