@@ -17,7 +17,11 @@ pub enum BackupCommand {
     /// Show the state of the backup; fails when it is behind, has a gap, or is incomplete
     Status,
     /// Take a base backup now and print its name
-    Base,
+    Base {
+        /// Begin a new backup in backup.dir although this database has begun one in another folder
+        #[arg(long)]
+        new_folder: bool,
+    },
 }
 
 impl BackupCommand {
@@ -25,15 +29,15 @@ impl BackupCommand {
         match self {
             Self::Status => {
                 let (text, is_good) = context::run(common, async |k| {
-                    let status = service(k).await?.status().await?;
+                    let status = service(k, false).await?.status().await?;
                     Ok((status.text(), status.is_good(Duration::from_secs(k.config.backup.alarm_s))))
                 })?;
                 output::print(&text, output::NOTHING)?;
                 if is_good { Ok(()) } else { Err(Failure::new("the backup is not in order (docs/operations.md, \"Backup\")")) }
             }
-            Self::Base => {
+            Self::Base { new_folder } => {
                 let name = context::run(common, async |k| {
-                    let name = service(k).await?.base().await?;
+                    let name = service(k, new_folder).await?.base().await?;
                     owner::give_to_owner(&k.config.backup.dir)?;
                     Ok(name)
                 })?;
@@ -43,7 +47,7 @@ impl BackupCommand {
     }
 }
 
-async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
+async fn service(k: &CommandContext, new_folder: bool) -> Result<BackupService, Failure> {
     if !k.config.backup.is_on() {
         return Err(Failure::new(
             "backup.dir is empty: there is no backup; set it to a folder on another disk (NYALA__BACKUP__DIR)",
@@ -53,7 +57,11 @@ async fn service(k: &CommandContext) -> Result<BackupService, Failure> {
     let keyring = Keyring::from(k.secrets().await?);
     let postgres = (k.url.as_str(), k.programs_dir.as_deref());
     let service = BackupService::new(&store, &k.config.backup, &keyring, postgres, Default::default()).await?;
-    service.prepare_folder()?;
+    if new_folder {
+        service.begin_folder()?;
+    } else {
+        service.prepare_folder().await?;
+    }
     owner::give_to_owner(&k.config.backup.dir)?;
     Ok(service)
 }

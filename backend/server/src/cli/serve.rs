@@ -152,7 +152,7 @@ async fn backup(state: &AppState, source: &Source) -> Result<Option<Arc<BackupSe
     let (programs, metrics) = (source.programs_dir(), state.metrics.backup.clone());
     let postgres = (source.url(), programs.as_deref());
     let backup = BackupService::new(&state.store, settings, &state.keyring, postgres, metrics).await?;
-    backup.refuse_foreign_folder()?;
+    backup.refuse_foreign_folder().await?;
     let (dir, data) = (&settings.dir, &state.config.data.dir);
     let disk = |folder: &Path| std::fs::metadata(folder).map(|meta| meta.dev()).ok();
     if disk(dir) == disk(data) {

@@ -16,6 +16,12 @@ pub enum BackupError {
     NoProgram { program: &'static str, major: u32 },
     #[error("{} holds the backup of another database (system identifier {theirs}, and this one is {ours}): choose an empty folder", dir.display())]
     OtherDatabase { dir: PathBuf, theirs: i64, ours: i64 },
+    #[error(
+        "{} has no backup, and this database has begun one in another folder or on another disk: is that disk mounted? To begin a \
+         new backup here: `nyala backup base --new-folder`",
+        dir.display()
+    )]
+    Away { dir: PathBuf },
     #[error("{} is no backup: {why}", dir.display())]
     NotABackup { dir: PathBuf, why: String },
     #[error("{program} failed: {why}")]

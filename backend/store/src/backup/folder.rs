@@ -95,7 +95,7 @@ impl BackupFolder {
             make_dir(&path)?;
         }
         let fingerprint = secrets.installation().to_string();
-        let found = if dir.join("backup.toml").exists() { Some(Self::open(dir)?.1) } else { None };
+        let found = if self.has_backup() { Some(Self::open(dir)?.1) } else { None };
         if let Some(found) = found.as_ref().filter(|found| found.system_identifier != system_identifier) {
             return Err(BackupError::OtherDatabase {
                 dir: dir.clone(),
@@ -114,6 +114,11 @@ impl BackupFolder {
 
     pub fn path(&self) -> &Path {
         &self.0
+    }
+
+    /// Whether a backup was begun here.
+    pub fn has_backup(&self) -> bool {
+        self.0.join("backup.toml").exists()
     }
 
     pub fn wal(&self) -> PathBuf {

@@ -80,11 +80,24 @@ impl BackupService {
         Ok(Self { store, settings, keyring, folder, programs, metrics, claim, system_identifier, major, base_needed })
     }
 
-    /// Opens the folder, or makes it.
+    /// Opens the folder, or makes it when this database has no backup yet. A database with a slot has one: then a folder without a backup
+    /// is most often the mount point of a disk that is not mounted, and a new backup there would fill the wrong disk unnoticed.
+    ///
+    /// # Errors
+    /// When it holds the backup of another database, lacks the one of this database, or cannot be read or written.
+    pub async fn prepare_folder(&self) -> Result<(), BackupError> {
+        const HAS_SLOT: &str = "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1)";
+        if !self.folder.has_backup() && self.store.get().await?.query_one(HAS_SLOT, &[&SLOT]).await?.get(0) {
+            return Err(BackupError::Away { dir: self.folder.path().to_owned() });
+        }
+        self.begin_folder()
+    }
+
+    /// Opens the folder, or makes it although this database may have its backup in another one.
     ///
     /// # Errors
     /// When it holds the backup of another database, or cannot be read or written.
-    pub fn prepare_folder(&self) -> Result<(), BackupError> {
+    pub fn begin_folder(&self) -> Result<(), BackupError> {
         self.folder.prepare(self.system_identifier, &self.keyring.get(), self.major)
     }
 
@@ -92,8 +105,8 @@ impl BackupService {
     ///
     /// # Errors
     /// When it holds the backup of another database; the server must not start then.
-    pub fn refuse_foreign_folder(&self) -> Result<(), BackupError> {
-        match self.prepare_folder() {
+    pub async fn refuse_foreign_folder(&self) -> Result<(), BackupError> {
+        match self.prepare_folder().await {
             Err(e @ BackupError::OtherDatabase { .. }) => Err(e),
             Ok(()) | Err(_) => Ok(()),
         }
@@ -156,7 +169,7 @@ impl BackupService {
     async fn wait_for_claim(&self) {
         let mut is_said = false;
         loop {
-            match self.prepare_folder().map(|()| self.claim()) {
+            match self.prepare_folder().await.map(|()| self.claim()) {
                 Ok(Ok(true)) => return,
                 Ok(Ok(false)) => {
                     self.metrics.failed("claim");

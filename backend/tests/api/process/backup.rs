@@ -346,6 +346,53 @@ async fn a_disk_that_is_away_at_the_start_keeps_no_shop_closed() {
     assert!(status.contains("unreceived_bytes: 0\nage_s: 0\n"), "{status}");
 }
 
+/// After a restart of the machine the mount point is there, empty and writable, and its disk is not.
+#[actix_web::test]
+async fn a_folder_whose_disk_is_not_mounted_gets_no_new_backup() {
+    if lacks_programs() {
+        return;
+    }
+    const AWAY: &str = "has no backup, and this database has begun one in another folder or on another disk";
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    private.until_backed_up().await;
+    private.stop().await;
+    let (disk, mount_point) = (private.site.dir().join("disk"), private.backup.clone());
+    std::fs::rename(&mount_point, &disk).unwrap();
+    std::fs::create_dir(&mount_point).unwrap();
+
+    private.serve_with_backup().await;
+    private.site.buy(&shop).await.unwrap().ok();
+    private.until_scraped("nyala_backup_failures_total{step=\"folder\"} ").await;
+    private.until_scraped("nyala_backup_age_seconds inf").await;
+    assert!(private.site.log().contains(AWAY), "{}", private.site.log());
+    let set = format!("backup.dir={}", mount_point.display());
+    for args in [&["backup", "status", "--set", &set], &["backup", "base", "--set", &set]] {
+        let out = private.output(args).await;
+        let why = String::from_utf8_lossy(&out.stderr);
+        assert!(out.status.code() == Some(1) && why.contains(AWAY) && why.contains("--new-folder"), "{args:?}: {why}");
+    }
+    assert_eq!(names(&mount_point), [""; 0], "nothing is written into it");
+    // The disk is mounted: the running server goes on with it.
+    std::fs::remove_dir(&mount_point).unwrap();
+    std::fs::rename(&disk, &mount_point).unwrap();
+    private.until_backed_up().await;
+    assert!(private.site.scrape().await.contains("nyala_backup_gaps_total 0"), "nothing is missing");
+    private.stop().await;
+
+    // Another disk is meant.
+    private.backup = private.site.dir().join("another disk");
+    let set = format!("backup.dir={}", private.backup.display());
+    let base = private.site.run(&["backup", "base", "--new-folder", "--set", &set]).await.unwrap();
+    private.serve_with_backup().await;
+    let status = private.until_backed_up().await;
+    assert!(status.contains(&format!("base: {}", base.trim())), "{status}");
+    private.lose_everything().await;
+    let report = private.restore("latest").await;
+    assert!(report.contains(&format!("last purchase: {} ", shop.body["id"].as_str().unwrap())), "{report}");
+}
+
 #[actix_web::test]
 async fn a_backup_is_behind_since_it_was_complete_last_and_not_since_something_was_written() {
     if lacks_programs() {
