@@ -5,7 +5,7 @@
 # make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS, promtool, mosquitto and psql for those that need them
-#               (Debian; installs nothing)
+#               (Debian; installs nothing, and names what must be installed)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
 #               of these alone)
