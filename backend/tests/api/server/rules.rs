@@ -87,3 +87,24 @@ fn core_is_pure() {
     let found: Vec<&&str> = crates.iter().filter(|name| io.iter().any(|io| name.contains(io))).collect();
     assert!(found.is_empty(), "nyala-core depends on {found:?}");
 }
+
+/// An operator searches the log for what the manual lists.
+#[test]
+fn log_lines_of_the_manual_are_in_the_sources() {
+    let manual = std::fs::read_to_string(checkout("docs/operations.md")).unwrap();
+    let (_, listed) = manual.split_once("### Log lines that changed").expect("the list");
+    let listed = listed.split("\n#").next().unwrap_or_default();
+    let rows = listed.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | ")).skip(1);
+    let rows: Vec<(&str, &str)> = rows.collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    let mut files = Vec::new();
+    for name in CRATES {
+        sources(&checkout(&format!("backend/{name}/src")), &mut files);
+    }
+    // A text of several lines is one.
+    let texts = files.iter().map(|file| code(&std::fs::read_to_string(file).unwrap()));
+    let texts: Vec<String> = texts.map(|code| code.split("\\\n").map(str::trim_start).collect()).collect();
+    let is_logged = |line: &str| texts.iter().any(|code| code.contains(&format!("\"{line}")));
+    let wrong: Vec<_> = rows.iter().filter(|(before, now)| is_logged(before) || !is_logged(now)).collect();
+    assert!(wrong.is_empty(), "what is listed as new is logged, and what is listed as old is not: {wrong:?}");
+}
