@@ -1,4 +1,5 @@
 -- What an outlet is beside its name, when it sells, and what its services cost at which hour (docs/contract.md §4).
+-- `oldest_program` stays: the release before knows none of these columns, and its rows fulfil their constraints.
 -- An outlet without `dibuka_at` is being prepared. The default is for outlets that an older program makes during an upgrade.
 ALTER TABLE outlet
     ADD COLUMN alamat TEXT NOT NULL DEFAULT '',

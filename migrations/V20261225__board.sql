@@ -1,3 +1,4 @@
+-- `oldest_program` stays: what is changed here is new.
 -- Conditions of machines, from their beginning to their end; `sampai` NULL: it still holds. A machine may have several at once.
 CREATE TABLE keadaan_mesin (
     id BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -165,7 +165,7 @@ async fn stickers_are_listed_in_the_order_that_was_asked_for_and_one_foreign_hid
     let names: Vec<&Value> = list.as_array().unwrap().iter().map(|sticker| &sticker["nama"]).collect();
     assert_eq!(names, ["Mesin 02", "Mesin 01"]);
     app.ops_see(&key, &format!("stiker?id={},{}", shop.idmesin, foreign.idmesin)).await.expect(404, "Mesin Not found");
-    let eleven = vec!["1"; 11].join(",");
+    let eleven = ["1"; 11].join(",");
     for bad in ["", "0", "1,", "x", eleven.as_str()] {
         app.ops_see(&key, &format!("stiker?id={bad}")).await.expect(400, "id harus 1 sampai 10 nomor mesin dengan koma");
     }
