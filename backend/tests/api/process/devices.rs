@@ -7,22 +7,27 @@ use nyala_loadtest::local::free_port;
 use nyala_store::clock::{Clock, wall_clock};
 use serde_json::json;
 
-use super::{PATIENCE, PRICE, Shop, Site};
+use super::{PATIENCE, PRICE, ProcessShop, Site};
 use crate::devices::{Device, Given, Line, knock};
 
 impl Site {
     /// A shop whose machine waits for a device, which connects to `port`.
-    async fn device_shop(&self, port: u16) -> (Shop, Given) {
+    async fn device_shop(&self, port: u16) -> (ProcessShop, Given) {
         let mut shop = self.shop(600).await;
         let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
         let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 2", "driver": "mqtt"});
         shop.idmesin = self.ops(&shop.key, "mesin", &machine).await["id"].as_i64().unwrap();
         shop.body["idmesin"] = json!(shop.idmesin);
-        let told = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
-        let secret = told["secret"].as_str().unwrap().to_owned();
+        let issued = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
+        let secret = issued["secret"].as_str().unwrap().to_owned();
         (
             shop,
-            Given { idmesin: MachineId::new(told["idmesin"].as_i64().unwrap()), idoutlet: OutletId::new(idoutlet), secret, port },
+            Given {
+                idmesin: MachineId::new(issued["idmesin"].as_i64().unwrap()),
+                idoutlet: OutletId::new(idoutlet),
+                secret,
+                port,
+            },
         )
     }
 

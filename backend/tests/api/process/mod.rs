@@ -285,7 +285,7 @@ impl Site {
     }
 
     /// A shop of one machine and one customer with `PRICE`, created by an operator.
-    pub async fn shop(&self, duration_s: i64) -> Shop {
+    pub async fn shop(&self, duration_s: i64) -> ProcessShop {
         let key = self.root_key().await;
         let (idoutlet, idmesin) = self.outlet(&key).await;
         let ops = async |call: &str, body: Value| self.ops(&key, call, &body).await;
@@ -298,16 +298,16 @@ impl Site {
             "idsnap_layanan": idlayanan, "total": PRICE, "grandtotal": PRICE,
         });
         let token = customer["token"].as_str().expect("a token").to_owned();
-        Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
+        ProcessShop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
     }
 
     /// Sets a fault of the shop's machine, or repairs it.
-    pub async fn fault(&self, shop: &Shop, mode: &str) {
+    pub async fn fault(&self, shop: &ProcessShop, mode: &str) {
         let path = format!("/dev/mesin/{}/fault", shop.idmesin);
         self.ask("POST", &path, &shop.token, &json!({"mode": mode})).await.expect("an answer").ok();
     }
 
-    pub async fn buy(&self, shop: &Shop) -> Result<Answer, String> {
+    pub async fn buy(&self, shop: &ProcessShop) -> Result<Answer, String> {
         self.ask("POST", "/scan/v1/transaksi/create_snap_transaksi", &shop.token, &shop.body).await
     }
 
@@ -339,7 +339,7 @@ impl Site {
 }
 
 /// A shop: its machine, its customer, and the body of a purchase.
-pub struct Shop {
+pub struct ProcessShop {
     /// An operator's key.
     pub key: String,
     pub idmesin: i64,

@@ -13,7 +13,7 @@ use nyala_store::db::{lock, pool};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
-use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, PRICE, ProcessShop, Site};
 
 /// A site whose servers run the private database in a folder of their own.
 pub(super) struct Private {
@@ -56,12 +56,12 @@ impl Private {
         }
     }
 
-    pub(super) async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
+    pub(super) async fn customer(&self, shop: &ProcessShop, prefix: &str) -> Value {
         let many = json!({"jumlah": 1, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
         self.site.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"][0].clone()
     }
 
-    pub(super) async fn machine(&self, shop: &Shop) -> Value {
+    pub(super) async fn machine(&self, shop: &ProcessShop) -> Value {
         self.site.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
     }
 
@@ -90,7 +90,7 @@ impl Private {
     }
 
     /// Number of the shop's first customer.
-    pub(super) async fn telp_of(&self, shop: &Shop) -> Value {
+    pub(super) async fn telp_of(&self, shop: &ProcessShop) -> Value {
         const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
         let idcustomer = shop.body["idcustomer"].as_i64().unwrap();
         json!(self.session().await.query_one(TELP, &[&idcustomer]).await.unwrap().get::<_, String>(0))
@@ -193,7 +193,7 @@ async fn the_operators_command_lets_ids_jump_and_ends_logins() {
     private.stop().await;
     let report = private.site.run(&["restored"]).await.unwrap();
     for line in ["last purchase: none", "timeline: 1 -> 1", "ids: +1000000", "audit: 0 broken"] {
-        assert!(report.lines().any(|said| said == line), "{line}: {report}");
+        assert!(report.lines().any(|output| output == line), "{line}: {report}");
     }
     private.serve().await;
     assert_eq!(private.status_of(&json!(shop.token)).await, 200);
@@ -287,8 +287,8 @@ async fn every_answered_receipt_is_there_after_a_restore() {
         (&["restore", &backup], "--to"),
         (&["restore", "--to", "latest", "/proc"], "is no backup"),
     ] {
-        let said = private.site.run(args).await.unwrap_err();
-        assert!(said.contains(why), "{args:?}: {said}");
+        let output = private.site.run(args).await.unwrap_err();
+        assert!(output.contains(why), "{args:?}: {output}");
         assert!(!private.site.data.join("postgres").exists());
     }
 }
