@@ -166,9 +166,9 @@ pub struct Browser {
 }
 
 /// Takes due rows, oldest first, and keeps other servers from them until `until`.
-pub async fn claim(client: &DbClient, now: Timestamp, most: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
+pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
     let stmt = client.prepare_cached(CLAIM).await?;
-    client.query(&stmt, &[&now, &most, &until]).await?.iter().map(taken).collect()
+    client.query(&stmt, &[&now, &limit, &until]).await?.iter().map(taken).collect()
 }
 
 fn taken(row: &Row) -> Result<Taken, DbError> {

@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn one_of_several_servers_raises_it_after_its_share() {
         let servers = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
-        servers.is_one_of(3, vec![]);
+        servers.update_members(3, vec![]);
         let alarm = ResetAlarm::with(AlarmRule { wrong_per_hour: 100, lasts_ms: DAY_MS }, servers);
         (0..34).for_each(|ms| guess(&alarm, ms));
         assert_eq!(alarm.since(at(34)), None);

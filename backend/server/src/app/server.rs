@@ -305,7 +305,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
             let node = Node::join(&state.store, name, own.clone(), state.notifier.clone(), state.keyring.clone(), clock, cluster)
                 .await
                 .map_err(AppError::internal)?;
-            vital::spawn("node", node.live());
+            vital::spawn("node", node.run());
             vital::spawn("orphans", node::mark_orphans_offline_loop(state.store.clone(), own.clone()));
             vital::spawn("takeover", recovery::resume_loop(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_loop(state.machines.clone()));

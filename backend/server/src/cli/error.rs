@@ -61,13 +61,13 @@ mod tests {
     use super::*;
 
     #[derive(Debug, thiserror::Error)]
-    #[error("the door is shut")]
+    #[error("the port is closed")]
     struct Outer(#[source] std::io::Error);
 
     #[test]
     fn causes_are_printed_once_and_on_one_line() {
         let text = Failure::from(Outer(std::io::Error::other("the key\n is lost"))).to_string();
-        assert_eq!(text, "the door is shut: the key is lost");
+        assert_eq!(text, "the port is closed: the key is lost");
         assert_eq!(Failure::from(AppError::internal("no such column")).to_string(), "no such column");
     }
 }

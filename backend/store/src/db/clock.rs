@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_distance_is_logged_once_while_it_lasts() {
         let mut story = Story::default();
-        let told: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
+        let logged: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
         let (far, near) = (Some(Turn::Far), Some(Turn::Near));
-        assert_eq!(told, [None, None, far, None, None, None, near, None, Some(Turn::Far)]);
+        assert_eq!(logged, [None, None, far, None, None, None, near, None, Some(Turn::Far)]);
     }
 }

@@ -66,7 +66,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     app.advance_s(40);
     for _ in 0..90 {
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
         app.advance_s(40);
     }
     device.heartbeat().await;
@@ -128,7 +128,7 @@ async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
             device.epoch = epoch;
             device.state().await;
         }
-        device.line.ping().await;
+        device.connection.ping().await;
     };
     forgets(&mut device).await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
@@ -153,11 +153,11 @@ async fn two_devices_with_one_key_wait_for_staff() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     for boot in [2, 1, 2, 1, 2, 1] {
-        let line = Device::subscribe(&app.clock, &given, "esp").await.line;
-        (device.line, device.boot) = (line, boot);
+        let connection = Device::subscribe(&app.clock, &given, "esp").await.connection;
+        (device.connection, device.boot) = (connection, boot);
         app.advance_s(5);
         device.state().await;
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);
