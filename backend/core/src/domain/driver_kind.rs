@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "lowercase")]
 #[schema(as = Driver)]
 pub enum DriverKind {
-    /// Simulated; not in production, where nobody would get any washing done.
+    /// Simulated; refused in production, where no machine would run.
     #[default]
     Sim,
     /// A device that connects to the server over MQTT.

@@ -1,6 +1,6 @@
-//! The database's place in its own history. After a restore, a failover or a copy of its folder it continues from an earlier moment:
-//! numbers that were given since would be given again, and devices would refuse the epochs of their machines. So ids and epochs jump
-//! ahead before anything is served (docs/operations.md, "After a restore").
+//! Position of the database in its own history. After a restore, a failover or a copy of its folder, the database continues from an earlier
+//! moment. It would assign ids again that were already assigned, and devices would refuse the epochs of their machines. So ids and epochs
+//! jump ahead before anything is served (docs/operations.md, "After a restore").
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use super::audit::{self, AuditEntry};
 use super::clock::database_now;
 use super::error::DbError;
 
-/// Ids and epochs jump by this many, times the timelines that were passed: more than are given between a backup and its restore, and few
-/// enough that JavaScript's exact integers (2^53) last for a jump each week of 100 million years.
+/// Ids and epochs jump by this number for each timeline. It is larger than the number of ids that are assigned between a backup and its restore,
+/// and so small that JavaScript's exact integers (2^53) last for a jump each week of 100 million years.
 pub const STEP: i64 = 1_000_000;
 /// Serialises the jumps of several servers on one database.
 const JUMP_LOCK: i64 = 0x4e59_414c_4106;
