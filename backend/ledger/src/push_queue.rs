@@ -205,7 +205,7 @@ pub async fn settle(client: &DbClient, taken: &Taken, again: Option<Timestamp>) 
     Ok(())
 }
 
-/// Its service says that there is no such browser any more.
+/// Deletes a subscription, because its service has reported that the browser no longer exists.
 pub async fn forget(client: &DbClient, taken: &Taken) -> Result<(), DbError> {
     let stmt = client.prepare_cached(FORGET).await?;
     client.execute(&stmt, &[&taken.idlangganan]).await?;

@@ -25,7 +25,7 @@ pub enum AccountKind {
     Expiring { masa_aktif: Timestamp },
     /// 2: never expires.
     Lasting,
-    /// Nothing was said: an account that is there keeps what it has, a new one is of kind 2.
+    /// No kind was requested: an existing account keeps its kind, a new one is of kind 2.
     Plain,
 }
 

@@ -18,7 +18,7 @@ pub enum DriverKind {
 impl DriverKind {
     pub const ALL: [Self; 2] = [Self::Sim, Self::Mqtt];
 
-    /// As it is stored, and said in bodies.
+    /// Name in the database and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sim => "sim",

@@ -357,7 +357,7 @@ impl Machine {
 
     /// Lets the next waiting start try, or refuses all because the machine is in use.
     fn next_start(&mut self, now: Timestamp) {
-        // What is about to be read may say that the machine is free.
+        // The read that is pending may find that the machine is free.
         if self.is_query_running() || self.reload_after {
             return;
         }

@@ -408,7 +408,7 @@ fn on_started(p: &Purchase, now: Timestamp) -> Step {
     s
 }
 
-/// What the `start` of a purchase says.
+/// Content of the `start` command of a purchase.
 #[derive(Debug, Clone, Copy)]
 pub struct StartCommand {
     pub cmd_id: Uuid,

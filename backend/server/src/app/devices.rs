@@ -22,7 +22,7 @@ pub enum DeviceBindError {
     Other { host: String, port: u16, source: std::io::Error },
 }
 
-/// `None`: this server serves no devices over MQTT, and has said why.
+/// `None`: this server serves no devices over MQTT, and has logged the reason.
 ///
 /// # Errors
 /// When the port is taken or cannot be bound, and it was chosen or production needs it.

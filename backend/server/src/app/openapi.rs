@@ -216,7 +216,7 @@ impl Modify for Keys {
     }
 }
 
-/// What binds the fields of a body together, which no schema of a field can say.
+/// Rules between the fields of a body, which the schema of a single field cannot express.
 struct Together;
 
 impl Modify for Together {

@@ -189,7 +189,7 @@ fn reserved(config: &ServerSettings, descriptors: u64) -> u64 {
     FILES + config.connections() as u64 + devices
 }
 
-/// How many connections of customers may be open: what the settings say, and no more than there are descriptors for (`RLIMIT_NOFILE`).
+/// Maximum number of open customers' connections: that of the settings, limited by the available descriptors (`RLIMIT_NOFILE`).
 fn connection_limit(config: &ServerSettings) -> std::io::Result<usize> {
     let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let reserve = reserved(config, descriptors);

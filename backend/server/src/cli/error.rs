@@ -19,7 +19,7 @@ impl Failure {
         Self { text: text.into(), is_done: false }
     }
 
-    /// The command has done what it was to do: `text` says what, and that its result could not be printed.
+    /// The command succeeded, but its result could not be printed; `text` contains both.
     pub fn unprinted(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_done: true }
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The error with what caused it, unless the text says that already.
+/// The error with its causes, unless the text already contains them.
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     fn from(e: E) -> Self {
         let e: Box<dyn Error + Send + Sync> = e.into();

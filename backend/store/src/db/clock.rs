@@ -88,7 +88,7 @@ pub async fn correct(store: &Store, ahead_s: &Ahead) -> Result<i64, DbError> {
     Ok(reading.ahead_us / 1_000)
 }
 
-/// A clock that says what the database's does.
+/// A clock set to the database's time.
 ///
 /// # Errors
 /// When the database does not answer.

@@ -45,7 +45,7 @@ SELECT setval(c.oid::REGCLASS, coalesce(pg_sequence_last_value(c.oid::REGCLASS),
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'S' AND n.nspname = current_schema()";
 const MACHINES: &str = "UPDATE mesin SET epoch = epoch + $1";
 /// A failover moves no shard: the servers of the cluster keep theirs, with a new epoch. A server is one of them when its last heartbeat
-/// was among the last that the database has; the clock says nothing here, as the database was away or is old.
+/// is among the newest in the database. The current time is not compared, because the database was unavailable or is an old copy.
 const SHARDS: &str = "
 UPDATE shard SET epoch = epoch + $1, idnode = CASE WHEN idnode IN (
     SELECT idnode FROM node WHERE NOT leaving AND alive_until > (SELECT max(alive_until) FROM node) - INTERVAL '2 seconds') THEN idnode END";
@@ -63,7 +63,7 @@ pub enum Cause {
     Identifier,
     /// The data folder was copied or moved; the new id of its instance.
     Copy { instance: String },
-    /// An operator said so: the copy shows no change by itself.
+    /// Declared by an operator, because the copy itself shows no change.
     Command,
 }
 

@@ -30,7 +30,7 @@ impl What {
         self.fields().0
     }
 
-    /// Purpose of the keys, as the help of the command line says it.
+    /// Description of the purpose for the help of the command line.
     pub const fn meaning(self) -> &'static str {
         self.fields().1
     }
@@ -113,7 +113,7 @@ pub struct Ring<K> {
 #[derive(Debug, Clone)]
 pub struct GoodKey<K> {
     pub kid: Kid,
-    /// When it was made; `None` for the first keys until the first rotation, because their file does not say it.
+    /// When it was made; `None` for the first keys until the first rotation, because their file does not contain it.
     pub since: Option<Timestamp>,
     pub key: K,
 }
