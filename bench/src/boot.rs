@@ -68,16 +68,16 @@ impl Resume {
     }
 
     fn figures(&self, resume: &Durations, whole: &Durations) -> Figures {
-        let told =
+        let summary =
             |all: &Durations| format!("**{:.0} ms** median, {:.0} ms at most, of {} kills", all.ms(0.5), all.ms(1.0), all.len());
         Figures::list(
             format!("Resuming {} running purchases at boot", self.purchases),
             &[
                 format!(
                     "From the database's start to all purchases resumed, schema check and worker threads included: {}",
-                    told(resume)
+                    summary(resume)
                 ),
-                format!("From the program's start to `/readyz` 200, the database's recovery included: {}", told(whole)),
+                format!("From the program's start to `/readyz` 200, the database's recovery included: {}", summary(whole)),
                 "Aim: at most 1 s".to_owned(),
             ],
         )

@@ -51,7 +51,7 @@ const CUSTOMERS: usize = 500;
 const SETTLE: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(2);
 const BACK_WITHIN: Duration = Duration::from_secs(60);
-const WORDS: usize = 65_536;
+const MAX_MESSAGES: usize = 65_536;
 const BACKLOG: u32 = 4_096;
 
 #[derive(Debug, PartialEq, Eq, Args)]
@@ -188,9 +188,9 @@ impl DeviceCost {
         let served = tls.then(|| DeviceTls::new(secrets.into(), "127.0.0.1")).transpose()?;
         let settings = ServerSettings::load(Some(Path::new("config")), &["mqtt.max_connections=20000".to_owned()])?.mqtt;
         let mqtt = Mqtt::new(store.clone(), Ownership::default(), metrics.clone(), served, &settings);
-        let (uplink, heard) = Uplink::channel(store.clock.clone(), WORDS);
+        let (uplink, received) = Uplink::channel(store.clock.clone(), MAX_MESSAGES);
         mqtt.start(uplink)?;
-        let door = mqtt.start_thread()?;
+        let endpoint = mqtt.start_thread()?;
         let socket = TcpSocket::new_v4()?;
         socket.bind("127.0.0.1:0".parse()?)?;
         let listener = socket.listen(BACKLOG)?;
@@ -198,7 +198,7 @@ impl DeviceCost {
         tokio::task::spawn_local(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 if let Ok(stream) = stream.into_std() {
-                    door.take(stream);
+                    endpoint.take(stream);
                 }
             }
         });
@@ -215,18 +215,18 @@ impl DeviceCost {
         sleep(SETTLE).await;
         let kib_each = used()?.rss_kib.saturating_sub(empty_kib) as f64 / f64::from(self.devices);
         let (before, began) = (used()?.cpu_us, Instant::now());
-        let (answers, sent) = self.start_at_a_rate(&mqtt, &store, world.at, heard).await;
+        let (answers, sent) = self.start_at_a_rate(&mqtt, &store, world.at, received).await;
         let (after, took) = (used()?.cpu_us, began.elapsed());
         let own = 100.0 * (after - before) as f64 / 1e6 / took.as_secs_f64();
         let cut_at = Instant::now();
         fleet.ask("cut all").await?;
         // The outage is seen before devices are back, because each waits for a random pause.
-        let away = async {
+        let disconnected = async {
             while metrics.online.get() >= all {
                 sleep(LOOK_EVERY).await;
             }
         };
-        let back = match timeout(BACK_WITHIN, away).await {
+        let back = match timeout(BACK_WITHIN, disconnected).await {
             Ok(()) => until(&metrics, all).await.map(|()| cut_at.elapsed()),
             Err(_) => None,
         };
@@ -241,7 +241,7 @@ impl DeviceCost {
         mqtt: &Mqtt,
         store: &Store,
         at: &[Location],
-        mut heard: mpsc::Receiver<ReceivedEvent>,
+        mut received: mpsc::Receiver<ReceivedEvent>,
     ) -> (Durations, usize) {
         let total = (self.rate * self.seconds) as usize;
         let mut every = interval(Duration::from_secs(1) / self.rate);
@@ -267,7 +267,7 @@ impl DeviceCost {
                     sent += 1;
                 }
                 // Whatever it is: what this arm does not take, it would not look at again before the next start.
-                Some(ReceivedEvent { event, .. }) = heard.recv() => {
+                Some(ReceivedEvent { event, .. }) = received.recv() => {
                     if let DeviceEvent::Ack { cmd_id, .. } = event
                         && let Some(since) = waiting.remove(&cmd_id)
                     {

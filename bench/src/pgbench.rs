@@ -37,12 +37,12 @@ pub fn run(postgres: &Postgres, shop: &Shop, clients: u32, machines: usize) -> R
         std::io::Write::write_all(&mut stdin, script.as_bytes())?;
     }
     let output = child.wait_with_output()?;
-    let said = String::from_utf8(output.stdout)?;
+    let answer = String::from_utf8(output.stdout)?;
     let done = format!("actually processed: {}/", each * clients as usize);
-    if !output.status.success() || !said.contains(&done) {
-        return Err(format!("pgbench: {said}{}", String::from_utf8_lossy(&output.stderr)).into());
+    if !output.status.success() || !answer.contains(&done) {
+        return Err(format!("pgbench: {answer}{}", String::from_utf8_lossy(&output.stderr)).into());
     }
-    let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
+    let tps = answer.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
     Ok(tps.ok_or("pgbench told no tps")?.parse()?)
 }
 

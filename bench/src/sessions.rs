@@ -61,18 +61,18 @@ impl Sessions {
         let (sockets, reconnected) = connect(server.address(), &tokens, first).await?;
         drop(sockets);
         server.stop().await?;
-        let told = |d: Duration| format!("**{:.2} s**", d.as_secs_f64());
+        let seconds = |d: Duration| format!("**{:.2} s**", d.as_secs_f64());
         Ok(Figures::list(
             format!("{n} sockets that subscribe and come back"),
             &[
-                format!("From nothing to the last acknowledgement of a subscribe, all at once: {}", told(connected)),
+                format!("From nothing to the last acknowledgement of a subscribe, all at once: {}", seconds(connected)),
                 format!(
                     "A second subscribe on every one while ticks go out, until the last acknowledgement: {} (aim: at most 0.5 s)",
-                    told(subscribed)
+                    seconds(subscribed)
                 ),
                 format!(
                     "All cut at once, until each is back and its subscribe acknowledged: {} (aim: at most 1.5 s)",
-                    told(reconnected)
+                    seconds(reconnected)
                 ),
                 "The clients are one thread of this program, whose work is in these times".to_owned(),
             ],

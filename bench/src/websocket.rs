@@ -28,7 +28,7 @@ impl Websocket {
     pub async fn connect(address: SocketAddr, token: &str) -> Result<Self, BenchError> {
         let mut websocket = Self::open(address, "").await?;
         websocket.send(|out| session::join(out, token)).await?;
-        let joined = websocket.until(|said| match message(said) {
+        let joined = websocket.until(|packet| match message(packet) {
             ServerMessage::Joined => Some(Ok(())),
             ServerMessage::Refused(why) => Some(Err(why)),
             _ => None,
@@ -55,7 +55,7 @@ impl Websocket {
         }
         let mut websocket = Self::open(address, &session).await?;
         websocket.send(|out| frame::text(out, "2probe")).await?;
-        websocket.until(|said| (said == b"3probe").then_some(())).await?;
+        websocket.until(|packet| (packet == b"3probe").then_some(())).await?;
         websocket.send(|out| frame::text(out, "5")).await?;
         Ok(websocket)
     }
@@ -87,7 +87,7 @@ impl Websocket {
         let asked = self.asked;
         self.asked += 1;
         self.send(|out| session::subscribe(out, asked, idmesin)).await?;
-        self.until(|said| match message(said) {
+        self.until(|packet| match message(packet) {
             ServerMessage::Answer { id, snapshot } if id == asked => Some(snapshot),
             _ => None,
         })

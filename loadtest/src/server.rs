@@ -29,7 +29,7 @@ pub struct Server {
     settings: Vec<(&'static str, String)>,
     process: Option<Child>,
     address: SocketAddr,
-    /// `data_dir` has the log, if nothing else is said.
+    /// Log file; by default in `data_dir`.
     log: PathBuf,
     /// Position of the last start in the log.
     log_from: usize,

@@ -1,5 +1,5 @@
-//! Detection of a database failover: no host takes writes, a standby answers, and no heartbeat reaches that standby any more. Then this server
-//! is not the only one that is cut off, and no other server can acquire shards (docs/cluster.md).
+//! Detection of a database failover: no host accepts writes, a standby answers, and no new heartbeat of any server reaches that standby. Then
+//! all servers are without a primary, and none can acquire shards (docs/cluster.md).
 
 use std::time::Duration;
 
@@ -15,16 +15,16 @@ use super::Ownership;
 use super::error::ClusterError;
 use super::membership::{HEARTBEAT_MS, TTL_MS};
 
-/// Lease TTL; also the interval of the checks, so that every live server sends a heartbeat between two of them.
+/// Lease TTL, and the interval of the checks: every live server sends a heartbeat between two of them.
 const LEASE_TTL: Duration = Duration::from_millis(TTL_MS.unsigned_abs());
 const WITHIN: Duration = Duration::from_secs(1);
 
-/// Whether the host is a standby, and the expiry of every other lease that has reached it. Its clock is not used.
+/// Whether the host is a standby, and the stored expiry of every other lease. Both are compared with the previous check, not with a clock.
 const LOOK: &str = "
 SELECT pg_is_in_recovery(), coalesce(array_agg(alive_until ORDER BY idnode) FILTER (WHERE idnode <> $1), '{}') FROM node";
 
-/// Looks for a failover while heartbeats are not answered. It needs several database hosts; with one host a failover cannot be detected. Runs
-/// until the process ends.
+/// Checks for a failover while heartbeats are not answered. With a single database host a failover cannot be detected. Runs until the process
+/// ends.
 pub async fn watch(config: &Config, ownership: &Ownership) {
     let mut standbys = config.clone();
     standbys.target_session_attrs(TargetSessionAttrs::ReadOnly);
@@ -41,7 +41,7 @@ pub async fn watch(config: &Config, ownership: &Ownership) {
     }
 }
 
-/// Watches one standby until the database answers, or the standby does not.
+/// Checks one standby until the database answers again. Fails when the standby does not answer.
 async fn look(standbys: &Config, ownership: &Ownership) -> Result<(), ClusterError> {
     let (client, _lost) = lock::connect(standbys).await?;
     let me = ownership.node().unwrap_or(NodeId::new(0));
@@ -55,11 +55,11 @@ async fn look(standbys: &Config, ownership: &Ownership) -> Result<(), ClusterErr
         if !row.try_get::<_, bool>(0)? {
             return Ok(());
         }
-        let beats = row.try_get(1)?;
-        if before.as_ref() == Some(&beats) {
-            ownership.fails_over();
+        let leases = row.try_get(1)?;
+        if before.as_ref() == Some(&leases) {
+            ownership.record_failover();
         }
-        before = Some(beats);
+        before = Some(leases);
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The fence makes commits of a former owner change nothing. A lease alone does not exclude another writer, because its owner may be paused
-//! between checking it and committing.
+//! Fencing of commits: a statement of a former owner changes no row. A lease alone is not enough, because a server may be paused between the
+//! check of its lease and the commit.
 
 use std::sync::OnceLock;
 
@@ -12,7 +12,7 @@ use nyala_store::db::pool::DbClient;
 
 use nyala_core::domain::shard::Shard;
 
-/// Node and epoch of a shard's owner. Both are compared: a database failover may lose an epoch, and it is assigned again.
+/// Node and epoch of a shard's owner. Both are compared, because a database failover may lose an epoch, which is then assigned again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     pub shard: Shard,
@@ -27,20 +27,20 @@ impl Fence {
     }
 }
 
-/// A statement that only the owner may execute: unchanged for a single server, with the fence among several.
+/// A statement that changes rows only for the owner of their shard. A single server executes it without the fence.
 pub struct Fenced {
     statement: &'static str,
-    /// Part of `statement` that begins the WHERE of the changed row; it occurs once. The fence's condition follows it.
+    /// Beginning of the WHERE clause of the changed row. The condition of the fence is inserted after its first occurrence.
     guard: &'static str,
-    behind: OnceLock<String>,
+    fenced: OnceLock<String>,
 }
 
 impl Fenced {
-    /// `guard`: a part of `statement` after which a further condition may follow. In a static, a guard that is not part of the statement does
-    /// not compile, because the statement would run without its fence.
+    /// `guard`: the part of `statement` after which the condition of the fence is inserted. In a static, a guard that is not part of the
+    /// statement does not compile; otherwise the statement would run without its fence.
     pub const fn new(statement: &'static str, guard: &'static str) -> Self {
-        assert!(stands_in(guard.as_bytes(), statement.as_bytes()), "the guard is not in the statement");
-        Self { statement, guard, behind: OnceLock::new() }
+        assert!(contains(statement.as_bytes(), guard.as_bytes()), "the guard is not in the statement");
+        Self { statement, guard, fenced: OnceLock::new() }
     }
 
     /// Returns at most one row, and none when the fence does not match.
@@ -57,15 +57,15 @@ impl Fenced {
             let statement = client.prepare_cached(self.statement).await?;
             return Ok(client.query_opt(&statement, params).await?);
         };
-        let statement = client.prepare_cached(self.behind(params.len())).await?;
+        let statement = client.prepare_cached(self.fenced(params.len())).await?;
         let own: [&(dyn ToSql + Sync); 3] = [shard, node, epoch];
         Ok(client.query_opt(&statement, &[params, &own].concat()).await?)
     }
 
-    /// Builds the statement with its fence. `FOR SHARE` makes a claim of the shard wait for running commits, so that no commit is later than a
-    /// takeover. The parameters of the fence follow those of the statement.
-    fn behind(&self, params: usize) -> &str {
-        self.behind.get_or_init(|| {
+    /// Builds the statement with its fence, whose parameters follow those of the statement. `FOR SHARE` makes another server's claim of the
+    /// shard wait for commits that are running, so that none of them completes after the claim.
+    fn fenced(&self, params: usize) -> &str {
+        self.fenced.get_or_init(|| {
             let (shard, node, epoch) = (params + 1, params + 2, params + 3);
             let fence = format!(
                 "WITH fence AS MATERIALIZED (SELECT FROM shard WHERE idshard = ${shard} AND idnode = ${node} AND epoch = ${epoch} FOR SHARE)"
@@ -79,7 +79,7 @@ impl Fenced {
     }
 }
 
-const fn stands_in(part: &[u8], whole: &[u8]) -> bool {
+const fn contains(whole: &[u8], part: &[u8]) -> bool {
     let mut at = 0;
     while at + part.len() <= whole.len() {
         let mut same = 0;
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guard_is_found_wherever_it_stands() {
-        let found = |part: &str| stands_in(part.as_bytes(), b"WHERE id = $1 AND b");
+    fn a_guard_is_found_anywhere_in_the_statement() {
+        let found = |part: &str| contains(b"WHERE id = $1 AND b", part.as_bytes());
         assert!(["WHERE", "id = $1", "AND b", "WHERE id = $1 AND b"].into_iter().all(found));
         assert!(!["where", "AND c", "WHERE id = $1 AND b "].into_iter().any(found));
     }
@@ -109,14 +109,14 @@ mod tests {
     fn the_fence_comes_first_and_its_numbers_last() {
         let plain = Fenced::new("UPDATE t SET a = $2 WHERE id = $1 AND b", "WHERE id = $1 AND");
         assert_eq!(
-            plain.behind(2),
+            plain.fenced(2),
             "WITH fence AS MATERIALIZED (SELECT FROM shard WHERE idshard = $3 AND idnode = $4 AND epoch = $5 FOR SHARE) \
              UPDATE t SET a = $2 WHERE id = $1 AND EXISTS (SELECT FROM fence) AND  b"
         );
         let with = Fenced::new("\nWITH x AS (SELECT 1) SELECT FROM x WHERE id = $1 AND c", "WHERE id = $1 AND");
-        assert!(with.behind(1).starts_with("WITH fence AS MATERIALIZED (SELECT FROM shard WHERE idshard = $2"));
+        assert!(with.fenced(1).starts_with("WITH fence AS MATERIALIZED (SELECT FROM shard WHERE idshard = $2"));
         assert!(
-            with.behind(1)
+            with.fenced(1)
                 .ends_with("FOR SHARE), x AS (SELECT 1) SELECT FROM x WHERE id = $1 AND EXISTS (SELECT FROM fence) AND  c")
         );
     }

@@ -1,5 +1,5 @@
-//! Ownership of outlets among several servers on one database (docs/cluster.md). PostgreSQL decides it. A single server owns everything and
-//! asks no one.
+//! Ownership of outlets among several servers on one database (docs/cluster.md). PostgreSQL stores the owners. A single server owns every
+//! outlet and asks nothing.
 
 pub mod error;
 pub mod failover;
@@ -43,36 +43,49 @@ pub enum Owner {
     Remote,
 }
 
+/// A shard of this server, and the epoch in which the server acquired it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnedShard {
+    pub shard: Shard,
+    pub epoch: i64,
+}
+
+/// Number of shards that a server acquired and lost between two heartbeats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ShardChanges {
+    pub acquired: usize,
+    pub lost: usize,
+}
+
 /// The shards that this server owns. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Ownership(Option<Arc<Shards>>);
 
 #[derive(Debug)]
 struct Shards {
-    /// Number of this start of this server (`node.idnode`); 0 before it has joined.
+    /// `node.idnode` of this start of the server; 0 before it has joined.
     node: AtomicI64,
     /// Number of live servers that may claim shards, this one included. Limits are divided by it.
     servers: AtomicUsize,
-    /// Numbers of the servers that live, as of the last heartbeat.
+    /// Servers whose lease had not expired at the last heartbeat.
     alive: Mutex<Vec<NodeId>>,
     /// Epoch of each owned shard; 0 for a shard that is not owned.
     epochs: Vec<AtomicI64>,
     invalidated: Notify,
     metrics: ClusterMetrics,
-    /// Shards acquired just now, whose machines are not loaded yet.
-    gained: Mutex<BTreeSet<Shard>>,
-    gains: Notify,
-    heard: Mutex<LastAnswer>,
-    /// Longest failover that still counts as an answer.
+    /// Acquired shards whose machines are not loaded yet.
+    acquired: Mutex<BTreeSet<Shard>>,
+    acquired_notify: Notify,
+    last_answer: Mutex<LastAnswer>,
+    /// A longer failover counts as an outage.
     failover: Duration,
 }
 
 /// Database health as seen by the last heartbeat.
 #[derive(Debug, Clone, Copy)]
 struct LastAnswer {
-    /// When it last answered a heartbeat.
     answered: Instant,
-    /// When it was last seen to fail over.
+    /// When a failover was last detected.
     failing_over: Instant,
 }
 
@@ -80,10 +93,21 @@ impl Ownership {
     /// Starts with no shards. A database failover longer than `failover` counts as an outage.
     pub fn shared(metrics: ClusterMetrics, failover: Duration) -> Self {
         let epochs = (0..SHARDS).map(|_| AtomicI64::new(0)).collect();
-        let (invalidated, gained, gains, alive) = Default::default();
+        let (invalidated, acquired, acquired_notify, alive) = Default::default();
         let (now, node, servers) = (Instant::now(), AtomicI64::new(0), AtomicUsize::new(1));
-        let heard = Mutex::new(LastAnswer { answered: now, failing_over: now });
-        Self(Some(Arc::new(Shards { node, servers, alive, epochs, invalidated, metrics, gained, gains, heard, failover })))
+        let last_answer = Mutex::new(LastAnswer { answered: now, failing_over: now });
+        Self(Some(Arc::new(Shards {
+            node,
+            servers,
+            alive,
+            epochs,
+            invalidated,
+            metrics,
+            acquired,
+            acquired_notify,
+            last_answer,
+            failover,
+        })))
     }
 
     pub fn is_alone(&self) -> bool {
@@ -99,20 +123,20 @@ impl Ownership {
         }
     }
 
-    /// Number of this start of this server; `None` for a single server, and before it has joined.
+    /// `node.idnode` of this start of the server; `None` for a single server, and before it has joined.
     pub fn node(&self) -> Option<NodeId> {
         let node = self.0.as_ref().map(|shards| shards.node.load(Ordering::Acquire));
         node.filter(|node| *node != 0).map(NodeId::new)
     }
 
-    /// This server's part of a limit for all servers together. A client gets no more by asking each server.
+    /// This server's part of a limit for all servers together, so that a client gets no more by asking each server.
     pub fn share_of(&self, limit: usize) -> usize {
         limit.div_ceil(self.0.as_ref().map_or(1, |shards| shards.servers.load(Ordering::Relaxed)))
     }
 
-    /// Takes over what a heartbeat found. `servers`: number of live servers that may claim shards; 0 while all of them are in the grace
-    /// period. `alive`: every server whose lease has not expired.
-    pub fn is_one_of(&self, servers: i64, alive: Vec<NodeId>) {
+    /// Stores the members that a heartbeat found. `servers`: number of live servers that may claim shards; 0 while all of them are in the
+    /// grace period. `alive`: every server whose lease has not expired.
+    pub fn update_members(&self, servers: i64, alive: Vec<NodeId>) {
         let Some(shards) = &self.0 else { return };
         if let Ok(servers @ 1..) = usize::try_from(servers) {
             shards.servers.store(servers, Ordering::Relaxed);
@@ -137,14 +161,14 @@ impl Ownership {
         Some(Shard::all().filter(|shard| shards.epoch(*shard) != 0).collect())
     }
 
-    /// Time since the database last answered a heartbeat of this server; zero for a single server. Past [`membership::TTL_MS`] other
-    /// servers take over its shards.
+    /// Time since the database last answered a heartbeat of this server; zero for a single server. After [`membership::TTL_MS`] other
+    /// servers acquire its shards.
     pub fn silence(&self) -> Duration {
         self.0.as_ref().map_or(Duration::ZERO, |shards| shards.last_answer().answered.elapsed())
     }
 
-    /// As [`Self::silence`], but a failover counts as an answer for at most the configured time.
-    pub fn given_up(&self) -> Duration {
+    /// Like [`Self::silence`], but without the time of a failover, up to the configured maximum.
+    pub fn outage(&self) -> Duration {
         self.0.as_ref().map_or(Duration::ZERO, |shards| {
             let LastAnswer { answered, failing_over } = *shards.last_answer();
             failing_over.min(answered + shards.failover).max(answered).elapsed()
@@ -152,16 +176,16 @@ impl Ownership {
     }
 
     /// Records that the database does not answer while one of its standbys waits to be promoted.
-    pub fn fails_over(&self) {
+    pub fn record_failover(&self) {
         if let Some(shards) = &self.0 {
             shards.last_answer().failing_over = Instant::now();
         }
     }
 
-    /// Invalidates the ownership: a fence did not match, so it is read again at once.
+    /// Causes the next heartbeat at once, which reads the ownership again. Called when a fence did not match.
     pub fn invalidate(&self) {
         if let Some(shards) = &self.0 {
-            shards.metrics.doubts.inc();
+            shards.metrics.invalidations.inc();
             shards.invalidated.notify_one();
         }
     }
@@ -174,46 +198,46 @@ impl Ownership {
         }
     }
 
-    /// Waits for acquired shards. The caller loads their machines. Never returns for a single server.
-    pub async fn gained(&self) -> Vec<Shard> {
+    /// Waits for acquired shards, whose machines the caller must load. Never returns for a single server.
+    pub async fn acquired(&self) -> Vec<Shard> {
         let Some(shards) = &self.0 else { return std::future::pending().await };
         loop {
-            let gained = std::mem::take(&mut *shards.gained());
-            if !gained.is_empty() {
-                return gained.into_iter().collect();
+            let acquired = std::mem::take(&mut *shards.acquired());
+            if !acquired.is_empty() {
+                return acquired.into_iter().collect();
             }
-            shards.gains.notified().await;
+            shards.acquired_notify.notified().await;
         }
     }
 
-    /// Puts shards back whose machines could not be loaded.
+    /// Returns shards whose machines could not be loaded; [`Self::acquired`] yields them again.
     pub fn acquire_again(&self, again: impl IntoIterator<Item = Shard>) {
         if let Some(shards) = &self.0 {
-            shards.gained().extend(again);
-            shards.gains.notify_one();
+            shards.acquired().extend(again);
+            shards.acquired_notify.notify_one();
         }
     }
 
-    /// Replaces the ownership by the stored shards and their epochs. Returns the number of acquired and of lost shards.
-    pub fn learn(&self, node: NodeId, stored: &[(Shard, i64)]) -> (usize, usize) {
-        let Some(shards) = &self.0 else { return (0, 0) };
+    /// Replaces the ownership by the stored shards. A heartbeat of `node` has read them.
+    pub fn replace(&self, node: NodeId, stored: &[OwnedShard]) -> ShardChanges {
+        let Some(shards) = &self.0 else { return ShardChanges::default() };
         shards.node.store(node.get(), Ordering::Release);
         shards.last_answer().answered = Instant::now();
-        let (mut gained, mut lost) = (Vec::new(), 0);
-        let stored: BTreeMap<Shard, i64> = stored.iter().copied().collect();
+        let (mut acquired, mut lost) = (Vec::new(), 0);
+        let stored: BTreeMap<Shard, i64> = stored.iter().map(|owned| (owned.shard, owned.epoch)).collect();
         for shard in Shard::all() {
             let epoch = stored.get(&shard).copied().unwrap_or_default();
             let before = shards.set(shard, epoch);
             if epoch != 0 && epoch != before {
-                gained.push(shard);
+                acquired.push(shard);
             }
             lost += usize::from(epoch == 0 && before != 0);
         }
-        let count = gained.len();
-        if count > 0 {
-            self.acquire_again(gained);
+        let changes = ShardChanges { acquired: acquired.len(), lost };
+        if !acquired.is_empty() {
+            self.acquire_again(acquired);
         }
-        (count, lost)
+        changes
     }
 
     /// Stops deciding about this shard.
@@ -226,11 +250,11 @@ impl Ownership {
 
 impl Shards {
     fn last_answer(&self) -> MutexGuard<'_, LastAnswer> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+        self.last_answer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn gained(&self) -> MutexGuard<'_, BTreeSet<Shard>> {
-        self.gained.lock().unwrap_or_else(PoisonError::into_inner)
+    fn acquired(&self) -> MutexGuard<'_, BTreeSet<Shard>> {
+        self.acquired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn epoch(&self, shard: Shard) -> i64 {
@@ -251,20 +275,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alone_it_owns_everything() {
+    fn a_single_server_owns_everything() {
         let alone = Ownership::default();
         assert_eq!((alone.of(OutletId::new(7)), alone.owns(OutletId::new(-1)), alone.shards()), (Owner::Alone, true, None));
     }
 
     #[test]
-    fn limits_are_shared_by_those_who_live() {
+    fn live_servers_share_a_limit() {
         let (alone, own) = (Ownership::default(), Ownership::shared(ClusterMetrics::default(), Duration::ZERO));
         let nodes = |numbers: &[i64]| numbers.iter().copied().map(NodeId::new).collect();
-        alone.is_one_of(3, nodes(&[1]));
+        alone.update_members(3, nodes(&[1]));
         assert_eq!((alone.share_of(50), own.share_of(50)), (50, 50));
-        own.is_one_of(3, nodes(&[1, 2, 3]));
+        own.update_members(3, nodes(&[1, 2, 3]));
         assert_eq!((own.share_of(50), own.share_of(2)), (17, 1));
-        own.is_one_of(0, nodes(&[2]));
+        own.update_members(0, nodes(&[2]));
         assert_eq!(own.share_of(50), 17);
         assert!(
             own.is_alive(NodeId::new(2)) && [&own, &alone].iter().all(|of| !of.is_alive(NodeId::new(1))),
@@ -273,18 +297,19 @@ mod tests {
     }
 
     #[test]
-    fn it_owns_what_is_stored_and_nothing_else() {
+    fn a_server_owns_exactly_the_stored_shards() {
         let own = Ownership::shared(ClusterMetrics::default(), Duration::from_secs(60));
         let ([third, fourth], me) = ([3, 4].map(Shard::new), NodeId::new(9));
         assert_eq!((own.of(OutletId::new(3)), own.shards()), (Owner::Remote, Some(vec![])));
-        assert_eq!(own.learn(me, &[(third, 5), (fourth, 1)]), (2, 0));
-        assert_eq!(own.gained().now_or_never(), Some(vec![third, fourth]));
-        assert_eq!(own.gained().now_or_never(), None);
+        let stored = [OwnedShard { shard: third, epoch: 5 }, OwnedShard { shard: fourth, epoch: 1 }];
+        assert_eq!(own.replace(me, &stored), ShardChanges { acquired: 2, lost: 0 });
+        assert_eq!(own.acquired().now_or_never(), Some(vec![third, fourth]));
+        assert_eq!(own.acquired().now_or_never(), None);
         assert_eq!(own.of(OutletId::new(3)), Owner::Here(Fence { shard: third, node: me, epoch: 5 }));
         assert_eq!(own.of(OutletId::new(259)), own.of(OutletId::new(3)), "an outlet is of its number mod 256");
         // Another server owned it in between.
-        assert_eq!(own.learn(me, &[(third, 7)]), (1, 1));
-        assert_eq!(own.gained().now_or_never(), Some(vec![third]));
+        assert_eq!(own.replace(me, &[OwnedShard { shard: third, epoch: 7 }]), ShardChanges { acquired: 1, lost: 1 });
+        assert_eq!(own.acquired().now_or_never(), Some(vec![third]));
         assert_eq!((own.shards(), own.owns(OutletId::new(4))), (Some(vec![third]), false));
         own.release(third);
         assert_eq!(own.of(OutletId::new(3)), Owner::Remote);

@@ -1,5 +1,6 @@
-//! Membership of a server in the cluster. It extends its lease by heartbeats, claims shards without a live owner, and releases
-//! shards beyond its share. All times are the database's, because a lease is between servers (docs/decisions/0033-a-shard-has-one-owner.md).
+//! Membership of a server in the cluster. A server extends its lease by heartbeats, claims shards without a live owner, and releases
+//! shards beyond its share. All times are from the database's clock, so that all servers see the same leases
+//! (docs/decisions/0033-a-shard-has-one-owner.md).
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use nyala_store::secrets::GoodKids;
 use tokio_postgres::types::Json;
 use tokio_postgres::{Client, Row};
 
+use super::OwnedShard;
 use super::error::ClusterError;
 use nyala_core::domain::shard::{SHARDS, Shard};
 
@@ -18,12 +20,13 @@ use nyala_core::domain::shard::{SHARDS, Shard};
 pub const TTL_MS: i64 = 1_200;
 /// Interval of heartbeats.
 pub const HEARTBEAT_MS: u64 = 300;
-/// Most shards that a node releases at one heartbeat, unless it leaves. Few at once, so that most machines have an owner at any time.
+/// Maximum number of shards that a node releases at one heartbeat, unless it leaves. It is small, because a released shard has no owner until
+/// another node claims it.
 const MAX_RELEASED: i64 = 16;
 /// Rows of nodes are deleted this long after their lease has expired.
 const FORGET_MS: i64 = 24 * 60 * 60_000;
 
-/// A server that joins starts in the grace period: a stall may just have ended in which the others could not extend their leases.
+/// A joining server starts in the grace period: a stall that kept the others from extending their leases may only just have ended.
 const JOIN: &str = "
 INSERT INTO node (name, version, knows, started_at, alive_until, late_since, keys)
 SELECT $1, $2, $4, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp(), $5
@@ -35,19 +38,18 @@ SELECT name, version, knows FROM node WHERE alive_until >= clock_timestamp() ORD
 
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
-/// Heartbeat. $1 node, $2 lease TTL, $3 duration of its last heartbeat, $4 how far the database's clock was ahead of its own then, $5 how long
-/// a change notification takes, $6 its good keys. A heartbeat after the node's own lease has expired starts the grace period: the stall may have
-/// hit all nodes.
-const BEAT: &str = "
+/// Extends the lease. $1 node, $2 lease TTL, $3 to $5 [`LastHeartbeat`], $6 the node's good keys. A heartbeat after the lease has expired starts
+/// the grace period: the stall may have hit all nodes.
+const HEARTBEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
     beat_ms = $3, clock_ms = $4, news_ms = $5, keys = $6, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
 WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
-/// View of the cluster: live nodes that may claim, shards without a live owner, and milliseconds until the first lease of another node
-/// expires. $1 lease TTL, $2 the asking node. A node in the grace period has no share: shards left to it would have no owner until it may claim.
-const SEEN: &str = "
+/// Live nodes that may claim, shards without a live owner, milliseconds until the first lease of another node expires, and all live nodes.
+/// $1 lease TTL, $2 the asking node. A node in the grace period has no share, because its shards would stay without an owner until it may claim.
+const CLUSTER_VIEW: &str = "
 WITH alive AS MATERIALIZED (
     SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim, alive_until
     FROM node WHERE alive_until >= clock_timestamp()
@@ -57,14 +59,14 @@ SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
        ARRAY(SELECT idnode FROM alive) AS alive";
 
-/// Good keys of the servers that may check what another one signs. A server still counts for $1 milliseconds after its lease has expired,
+/// Good keys of each server that must accept what the others sign. A server still counts for $1 milliseconds after its lease has expired,
 /// because it may only be stalled.
 const KEYS: &str = "
 SELECT name, keys FROM (SELECT DISTINCT ON (name) name, keys, alive_until, leaving FROM node ORDER BY name, idnode DESC) AS newest
 WHERE alive_until >= clock_timestamp() OR NOT leaving AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms' ORDER BY name";
 const KEYS_STALLED_MS: i64 = 60_000;
 
-/// Claims free shards. $1 node, $2 lease TTL, $3 limit. It checks again that no live node owns them, because another node may have claimed them.
+/// Claims free shards. $1 node, $2 lease TTL, $3 limit. It checks again that they are free, because another node may have claimed them.
 const CLAIM: &str = "
 WITH me AS (
     SELECT FROM node WHERE idnode = $1 AND alive_until > clock_timestamp()
@@ -77,8 +79,8 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const RELEASE_SHARD: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// Marks devices of dead servers as offline. $1 how long a server's lease must have expired, $2 the asking node; while that node is in the grace
-/// period, none is marked. After $1, a device that works is connected to another server. Locked rows are skipped; a later heartbeat marks them.
+/// Marks devices of dead servers as offline, unless the asking node $2 is in the grace period. A server is dead $1 milliseconds after its lease
+/// has expired; by then a working device has connected to another server. Locked rows are skipped; a later run marks them.
 const ORPHANS: &str = "
 WITH orphans AS (
     SELECT idmesin FROM mesin WHERE EXISTS (
@@ -90,7 +92,7 @@ WITH orphans AS (
 UPDATE mesin m SET online = FALSE FROM orphans o WHERE m.idmesin = o.idmesin";
 const ORPHANED_MS: i64 = 15_000;
 
-/// Every known node, live nodes first.
+/// All known nodes, live nodes first. $1 lease TTL.
 const STATUS: &str = "
 SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_timestamp() - n.alive_until) * 1000)::FLOAT8 + $1 AS since_ms,
        n.alive_until >= clock_timestamp() AS lives, n.leaving, n.late_since > clock_timestamp() - $1 * INTERVAL '1 ms' AS late,
@@ -99,25 +101,25 @@ SELECT n.idnode, n.name, n.version, n.started_at, (extract(epoch FROM clock_time
 FROM node n ORDER BY lives DESC, n.name, n.idnode DESC";
 
 /// Whether a device is connected to another live node. $1 machine, $2 the asking node.
-const LINKED_ELSEWHERE: &str = "
+const CONNECTED_TO_ANOTHER: &str = "
 SELECT EXISTS (
     SELECT FROM mesin m JOIN node n ON n.idnode = m.link_node
     WHERE m.idmesin = $1 AND m.online AND n.idnode <> $2 AND n.alive_until > clock_timestamp())";
 
 const LEAVE: &str = "UPDATE node SET leaving = TRUE WHERE idnode = $1";
-const GONE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
+const END_LEASE: &str = "UPDATE node SET alive_until = clock_timestamp() WHERE idnode = $1";
 
 const SIMULATED: &str = "SELECT idmesin FROM mesin WHERE driver = 'sim' ORDER BY idmesin LIMIT 1";
 
 /// Result of a heartbeat.
 #[derive(Debug, PartialEq, Eq)]
 pub struct HeartbeatResult {
-    /// Every shard of this node with its epoch.
-    pub owned: Vec<(Shard, i64)>,
-    /// How many of them to release, so that other nodes claim them.
+    pub owned: Vec<OwnedShard>,
+    /// Number of owned shards to release, so that other nodes claim them.
     pub surplus: usize,
-    /// Live nodes that may claim, and shards without a live owner.
+    /// Live nodes that may claim.
     pub nodes: i64,
+    /// Shards without a live owner.
     pub free: i64,
     /// Time until the first lease of another node expires, if that node sends no more heartbeats.
     pub first_end: Option<Duration>,
@@ -131,8 +133,8 @@ pub struct LastHeartbeat {
     pub took_ms: f64,
     /// How far the database's clock was ahead of the node's at its last reading (`db::clock`).
     pub ahead_ms: f64,
-    /// Travel time of a change notification; `None` when none comes back, or the node sends none.
-    pub news_ms: Option<f64>,
+    /// Round trip of a change notification; `None` without NATS, or when none comes back.
+    pub notification_ms: Option<f64>,
 }
 
 /// Joins the cluster and returns the node's number.
@@ -155,12 +157,12 @@ pub struct LiveRelease {
     /// Name of the server, and the version of its program.
     pub name: String,
     pub version: String,
-    /// The newest migration that its program knows; `None`: a program from before `node.knows`, which is older than all others.
+    /// The newest migration that its program knows; `None` for programs from before the column `node.knows`.
     pub knows: Option<i32>,
 }
 
 impl LiveRelease {
-    /// Whether its program can read what the migration `introduced` has brought.
+    /// Whether its program can read data that the migration `introduced` allows.
     pub fn can_read(&self, introduced: i32) -> bool {
         self.knows.is_some_and(|knows| knows >= introduced)
     }
@@ -168,9 +170,9 @@ impl LiveRelease {
 
 /// The oldest program among the live servers; `None` when no server is in the cluster (a single server has no row).
 ///
-/// Ask it before writing what the release before cannot read: a kind in the ledger, a row in the history, a key in `secrets.toml`. It looks
-/// at leases, so an older server may start just after the answer. A feature that must exclude this raises `oldest_program.knows` first: older
-/// programs check it when they start.
+/// Call it before writing data that the previous release cannot read, for example a new kind in the ledger or a key in `secrets.toml`. The
+/// answer covers live servers only: an older server may still start afterwards. A feature that must exclude this first raises
+/// `oldest_program.knows`, which older programs check when they start.
 ///
 /// # Errors
 /// The database's.
@@ -189,27 +191,27 @@ pub async fn heartbeat(
     last: LastHeartbeat,
     keys: &GoodKids,
 ) -> Result<HeartbeatResult, ClusterError> {
-    let life = TTL_MS as f64;
+    let ttl = TTL_MS as f64;
     let row = client
-        .query_opt(BEAT, &[&me, &life, &last.took_ms, &last.ahead_ms, &last.news_ms, &Json(keys)])
+        .query_opt(HEARTBEAT, &[&me, &ttl, &last.took_ms, &last.ahead_ms, &last.notification_ms, &Json(keys)])
         .await?
         .ok_or(ClusterError::Forgotten)?;
-    let (is_quiet, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let row = client.query_one(SEEN, &[&life, &me]).await?;
+    let (past_grace_period, leaving): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
+    let row = client.query_one(CLUSTER_VIEW, &[&ttl, &me]).await?;
     let first_end: Option<f64> = row.try_get(2)?;
     let alive: Vec<NodeId> = row.try_get(3)?;
-    let seen = ClusterView { nodes: row.try_get(0)?, free: row.try_get(1)?, is_quiet, leaving };
+    let view = ClusterView { nodes: row.try_get(0)?, free: row.try_get(1)?, past_grace_period, leaving };
     let mut owned = owned(client, me).await?;
-    if let Some(most) = seen.claims(owned.len()) {
-        client.execute(CLAIM, &[&me, &life, &most]).await?;
+    if let Some(limit) = view.claims(owned.len()) {
+        client.execute(CLAIM, &[&me, &ttl, &limit]).await?;
         owned = self::owned(client, me).await?;
     }
-    let surplus = seen.surplus(owned.len());
+    let surplus = view.surplus(owned.len());
     let first_end = first_end.map(|ms| Duration::from_secs_f64(ms.max(0.0) / 1_000.0));
-    Ok(HeartbeatResult { owned, surplus, nodes: seen.nodes, free: seen.free, first_end, alive })
+    Ok(HeartbeatResult { owned, surplus, nodes: view.nodes, free: view.free, first_end, alive })
 }
 
-/// The good keys of each server of the cluster, by its name. A program from before rotation has the first ones.
+/// The good keys of each server of the cluster, by its name. Programs from before key rotation have only the first keys.
 ///
 /// # Errors
 /// The database's.
@@ -218,15 +220,14 @@ pub async fn keys(client: &Client) -> Result<Vec<(String, GoodKids)>, ClusterErr
     rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get::<_, Json<GoodKids>>(1)?.0))).collect()
 }
 
-/// What a node knows of the cluster when it decides how many shards to claim or to release.
+/// The cluster as a node sees it when it decides how many shards to claim or to release.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterView {
     /// Live nodes that may claim.
     pub nodes: i64,
     /// Shards without a live owner.
     pub free: i64,
-    /// The node is not in the grace period.
-    pub is_quiet: bool,
+    pub past_grace_period: bool,
     pub leaving: bool,
 }
 
@@ -234,13 +235,13 @@ impl ClusterView {
     /// Maximum number of shards that a node with `owned` shards claims; `None` for no claim.
     pub fn claims(&self, owned: usize) -> Option<i64> {
         let room = self.share() - i64::try_from(owned).unwrap_or(i64::MAX);
-        (self.is_quiet && self.free > 0 && room > 0).then_some(room)
+        (self.past_grace_period && self.free > 0 && room > 0).then_some(room)
     }
 
-    /// How many of its shards the node releases now.
+    /// Number of shards that the node releases now.
     pub fn surplus(&self, owned: usize) -> usize {
-        let most = if self.leaving { i64::from(SHARDS) } else { MAX_RELEASED };
-        let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, most);
+        let limit = if self.leaving { i64::from(SHARDS) } else { MAX_RELEASED };
+        let surplus = (i64::try_from(owned).unwrap_or(0) - self.share()).clamp(0, limit);
         usize::try_from(surplus).unwrap_or(0)
     }
 
@@ -251,9 +252,9 @@ impl ClusterView {
     }
 }
 
-async fn owned(client: &Client, me: NodeId) -> Result<Vec<(Shard, i64)>, ClusterError> {
+async fn owned(client: &Client, me: NodeId) -> Result<Vec<OwnedShard>, ClusterError> {
     let rows = client.query(OWNED, &[&me]).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    rows.iter().map(|row| Ok(OwnedShard { shard: row.try_get(0)?, epoch: row.try_get(1)? })).collect()
 }
 
 /// Stored state of a node.
@@ -265,13 +266,12 @@ pub struct NodeStatus {
     pub started_at: Timestamp,
     /// Milliseconds since its last heartbeat.
     pub silent_ms: f64,
-    pub lives: bool,
+    pub is_alive: bool,
     pub leaving: bool,
-    /// It is in the grace period and claims nothing.
-    pub late: bool,
+    pub in_grace_period: bool,
     pub last: LastHeartbeat,
     pub shards: i64,
-    /// Devices that were connected to it last.
+    /// Online devices whose latest connection was to this node.
     pub devices: i64,
 }
 
@@ -288,13 +288,13 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
             version: row.try_get("version")?,
             started_at: row.try_get("started_at")?,
             silent_ms: row.try_get("since_ms")?,
-            lives: row.try_get("lives")?,
+            is_alive: row.try_get("lives")?,
             leaving: row.try_get("leaving")?,
-            late: row.try_get("late")?,
+            in_grace_period: row.try_get("late")?,
             last: LastHeartbeat {
                 took_ms: row.try_get("beat_ms")?,
                 ahead_ms: row.try_get("clock_ms")?,
-                news_ms: row.try_get("news_ms")?,
+                notification_ms: row.try_get("news_ms")?,
             },
             shards: row.try_get("shards")?,
             devices: row.try_get("devices")?,
@@ -303,7 +303,7 @@ pub async fn status(client: &Client) -> Result<Vec<NodeStatus>, ClusterError> {
     rows.iter().map(status).collect()
 }
 
-/// Marks devices as offline whose server is dead and that have not reconnected since. `me` is the asking node. Returns their number.
+/// Marks devices as offline whose server is dead and that have not reconnected. `me` is the asking node. Returns their number.
 ///
 /// # Errors
 /// The database's.
@@ -317,11 +317,11 @@ pub async fn mark_orphans_offline(client: &Client, me: NodeId) -> Result<u64, Cl
 /// The database's.
 pub async fn is_connected_to_another(client: &PooledClient, idmesin: MachineId, me: NodeId) -> Result<bool, ClusterError> {
     // Every purchase at such a device asks this, so the plan is cached.
-    let statement = client.prepare_cached(LINKED_ELSEWHERE).await?;
+    let statement = client.prepare_cached(CONNECTED_TO_ANOTHER).await?;
     Ok(client.query_one(&statement, &[&idmesin, &me]).await?.try_get(0)?)
 }
 
-/// Releases a shard about which this server no longer decides.
+/// Releases a shard. The caller must already have stopped deciding about its machines.
 ///
 /// # Errors
 /// The database's.
@@ -343,7 +343,7 @@ pub async fn leave(client: &Client, me: NodeId) -> Result<(), ClusterError> {
 ///
 /// # Errors
 /// The database's.
-pub async fn gone(client: &Client, me: NodeId) -> Result<(), ClusterError> {
-    client.execute(GONE, &[&me]).await?;
+pub async fn end_lease(client: &Client, me: NodeId) -> Result<(), ClusterError> {
+    client.execute(END_LEASE, &[&me]).await?;
     Ok(())
 }

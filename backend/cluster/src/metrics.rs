@@ -12,29 +12,28 @@ pub struct ClusterMetrics {
     pub shards_owned: Gauge,
     /// Shards without a live owner.
     pub shards_free: Gauge,
-    pub shards_gained: Counter,
+    pub shards_acquired: Counter,
     pub shards_lost: Counter,
-    pub beat_seconds: Histogram,
-    pub beats_failed: Counter,
-    /// Statements that changed no row, because the fence did not match or the stored state was another one.
-    pub doubts: Counter,
+    pub heartbeat_seconds: Histogram,
+    pub heartbeats_failed: Counter,
+    /// Statements that changed no row, because the fence or the expected state did not match.
+    pub invalidations: Counter,
     pub notifications: NotifierMetrics,
 }
 
-/// Metrics of change notifications.
 #[derive(Debug, Clone)]
 pub struct NotifierMetrics {
     pub connected: Gauge,
-    pub told: Counter,
+    pub sent: Counter,
     /// Not sent: no connection to NATS, or no room in the queue.
-    pub not_told: Counter,
-    pub heard: Counter,
+    pub not_sent: Counter,
+    pub received: Counter,
     /// Gaps in the numbers of received notifications.
     pub missed: Counter,
     pub unreadable: Counter,
     /// Notifications whose sender is not a live server.
     pub ignored: Counter,
-    pub way_seconds: Histogram,
+    pub round_trip_seconds: Histogram,
 }
 
 impl Default for ClusterMetrics {
@@ -43,20 +42,20 @@ impl Default for ClusterMetrics {
             nodes: Gauge::default(),
             shards_owned: Gauge::default(),
             shards_free: Gauge::default(),
-            shards_gained: Counter::default(),
+            shards_acquired: Counter::default(),
             shards_lost: Counter::default(),
-            beat_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 14)),
-            beats_failed: Counter::default(),
-            doubts: Counter::default(),
+            heartbeat_seconds: Histogram::new(exponential_buckets(0.0005, 2.0, 14)),
+            heartbeats_failed: Counter::default(),
+            invalidations: Counter::default(),
             notifications: NotifierMetrics {
                 connected: Gauge::default(),
-                told: Counter::default(),
-                not_told: Counter::default(),
-                heard: Counter::default(),
+                sent: Counter::default(),
+                not_sent: Counter::default(),
+                received: Counter::default(),
                 missed: Counter::default(),
                 unreadable: Counter::default(),
                 ignored: Counter::default(),
-                way_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 14)),
+                round_trip_seconds: Histogram::new(exponential_buckets(0.0001, 2.0, 14)),
             },
         }
     }
@@ -64,17 +63,22 @@ impl Default for ClusterMetrics {
 
 impl ClusterMetrics {
     pub fn register(&self, all: &mut Registry) {
-        all.register("cluster_nodes", "Servers of the cluster that live and stay, as this one sees them", self.nodes.clone());
-        all.register("cluster_shards_owned", "Shards of 256 that this server owns", self.shards_owned.clone());
-        all.register("cluster_shards_free", "Shards that nobody who lives owns", self.shards_free.clone());
-        all.register("cluster_shards_gained", "Shards that came to this server", self.shards_gained.clone());
-        all.register("cluster_shards_lost", "Shards that went from this server", self.shards_lost.clone());
-        all.register_with_unit("cluster_beat", "A beat's way to the database and back", Unit::Seconds, self.beat_seconds.clone());
-        all.register("cluster_beats_failed", "Beats that did not reach the database", self.beats_failed.clone());
+        all.register("cluster_nodes", "Live servers that may claim shards, as this server sees them", self.nodes.clone());
+        all.register("cluster_shards_owned", "Shards (of 256) that this server owns", self.shards_owned.clone());
+        all.register("cluster_shards_free", "Shards without a live owner", self.shards_free.clone());
+        all.register("cluster_shards_gained", "Shards that this server has acquired", self.shards_acquired.clone());
+        all.register("cluster_shards_lost", "Shards that this server has lost", self.shards_lost.clone());
+        all.register_with_unit(
+            "cluster_beat",
+            "Duration of a heartbeat to the database",
+            Unit::Seconds,
+            self.heartbeat_seconds.clone(),
+        );
+        all.register("cluster_beats_failed", "Heartbeats that failed", self.heartbeats_failed.clone());
         all.register(
             "cluster_doubts",
-            "Changes that met a fence that did not stand, or a state that was another",
-            self.doubts.clone(),
+            "Statements that changed nothing, because the fence or the expected state did not match",
+            self.invalidations.clone(),
         );
         self.notifications.register(all);
     }
@@ -83,16 +87,25 @@ impl ClusterMetrics {
 impl NotifierMetrics {
     fn register(&self, all: &mut Registry) {
         all.register("cluster_news_connected", "Whether this server is connected to NATS", self.connected.clone());
-        all.register("cluster_news_told", "Messages that went to the other servers", self.told.clone());
-        all.register("cluster_news_not_told", "Messages that did not: no connection to NATS, or no room", self.not_told.clone());
-        all.register("cluster_news_heard", "Messages that came from the other servers", self.heard.clone());
-        all.register("cluster_news_missed", "Messages of the other servers that did not come", self.missed.clone());
+        all.register("cluster_news_told", "Notifications sent to the other servers", self.sent.clone());
+        all.register(
+            "cluster_news_not_told",
+            "Notifications not sent: no connection to NATS, or a full queue",
+            self.not_sent.clone(),
+        );
+        all.register("cluster_news_heard", "Notifications received from the other servers", self.received.clone());
+        all.register("cluster_news_missed", "Notifications of the other servers that were lost", self.missed.clone());
         all.register(
             "cluster_news_unreadable",
-            "Messages that cannot be read: another version, or not a server's",
+            "Notifications that cannot be read: another version, or not from a server",
             self.unreadable.clone(),
         );
-        all.register("cluster_news_ignored", "Messages whose sender is no living server", self.ignored.clone());
-        all.register_with_unit("cluster_news_way", "A message's way to NATS and back", Unit::Seconds, self.way_seconds.clone());
+        all.register("cluster_news_ignored", "Notifications whose sender is not a live server", self.ignored.clone());
+        all.register_with_unit(
+            "cluster_news_way",
+            "Round trip of a notification to NATS",
+            Unit::Seconds,
+            self.round_trip_seconds.clone(),
+        );
     }
 }

@@ -47,7 +47,7 @@ macro_rules! __expired_anew {
 }
 pub use __expired_anew as expired_anew;
 
-/// Until when money that came back since then made the account good, if it did: the instant, and as its outlet's clock says it.
+/// Until when money that came back since `since` has made the account valid, if it did: the instant, and its text in the outlet's time zone.
 pub async fn usable_until(
     client: &impl GenericClient,
     idcustomer: WalletId,

@@ -99,7 +99,7 @@ pub async fn hold(
 }
 
 /// Posts the hold and starts the cycle. The hold is found by $1 and not through the changed row, so that the planner reads one entry of
-/// `gerak_sekali` whatever its statistics say. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+/// `gerak_sekali` independent of its statistics. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
 macro_rules! post {
     ($($and:expr),*) => {
         concat!(

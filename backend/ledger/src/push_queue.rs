@@ -166,9 +166,9 @@ pub struct Browser {
 }
 
 /// Takes due rows, oldest first, and keeps other servers from them until `until`.
-pub async fn claim(client: &DbClient, now: Timestamp, most: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
+pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
     let stmt = client.prepare_cached(CLAIM).await?;
-    client.query(&stmt, &[&now, &most, &until]).await?.iter().map(taken).collect()
+    client.query(&stmt, &[&now, &limit, &until]).await?.iter().map(taken).collect()
 }
 
 fn taken(row: &Row) -> Result<Taken, DbError> {
@@ -205,7 +205,7 @@ pub async fn settle(client: &DbClient, taken: &Taken, again: Option<Timestamp>) 
     Ok(())
 }
 
-/// Its service says that there is no such browser any more.
+/// Deletes a subscription, because its service has reported that the browser no longer exists.
 pub async fn forget(client: &DbClient, taken: &Taken) -> Result<(), DbError> {
     let stmt = client.prepare_cached(FORGET).await?;
     client.execute(&stmt, &[&taken.idlangganan]).await?;

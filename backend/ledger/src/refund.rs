@@ -81,7 +81,7 @@ pub struct Refunded {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Way {
+enum RefundKind {
     Deletion,
     Refund,
 }
@@ -104,7 +104,7 @@ pub async fn refund(
     if nominal > refundable.left {
         return Err(LedgerError::Unprocessable("nominal melebihi sisa harga yang belum dikembalikan"));
     }
-    issue(tx, refundable, Way::Refund, nominal, grounds).await
+    issue(tx, refundable, RefundKind::Refund, nominal, grounds).await
 }
 
 /// Deletes the use; 409 when it is deleted already. The amount may be 0 when refunds gave everything back.
@@ -112,12 +112,12 @@ pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grou
     if refundable.deleted {
         return Err(LedgerError::Conflict("transaksi ini sudah dihapus"));
     }
-    issue(tx, refundable, Way::Deletion, refundable.left, grounds).await
+    issue(tx, refundable, RefundKind::Deletion, refundable.left, grounds).await
 }
 
 /// The money goes back the way it came: from where the post put it into the wallet that paid.
 /// $1 use, $2 amount, $3 kind, $4 actor, $5 reason, $6 now.
-const GIVE_BACK: &str = concat!(
+const REFUND: &str = concat!(
     "
     WITH used AS (
         UPDATE snap_transaksi SET dikembalikan = dikembalikan + $2::BIGINT,
@@ -142,17 +142,17 @@ const GIVE_BACK: &str = concat!(
 async fn issue(
     tx: &Transaction<'_>,
     refundable: &Refundable,
-    way: Way,
+    kind: RefundKind,
     amount: i64,
     grounds: Grounds<'_>,
 ) -> Result<Refunded, LedgerError> {
-    let kind = match way {
-        Way::Deletion => "hapus",
-        Way::Refund => "refund",
+    let kind_column = match kind {
+        RefundKind::Deletion => "hapus",
+        RefundKind::Refund => "refund",
     };
-    let stmt = tx.prepare_cached(GIVE_BACK).await?;
+    let stmt = tx.prepare_cached(REFUND).await?;
     let row = tx
-        .query_opt(&stmt, &[&refundable.id, &amount, &kind, &grounds.principal, &grounds.reason, &grounds.now])
+        .query_opt(&stmt, &[&refundable.id, &amount, &kind_column, &grounds.principal, &grounds.reason, &grounds.now])
         .await?
         .ok_or_else(|| LedgerError::internal(format!("use {} runs but was never paid", refundable.id)))?;
     let usable_until = came_back::usable_until(tx, row.get(1), grounds.now).await?.map(|(until, _)| until);

@@ -96,8 +96,8 @@ const FOLLOW: &str = "
         masa_aktif = CASE WHEN NOT k.stands THEN q.masa_aktif WHEN k.kind = 1 THEN k.until END
     FROM kept k WHERE q.idcustomer = $1";
 
-/// Takes the top-up back. 409 when that has happened already, or when its cash lies in a drawer and none is open here; 422 when the
-/// balance or that drawer has less, or after half an hour.
+/// Reverses the top-up. 409 when it is already reversed, or when it was paid in cash and no drawer is open here. 422 when the balance or the
+/// drawer has too little, or after half an hour.
 pub async fn reverse(
     tx: &Transaction<'_>,
     top_up: &ReversibleTopUp,

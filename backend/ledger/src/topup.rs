@@ -25,7 +25,7 @@ pub enum AccountKind {
     Expiring { masa_aktif: Timestamp },
     /// 2: never expires.
     Lasting,
-    /// Nothing was said: an account that is there keeps what it has, a new one is of kind 2.
+    /// No kind was requested: an existing account keeps its kind, a new one is of kind 2.
     Plain,
 }
 
@@ -300,8 +300,8 @@ pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp)
     Ok(tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet, &since, &until]).await?.get(0))
 }
 
-/// Puts `package` into the wallet, opening the account when there is none. 409 when the account is of another kind, or has expired and
-/// the sale gives no new expiry; 400 when `masa_aktif` is not in the future. Cash of a sale at a shift, which [`prepare`] has looked at, goes into the drawer.
+/// Credits `package` to the wallet, and opens the account if it does not exist. 409 when the account is of another kind, or has expired and the
+/// sale gives no new expiry. 400 when `masa_aktif` is not in the future. Cash goes into the drawer of the shift that [`prepare`] has checked.
 pub async fn topup(
     tx: &Transaction<'_>,
     wallet: WalletRef,

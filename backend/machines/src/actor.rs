@@ -51,9 +51,9 @@ pub struct MachineActor {
     machines: Machines,
     location: Location,
     machine: Machine,
-    /// Where the answers of the machine's requests go. An entry is removed with its answer or when its caller has gone, so there are at most as
-    /// many as the core lets wait: 65 starts with 256 requests each, 256 deferred inputs, and 256 each for the open purchase, its stop and
-    /// an unpaid cycle's stop.
+    /// Receivers of the answers to the machine's requests. An entry is removed with its answer, or when its caller has gone. The core bounds
+    /// their number: 65 starts with 256 requests each, 256 deferred inputs, and 256 requests each for the open purchase, for its stop and for
+    /// the stop of an unpaid cycle.
     replies: HashMap<RequestId, oneshot::Sender<Outcome>>,
     status: Arc<MachineStatus>,
     alarm: Option<(Timestamp, TimerKey)>,

@@ -61,12 +61,12 @@ pub async fn resume(machines: &Machines, shards: Option<&[Shard]>) -> Result<usi
 /// Resumes the machines of every shard that this server acquires. Runs until the process ends.
 pub async fn resume_loop(machines: Machines) {
     loop {
-        let gained = machines.ownership().gained().await;
-        match resume(&machines, Some(&gained)).await {
-            Ok(resumed) => tracing::info!(shards = gained.len(), resumed, "open purchases taken over"),
+        let acquired = machines.ownership().acquired().await;
+        match resume(&machines, Some(&acquired)).await {
+            Ok(resumed) => tracing::info!(shards = acquired.len(), resumed, "open purchases taken over"),
             Err(e) => {
                 tracing::warn!(error = %e, "open purchases cannot be taken over; it will be tried again");
-                machines.ownership().acquire_again(gained);
+                machines.ownership().acquire_again(acquired);
                 tokio::time::sleep(SAFETY_NET_EVERY).await;
             }
         }
@@ -82,7 +82,7 @@ pub async fn mirror_loop(machines: Machines) {
     loop {
         let done = tokio::select! {
             _ = every.tick() => mirror(&machines, &machines.remote()).await,
-            heard = notifications.next() => on_notifications(&machines, heard, &mut notifications).await,
+            received = notifications.next() => on_notifications(&machines, received, &mut notifications).await,
         };
         if let Err(e) = done {
             tracing::warn!(error = %e, "machines of other servers cannot be read; it will be tried again");
@@ -107,15 +107,17 @@ async fn mirror(machines: &Machines, remote: &[MachineId]) -> Result<(), Machine
 /// read.
 async fn on_notifications(machines: &Machines, first: Received, notifications: &mut Listener) -> Result<(), MachineError> {
     let mut remote = BTreeSet::new();
-    for heard in std::iter::once(first).chain(notifications.rest(MIRRORED_AT_ONCE)) {
-        match heard {
-            Received::Notification { hint: Notification::Machine { id, outlet }, .. } if machines.ownership().owns(outlet) => {
-                let told = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));
-                if let Err(e) = told {
+    for received in std::iter::once(first).chain(notifications.rest(MIRRORED_AT_ONCE)) {
+        match received {
+            Received::Notification { notification: Notification::Machine { id, outlet }, .. }
+                if machines.ownership().owns(outlet) =>
+            {
+                let sent = machines.find(id).await.and_then(|at| machines.send(&at, Input::Reload));
+                if let Err(e) = sent {
                     tracing::warn!(error = %e, idmesin = id.get(), "cannot notify a machine of a purchase at another server; recovery will");
                 }
             }
-            Received::Notification { hint: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
+            Received::Notification { notification: Notification::Machine { id, .. }, .. } if machines.is_present(id) => {
                 _ = remote.insert(id)
             }
             Received::Missed => remote.extend(machines.remote()),

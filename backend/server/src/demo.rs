@@ -1,5 +1,5 @@
-//! The demo (docs/contract.md §5): one owner, three outlets, machines, services a customer with two funded accounts, and two people at the
-//! first outlet's till; and a fourth outlet whose machines are no simulated ones. Seeded once, into an empty database only.
+//! The demo (docs/contract.md §5): one owner, three outlets, machines, services, a customer with two funded accounts, and two people at the
+//! first outlet's till. A fourth outlet has machines without simulated devices. Only an empty database is seeded.
 
 pub mod devices;
 

@@ -119,8 +119,8 @@ impl<D: Devices> World<D> {
         let exact_ms = COUNTDOWN_MS + self.clock_error_ms();
         assert!(late_ms >= -exact_ms, "the machine would be sold {late_ms} ms before it is free");
         if let Some(sent_at) = sent_at {
-            let way_ms = D::late_ms(self, machine, sent_at);
-            assert!(late_ms <= exact_ms + way_ms, "the countdown is {late_ms} ms late, its word {way_ms} ms old");
+            let latency_ms = D::late_ms(self, machine, sent_at);
+            assert!(late_ms <= exact_ms + latency_ms, "the countdown is {late_ms} ms late, its word {latency_ms} ms old");
         }
     }
 

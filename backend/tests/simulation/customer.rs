@@ -92,8 +92,8 @@ impl<D: Devices> World<D> {
         let order = *order;
         let decision = self.store.decide(order, self.clock());
         let delay_ms = if self.chance(0.1) { self.up_to(2_000) } else { self.up_to(5) };
-        let life = self.server.life;
-        self.after(delay_ms, Happening::Decided { life, request, decision: Box::new(decision) });
+        let incarnation = self.server.incarnation;
+        self.after(delay_ms, Happening::Decided { incarnation, request, decision: Box::new(decision) });
     }
 
     pub fn decided(&mut self, request: usize, decision: Decision) {

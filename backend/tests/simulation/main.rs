@@ -28,7 +28,7 @@ use std::thread;
 
 use devices::Devices;
 use mqtt::core::{built, compare};
-use mqtt::wild::life;
+use mqtt::wild::incarnation;
 use mqtt::{Figures, Mqtt, WORTH};
 use nyala_core::purchase::edge::POINTS;
 use plain::Plain;
@@ -169,7 +169,7 @@ fn every_history_over_the_endpoint_ends_well() {
 fn hold_core_against(core: &Path, seed: u64) -> usize {
     let mut world = World::<Mqtt>::taken_down(seed);
     world.run();
-    compare(core, seed, world.transcripts()) + compare(core, seed, vec![life(seed)])
+    compare(core, seed, world.transcripts()) + compare(core, seed, vec![incarnation(seed)])
 }
 
 #[test]

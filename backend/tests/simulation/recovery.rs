@@ -34,8 +34,8 @@ impl<D: Devices> World<D> {
         }
         // The history may end when nothing can happen any more.
         if self.is_busy() {
-            let life = self.server.life;
-            self.after(every.as_millis() as i64, Happening::Reap { life, round: round + 1 });
+            let incarnation = self.server.incarnation;
+            self.after(every.as_millis() as i64, Happening::Reap { incarnation, round: round + 1 });
         }
     }
 

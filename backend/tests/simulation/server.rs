@@ -26,7 +26,7 @@ pub const FIRST_STOP: u64 = 1 << 32;
 pub struct SimulatedServer {
     pub up: bool,
     /// Number of this start, one more with each start. Results of an older process are ignored.
-    pub life: u32,
+    pub incarnation: u32,
     pub up_since: Timestamp,
     /// How far the server's clock is ahead.
     pub skew_ms: i64,
@@ -80,7 +80,7 @@ impl SimulatedServer {
     pub fn new(machines: usize) -> Self {
         let actors = (0..machines).map(|m| Actor::new(Machine::new(idmesin(m)))).collect();
         let (up_since, received) = Default::default();
-        Self { up: false, life: 0, up_since, skew_ms: 0, received, member: None, actors }
+        Self { up: false, incarnation: 0, up_since, skew_ms: 0, received, member: None, actors }
     }
 
     /// Whether this server decides about that machine.
@@ -94,8 +94,8 @@ impl<D: Devices> World<D> {
         if self.server.up {
             return;
         }
-        let life = self.server.life + 1;
-        self.server = SimulatedServer { up: true, life, up_since: self.now, ..SimulatedServer::new(MACHINES) };
+        let incarnation = self.server.incarnation + 1;
+        self.server = SimulatedServer { up: true, incarnation, up_since: self.now, ..SimulatedServer::new(MACHINES) };
         for machine in 0..MACHINES {
             // At times one is not loaded, as when another process takes it over: it then has to find its purchase by itself.
             let open = if self.chance(0.1) { None } else { self.store.load(machine) };
@@ -104,7 +104,7 @@ impl<D: Devices> World<D> {
                 self.bring_back(machine, p);
             }
         }
-        self.after(0, Happening::Reap { life, round: 0 });
+        self.after(0, Happening::Reap { incarnation, round: 0 });
     }
 
     /// Creates the machine's actor with its open purchase.
@@ -126,7 +126,7 @@ impl<D: Devices> World<D> {
         if !self.server.up {
             return;
         }
-        self.server = SimulatedServer { life: self.server.life, ..SimulatedServer::new(MACHINES) };
+        self.server = SimulatedServer { incarnation: self.server.incarnation, ..SimulatedServer::new(MACHINES) };
         self.note("crash");
         self.connections_break();
         D::crash(self);
@@ -211,11 +211,11 @@ impl<D: Devices> World<D> {
     }
 
     fn perform(&mut self, machine: usize, effect: Effect) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         match effect {
             Effect::Hold { order, at, .. } => {
                 let after_ms = self.statement_ms();
-                let hold = Happening::Hold { life, machine, order: OrderRow::of(&order), at };
+                let hold = Happening::Hold { incarnation, machine, order: OrderRow::of(&order), at };
                 self.sends(machine, "before_hold", after_ms, hold);
             }
             Effect::Apply { next, change, cause, at } => {
@@ -228,7 +228,7 @@ impl<D: Devices> World<D> {
             }
             Effect::Load => {
                 let after_ms = self.statement_ms();
-                self.after(after_ms, Happening::Load { life, machine });
+                self.after(after_ms, Happening::Load { incarnation, machine });
             }
             Effect::Record { online, run, unpaid, at } => {
                 self.write(machine, at, Written::DeviceMessage { online, run, foreign: unpaid })
@@ -274,14 +274,14 @@ impl<D: Devices> World<D> {
     }
 
     fn arm(&mut self, machine: usize) {
-        let (life, now) = (self.server.life, self.clock());
+        let (incarnation, now) = (self.server.incarnation, self.clock());
         let Actor { machine: core, alarm, .. } = &mut self.server.actors[machine];
         if alarm.1 == core.wake_at() {
             return;
         }
         *alarm = (alarm.0 + 1, core.wake_at());
         if let (number, Some(at)) = *alarm {
-            self.after(now.ms_until(at), Happening::Alarm { life, machine, number });
+            self.after(now.ms_until(at), Happening::Alarm { incarnation, machine, number });
         }
     }
 

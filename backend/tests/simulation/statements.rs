@@ -22,7 +22,7 @@ const LOST_MS: i64 = 1_000;
 /// A write of a process; with several servers, behind a fence.
 #[derive(Debug)]
 pub struct Write {
-    pub life: u32,
+    pub incarnation: u32,
     pub machine: usize,
     pub at: Timestamp,
     pub fence: Option<Fence>,
@@ -81,8 +81,8 @@ impl<D: Devices> World<D> {
     }
 
     /// Whether the database still carries out a statement of that process.
-    pub(super) fn carried_out(&mut self, life: u32) -> bool {
-        let alive = self.server.up && life == self.server.life;
+    pub(super) fn carried_out(&mut self, incarnation: u32) -> bool {
+        let alive = self.server.up && incarnation == self.server.incarnation;
         let carried_out = if alive { !(self.troubled && self.chance(D::PLAN.statement / 2.0)) } else { self.chance(0.5) };
         if carried_out && !alive {
             self.note("statement of a dead process");
@@ -93,40 +93,40 @@ impl<D: Devices> World<D> {
         carried_out
     }
 
-    fn send_later(&mut self, life: u32, machine: usize, input: Input) {
+    fn send_later(&mut self, incarnation: u32, machine: usize, input: Input) {
         let after_ms = self.up_to(3);
-        self.after(after_ms, Happening::Input { life, machine, input: Box::new(input) });
+        self.after(after_ms, Happening::Input { incarnation, machine, input: Box::new(input) });
     }
 
-    pub fn hold(&mut self, life: u32, machine: usize, order: OrderRow, at: Timestamp) {
-        let result = if self.carried_out(life) {
+    pub fn hold(&mut self, incarnation: u32, machine: usize, order: OrderRow, at: Timestamp) {
+        let result = if self.carried_out(incarnation) {
             let cmd_id = Uuid::from_u128(self.rng.random());
             let held = self.store.hold(order, cmd_id, at);
-            if matches!(held, Held::Won { .. }) && life == self.server.life {
+            if matches!(held, Held::Won { .. }) && incarnation == self.server.incarnation {
                 self.comes_to(machine, "after_hold");
             }
             self.answered(held)
         } else {
             Err(Unanswered)
         };
-        self.send_later(life, machine, Input::Held(result));
+        self.send_later(incarnation, machine, Input::Held(result));
     }
 
-    pub fn load(&mut self, life: u32, machine: usize) {
+    pub fn load(&mut self, incarnation: u32, machine: usize) {
         let stored = self.store.load(machine);
         let result = self.answered(stored);
-        self.send_later(life, machine, Input::Loaded(result));
+        self.send_later(incarnation, machine, Input::Loaded(result));
     }
 
     /// A change, or a device's message, is sent to the database.
     pub(super) fn write(&mut self, machine: usize, at: Timestamp, what: Written) {
-        let (life, fence, after_ms) = (self.server.life, self.fence(machine), self.statement_ms());
+        let (incarnation, fence, after_ms) = (self.server.incarnation, self.fence(machine), self.statement_ms());
         let fence = fence.filter(|_| !matches!(what, Written::Change { change: Change::Finish, .. }));
         let edge = match what {
             Written::Change { change, .. } => Some(edge::around(change).0),
             Written::DeviceMessage { .. } => None,
         };
-        let write = Happening::Write(Write { life, machine, at, fence, what });
+        let write = Happening::Write(Write { incarnation, machine, at, fence, what });
         match edge {
             Some(edge) => self.sends(machine, edge, after_ms, write),
             None => self.after(after_ms, write),
@@ -135,12 +135,12 @@ impl<D: Devices> World<D> {
 
     /// The statement arrives: its fence is checked. It commits after a short time, or at once when it has no fence.
     pub fn writes(&mut self, write: Write) {
-        let Write { life, machine, fence, .. } = write;
+        let Write { incarnation, machine, fence, .. } = write;
         if self.waits_before(fence) {
             return self.after(LOCKED_MS, Happening::Write(write));
         }
-        if !self.carried_out(life) {
-            return self.send_later(life, machine, write.what.unanswered());
+        if !self.carried_out(incarnation) {
+            return self.send_later(incarnation, machine, write.what.unanswered());
         }
         match self.looks_at(fence) {
             Begun::AtOnce { stands } => self.commits(write, stands),
@@ -148,7 +148,7 @@ impl<D: Devices> World<D> {
         }
     }
 
-    pub fn commits(&mut self, Write { life, machine, at, fence, what }: Write, stands: bool) {
+    pub fn commits(&mut self, Write { incarnation, machine, at, fence, what }: Write, stands: bool) {
         if stands {
             self.stood(fence);
         }
@@ -158,11 +158,11 @@ impl<D: Devices> World<D> {
                 if done {
                     self.has_committed(machine, purchase, change, fence);
                     D::committed(self, purchase, change);
-                    if life == self.server.life {
+                    if incarnation == self.server.incarnation {
                         self.comes_to(machine, edge::around(change).1);
                     }
                 } else {
-                    self.invalidate(life);
+                    self.invalidate(incarnation);
                 }
                 Input::Applied(self.answered(done))
             }
@@ -187,6 +187,6 @@ impl<D: Devices> World<D> {
                 Input::Recorded(self.answered(again))
             }
         };
-        self.send_later(life, machine, input);
+        self.send_later(incarnation, machine, input);
     }
 }

@@ -41,12 +41,12 @@ pub enum Happening<D> {
     },
     /// The decision about a request reaches the machine's actor.
     Decided {
-        life: u32,
+        incarnation: u32,
         request: usize,
         decision: Box<Decision>,
     },
     Hold {
-        life: u32,
+        incarnation: u32,
         machine: usize,
         order: OrderRow,
         at: Timestamp,
@@ -56,22 +56,22 @@ pub enum Happening<D> {
     /// The write is committed; its fence matched when it began.
     Commit(Write),
     Load {
-        life: u32,
+        incarnation: u32,
         machine: usize,
     },
     /// The result of a statement reaches the machine's actor.
     Input {
-        life: u32,
+        incarnation: u32,
         machine: usize,
         input: Box<Input>,
     },
     Alarm {
-        life: u32,
+        incarnation: u32,
         machine: usize,
         number: u32,
     },
     Reap {
-        life: u32,
+        incarnation: u32,
         round: u64,
     },
     Crash,
@@ -232,14 +232,20 @@ impl<D: Devices> World<D> {
             Happening::OperatorRefunds => self.operator_refunds(),
             Happening::Peace => self.peace(),
             // A statement of a dead process may still be carried out by the database.
-            Happening::Hold { life, machine, order, at } => self.hold(life, machine, order, at),
+            Happening::Hold { incarnation, machine, order, at } => self.hold(incarnation, machine, order, at),
             Happening::Write(write) => self.writes(write),
             Happening::Commit(write) => self.commits(write, true),
-            Happening::Load { life, machine } if life == self.server.life => self.load(life, machine),
-            Happening::Decided { life, request, decision } if life == self.server.life => self.decided(request, *decision),
-            Happening::Input { life, machine, input } if life == self.server.life => self.send_input(machine, *input),
-            Happening::Alarm { life, machine, number } if life == self.server.life => self.alarm(machine, number),
-            Happening::Reap { life, round } if life == self.server.life => self.reap(round),
+            Happening::Load { incarnation, machine } if incarnation == self.server.incarnation => self.load(incarnation, machine),
+            Happening::Decided { incarnation, request, decision } if incarnation == self.server.incarnation => {
+                self.decided(request, *decision)
+            }
+            Happening::Input { incarnation, machine, input } if incarnation == self.server.incarnation => {
+                self.send_input(machine, *input)
+            }
+            Happening::Alarm { incarnation, machine, number } if incarnation == self.server.incarnation => {
+                self.alarm(machine, number)
+            }
+            Happening::Reap { incarnation, round } if incarnation == self.server.incarnation => self.reap(round),
             _ => {}
         }
     }

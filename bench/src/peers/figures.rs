@@ -38,8 +38,8 @@ impl Runs {
             .to_owned();
         for peer in self.0.keys().copied() {
             let kib = fewer.and_then(|(fewer, few)| {
-                let (most, least) = (self.spread(peer, |r| r.rss_kib)?, fewer.spread(peer, |r| r.rss_kib)?);
-                let kib = grown_by(least.median, most.median, load.sessions.checked_sub(few.sessions)?)?;
+                let (max, least) = (self.spread(peer, |r| r.rss_kib)?, fewer.spread(peer, |r| r.rss_kib)?);
+                let kib = grown_by(least.median, max.median, load.sessions.checked_sub(few.sessions)?)?;
                 Some(format!("{kib:.1}"))
             });
             let cell = |spread: Option<Spread>, digits| spread.map_or_else(|| "–".to_owned(), |spread| spread.text(digits));
@@ -80,20 +80,20 @@ pub fn growth(by_rate: &[(u32, &Runs)]) -> String {
 struct Spread {
     median: f64,
     least: f64,
-    most: f64,
+    max: f64,
 }
 
 impl Spread {
     /// None of nothing.
     fn of(mut all: Vec<f64>) -> Option<Self> {
         all.sort_by(f64::total_cmp);
-        let (least, most) = (*all.first()?, *all.last()?);
+        let (least, max) = (*all.first()?, *all.last()?);
         let (low, high) = (all[(all.len() - 1) / 2], all[all.len() / 2]);
-        Some(Self { median: f64::midpoint(low, high), least, most })
+        Some(Self { median: f64::midpoint(low, high), least, max })
     }
 
     fn text(self, digits: usize) -> String {
-        format!("**{:.digits$}** ({:.digits$}–{:.digits$})", self.median, self.least, self.most)
+        format!("**{:.digits$}** ({:.digits$}–{:.digits$})", self.median, self.least, self.max)
     }
 }
 

@@ -191,12 +191,12 @@ fn child(mut command: Command, load: &Load) -> Result<RunningPeer, BenchError> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
     let mut child = Killed(command.spawn().map_err(|e| format!("{command:?}: {e}"))?);
-    let (told, listening) = mpsc::channel();
+    let (first_line, listening) = mpsc::channel();
     if let Some(stdout) = child.0.stdout.take() {
         std::thread::spawn(move || {
             let mut line = String::new();
             // nobody waits any more: the peer was too late
-            let _ = BufReader::new(stdout).read_line(&mut line).map(|_| told.send(line));
+            let _ = BufReader::new(stdout).read_line(&mut line).map(|_| first_line.send(line));
         });
     }
     match listening.recv_timeout(LISTENING_WITHIN) {

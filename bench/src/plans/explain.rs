@@ -22,10 +22,10 @@ pub struct Explained {
 /// What PostgreSQL says against it.
 pub async fn explain(client: &Client, call: &str) -> Result<Explained, BenchError> {
     let row = client.query_one(&format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE {call}"), &[]).await?;
-    let told: Value = row.try_get(0)?;
-    let ms = told[0]["Execution Time"].as_f64().ok_or_else(|| format!("no time in {told}"))?;
+    let explained_json: Value = row.try_get(0)?;
+    let ms = explained_json[0]["Execution Time"].as_f64().ok_or_else(|| format!("no time in {explained_json}"))?;
     let mut explained = Explained { took: Duration::from_secs_f64(ms / 1000.0), ..Explained::default() };
-    add(&mut explained, &told[0]["Plan"]);
+    add(&mut explained, &explained_json[0]["Plan"]);
     Ok(explained)
 }
 

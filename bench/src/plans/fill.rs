@@ -10,8 +10,8 @@ const NOW: &str = "TIMESTAMPTZ '2026-06-01 00:00:00+00'";
 const CUSTOMERS: u32 = 1_000;
 /// Machines of an outlet.
 const PER_OUTLET: u32 = 100;
-/// Of each kind of work that recovery finds: runs whose end was missed, purchases that are held or unsure, runs that are to stop,
-/// machines that wait for staff, and runs that no purchase says and whose end is over.
+/// Rows of each kind of work that recovery finds: runs whose end was missed, held and unsure purchases, runs to stop, machines that wait for
+/// staff, and unpaid cycles whose time is over.
 pub const DUE: u32 = 20;
 
 /// Purchase `i` is of machine `1 + i % machines`; the last ones, one of each machine, are open. Without triggers and foreign keys for

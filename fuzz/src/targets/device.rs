@@ -26,10 +26,10 @@ pub fn run(bytes: &[u8]) {
     match kind_and_rest(bytes) {
         (PAYLOAD, payload) => read(payload),
         (_, history) => {
-            let mut told = Notified::new();
+            let mut notified = Notified::new();
             let mut bytes = Bytes(history);
             while !bytes.0.is_empty() {
-                told.happens(&mut bytes);
+                notified.happens(&mut bytes);
             }
         }
     }
@@ -38,18 +38,18 @@ pub fn run(bytes: &[u8]) {
 /// Any bytes: what is read of them is within its limits.
 fn read(payload: &[u8]) {
     for topic in Topic::ALL {
-        if let Ok(word) = DeviceMessage::parse(topic, payload) {
-            check(&word, payload);
+        if let Ok(device_message) = DeviceMessage::parse(topic, payload) {
+            check(&device_message, payload);
         }
     }
 }
 
-fn check(word: &DeviceMessage, payload: &[u8]) {
+fn check(device_message: &DeviceMessage, payload: &[u8]) {
     assert!(payload.len() <= MAX_MESSAGE_BYTES);
-    let Stamp { boot_id, up_ms, .. } = word.stamp();
+    let Stamp { boot_id, up_ms, .. } = device_message.stamp();
     assert!(up_ms.is_none_or(|ms| ms >= 0));
     assert!(!matches!(boot_id, Some(BootId::Text(text)) if text.len() > 40));
-    if let DeviceMessage::State(State { run, fw, hw, epoch, .. }) = word {
+    if let DeviceMessage::State(State { run, fw, hw, epoch, .. }) = device_message {
         assert!(run.is_none_or(|run| (0..=86_400).contains(&run.left_s)) && epoch.is_none_or(|epoch| epoch >= 0));
         let shown = |text: &String| text.chars().count() <= 32 && !text.contains(char::is_control);
         assert!([fw, hw].into_iter().flatten().all(shown));
@@ -90,7 +90,7 @@ impl<'a> Bytes<'a> {
 struct Notified {
     talk: Conversation,
     now: Timestamp,
-    links: Vec<u64>,
+    connections: Vec<u64>,
     /// The reported presence.
     present: Option<bool>,
     /// Purchases whose starts were written, and those reported as never written.
@@ -107,8 +107,8 @@ fn id(n: u8) -> Uuid {
 impl Notified {
     fn new() -> Self {
         let talk = Conversation::default();
-        let (links, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { talk, now: T0, links, present: None, written, void, exp }
+        let (connections, written, void, exp) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { talk, now: T0, connections, present: None, written, void, exp }
     }
 
     fn happens(&mut self, bytes: &mut Bytes<'_>) {
@@ -116,15 +116,15 @@ impl Notified {
             0 => return self.now = self.now.plus_ms(i64::from(bytes.byte())),
             1 => return self.now = self.now.plus_ms(i64::from(bytes.byte()) * 250),
             2 => return self.now = self.now.plus_ms(i64::from(bytes.byte()) * 60_000),
-            3 | 4 => self.links(bytes.byte()),
-            5 => self.unlinks(bytes.byte()),
+            3 | 4 => self.connects(bytes.byte()),
+            5 => self.disconnects(bytes.byte()),
             6 => self.talk.on_packet(ConnectionId(bytes.byte().into()), self.now),
             7 => {
                 let (from, topic) = (bytes.byte(), Topic::ALL[usize::from(bytes.byte()) % Topic::ALL.len()]);
                 let payload = bytes.take();
-                let Ok(word) = DeviceMessage::parse(topic, payload) else { return };
-                check(&word, payload);
-                self.talk.on_message(ConnectionId(from.into()), &word, self.now)
+                let Ok(device_message) = DeviceMessage::parse(topic, payload) else { return };
+                check(&device_message, payload);
+                self.talk.on_message(ConnectionId(from.into()), &device_message, self.now)
             }
             8..=11 => {
                 let (from, message) = (bytes.byte(), message(bytes));
@@ -138,21 +138,21 @@ impl Notified {
         self.check(&effects);
     }
 
-    fn links(&mut self, link: u8) -> Vec<Effect> {
-        let link = u64::from(link);
-        if !self.links.contains(&link) {
-            self.links.push(link);
-            self.links.sort_unstable();
+    fn connects(&mut self, connection: u8) -> Vec<Effect> {
+        let connection = u64::from(connection);
+        if !self.connections.contains(&connection) {
+            self.connections.push(connection);
+            self.connections.sort_unstable();
         }
-        if self.links.len() > LINKS {
-            self.links.remove(0);
+        if self.connections.len() > LINKS {
+            self.connections.remove(0);
         }
-        self.talk.on_subscribed(ConnectionId(link), self.now)
+        self.talk.on_subscribed(ConnectionId(connection), self.now)
     }
 
-    fn unlinks(&mut self, link: u8) -> Vec<Effect> {
-        self.links.retain(|known| *known != u64::from(link));
-        self.talk.on_closed(ConnectionId(link.into()), self.now)
+    fn disconnects(&mut self, connection: u8) -> Vec<Effect> {
+        self.connections.retain(|known| *known != u64::from(connection));
+        self.talk.on_closed(ConnectionId(connection.into()), self.now)
     }
 
     fn wakes(&mut self) -> Vec<Effect> {
@@ -165,9 +165,9 @@ impl Notified {
 
     fn probes(&mut self) -> Vec<Effect> {
         match self.talk.probe(self.now) {
-            ProbeStep::Ask(link, cmd) => {
+            ProbeStep::Ask(connection, cmd) => {
                 assert!(self.talk.is_asked(self.now) && self.talk.is_present());
-                vec![Effect::Write(link, cmd)]
+                vec![Effect::Write(connection, cmd)]
             }
             ProbeStep::Asked => {
                 assert!(self.talk.is_asked(self.now));
@@ -175,7 +175,7 @@ impl Notified {
             }
             ProbeStep::Fresh => vec![],
             ProbeStep::Offline => {
-                assert!(!self.talk.is_present() || self.links.is_empty());
+                assert!(!self.talk.is_present() || self.connections.is_empty());
                 vec![]
             }
         }
@@ -215,8 +215,8 @@ impl Notified {
         assert!(effects.len() <= MAX_EFFECTS, "{effects:?}");
         for effect in effects {
             match effect {
-                Effect::Write(link, cmd) => {
-                    assert_eq!(self.links.last(), Some(&link.0), "said on the newest link");
+                Effect::Write(connection, cmd) => {
+                    assert_eq!(self.connections.last(), Some(&connection.0), "sent on the newest connection");
                     assert_eq!(cmd.now_ms, self.now.ms());
                     assert!(cmd.json().len() < MAX_MESSAGE_BYTES);
                     if cmd.op == Op::Start {
@@ -224,8 +224,8 @@ impl Notified {
                         self.written.push(cmd.cmd_id);
                     }
                 }
-                Effect::Close(link) => {
-                    assert_eq!(self.links.pop(), Some(link.0));
+                Effect::Close(connection) => {
+                    assert_eq!(self.connections.pop(), Some(connection.0));
                 }
                 Effect::Presence(present) => {
                     assert_ne!(self.present, Some(*present), "it is told once");
@@ -278,20 +278,20 @@ pub fn seeds() -> Vec<Vec<u8>> {
     let ack = format!(r#"{{"cmd_id":"{id}","epoch":1,"result":"started","boot_id":"a1","conn":1,"seq":2,"up_ms":9100}}"#);
     let hb = r#"{"boot_id":7,"conn":1,"seq":3,"up_ms":39000,"rssi":-61}"#;
     let will = r#"{"online":false,"boot_id":7,"conn":1}"#;
-    let said = |topic: u8, text: &str| [&[7, 1, topic, u8::try_from(text.len()).unwrap_or(u8::MAX)], text.as_bytes()].concat();
+    let sent = |topic: u8, text: &str| [&[7, 1, topic, u8::try_from(text.len()).unwrap_or(u8::MAX)], text.as_bytes()].concat();
     let running = r#"{"online":true,"boot_id":7,"up_ms":12000,"epoch":1,"run":{"cmd_id":"00000000-0000-0000-0000-000000000001","sisa_s":598}}"#;
     // A connection, its first state, a start, its ack, a minute, the end, and a scan in between.
     let wash = [
         &[3, 1][..],
-        &said(1, &state),
+        &sent(1, &state),
         &[14, 100, 1, 4],
-        &said(0, &ack),
-        &said(1, running),
+        &sent(0, &ack),
+        &sent(1, running),
         &[2, 1, 13, 13],
-        &said(2, hb),
-        &said(1, &state),
+        &sent(2, hb),
+        &sent(1, &state),
         &[15, 1, 1, 15, 1, 0, 3, 2],
-        &said(1, &will.replace("7", "8")),
+        &sent(1, &will.replace("7", "8")),
         &[5, 1, 1, 255, 12, 5, 2, 12],
     ]
     .concat();

@@ -30,16 +30,16 @@ fn cut(bytes: &[u8], piece: u8) -> Vec<&[u8]> {
 /// However it is cut, a stream says the same; one that waits longer for its answer may have said too much.
 fn of_a_client(bytes: &[u8]) {
     let [piece, patience, stream @ ..] = bytes else { return };
-    let whole = server_hears(&[stream], 0);
-    assert_eq!(server_hears(&cut(stream, *piece), 0), whole);
-    let (events, violation, _) = server_hears(&cut(stream, *piece), usize::from(*patience));
+    let whole = server_receives(&[stream], 0);
+    assert_eq!(server_receives(&cut(stream, *piece), 0), whole);
+    let (events, violation, _) = server_receives(&cut(stream, *piece), usize::from(*patience));
     if !matches!(violation, Some(Violation::Early(_))) {
         assert_eq!((events, violation), (whole.0, whole.1));
     }
 }
 
 /// A login is accepted after `patience` further pieces.
-fn server_hears(pieces: &[&[u8]], patience: usize) -> (Vec<ServerEvent>, Option<Violation>, Vec<u8>) {
+fn server_receives(pieces: &[&[u8]], patience: usize) -> (Vec<ServerEvent>, Option<Violation>, Vec<u8>) {
     let mut connection = ServerConnection::new(LIMITS);
     let (mut events, mut out, mut fed, mut asked) = (Vec::new(), Vec::new(), 0, None);
     for (at, piece) in pieces.iter().copied().chain([&[][..]]).enumerate() {
@@ -86,10 +86,10 @@ fn check(publish: &Publish) {
 
 fn of_a_server(bytes: &[u8]) {
     let [piece, stream @ ..] = bytes else { return };
-    assert_eq!(client_hears(&cut(stream, *piece)), client_hears(&[stream]));
+    assert_eq!(client_receives(&cut(stream, *piece)), client_receives(&[stream]));
 }
 
-fn client_hears(pieces: &[&[u8]]) -> (Vec<ClientEvent>, Option<Violation>, Vec<u8>) {
+fn client_receives(pieces: &[&[u8]]) -> (Vec<ClientEvent>, Option<Violation>, Vec<u8>) {
     let mut connection = ClientConnection::new(LIMITS);
     let (mut events, mut out) = (Vec::new(), Vec::new());
     assert_eq!(connection.connect(&Login::default(), &mut out), Ok(()));
@@ -136,8 +136,8 @@ fn as_it_was_meant(bytes: &[u8]) {
         assert!(up.is_empty(), "half a login");
         return;
     }
-    let heard = server.feed(&mut &*up, &mut down);
-    let Ok(Some(ServerEvent::Connect(connect))) = heard else { unreachable!("{heard:?} of {login:?}") };
+    let received = server.feed(&mut &*up, &mut down);
+    let Ok(Some(ServerEvent::Connect(connect))) = received else { unreachable!("{received:?} of {login:?}") };
     let password = login.password.filter(|_| login.user.is_some());
     assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, password));
     assert_eq!(connect.will(), login.will);
@@ -147,17 +147,17 @@ fn as_it_was_meant(bytes: &[u8]) {
     up.clear();
     down.clear();
     if client.publish(text, payload, qos, flags & 2 != 0, &mut up).is_ok() {
-        let heard = server.feed(&mut &*up, &mut down);
-        let Ok(Some(ServerEvent::Publish(publish))) = heard else { unreachable!("{heard:?}") };
+        let received = server.feed(&mut &*up, &mut down);
+        let Ok(Some(ServerEvent::Publish(publish))) = received else { unreachable!("{received:?}") };
         assert_eq!((publish.topic(), publish.payload(), publish.qos()), (text, payload, qos));
     }
     if let Ok(id) = server.publish(text, payload, qos, &mut down) {
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         let mut bytes = &*down;
         while let Ok(Some(event)) = client.feed(&mut bytes, &mut up) {
-            heard.push(event);
+            received.push(event);
         }
-        let Some(ClientEvent::Publish(publish)) = heard.pop() else { unreachable!("{heard:?}") };
+        let Some(ClientEvent::Publish(publish)) = received.pop() else { unreachable!("{received:?}") };
         assert_eq!((publish.topic(), publish.payload(), id.is_some()), (text, payload, qos == Qos::AtLeastOnce));
     }
     assert!(!client.is_over() && !server.is_over());

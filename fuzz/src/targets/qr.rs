@@ -63,21 +63,21 @@ fn sealed(payload: &[u8]) {
             signed(&body, &SECRETS.stickers.in_use().key, MAC_BYTES),
             signed(&body, &SECRETS.tokens.in_use().key.qr_pelanggan, MAC_BYTES),
         );
-        let said = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYM1", "1")).map(|payload: [u8; 12]| {
+        let sent = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYM1", "1")).map(|payload: [u8; 12]| {
             let [a, b, c, d, e, f, g, h, i, j, k, l] = payload;
             (MachineId::from_be_bytes([a, b, c, d, e, f, g, h]), i32::from_be_bytes([i, j, k, l]))
         });
-        assert_eq!(machine::parse(&sticker, &SECRETS), said);
+        assert_eq!(machine::parse(&sticker, &SECRETS), sent);
         assert_eq!(machine::parse(&code, &SECRETS), None, "a customer's key makes no sticker");
         let numbers = payload.try_into().ok().filter(|_| (prefix, kid) == ("NYC1", "1")).map(|payload: [u8; 16]| {
             let (id, until) = payload.split_at(8);
             let number = |bytes: &[u8]| bytes.iter().fold(0, |n: u64, byte| n << 8 | u64::from(*byte)).cast_signed();
             (number(id), number(until))
         });
-        let said =
+        let sent =
             numbers.map_or(Err(QrError::Foreign), |(id, until)| if NOW.ms() <= until { Ok(id) } else { Err(QrError::Expired) });
         let read = customer::parse(&code, &SECRETS, NOW).map(|code| code.id_customer_global);
-        assert_eq!(read, said.map(CustomerId::new));
+        assert_eq!(read, sent.map(CustomerId::new));
         assert_eq!(customer::parse(&sticker, &SECRETS, NOW), Err(QrError::Foreign), "a machine's key makes no customer");
     }
 }

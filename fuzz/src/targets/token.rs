@@ -75,13 +75,13 @@ struct Header {
 /// Even with our signature only a token of our kind passes, and says what is written in it.
 fn signed_by_us(bytes: &[u8]) {
     let (header, claims, input) = signing_input(bytes);
-    let told = read(&signed(&input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES));
-    if let Some(told) = told {
+    let parsed = read(&signed(&input, &SECRETS.tokens.in_use().key.token, SIGNATURE_BYTES));
+    if let Some(parsed) = parsed {
         let header = serde_json::from_slice::<Header>(header).ok();
         assert!(header.is_some_and(|header| header.alg == "HS256" && header.kid == "1"));
-        assert_eq!(told.aud, "nyala-pelanggan");
-        assert!(told.exp > NOW_S, "it has run out");
-        assert_eq!(serde_json::from_slice::<Claims>(claims).ok(), Some(told));
+        assert_eq!(parsed.aud, "nyala-pelanggan");
+        assert!(parsed.exp > NOW_S, "it has run out");
+        assert_eq!(serde_json::from_slice::<Claims>(claims).ok(), Some(parsed));
     }
 }
 

@@ -9,10 +9,10 @@ use rand::seq::SliceRandom;
 
 use super::cut_proxy::Cut;
 
-/// One NATS server is killed about each minute, at most this many times in a run. Once in a run all of them are down together.
+/// Maximum number of times that a single NATS server is killed, about once a minute. Once in a run all of them are down together.
 const MAX_NATS_KILLS: u32 = 11;
 const NATS_KILLS_APART: Duration = Duration::from_secs(60);
-/// All of them are down for the run's length divided by this, but for at least `MIN_NATS_DOWN`.
+/// Duration for which all of them are down, as a fraction of the run, but at least `MIN_NATS_DOWN`.
 const NATS_DOWN_FRACTION: u32 = 60;
 const MIN_NATS_DOWN: Duration = Duration::from_secs(5);
 
@@ -60,7 +60,7 @@ pub enum Kind {
     NatsCut,
 }
 
-/// The part of the cluster that a fault is done to. Faults of one part follow each other; faults of different parts overlap.
+/// The part of the cluster that a fault affects. Faults of one part follow each other; faults of different parts overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The servers and PostgreSQL.
@@ -170,15 +170,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Schedule of the faults of servers and PostgreSQL, one after the other: four kinds in turns, in an order that the seed decides, and between
-/// them the faults that come once, at their time.
+/// Schedule of the faults of servers and PostgreSQL, one after the other. Four kinds come in rounds, in an order that the seed decides. The faults
+/// that come once are inserted at their time.
 pub struct Schedule {
     length: Duration,
     nodes: usize,
     /// In reverse order of time.
     once: Vec<(Duration, Fault)>,
     turns: Vec<Fault>,
-    /// True during the first round of the four, which a short run also completes.
+    /// True during the first round of the four kinds, which a short run also completes.
     is_first: bool,
 }
 
@@ -216,8 +216,8 @@ fn one_of_each(nodes: usize, rng: &mut StdRng) -> Vec<Fault> {
 /// Faults of NATS, in parallel to the others: each at its time, or as soon as the one before is repaired.
 pub fn nats_faults(length: Duration, nodes: usize, rng: &mut StdRng) -> Vec<(Duration, Fault)> {
     let mut all = cuts(length, nodes, rng, Fault::CutNats);
-    let away = (length / NATS_DOWN_FRACTION).max(MIN_NATS_DOWN);
-    all.push((length / 3, Fault::AllNats(away, random_cut(rng))));
+    let downtime = (length / NATS_DOWN_FRACTION).max(MIN_NATS_DOWN);
+    all.push((length / 3, Fault::AllNats(downtime, random_cut(rng))));
     let kills = u32::try_from(length.as_secs() / NATS_KILLS_APART.as_secs()).unwrap_or(u32::MAX).clamp(1, MAX_NATS_KILLS);
     all.extend((1..=kills).map(|n| (length * n / (kills + 1), Fault::KillNats(rng.random_range(0..nodes)))));
     all.sort_by_key(|(at, _)| *at);
@@ -332,7 +332,10 @@ mod tests {
         let (hour, short) = (of(3_600), of(40));
         assert_eq!((count(&hour, Kind::NatsKill), count(&short, Kind::NatsKill)), (11, 1));
         assert_eq!((count(&hour, Kind::NatsCut), count(&short, Kind::NatsCut)), (3, 3));
-        let away = hour.iter().find(|(_, f)| f.kind() == Kind::NatsDown).unwrap();
-        assert!(matches!(away, (at, Fault::AllNats(away, _)) if at.as_secs() == 1_200 && away.as_secs() == 60), "{away:?}");
+        let downtime = hour.iter().find(|(_, f)| f.kind() == Kind::NatsDown).unwrap();
+        assert!(
+            matches!(downtime, (at, Fault::AllNats(downtime, _)) if at.as_secs() == 1_200 && downtime.as_secs() == 60),
+            "{downtime:?}"
+        );
     }
 }

@@ -15,18 +15,18 @@ use super::site::{NodeProxies, Site};
 /// A killed server's name becomes free when its lease has expired.
 const RESTARTED_AFTER: Duration = Duration::from_secs(2);
 const PAUSED_FOR: Duration = Duration::from_secs(5);
-/// How long PostgreSQL, a server's connection to it, or a connection of the load balancer is cut.
-const AWAY_FOR: Duration = Duration::from_secs(4);
+/// How long PostgreSQL is frozen, or a connection of a server or of the load balancer is cut.
+const CUT_FOR: Duration = Duration::from_secs(4);
 const NATS_CUT_FOR: Duration = Duration::from_secs(10);
 const PROMOTED_AFTER: Duration = Duration::from_millis(300);
-/// How long the primary is without standbys before one is promoted, and how long it runs beside that one.
+/// How long the primary is without standbys before one is promoted, and how long it then runs beside the new primary.
 const ALONE_FOR: Duration = Duration::from_secs(1);
 const BESIDE_FOR: Duration = Duration::from_secs(1);
 /// Pause after a stall or failover, so that the shards that move because of it are counted with it.
 const CALM: Duration = Duration::from_secs(5);
 
 impl Site {
-    /// Carries out one fault and repairs it. An error: it was not possible. The second value: a consequence that must not happen.
+    /// Carries out one fault and repairs it. Fails when that was not possible. The second value is a broken guarantee, if there is one.
     pub async fn inject(
         &mut self,
         fault: Fault,
@@ -70,13 +70,13 @@ impl Site {
                 let since = Instant::now();
                 self.proxies[node].database.cut(how);
                 taken = Some(shards.taken(id, since).await);
-                tokio::time::sleep(AWAY_FOR.saturating_sub(since.elapsed())).await;
+                tokio::time::sleep(CUT_FOR.saturating_sub(since.elapsed())).await;
                 self.proxies[node].database.restore();
                 self.nodes[node].come_back().await?;
             }
             Fault::FreezeDatabase => {
                 self.database.freeze()?;
-                tokio::time::sleep(AWAY_FOR).await;
+                tokio::time::sleep(CUT_FOR).await;
                 self.database.wake()?;
                 whole_after = Some(since.elapsed());
                 tokio::time::sleep(CALM).await;
@@ -98,7 +98,7 @@ impl Site {
         let whole_after = whole_after.unwrap_or_else(|| since.elapsed());
         let moved = match shards.epochs().await {
             Ok(now) => now - before,
-            // That connection was to the old primary.
+            // The connection led to the old primary.
             Err(_) => shards.epochs().await? - before,
         };
         let (taken_after, broken) = match taken {
@@ -125,7 +125,7 @@ impl NodeProxies {
             other => return Err(format!("{other} is nothing that the load balancer's lines can suffer")),
         };
         proxy.cut(how);
-        tokio::time::sleep(AWAY_FOR).await;
+        tokio::time::sleep(CUT_FOR).await;
         proxy.restore();
         Ok(InjectedFault { at, fault, whole_after: since.elapsed(), taken_after: None, moved: None })
     }
@@ -141,14 +141,14 @@ impl Nats {
                 tokio::time::sleep(RESTARTED_AFTER).await;
                 self.start_again().await?;
             }
-            Fault::AllNats(away, Cut::Broken) => {
+            Fault::AllNats(downtime, Cut::Broken) => {
                 self.kill_all()?;
-                tokio::time::sleep(away).await;
+                tokio::time::sleep(downtime).await;
                 self.start_again().await?;
             }
-            Fault::AllNats(away, Cut::Mute) => {
+            Fault::AllNats(downtime, Cut::Mute) => {
                 self.signal_all(Signal::SIGSTOP)?;
-                tokio::time::sleep(away).await;
+                tokio::time::sleep(downtime).await;
                 self.signal_all(Signal::SIGCONT)?;
             }
             Fault::CutNats(node, how) => {

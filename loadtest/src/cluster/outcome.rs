@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::fault::{InjectedFault, Kind, Part};
 use super::phone::PhoneReport;
 
-/// For this long after its repair a fault still has effects: phones reconnect, waiting starts continue.
+/// How long a fault has effects after its repair: phones reconnect, and waiting starts continue.
 const NEARBY: Duration = Duration::from_secs(3);
 /// Slow purchases that are reported one by one: those above this time, and this many of each kind.
 const SLOW: Duration = Duration::from_secs(1);
@@ -28,7 +28,7 @@ pub struct DecidedPurchase {
     pub answers: String,
 }
 
-/// A run that ended by itself.
+/// A cycle that was not stopped.
 #[derive(Debug, Clone, Copy)]
 pub struct CycleEnd {
     /// Time since the faults began.
@@ -42,11 +42,11 @@ pub struct Outcome {
     pub seed: u64,
     pub seconds: u64,
     /// "on", or the reason why there are no change notifications.
-    pub news: &'static str,
-    /// In the order of their beginning.
+    pub notifications: &'static str,
+    /// In the order of their start.
     pub faults: Vec<InjectedFault>,
     pub purchases: Vec<DecidedPurchase>,
-    /// Those with the answer 200.
+    /// Purchases with the answer 200.
     pub paid: u64,
     pub ends: Vec<CycleEnd>,
     pub back: Vec<Duration>,
@@ -142,14 +142,14 @@ impl Outcome {
         slowest.collect()
     }
 
-    /// Kind of fault to which an event counts that ended at `at` and took this long. Faults of NATS count only without any other fault,
-    /// because they overlap with the others.
+    /// The kinds of faults that may have affected an event that ended at `at` and took `after`. Faults of NATS count only when there was no
+    /// other fault, because they overlap with the others.
     fn nearby_faults(&self, at: Duration, after: Duration) -> NearbyFaults {
         let begun = at.saturating_sub(after);
         let nearby = |f: &&InjectedFault| f.at <= at && begun <= f.at + f.whole_after + NEARBY;
         let kinds = self.faults.iter().filter(nearby).map(|f| f.fault.kind());
-        let (news, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.part() == Part::Nats);
-        let kinds = if others.is_empty() { news } else { others };
+        let (notifications, others): (Vec<Kind>, Vec<Kind>) = kinds.partition(|kind| kind.part() == Part::Nats);
+        let kinds = if others.is_empty() { notifications } else { others };
         match kinds.split_first() {
             None => NearbyFaults::Nothing,
             Some((kind, more)) if more.iter().all(|other| other == kind) => NearbyFaults::One(*kind),
@@ -222,7 +222,7 @@ pub mod tests {
         Outcome {
             seed: 7,
             seconds: 60,
-            news: "on",
+            notifications: "on",
             faults: vec![
                 fault(10, Fault::Kill(0), 4, Some(s(2))),
                 fault(12, Fault::AllNats(s(5), Cut::Mute), 5, None),

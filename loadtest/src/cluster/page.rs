@@ -20,10 +20,10 @@ const ROW: f64 = 9.0;
 const BOTTOM: f64 = 24.0;
 /// Axis from 10 ms to 10 s, in powers of ten.
 const POWERS: [(f64, &str); 4] = [(-2.0, "10 ms"), (-1.0, "100 ms"), (0.0, "1 s"), (1.0, "10 s")];
-/// Greatest number of points of a curve.
+/// Maximum number of points of a curve.
 const POINTS: u32 = 240;
 
-/// One of the measured times.
+/// A quantile of the measured times.
 type Pick = fn(&Quantiles) -> f64;
 
 pub fn page(outcome: &Outcome) -> String {
@@ -42,7 +42,7 @@ pub fn page(outcome: &Outcome) -> String {
          <th>shards moved</th></tr>{}</table>\n</main>\n</html>\n",
         outcome.seed,
         outcome.seconds,
-        escaped(outcome.news),
+        escaped(outcome.notifications),
         cards(outcome),
         plot(outcome),
         outcome.counted(),

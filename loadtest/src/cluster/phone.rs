@@ -19,7 +19,7 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Timeout of one attempt.
 const BACK_WITHIN: Duration = Duration::from_secs(20);
-/// A run that ended this long ago has had its final tick, or will have none.
+/// A final tick that is later than this counts as lost.
 const FINAL_WITHIN_MS: i64 = 15_000;
 /// Greatest number of broken rules that each phone reports.
 const MAX_REPORTED: usize = 3;
@@ -143,7 +143,7 @@ struct Cycles(HashMap<i64, Cycle>);
 
 #[derive(Debug, Default)]
 struct Cycle {
-    /// Of the current run: its end, and the last `tl` that was received.
+    /// The end of the current run, and the last `tl` that was received.
     open: Option<(i64, i64)>,
     /// End of the last run that had its final tick.
     ended: i64,
@@ -163,7 +163,7 @@ impl Cycles {
         }
     }
 
-    /// The session has ended: runs that ended long ago during it have lost their final tick.
+    /// Called when a session has ended. Runs that ended during it, long ago, have lost their final tick.
     fn settle(&self, now: i64, seen: &mut PhoneReport) {
         for (idmesin, cycles) in &self.0 {
             if let Some((end, tl)) = cycles.open.filter(|(end, _)| *end + FINAL_WITHIN_MS < now) {
@@ -177,7 +177,7 @@ impl Cycles {
 }
 
 impl Cycle {
-    /// The rule that a tick broke.
+    /// Returns the rule that the tick breaks, if any.
     fn on_tick(&mut self, tick: Heartbeat, seen: &mut PhoneReport) -> Option<String> {
         let Some(end) = tick.ends_at else {
             self.open = None;

@@ -56,7 +56,7 @@ impl PhoneConnection {
     async fn poll(to: SocketAddr) -> io::Result<Self> {
         let (mut requests, sends) = (KeptConnection::open(to).await?, KeptConnection::open(to).await?);
         let first = good(requests.ask_for_long("GET", PATH, "", SEND_WITHIN).await?)?;
-        let open: Value = first.strip_prefix('0').and_then(|told| serde_json::from_str(told).ok()).unwrap_or_default();
+        let open: Value = first.strip_prefix('0').and_then(|json| serde_json::from_str(json).ok()).unwrap_or_default();
         let sid = open["sid"].as_str().ok_or_else(|| broken(format!("no session: {first}")))?;
         Ok(Self::Polling { path: format!("{PATH}&sid={sid}"), requests, sends })
     }
@@ -102,8 +102,8 @@ impl PhoneConnection {
                 }
             },
             Self::Polling { path, requests, .. } => {
-                let told = good(requests.ask_for_long("GET", path, "", SILENT_FOR).await?)?;
-                Ok(told.split(BETWEEN).map(str::to_owned).collect())
+                let packets = good(requests.ask_for_long("GET", path, "", SILENT_FOR).await?)?;
+                Ok(packets.split(BETWEEN).map(str::to_owned).collect())
             }
         }
     }

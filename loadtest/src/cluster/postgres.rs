@@ -23,13 +23,13 @@ const ACCOUNT: &str = "postgres";
 const DATABASE: &str = "nyala";
 /// The first is the primary.
 const NAMES: [&str; 3] = ["db1", "db2", "db3"];
-/// The same for all, so that it is right for each that is promoted: no server is its own standby.
+/// The same setting for all servers, so that it is right for each that is promoted. A server does not count as its own standby.
 const SYNCHRONOUS: &str = "synchronous_standby_names=ANY 1 (db1, db2, db3)";
 const UP_WITHIN: Duration = Duration::from_secs(60);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const CONNECTS_WITHIN: Duration = Duration::from_secs(2);
 
-/// Settings of all of them. Only processes die here, never the machine, so written data is safe without fsync.
+/// Settings of all servers. The test kills processes, never the host, so written data is safe without fsync.
 const SETTINGS: [&str; 11] = [
     "listen_addresses=127.0.0.1",
     "unix_socket_directories=",
@@ -77,12 +77,12 @@ impl Instance {
         std::iter::once(postmaster.cast_signed()).chain(children).map(Pid::from_raw).collect()
     }
 
-    /// The postmaster first: while it is stopped it starts no more children.
+    /// Signals the postmaster first: a stopped postmaster starts no further children.
     fn signal(&self, signal: Signal) -> Result<(), String> {
         let postmaster = self.process.as_ref().map(Child::id).ok_or("PostgreSQL does not run")?;
         kill(Pid::from_raw(postmaster.cast_signed()), signal).map_err(|e| format!("PostgreSQL: {e}"))?;
         for child in self.processes().into_iter().skip(1) {
-            // One that has just ended needs no signal.
+            // A process that has just ended needs no signal.
             let _ = kill(child, signal);
         }
         Ok(())
@@ -256,7 +256,7 @@ impl Database {
         self.primary.signal(Signal::SIGCONT)
     }
 
-    /// Kills the primary. `after` this long the most advanced standby is promoted, and the others follow it.
+    /// Kills the primary. After the time `after`, the most advanced standby is promoted, and the others follow it.
     ///
     /// # Errors
     /// When there is no standby, or none is promoted.
@@ -312,7 +312,7 @@ impl Database {
         self.followed(&self.wait(&self.primary).await?).await
     }
 
-    /// Makes the old primary a standby with a copy of the new one's data. What only the old one had was never acknowledged.
+    /// Makes the old primary a standby with a copy of the new primary's data. Commits that only the old primary had were never acknowledged.
     ///
     /// # Errors
     /// When it does not follow.

@@ -18,7 +18,7 @@ pub const FINE: &str = "Nothing lost, nothing twice, nobody told what is not so.
 
 impl Outcome {
     pub fn summary(&self) -> String {
-        let mut text = format!("\nNews: {}\n\nFaults\n", self.news);
+        let mut text = format!("\nNews: {}\n\nFaults\n", self.notifications);
         for fault in &self.faults {
             let _ = writeln!(text, "  {}", line(fault));
         }
@@ -108,7 +108,7 @@ impl Outcome {
         );
         let slowest: Vec<Value> = slowest.collect();
         json!({
-            "schema": SCHEMA, "scenario": "cluster", "seed": self.seed, "seconds": self.seconds, "news": self.news,
+            "schema": SCHEMA, "scenario": "cluster", "seed": self.seed, "seconds": self.seconds, "news": self.notifications,
             "metrics": metrics, "slowest": slowest, "faults": faults, "broken": self.broken,
         })
     }

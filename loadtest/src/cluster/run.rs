@@ -63,7 +63,7 @@ impl Cluster {
         }
 
         let mut outcome = Outcome { seed, seconds: self.seconds, ..Outcome::default() };
-        outcome.news = nats.as_ref().err().copied().unwrap_or("on");
+        outcome.notifications = nats.as_ref().err().copied().unwrap_or("on");
         self.faults(&mut site, nats.as_mut().ok(), since, &mut outcome, &mut rng).await?;
         closed.send_replace(true);
         if nats.is_ok() {

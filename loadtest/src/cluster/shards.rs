@@ -11,14 +11,14 @@ use super::postgres::connect;
 
 /// Interval at which the owners are read.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// The same, to find out whether a purchase went through the owner.
+/// Interval at which the owners are read to find out whether a purchase was decided by its owner.
 const OWNERS_EVERY: Duration = Duration::from_millis(250);
-/// Shards without an owner for longer than this are a fault of their own.
+/// A shard that has no owner for longer than this makes the run fail.
 const TAKEN_WITHIN: Duration = Duration::from_secs(30);
 /// Shards that have not moved for this long are settled; they must settle soon after a fault.
 const AT_REST: Duration = Duration::from_secs(1);
 const AT_REST_WITHIN: Duration = Duration::from_secs(20);
-/// Timeout of one read; after it another connection is used.
+/// Timeout of one read. The next read uses a new connection.
 const LOOK_WITHIN: Duration = Duration::from_secs(2);
 
 const NODE: &str = "SELECT max(idnode) FROM node WHERE name = $1";
@@ -37,7 +37,7 @@ impl Owners {
         self.0.get(&i32::try_from(idoutlet.rem_euclid(256)).ok()?).map(String::as_str)
     }
 
-    /// Reads the owners repeatedly; without an answer none is known.
+    /// Reads the owners repeatedly. While the database does not answer, no owner is known.
     pub async fn follow(config: Config, owners: watch::Sender<Self>) {
         let mut client: Option<Client> = None;
         while !owners.is_closed() {

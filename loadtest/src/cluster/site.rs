@@ -34,7 +34,7 @@ pub struct Site {
     pub proxies: Vec<NodeProxies>,
     pub balancer: Balancer,
     pub database: Database,
-    /// The program as which a stopped server is started next.
+    /// Program and settings with which a stopped server is started next.
     pub other: Option<(PathBuf, PathBuf)>,
 }
 
@@ -55,7 +55,7 @@ impl Site {
 }
 
 impl Cluster {
-    /// Starts NATS; the inner error is the reason why the run does without it.
+    /// Starts NATS. The inner error is the reason why the run continues without NATS.
     pub async fn nats(&self, folder: &Path) -> Result<Result<Nats, &'static str>, String> {
         if self.no_news {
             return Ok(Err("--no-news"));

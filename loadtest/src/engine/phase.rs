@@ -54,9 +54,8 @@ impl Phase {
         }
         self.last_sample = server_time;
         self.samples.push(within);
-        let lateness = |from: i64, most: i64| -> i64 {
-            self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(most)).sum()
-        };
+        let lateness =
+            |from: i64, max: i64| -> i64 { self.samples.iter().map(|at| (at - from).rem_euclid(self.period_ms).min(max)).sum() };
         // Of two candidates each may make the other late by more than `LATE_MS`; then the whole lateness decides.
         let least = |from: &i64| (lateness(*from, LATE_MS), lateness(*from, self.period_ms));
         self.offset_ms = self.samples.iter().copied().min_by_key(least);

@@ -121,7 +121,7 @@ impl Shop {
         const WAIT: [&str; 3] = ["coba lagi dalam 3599 detik", "coba lagi dalam 3598 detik", "coba lagi dalam 3597 detik"];
         self.codes += 1;
         match faults.codes {
-            Some(most) if self.codes > most => Err((429, WAIT[usize::try_from(self.codes).unwrap_or(0) % WAIT.len()])),
+            Some(max) if self.codes > max => Err((429, WAIT[usize::try_from(self.codes).unwrap_or(0) % WAIT.len()])),
             _ => Ok(Value::Null),
         }
     }

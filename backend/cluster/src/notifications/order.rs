@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use nyala_core::domain::id::NodeId;
 
-/// The number of a silent server is forgotten after this time.
+/// The last number of a server is deleted after this time without a notification.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(60);
 
 /// Last received number of each server.

@@ -1,5 +1,5 @@
-//! Change notifications over NATS (docs.nats.io, "Core NATS"). At-most-once delivery is enough, so NATS stores nothing. A lost notification
-//! costs the time until the next poll.
+//! Change notifications over NATS (docs.nats.io, "Core NATS"). At-most-once delivery is enough, so NATS stores nothing. After a lost
+//! notification the change is found by the next poll.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -29,7 +29,7 @@ const PING_EVERY: Duration = Duration::from_secs(2);
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 const AGAIN_AFTER_AT_MAX: Duration = Duration::from_secs(1);
 /// Timeout for handing a notification to the connection; after it the notification is dropped.
-const TELL_WITHIN: Duration = Duration::from_secs(1);
+const SEND_WITHIN: Duration = Duration::from_secs(1);
 
 /// Maximum number of unknown senders that are remembered in case they join.
 const MAX_IGNORED: usize = 64;
@@ -41,7 +41,8 @@ struct Envelope {
     number: u64,
     /// Microseconds since the sender's connection task began; the sender measures the travel time with it.
     at_us: u64,
-    hint: Notification,
+    #[serde(rename = "hint")]
+    notification: Notification,
 }
 
 impl Notification {
@@ -49,7 +50,7 @@ impl Notification {
     fn subject(&self, from: NodeId) -> String {
         match self {
             Self::Machine { id, .. } => format!("{PREFIX}.mesin.{id}"),
-            Self::Words { shards } => format!("{PREFIX}.shard.{}", shards.first().unwrap_or(&Shard::new(0))),
+            Self::DeviceMessages { shards } => format!("{PREFIX}.shard.{}", shards.first().unwrap_or(&Shard::new(0))),
             Self::Tokens { customer } => format!("{PREFIX}.token.{customer}"),
             Self::Tills => format!("{PREFIX}.till"),
             Self::Balance { account, .. } => format!("{PREFIX}.saldo.{account}"),
@@ -59,17 +60,17 @@ impl Notification {
     }
 }
 
-/// Sends and receives notifications until the process ends. It keeps trying to connect, and no caller waits for it.
+/// Connects to NATS, sends and receives notifications, and reconnects, until the process ends.
 pub async fn run(notifier: Notifier, addresses: Vec<ServerAddr>, ca: Option<PathBuf>, ownership: Ownership) {
     let Some(wire) = &notifier.0 else { return };
-    let Some(mut told) = wire.to_tell.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+    let Some(mut queue) = wire.send_queue.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
     let began = Instant::now();
     let mut number = 0;
     loop {
         match connect(wire, &addresses, ca.clone()).await {
-            Ok((client, heard)) => {
-                let send = send(wire, &client, &mut told, &ownership, began, &mut number);
-                tokio::select! { () = send => {}, () = receive(wire, heard, &ownership, began) => {} }
+            Ok((client, received)) => {
+                let send = send(wire, &client, &mut queue, &ownership, began, &mut number);
+                tokio::select! { () = send => {}, () = receive(wire, received, &ownership, began) => {} }
             }
             Err(e) => tracing::warn!(error = %e, "no connection to NATS can be prepared; it is tried again"),
         }
@@ -94,24 +95,24 @@ async fn connect(
         .reconnect_delay_callback(|tries| AGAIN_AFTER_AT_MAX.min(AGAIN_AFTER * u32::try_from(tries).unwrap_or(u32::MAX).min(10)))
         .event_callback(move |event| {
             let wire = noted.clone();
-            async move { wire.note(&event) }
+            async move { wire.on_event(&event) }
         });
     let options = ca.into_iter().fold(options, ConnectOptions::add_root_certificates);
-    // The library does not take the login from an address.
+    // The library ignores a login in an address.
     let login = addresses.iter().find_map(|address| Some((address.username()?, address.password()?)));
     let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let options =
         login.into_iter().fold(options, |options, (user, password)| options.user_and_password(plain(user), plain(password)));
     let client = options.connect(addresses).await?;
-    let heard = client.subscribe(format!("{PREFIX}.>")).await?;
-    Ok((client, heard))
+    let received = client.subscribe(format!("{PREFIX}.>")).await?;
+    Ok((client, received))
 }
 
 /// Sends queued notifications and pulses.
 async fn send(
     wire: &Wire,
     client: &Client,
-    told: &mut Receiver<Notification>,
+    queue: &mut Receiver<Notification>,
     own: &Ownership,
     began: Instant,
     number: &mut u64,
@@ -119,41 +120,41 @@ async fn send(
     let mut pulse = interval(PULSE_EVERY);
     pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        let hint = tokio::select! {
-            hint = told.recv() => hint,
+        let notification = tokio::select! {
+            notification = queue.recv() => notification,
             _ = pulse.tick() => Some(Notification::Pulse),
         };
-        let (Some(hint), Some(from)) = (hint, own.node()) else { continue };
+        let (Some(notification), Some(from)) = (notification, own.node()) else { continue };
         // Dropped notifications use up numbers, so that the other servers notice the gap.
         *number += 1 + wire.lost.swap(0, Ordering::AcqRel);
-        let subject = hint.subject(from);
+        let subject = notification.subject(from);
         let at_us = u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let envelope = Envelope { from, number: *number, at_us, hint };
+        let envelope = Envelope { from, number: *number, at_us, notification };
         let Ok(payload) = serde_json::to_vec(&envelope) else { continue };
-        // A notification that waits for the next connection would be stale.
+        // Without a connection the library would queue the notification, and send it when it is stale.
         let is_up = client.connection_state() == State::Connected;
-        if is_up && matches!(timeout(TELL_WITHIN, client.publish(subject, payload.into())).await, Ok(Ok(()))) {
-            wire.metrics.told.inc();
+        if is_up && matches!(timeout(SEND_WITHIN, client.publish(subject, payload.into())).await, Ok(Ok(()))) {
+            wire.metrics.sent.inc();
         } else {
-            wire.metrics.not_told.inc();
+            wire.metrics.not_sent.inc();
         }
     }
 }
 
-async fn receive(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Instant) {
+async fn receive(wire: &Wire, mut received: Subscriber, own: &Ownership, began: Instant) {
     let (mut numbers, mut ignored) = (Numbers::default(), BTreeSet::new());
-    while let Some(message) = heard.next().await {
-        let Some(Envelope { from, number, at_us, hint }) = read(&message) else {
+    while let Some(message) = received.next().await {
+        let Some(Envelope { from, number, at_us, notification }) = read(&message) else {
             wire.metrics.unreadable.inc();
             continue;
         };
         if own.node() == Some(from) {
-            if hint == Notification::Pulse {
-                wire.came_back(began.elapsed().saturating_sub(Duration::from_micros(at_us)));
+            if notification == Notification::Pulse {
+                wire.record_round_trip(began.elapsed().saturating_sub(Duration::from_micros(at_us)));
             }
             continue;
         }
-        // A server that has just joined is known at the next heartbeat; what it sent before counts as missed then.
+        // A server that has just joined becomes known with this server's next heartbeat. Its notifications until then count as missed.
         if !own.is_alive(from) {
             wire.metrics.ignored.inc();
             if ignored.len() < MAX_IGNORED {
@@ -162,12 +163,12 @@ async fn receive(wire: &Wire, mut heard: Subscriber, own: &Ownership, began: Ins
             continue;
         }
         let missing = numbers.missing(from, number, Instant::now()) + u64::from(ignored.remove(&from));
-        wire.metrics.heard.inc();
+        wire.metrics.received.inc();
         if missing > 0 {
             wire.metrics.missed.inc_by(missing);
             wire.pass_on(Received::Missed);
         }
-        wire.pass_on(Received::Notification { from, hint });
+        wire.pass_on(Received::Notification { from, notification });
     }
 }
 
@@ -181,7 +182,7 @@ impl Wire {
         self.metrics.connected.set(i64::from(connected));
     }
 
-    fn note(&self, event: &Event) {
+    fn on_event(&self, event: &Event) {
         match event {
             Event::Connected => {
                 self.is_connected(true);
@@ -202,13 +203,13 @@ impl Wire {
         }
     }
 
-    fn pass_on(&self, heard: Received) {
+    fn pass_on(&self, received: Received) {
         // Having no listener is not an error.
-        let _ = self.heard.send(heard);
+        let _ = self.received.send(received);
     }
 
-    fn came_back(&self, way: Duration) {
-        self.metrics.way_seconds.observe(way.as_secs_f64());
-        *self.way.lock().unwrap_or_else(PoisonError::into_inner) = Some((way, Instant::now()));
+    fn record_round_trip(&self, round_trip: Duration) {
+        self.metrics.round_trip_seconds.observe(round_trip.as_secs_f64());
+        *self.round_trip.lock().unwrap_or_else(PoisonError::into_inner) = Some((round_trip, Instant::now()));
     }
 }

@@ -8,8 +8,8 @@ pub struct Cookie<'l> {
     pub is_old: bool,
 }
 
-/// The cookies of one `Cookie` line that are called `name`, or `name` with an installation after it, of any installation: the value says
-/// whose it is. The line is split first and each cookie judged by itself, so that others' bytes do no harm.
+/// The cookies of one `Cookie` line with the name `name`, or `name` followed by any installation; the value identifies the installation. The
+/// line is split first, and each cookie is parsed separately, so that invalid bytes of another cookie have no effect.
 pub fn named<'l>(line: &'l [u8], name: &'l str) -> impl Iterator<Item = Cookie<'l>> {
     line.split(|b| *b == b';').filter_map(move |cookie| {
         let rest = cookie.trim_ascii().strip_prefix(name.as_bytes())?;

@@ -1,16 +1,16 @@
-//! `sampai`: what a history page has to know to go on as of the first one (docs/contract.md §2).
+//! `sampai`: the state of the ledger at the first page of a history, so that later pages continue from it (docs/contract.md §2).
 //!
-//! Ledger ids are given out before their transactions commit, so "ids up to the newest" is not enough: a row with a lower id
-//! may commit after the first page was read and would shift every later page by one. So the transactions that were in progress
-//! then are kept too, and their rows left out. (`ledger_transfer.xid` is taken before `id`, so a transaction that was not in
-//! progress at the first page and is not in the list either has only higher ids.)
+//! The newest id alone is not enough. A ledger id is assigned before its transaction commits, so a row with a lower id may become visible
+//! after the first page was read, and would shift every later page by one. Therefore the cursor also lists the transactions that were in
+//! progress at the first page, and later pages leave out their rows. All other transactions that commit later have only higher ids,
+//! because a transaction assigns `ledger_transfer.xid` before `id`.
 
 use std::fmt::Write;
 
 /// Maximum number of transactions in progress in a cursor; more than the connections of any PostgreSQL.
 pub const MAX_IN_PROGRESS: usize = 2048;
 
-/// The rows a series of pages is made of.
+/// The rows of a series of pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor {
     /// The highest ledger id of the customer at the first page; 0 when there was none.

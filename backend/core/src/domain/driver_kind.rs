@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 #[serde(rename_all = "lowercase")]
 #[schema(as = Driver)]
 pub enum DriverKind {
-    /// Simulated; not in production, where nobody would get any washing done.
+    /// Simulated; refused in production, where no machine would run.
     #[default]
     Sim,
     /// A device that connects to the server over MQTT.
@@ -18,7 +18,7 @@ pub enum DriverKind {
 impl DriverKind {
     pub const ALL: [Self; 2] = [Self::Sim, Self::Mqtt];
 
-    /// As it is stored, and said in bodies.
+    /// Name in the database and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sim => "sim",

@@ -1,5 +1,5 @@
-//! When an account has expired. It is good up to and including the instant itself. A statement that has to decide this says it with
-//! `nyala_ledger::expiry`.
+//! Expiry of an account. The account is valid up to and including the instant itself. SQL statements use `nyala_ledger::expiry` for the same
+//! rule.
 
 use super::timestamp::Timestamp;
 

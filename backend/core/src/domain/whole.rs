@@ -68,8 +68,8 @@ mod tests {
             assert_eq!(serde_json::from_str::<Whole>(text).unwrap().get(), whole, "{text}");
         }
         for bad in ["54.5", "1e300", "9223372036854775808", "9223372036854775808.0", "\"54\"", "null", "true", "[54]"] {
-            let told = serde_json::from_str::<Whole>(bad).unwrap_err().to_string();
-            assert!(told.contains("expected berupa bilangan bulat"), "{bad}: {told}");
+            let message = serde_json::from_str::<Whole>(bad).unwrap_err().to_string();
+            assert!(message.contains("expected berupa bilangan bulat"), "{bad}: {message}");
         }
     }
 

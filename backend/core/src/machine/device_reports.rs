@@ -16,7 +16,7 @@ pub(super) struct StateReport {
 }
 
 impl StateReport {
-    /// Whether both say the same; the end of a cycle may differ by transit times.
+    /// Whether both reports are equal; the ends of their cycles may differ by network delays.
     fn is_same(&self, other: &Self) -> bool {
         let same_run = match (self.run, other.run) {
             (None, None) => true,
@@ -108,8 +108,8 @@ impl Machine {
         run.is_some_and(|run| run.cmd_id == cmd_id && now.ms_until(run.ends_at) > PROMPT_MS)
     }
 
-    /// Drops the state reports of this cycle that wait for the commit by which it has ended: they may be older than it. Returns whether one says
-    /// that it ends later than now.
+    /// Drops the deferred state reports of this cycle after the commit that finished it, because they may be older than the commit. Returns
+    /// whether one of them reports an end in the future.
     pub(super) fn drop_reports_of(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
         let mut runs_on = false;
         self.deferred.retain(|(input, received_at)| match input {

@@ -233,8 +233,8 @@ impl Machine {
             return self.load();
         }
         if (self.loading.is_some() || self.is_unsettled()) && matches!(input, Input::Device(_)) {
-            // It may be about what is being read or committed: a purchase, or a stop, that another server has begun; or a cycle that the clock is
-            // about to finish, and that runs longer because its device had no power.
+            // The message may concern the state that is being read or committed: a purchase or a stop of another server, or a cycle that the
+            // clock is about to finish and that in fact ends later, because the device had no power.
             return self.defer(input, now);
         }
         match input {
@@ -357,7 +357,7 @@ impl Machine {
 
     /// Lets the next waiting start try, or refuses all because the machine is in use.
     fn next_start(&mut self, now: Timestamp) {
-        // What is about to be read may say that the machine is free.
+        // The read that is pending may find that the machine is free.
         if self.is_query_running() || self.reload_after {
             return;
         }
@@ -567,7 +567,7 @@ impl Machine {
 }
 
 impl Input {
-    /// The same input when its caller has gone before it is passed on: a stop goes on, and nothing is bought any more.
+    /// The input whose caller has gone before it was processed: a stop is still carried out, a purchase is not.
     #[must_use]
     pub fn without_caller(self) -> Option<Self> {
         match self {

@@ -237,8 +237,8 @@ fn a_cycle_that_ended_before_its_first_report_is_announced_with_its_end() {
 fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
     let (done, early) = (AckResult::Done, T0.plus_ms(20_000));
     let ended = |machine: &mut Machine| {
-        let said = Input::Device(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
-        machine.on(said, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
+        let event = Input::Device(DeviceEvent::Ack { cmd_id: Uuid::nil(), result: done });
+        machine.on(event, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
     };
     let mut left_alone = Machine::with_purchase(MachineId::new(7), running(5));
     assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early }));
@@ -302,16 +302,16 @@ fn who_waits_when_a_machine_gets_another_owner_is_not_forgotten_when_reading_it_
 
 #[test]
 fn a_start_is_not_refused_for_what_was_read_of_another_servers_purchase_a_while_ago() {
-    let elsewhere = || {
+    let remote = || {
         let mut machine = Machine::with_purchase(MachineId::new(7), running(5));
         machine.on(Input::Owned(false), T0);
         machine.on(Input::Loaded(Ok(Some(running(5)))), T0);
         assert!(matches!(machine.on(start(1, 1), T0)[..], [Effect::Load]));
         machine
     };
-    let effects = elsewhere().on(Input::Loaded(Ok(Some(running(5)))), T0);
+    let effects = remote().on(Input::Loaded(Ok(Some(running(5)))), T0);
     assert_eq!(answers(&effects), [(1, Outcome::Refused(Refusal::MachineBusy))]);
-    let effects = elsewhere().on(Input::Loaded(Ok(None)), T0);
+    let effects = remote().on(Input::Loaded(Ok(None)), T0);
     assert!(answers(&effects).is_empty() && holds(&effects), "{effects:?}");
 }
 

@@ -43,7 +43,7 @@ impl Command {
     }
 }
 
-/// What a device says. Written down only from one server to another (`nyala_machines::device::forward`).
+/// An event that a device has reported. Stored only on the way from one server to another (`nyala_machines::device::forward`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceEvent {
     Ack { cmd_id: Uuid, result: AckResult },

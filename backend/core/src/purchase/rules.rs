@@ -47,7 +47,7 @@ impl Refusal {
     }
 }
 
-/// What the facts say about an order.
+/// Result of an order according to the facts.
 #[derive(Debug)]
 pub enum Decision {
     /// Allowed: hold the money.

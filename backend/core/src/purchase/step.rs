@@ -103,8 +103,8 @@ impl Purchase {
         self
     }
 
-    /// When the money is returned although the outcome is unknown: after fifteen minutes, but never before this process has queried and
-    /// waited, and not while the time left of a cycle is being queried.
+    /// When the money is returned although the outcome is unknown: after fifteen minutes. This process must have queried the device and waited
+    /// before, and must not be querying the time left of a cycle.
     fn give_up_at(&self) -> Option<Timestamp> {
         let asked = self.exchange.first_query.filter(|_| self.exchange.late_start.is_none())?;
         Some(self.created_at.plus_ms(GIVE_UP_MS).max(asked.plus_ms(LAST_WORD_MS)))
@@ -241,14 +241,14 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
         PurchaseEvent::Wake if p.state == PurchaseState::Running => wake_running(p, now),
         PurchaseEvent::Wake => wake_undecided(p, now),
         PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => on_ack(p, *result, now),
-        PurchaseEvent::Runs(said) if said.cmd_id == p.cmd_id => {
-            let ends_at = now.plus_ms(said.left_ms.clamp(1, p.duration_ms()));
+        PurchaseEvent::Runs(reported) if reported.cmd_id == p.cmd_id => {
+            let ends_at = now.plus_ms(reported.left_ms.clamp(1, p.duration_ms()));
             let mut s = match p.state.undecided() {
                 true => run(p, ends_at),
-                false if is_new_boot(p, said) => booted(p, ends_at, said.before_boot, now),
+                false if is_new_boot(p, reported) => booted(p, ends_at, reported.before_boot, now),
                 false => sooner(p, ends_at),
             };
-            s.next.boot = said.boot.or(p.boot);
+            s.next.boot = reported.boot.or(p.boot);
             s
         }
         PurchaseEvent::StopRequested if p.state == PurchaseState::Running => {
@@ -311,12 +311,12 @@ fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
     s
 }
 
-/// Whether the cycle began in an earlier boot than the one that reports it. Where no report has said in which one it began (an ack does not,
-/// and the state report after it can be lost), a message of an earlier boot that came after the start says it.
-fn is_new_boot(p: &Purchase, said: &DeviceRun) -> bool {
-    match (said.boot, p.boot) {
+/// Whether the cycle began in an earlier boot than the one that reports it. The boot in which it began may be unknown: an ack does not name it,
+/// and the state report after the ack can be lost. Then it was an earlier boot if one sent a message after the start.
+fn is_new_boot(p: &Purchase, reported: &DeviceRun) -> bool {
+    match (reported.boot, p.boot) {
         (Some(now), Some(before)) => now != before,
-        (Some(_), None) => said.before_boot.is_some_and(|last| last.plus_ms(PROMPT_MS) >= p.cycle().started_at),
+        (Some(_), None) => reported.before_boot.is_some_and(|last| last.plus_ms(PROMPT_MS) >= p.cycle().started_at),
         (None, _) => false,
     }
 }
@@ -345,11 +345,11 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     let o = &p.exchange;
     // The device started but does not report the time left. The whole duration from its message on is safe: the machine is never sold while it
     // still runs. The query is repeated.
-    if let Some(heard) = o.late_start
-        && now >= heard.plus_ms(LEFT_WAIT_MS)
+    if let Some(reported_at) = o.late_start
+        && now >= reported_at.plus_ms(LEFT_WAIT_MS)
     {
-        let mut s = run(p, heard.plus_ms(p.duration_ms()));
-        s.next.exchange.late_start = Some(heard);
+        let mut s = run(p, reported_at.plus_ms(p.duration_ms()));
+        s.next.exchange.late_start = Some(reported_at);
         return s;
     }
     if p.state == PurchaseState::Unsure {
@@ -408,7 +408,7 @@ fn on_started(p: &Purchase, now: Timestamp) -> Step {
     s
 }
 
-/// What the `start` of a purchase says.
+/// Content of the `start` command of a purchase.
 #[derive(Debug, Clone, Copy)]
 pub struct StartCommand {
     pub cmd_id: Uuid,

@@ -15,7 +15,7 @@ pub const RESEND_MS: i64 = 3_000;
 pub const QUERY_EVERY_MS: i64 = 5_000;
 /// Interval of queries to the device of a machine that waits for staff.
 pub const STAFF_QUERY_MS: i64 = 15_000;
-/// How long a late `started` waits for the device to say the time left.
+/// How long a late `started` waits for the device to report the time left.
 pub const LEFT_WAIT_MS: i64 = 3_000;
 /// After this long unsure, the customer has the money back and the machine waits for staff.
 pub const GIVE_UP_MS: i64 = 15 * 60_000;

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::SlidingWindow;
+use super::{SlidingWindow, WindowLimits};
 use crate::domain::id::CustomerId;
 use crate::domain::timestamp::Timestamp;
 
@@ -25,7 +25,10 @@ pub struct PurchaseRate {
 
 impl PurchaseRate {
     pub fn new(per_customer: usize) -> Self {
-        Self { per_customer, orders: Mutex::new(SlidingWindow::new(WINDOW_MS, MAX_ORDERS)) }
+        Self {
+            per_customer,
+            orders: Mutex::new(SlidingWindow::new(WindowLimits { window_ms: WINDOW_MS, max_events: MAX_ORDERS })),
+        }
     }
 
     /// Counts the order of a receipt that is not decided yet; a repeat counts once.

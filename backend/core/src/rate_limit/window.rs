@@ -5,19 +5,25 @@ use std::hash::Hash;
 
 use crate::domain::timestamp::Timestamp;
 
-/// Fewer ended entries than this are not worth a look through all.
-const FEW: usize = 64;
+/// Removed entries that may stay in the order of expiry before it is compacted.
+const MAX_STALE: usize = 64;
 
-/// Events of the last `window_ms`, each with a value `V`. Past `most` events of all keys together, not
-/// counting refunded ones, the oldest are forgotten; that only permits an earlier retry.
+/// Length of the window, and maximum number of events of all keys together.
+#[derive(Debug, Clone, Copy)]
+pub struct WindowLimits {
+    pub window_ms: i64,
+    pub max_events: usize,
+}
+
+/// The events of the last `window_ms` milliseconds, each with a value `V`. At the maximum number of events, a new one evicts the oldest; that
+/// only permits an earlier retry.
 #[derive(Debug)]
 pub struct SlidingWindow<K, V> {
-    window_ms: i64,
-    most: usize,
+    limits: WindowLimits,
     next: u64,
-    /// Oldest first. What was taken back since may still be here, but never prevails.
+    /// All events, oldest first. It may still contain events that were removed from `of`, up to the bound of [`Self::compact`].
     order: VecDeque<(Timestamp, u64, K)>,
-    /// Events of all keys.
+    /// Number of events of all keys.
     live: usize,
     of: HashMap<K, VecDeque<Event<V>>>,
 }
@@ -30,15 +36,14 @@ struct Event<V> {
 }
 
 impl<K: Clone + Eq + Hash, V> SlidingWindow<K, V> {
-    /// Events of the last `window_ms`; at most `most` of them.
-    pub fn new(window_ms: i64, most: usize) -> Self {
-        Self { window_ms, most, next: 0, order: VecDeque::new(), live: 0, of: HashMap::new() }
+    pub fn new(limits: WindowLimits) -> Self {
+        Self { limits, next: 0, order: VecDeque::new(), live: 0, of: HashMap::new() }
     }
 
-    /// Notes one more; what names it, to take it back.
+    /// Adds an event. Returns its id for [`Self::refund`].
     pub fn add(&mut self, key: K, value: V, now: Timestamp) -> u64 {
         self.forget_until(now);
-        while self.live >= self.most {
+        while self.live >= self.limits.max_events {
             self.forget_oldest();
         }
         let id = self.next;
@@ -49,35 +54,35 @@ impl<K: Clone + Eq + Hash, V> SlidingWindow<K, V> {
         id
     }
 
-    /// It did not happen after all.
+    /// Removes an event that does not count after all.
     pub fn refund(&mut self, key: &K, id: u64) {
         self.remove(key, id);
         self.compact();
     }
 
-    /// Forgets everything of `key`.
+    /// Removes all events of `key`.
     pub fn forget(&mut self, key: &K) {
         self.live -= self.of.remove(key).map_or(0, |events| events.len());
         self.compact();
     }
 
-    /// How many there are of `key`.
+    /// Number of events of `key`.
     pub fn count(&mut self, key: &K, now: Timestamp) -> usize {
         self.forget_until(now);
         self.of.get(key).map_or(0, VecDeque::len)
     }
 
-    /// Milliseconds until fewer than `limit` of `key`'s events that count are left; 0 when that is so now.
+    /// Milliseconds until fewer than `limit` events of `key` that match `counts` are left; 0 if there are fewer now.
     pub fn wait_ms(&mut self, key: &K, limit: usize, now: Timestamp, counts: impl Fn(&V) -> bool) -> i64 {
         self.forget_until(now);
         let newest_first = self.of.get(key).into_iter().flatten().rev().filter(|event| counts(&event.value));
         let last = newest_first.take(limit).enumerate().find(|(n, _)| n + 1 == limit);
-        last.map_or(0, |(_, event)| now.ms_until(event.at.plus_ms(self.window_ms)))
+        last.map_or(0, |(_, event)| now.ms_until(event.at.plus_ms(self.limits.window_ms)))
     }
 
     fn forget_until(&mut self, now: Timestamp) {
-        let past = now.plus_ms(-self.window_ms);
-        while self.order.front().is_some_and(|(at, ..)| *at <= past) {
+        let expired_before = now.plus_ms(-self.limits.window_ms);
+        while self.order.front().is_some_and(|(at, ..)| *at <= expired_before) {
             self.forget_oldest();
         }
     }
@@ -98,12 +103,12 @@ impl<K: Clone + Eq + Hash, V> SlidingWindow<K, V> {
         }
     }
 
-    /// Lets go of what was taken back once it is more than what was not: each entry is looked at about twice in its life.
+    /// Drops removed events from `order` when they outnumber the live ones, so that the cost of a removal is constant on average.
     fn compact(&mut self) {
-        if self.order.len() > 2 * self.live + FEW {
+        if self.order.len() > 2 * self.live + MAX_STALE {
             let of = &self.of;
-            let lives = |key: &K, id: u64| of.get(key).is_some_and(|e| e.binary_search_by_key(&id, |event| event.id).is_ok());
-            self.order.retain(|(_, id, key)| lives(key, *id));
+            let is_live = |key: &K, id: u64| of.get(key).is_some_and(|e| e.binary_search_by_key(&id, |event| event.id).is_ok());
+            self.order.retain(|(_, id, key)| is_live(key, *id));
         }
     }
 }
@@ -117,8 +122,8 @@ mod tests {
     }
 
     #[test]
-    fn the_wait_is_for_the_one_that_has_to_leave_the_window() {
-        let mut recent = SlidingWindow::new(1_000, 100);
+    fn the_wait_ends_when_enough_events_have_left_the_window() {
+        let mut recent = SlidingWindow::new(WindowLimits { window_ms: 1_000, max_events: 100 });
         for (ms, value) in [(0, 'a'), (100, 'b'), (200, 'a')] {
             recent.add(7, value, at(ms));
         }
@@ -132,8 +137,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_or_forgotten_does_not_count() {
-        let mut recent = SlidingWindow::new(1_000, 100);
+    fn refunded_and_forgotten_events_do_not_count() {
+        let mut recent = SlidingWindow::new(WindowLimits { window_ms: 1_000, max_events: 100 });
         let first = recent.add(7, (), at(0));
         recent.add(7, (), at(10));
         recent.refund(&7, first);
@@ -141,12 +146,12 @@ mod tests {
         assert_eq!(recent.count(&7, at(999)), 1);
         recent.forget(&7);
         recent.add(7, (), at(999));
-        assert_eq!(recent.count(&7, at(1_010)), 1, "the end of a forgotten one takes no other with it");
+        assert_eq!(recent.count(&7, at(1_010)), 1, "the expiry of a forgotten event removes no other one");
     }
 
     #[test]
     fn memory_is_bounded() {
-        let mut recent = SlidingWindow::new(1_000, 3);
+        let mut recent = SlidingWindow::new(WindowLimits { window_ms: 1_000, max_events: 3 });
         for key in 0..10 {
             recent.add(key, (), at(key));
         }
@@ -157,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_back_pushes_nothing_out() {
-        let mut recent = SlidingWindow::new(1_000, 1 << 18);
+    fn a_refunded_event_evicts_nothing() {
+        let mut recent = SlidingWindow::new(WindowLimits { window_ms: 1_000, max_events: 1 << 18 });
         recent.add(7, (), at(0));
         for n in 0..(1 << 18) + 1 {
             let id = recent.add(8 + n % 3, (), at(1));
             recent.refund(&(8 + n % 3), id);
-            assert!(recent.order.len() <= 2 * recent.live + FEW);
+            assert!(recent.order.len() <= 2 * recent.live + MAX_STALE);
         }
         assert_eq!((recent.count(&7, at(2)), recent.live, recent.of.len()), (1, 1, 1));
         for n in 0..1_000 {
@@ -171,7 +176,7 @@ mod tests {
             assert_eq!(recent.count(&9, at(2)), n + 1);
         }
         recent.forget(&9);
-        assert!(recent.order.len() <= 2 + FEW);
+        assert!(recent.order.len() <= 2 + MAX_STALE);
         assert_eq!((recent.count(&7, at(999)), recent.count(&7, at(1_000))), (1, 0));
         assert_eq!((recent.live, recent.order.len()), (0, 0));
     }

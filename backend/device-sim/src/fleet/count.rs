@@ -134,7 +134,7 @@ impl Count {
         if let Some(outage) = &self.outage {
             let seconds = |ms: Option<i64>| ms.map_or_else(|| "-".to_owned(), |ms| format!("{}.{:03} s", ms / 1000, ms % 1000));
             let (all, p99) =
-                if outage.over { (seconds(outage.most()), seconds(outage.p99())) } else { ("not yet".into(), "-".into()) };
+                if outage.over { (seconds(outage.max()), seconds(outage.p99())) } else { ("not yet".into(), "-".into()) };
             lines.push(format!("outage   {} back; all: {all}, 99 of 100: {p99}", outage.backs.len()));
         }
         lines.push(format!("process  {} MiB resident, {} ms of processor time", rss_kib() / 1024, cpu_ms()));
@@ -143,7 +143,7 @@ impl Count {
 }
 
 impl Outage {
-    fn most(&self) -> Option<i64> {
+    fn max(&self) -> Option<i64> {
         self.backs.last().copied()
     }
 
@@ -153,8 +153,8 @@ impl Outage {
     }
 
     fn to_json(&self) -> Value {
-        let (most, p99) = if self.over { (self.most(), self.p99()) } else { (None, None) };
-        json!({"back": self.backs.len(), "over": self.over, "max_ms": most, "p99_ms": p99})
+        let (max, p99) = if self.over { (self.max(), self.p99()) } else { (None, None) };
+        json!({"back": self.backs.len(), "over": self.over, "max_ms": max, "p99_ms": p99})
     }
 }
 

@@ -213,8 +213,8 @@ impl Fleet {
         self.count.connection_lost(why.to_string(), self.ready && !own, self.now);
         self.members[i].connection = None;
         let tries = self.members[i].tries;
-        let most = FIRST_PAUSE_MS.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE_MS);
-        let until = self.random_time(0..=most);
+        let longest = FIRST_PAUSE_MS.saturating_mul(1 << tries.min(16)).min(LONGEST_PAUSE_MS);
+        let until = self.random_time(0..=longest);
         let member = &mut self.members[i];
         (member.until, member.tries, member.held_back) = (until, tries + 1, None);
         self.set_stage(i, Stage::Pausing);
@@ -395,8 +395,8 @@ impl Fleet {
         }
         if member.heartbeat_at <= now {
             member.heartbeat_at = now + heartbeat_ms;
-            let beat = member.model.heartbeat(None, now - member.booted_at);
-            self.publish(i, beat);
+            let heartbeat = member.model.heartbeat(None, now - member.booted_at);
+            self.publish(i, heartbeat);
         }
         let member = &mut self.members[i];
         if silent || member.sent_at + KEEP_ALIVE_MS <= now {

@@ -193,7 +193,7 @@ fn the_clock_is_the_servers_time_plus_the_whole_exchange() {
 
 #[test]
 fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
-    for (asked, echo, after_ms, told) in [
+    for (asked, echo, after_ms, shown) in [
         (vec![1_000], Some(1_000), 1_999, true),
         (vec![1_000], Some(1_000), 2_000, false),
         (vec![1_000], None, 100, false),
@@ -205,7 +205,7 @@ fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
         device.connect();
         asked.iter().for_each(|up_ms| drop(state(&mut device, *up_ms)));
         device.on_command(&Cmd { echo, ..probe() }, 1_000 + after_ms);
-        let result = if told { "save on state Started-1" } else { "save state Expired-1" };
+        let result = if shown { "save on state Started-1" } else { "save state Expired-1" };
         assert_eq!(acts_on(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
     }
     // A state report of the previous connection gets no answer.
@@ -260,8 +260,8 @@ fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_id
     assert_eq!(device.message(Outgoing::State, 50).stamp(), &stamp(1, 1, 50));
     assert_eq!(device.heartbeat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
     let ack = Outgoing::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
-    let said = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
-    assert_eq!(device.message(ack, 70), DeviceMessage::Ack(said));
+    let sent = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
+    assert_eq!(device.message(ack, 70), DeviceMessage::Ack(sent));
     device.connect();
     assert_eq!(device.heartbeat(None, 80).stamp(), &stamp(2, 1, 80));
 }

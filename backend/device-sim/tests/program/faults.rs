@@ -55,11 +55,11 @@ fn messages_are_duplicated_and_reordered() {
     let server = Server::start();
     let mut program = Program::one(&server, &[]);
     let mut device = server.log_in();
-    let mut seqs = |fault: &str, words: usize| -> Vec<i64> {
+    let mut seqs = |fault: &str, messages: usize| -> Vec<i64> {
         program.order(&format!("fault all {fault}"));
         device.send("query", NIL, 0);
         device.send("query", NIL, 0);
-        let received = (0..words).map(|_| device.message().1["seq"].as_i64().unwrap()).collect();
+        let received = (0..messages).map(|_| device.message().1["seq"].as_i64().unwrap()).collect();
         program.order("heal all");
         received
     };

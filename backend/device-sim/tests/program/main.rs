@@ -227,8 +227,8 @@ fn a_device_subscribes_reports_starts_and_stops() {
         (&json!(true), &json!(1), &Value::Null, &Value::Null)
     );
     assert_eq!((&state["hw"], &state["epoch"]), (&json!("nyala device sim"), &json!(0)));
-    let beat = device.message();
-    assert_eq!((beat.0.as_str(), &beat.1["boot_id"], &beat.1["seq"]), ("hb", &device.boot_id, &json!(2)));
+    let heartbeat = device.message();
+    assert_eq!((heartbeat.0.as_str(), &heartbeat.1["boot_id"], &heartbeat.1["seq"]), ("hb", &device.boot_id, &json!(2)));
     drop(program);
 
     let server = Server::start();

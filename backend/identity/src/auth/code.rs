@@ -113,9 +113,12 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
         )
         .await?;
     let hmac = hmac(auth, purpose, telp, message.code.as_str());
-    let (life, past) = (now.plus_ms(VALID_MS), now.plus_ms(-DAY_MS - HOUR_MS));
+    let (expires_at, forgotten_before) = (now.plus_ms(VALID_MS), now.plus_ms(-DAY_MS - HOUR_MS));
     let row = tx
-        .query_one(&insert, &[&telp.as_str(), &purpose.as_str(), &hmac.as_slice(), &by.to_string(), &now, &life, &past])
+        .query_one(
+            &insert,
+            &[&telp.as_str(), &purpose.as_str(), &hmac.as_slice(), &by.to_string(), &now, &expires_at, &forgotten_before],
+        )
         .await?;
     let id = row.try_get(0)?;
     tx.commit().await?;
@@ -159,9 +162,9 @@ async fn number_wait_ms(
         .await?;
     let own = matches!(request.by, Asker::Customer(_));
     let (undecided, day) = (now.plus_ms(-UNDECIDED_MS), now.plus_ms(-DAY_MS - UNDECIDED_MS));
-    let most = auth.settings.otp_per_telp_day - 1;
+    let limit = auth.settings.otp_per_telp_day - 1;
     let of = (telp.as_str(), request.purpose.as_str(), request.by.to_string());
-    let row = client.query_one(&stmt, &[&of.0, &of.1, &own, &of.2, &undecided, &day, &most]).await?;
+    let row = client.query_one(&stmt, &[&of.0, &of.1, &own, &of.2, &undecided, &day, &limit]).await?;
     let mut wait_ms = 0;
     for (i, window_ms) in [COOLDOWN_MS, DAY_MS].into_iter().enumerate() {
         if let Some(at) = row.try_get::<_, Option<Timestamp>>(i)? {

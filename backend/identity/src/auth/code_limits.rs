@@ -4,7 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nyala_core::domain::address::Address;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::config;
 
 use super::error::AuthError;
@@ -49,8 +49,10 @@ impl CodeLimits {
     }
 
     fn with(max: MaxFailed) -> Self {
-        let failed =
-            FailedCodes { addresses: SlidingWindow::new(HOUR_MS, MAX_FAILED), sites: SlidingWindow::new(HOUR_MS, MAX_FAILED) };
+        let failed = FailedCodes {
+            addresses: SlidingWindow::new(WindowLimits { window_ms: HOUR_MS, max_events: MAX_FAILED }),
+            sites: SlidingWindow::new(WindowLimits { window_ms: HOUR_MS, max_events: MAX_FAILED }),
+        };
         Self { max, failed: Mutex::new(failed) }
     }
 

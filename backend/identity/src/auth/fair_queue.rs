@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::line::{Group, Line};
+use super::lane::{Group, Lane};
 
 /// How many jobs may wait.
 #[derive(Debug, Clone, Copy)]
@@ -36,9 +36,9 @@ pub struct FairQueue<T> {
 #[derive(Debug)]
 struct Members<T> {
     places: usize,
-    lines: HashMap<Line, Waiting<T>>,
+    lanes: HashMap<Lane, Waiting<T>>,
     /// Lanes that have a job, in the order in which they are served.
-    turns: VecDeque<Line>,
+    turns: VecDeque<Lane>,
 }
 
 #[derive(Debug)]
@@ -57,15 +57,15 @@ impl<T> FairQueue<T> {
     ///
     /// # Errors
     /// When no group or lane that could make room has at least two places more than this one.
-    pub fn take_place(&mut self, line: Line) -> Result<Option<T>, Full> {
-        let group = line.group();
+    pub fn take_place(&mut self, lane: Lane) -> Result<Option<T>, Full> {
+        let group = lane.group();
         let own = self.groups.get(&group).map_or(0, |g| g.places);
         let lost = if own >= self.bounds.per_group {
-            Some(self.shorten_line(line).ok_or(Full)?)
+            Some(self.shorten_lane(lane).ok_or(Full)?)
         } else if self.places >= self.bounds.total {
-            Some(self.shorten_group(own, |_| true).or_else(|| self.shorten_line(line)).ok_or(Full)?)
+            Some(self.shorten_group(own, |_| true).or_else(|| self.shorten_lane(lane)).ok_or(Full)?)
         } else if !group.known && self.strangers >= self.bounds.strangers {
-            Some(self.shorten_group(own, |group| !group.known).or_else(|| self.shorten_line(line)).ok_or(Full)?)
+            Some(self.shorten_group(own, |group| !group.known).or_else(|| self.shorten_lane(lane)).ok_or(Full)?)
         } else {
             None
         };
@@ -73,18 +73,18 @@ impl<T> FairQueue<T> {
         self.strangers += usize::from(!group.known);
         let members = self.groups.entry(group).or_insert_with(Members::new);
         members.places += 1;
-        members.lines.entry(line).or_insert_with(Waiting::new).places += 1;
+        members.lanes.entry(lane).or_insert_with(Waiting::new).places += 1;
         Ok(lost)
     }
 
     /// Releases a place that was taken; its job is done or was never pushed.
-    pub fn give_up_place(&mut self, line: Line) {
-        let group = line.group();
+    pub fn give_up_place(&mut self, lane: Lane) {
+        let group = lane.group();
         let Some(members) = self.groups.get_mut(&group) else { return };
-        let Some(own) = members.lines.get_mut(&line) else { return };
+        let Some(own) = members.lanes.get_mut(&lane) else { return };
         own.places -= 1;
         if own.places == 0 {
-            members.lines.remove(&line);
+            members.lanes.remove(&lane);
         }
         members.places -= 1;
         if members.places == 0 {
@@ -95,15 +95,15 @@ impl<T> FairQueue<T> {
     }
 
     /// Adds the job of a place that was taken.
-    pub fn push(&mut self, line: Line, job: T) {
-        let group = line.group();
+    pub fn push(&mut self, lane: Lane, job: T) {
+        let group = lane.group();
         let Some(members) = self.groups.get_mut(&group) else { return };
-        let Some(own) = members.lines.get_mut(&line) else { return };
+        let Some(own) = members.lanes.get_mut(&lane) else { return };
         if members.turns.is_empty() {
             self.turns.push_back(group);
         }
         if own.jobs.is_empty() {
-            members.turns.push_back(line);
+            members.turns.push_back(lane);
         }
         own.jobs.push_back(job);
     }
@@ -112,11 +112,11 @@ impl<T> FairQueue<T> {
     pub fn pop(&mut self) -> Option<T> {
         let group = self.turns.pop_front()?;
         let members = self.groups.get_mut(&group)?;
-        let line = members.turns.pop_front()?;
-        let jobs = &mut members.lines.get_mut(&line)?.jobs;
+        let lane = members.turns.pop_front()?;
+        let jobs = &mut members.lanes.get_mut(&lane)?.jobs;
         let job = jobs.pop_front();
         if !jobs.is_empty() {
-            members.turns.push_back(line);
+            members.turns.push_back(lane);
         }
         if !members.turns.is_empty() {
             self.turns.push_back(group);
@@ -132,21 +132,21 @@ impl<T> FairQueue<T> {
     }
 
     /// The newest job of the longest lane in `line`'s group that has at least two places more than `line`.
-    fn shorten_line(&mut self, line: Line) -> Option<T> {
-        let group = line.group();
-        let own = self.groups.get(&group)?.lines.get(&line).map_or(0, |l| l.places);
+    fn shorten_lane(&mut self, lane: Lane) -> Option<T> {
+        let group = lane.group();
+        let own = self.groups.get(&group)?.lanes.get(&lane).map_or(0, |l| l.places);
         self.take_newest(group, own + 1)
     }
 
     /// The newest job of the group's longest lane with more than `places`.
     fn take_newest(&mut self, group: Group, places: usize) -> Option<T> {
         let members = self.groups.get_mut(&group)?;
-        let longer = members.lines.iter_mut().filter(|(_, l)| l.places > places && !l.jobs.is_empty());
-        let (line, longest) = longer.max_by_key(|(_, l)| l.places)?;
+        let longer = members.lanes.iter_mut().filter(|(_, l)| l.places > places && !l.jobs.is_empty());
+        let (lane, longest) = longer.max_by_key(|(_, l)| l.places)?;
         let job = longest.jobs.pop_back();
         if longest.jobs.is_empty() {
-            let line = *line;
-            members.turns.retain(|turn| *turn != line);
+            let lane = *lane;
+            members.turns.retain(|turn| *turn != lane);
             if members.turns.is_empty() {
                 self.turns.retain(|turn| *turn != group);
             }
@@ -157,7 +157,7 @@ impl<T> FairQueue<T> {
 
 impl<T> Members<T> {
     fn new() -> Self {
-        Self { places: 0, lines: HashMap::new(), turns: VecDeque::new() }
+        Self { places: 0, lanes: HashMap::new(), turns: VecDeque::new() }
     }
 }
 
@@ -175,22 +175,22 @@ mod tests {
     use nyala_core::domain::address::Address;
 
     /// A job that knows its lane, as the real ones do.
-    type Queued = (Line, u32);
+    type Queued = (Lane, u32);
 
     fn queue(total: usize, strangers: usize, per_group: usize) -> FairQueue<Queued> {
         FairQueue::new(Bounds { total, strangers, per_group })
     }
 
-    fn at(address: u32) -> Line {
-        Line::Address(Address::V4(address))
+    fn at(address: u32) -> Lane {
+        Lane::Address(Address::V4(address))
     }
 
-    fn push(queue: &mut FairQueue<Queued>, line: Line, job: u32) -> Result<Option<u32>, Full> {
-        let lost = queue.take_place(line)?;
-        if let Some((line, _)) = lost {
-            queue.give_up_place(line); // as the holder of the lost place does
+    fn push(queue: &mut FairQueue<Queued>, lane: Lane, job: u32) -> Result<Option<u32>, Full> {
+        let lost = queue.take_place(lane)?;
+        if let Some((lane, _)) = lost {
+            queue.give_up_place(lane); // as the holder of the lost place does
         }
-        queue.push(line, (line, job));
+        queue.push(lane, (lane, job));
         Ok(lost.map(|(_, job)| job))
     }
 
@@ -201,13 +201,13 @@ mod tests {
     #[test]
     fn groups_are_served_in_turn_and_in_each_its_lines() {
         let mut queue = queue(20, 20, 20);
-        for (line, job) in [(at(1), 101), (at(1), 102), (at(1), 103), (at(2), 201), (at(3), 301), (at(2), 202)] {
-            push(&mut queue, line, job).unwrap();
+        for (lane, job) in [(at(1), 101), (at(1), 102), (at(1), 103), (at(2), 201), (at(3), 301), (at(2), 202)] {
+            push(&mut queue, lane, job).unwrap();
         }
         assert_eq!(served(&mut queue), [101, 201, 301, 102, 202, 103]);
-        let customer = |id| Line::Customer(CustomerId::new(id), Address::V4(9));
-        for (line, job) in [(customer(1), 11), (customer(1), 12), (customer(2), 21), (at(4), 401), (at(4), 402)] {
-            push(&mut queue, line, job).unwrap();
+        let customer = |id| Lane::Customer(CustomerId::new(id), Address::V4(9));
+        for (lane, job) in [(customer(1), 11), (customer(1), 12), (customer(2), 21), (at(4), 401), (at(4), 402)] {
+            push(&mut queue, lane, job).unwrap();
         }
         assert_eq!(served(&mut queue), [11, 401, 21, 402, 12]);
     }
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn when_all_places_are_taken_the_largest_group_makes_room_for_a_smaller_one() {
         let mut queue = queue(5, 5, 4);
-        for (line, job) in [(at(1), 101), (at(1), 102), (at(1), 103), (at(2), 201), (at(2), 202)] {
-            push(&mut queue, line, job).unwrap();
+        for (lane, job) in [(at(1), 101), (at(1), 102), (at(1), 103), (at(2), 201), (at(2), 202)] {
+            push(&mut queue, lane, job).unwrap();
         }
         assert_eq!(push(&mut queue, at(3), 301), Ok(Some(103)));
         assert_eq!(push(&mut queue, at(3), 302), Err(Full), "no group is larger by more than one");
@@ -241,9 +241,9 @@ mod tests {
     #[test]
     fn one_address_or_48_with_many_accounts_leaves_room_for_others() {
         for hostile in [
-            |n: u64| Line::Address(Address::V6(0x2001_0db8_0001_0000 | n)),
-            |n: u64| Line::Customer(CustomerId::new(n.cast_signed()), Address::V6(0x2001_0db8_0001_0000 | n)),
-            |n: u64| Line::Customer(CustomerId::new(n.cast_signed()), Address::V4(7)),
+            |n: u64| Lane::Address(Address::V6(0x2001_0db8_0001_0000 | n)),
+            |n: u64| Lane::Customer(CustomerId::new(n.cast_signed()), Address::V6(0x2001_0db8_0001_0000 | n)),
+            |n: u64| Lane::Customer(CustomerId::new(n.cast_signed()), Address::V4(7)),
         ] {
             let mut queue = queue(128, 96, 32);
             for n in 0..1_000 {
@@ -252,7 +252,7 @@ mod tests {
             assert_eq!(queue.places, 32);
             for n in 0..60 {
                 push(&mut queue, at(100 + n), 2).unwrap();
-                push(&mut queue, Line::Customer(CustomerId::new(1_000 + i64::from(n)), Address::V4(1_000 + n)), 2).unwrap();
+                push(&mut queue, Lane::Customer(CustomerId::new(1_000 + i64::from(n)), Address::V4(1_000 + n)), 2).unwrap();
             }
         }
     }
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_line_takes_a_place_from_a_longer_line_of_the_same_address() {
         let mut queue = queue(128, 96, 3);
-        let customer = |id| Line::Customer(CustomerId::new(id), Address::V4(7));
+        let customer = |id| Lane::Customer(CustomerId::new(id), Address::V4(7));
         for job in [11, 12, 13] {
             push(&mut queue, customer(1), job).unwrap();
         }
@@ -277,10 +277,10 @@ mod tests {
         }
         assert_eq!(push(&mut queue, at(7), 7), Err(Full));
         for n in 0..2 {
-            assert_eq!(push(&mut queue, Line::Customer(CustomerId::new(n.into()), Address::V4(n)), 10), Ok(None));
+            assert_eq!(push(&mut queue, Lane::Customer(CustomerId::new(n.into()), Address::V4(n)), 10), Ok(None));
         }
         assert_eq!(
-            push(&mut queue, Line::Customer(CustomerId::new(3), Address::V4(3)), 11),
+            push(&mut queue, Lane::Customer(CustomerId::new(3), Address::V4(3)), 11),
             Err(Full),
             "eight groups have one each"
         );

@@ -7,7 +7,7 @@ use nyala_cluster::Ownership;
 use nyala_core::domain::address::Address;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_core::rate_limit::{BucketLimits, SlidingWindow, TokenBuckets};
+use nyala_core::rate_limit::{BucketLimits, SlidingWindow, TokenBuckets, WindowLimits};
 use nyala_store::config;
 use prometheus_client::metrics::counter::Counter;
 
@@ -61,7 +61,7 @@ pub struct LoginLimits {
 struct FailedLogins {
     numbers: SlidingWindow<Telp, Address>,
     phones: SlidingWindow<KnownPhone, ()>,
-    addresses: AddressTries,
+    addresses: AddressAttempts,
 }
 
 /// Addresses, and sites, with a bucket that is not empty; about 2 MiB each.
@@ -69,13 +69,19 @@ const MAX_ADDRESSES: usize = 1 << 16;
 
 impl LoginLimits {
     pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
-        let addresses = AddressTries::new(config.wrong_logins_per_address, config.wrong_logins_address_refill_s);
+        let addresses = AddressAttempts::new(AddressRate {
+            burst: config.wrong_logins_per_address,
+            refill_s: config.wrong_logins_address_refill_s,
+        });
         let max = MaxWrong { per_phone: config.wrong_logins_per_phone, per_number: config.wrong_logins_per_number };
         Self::with(max, addresses, servers)
     }
 
-    fn with(max: MaxWrong, addresses: AddressTries, servers: Ownership) -> Self {
-        let (numbers, phones) = (SlidingWindow::new(WINDOW_MS, MAX_FAILED), SlidingWindow::new(WINDOW_MS, MAX_FAILED));
+    fn with(max: MaxWrong, addresses: AddressAttempts, servers: Ownership) -> Self {
+        let (numbers, phones) = (
+            SlidingWindow::new(WindowLimits { window_ms: WINDOW_MS, max_events: MAX_FAILED }),
+            SlidingWindow::new(WindowLimits { window_ms: WINDOW_MS, max_events: MAX_FAILED }),
+        );
         Self { max, servers, failed: Mutex::new(FailedLogins { numbers, phones, addresses }), refused: Counter::default() }
     }
 
@@ -163,15 +169,22 @@ impl LoginLimits {
 /// A /48 has this many times as many attempts as each /64 in it.
 const SITE_FACTOR: usize = 4;
 
+/// Attempts of an address: how many at once, and the time after which one more is allowed.
+#[derive(Debug, Clone, Copy)]
+struct AddressRate {
+    burst: usize,
+    refill_s: i64,
+}
+
 /// Attempts of addresses, and of the /48 around them.
 #[derive(Debug)]
-struct AddressTries {
+struct AddressAttempts {
     addresses: TokenBuckets<Address>,
     sites: TokenBuckets<u64>,
 }
 
-impl AddressTries {
-    fn new(burst: usize, refill_s: i64) -> Self {
+impl AddressAttempts {
+    fn new(AddressRate { burst, refill_s }: AddressRate) -> Self {
         let (refill_ms, max_keys) = (refill_s.saturating_mul(1000), MAX_ADDRESSES);
         Self {
             addresses: TokenBuckets::new(BucketLimits { burst, refill_ms, max_keys }),
@@ -215,7 +228,8 @@ mod tests {
     }
 
     fn limits(per_phone: usize, per_number: usize, per_address: usize) -> LoginLimits {
-        LoginLimits::with(MaxWrong { per_phone, per_number }, AddressTries::new(per_address, 3), Ownership::default())
+        let addresses = AddressAttempts::new(AddressRate { burst: per_address, refill_s: 3 });
+        LoginLimits::with(MaxWrong { per_phone, per_number }, addresses, Ownership::default())
     }
 
     fn stranger(number: &str, address: u32) -> Who {
@@ -303,9 +317,9 @@ mod tests {
     #[test]
     fn memory_is_bounded() {
         let limits = limits(10, 50, 2);
-        let most = u32::try_from(MAX_ADDRESSES).unwrap();
-        (0..most).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
-        limits.take(Address::V4(most), at(1)).unwrap();
+        let max = u32::try_from(MAX_ADDRESSES).unwrap();
+        (0..max).for_each(|address| limits.take(Address::V4(address), at(0)).unwrap());
+        limits.take(Address::V4(max), at(1)).unwrap();
         assert_eq!(limits.lock().addresses.addresses.keys(), 1);
     }
 }

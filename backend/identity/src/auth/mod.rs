@@ -11,7 +11,7 @@ pub mod code_try;
 pub mod error;
 mod fair_queue;
 pub mod known_phone;
-pub mod line;
+pub mod lane;
 pub mod login_limits;
 pub mod password;
 pub mod requester;

@@ -15,7 +15,7 @@ use super::Auth;
 use super::argon::Argon;
 use super::error::AuthError;
 use super::fair_queue::{Bounds, FairQueue};
-use super::line::Line;
+use super::lane::Lane;
 
 /// About three seconds of one thread's work. One group may take a quarter; the last quarter is reserved for known phones.
 const BOUNDS: Bounds = Bounds { total: 128, strangers: 96, per_group: 32 };
@@ -30,15 +30,15 @@ const NICE: i32 = 10;
 ///
 /// # Errors
 /// `TooMany` when the lane's group has its share or too many requests wait.
-pub fn reserve(auth: &Auth, line: Line) -> Result<QueuePlace, AuthError> {
+pub fn reserve(auth: &Auth, lane: Lane) -> Result<QueuePlace, AuthError> {
     let shared = &auth.passwords.shared;
-    let lost = shared.lock().queue.take_place(line).map_err(|_| shared.refuse())?;
+    let lost = shared.lock().queue.take_place(lane).map_err(|_| shared.refuse())?;
     if lost.is_some() {
         shared.waiting.dec();
     }
     // Dropped after the lock is released: dropping the job releases its place.
     drop(lost);
-    Ok(QueuePlace(Arc::new(Held { shared: shared.clone(), line })))
+    Ok(QueuePlace(Arc::new(Held { shared: shared.clone(), lane })))
 }
 
 /// A reserved place; it may hash several passwords, one after the other.
@@ -77,7 +77,7 @@ impl QueuePlace {
     async fn ask<T>(&self, work: impl FnOnce(Reply<T>) -> Work) -> Result<T, AuthError> {
         let (reply, answer) = oneshot::channel();
         let job = Job { work: work(reply), place: self.0.clone() };
-        self.0.shared.push(self.0.line, job)?;
+        self.0.shared.push(self.0.lane, job)?;
         let answer = answer.await.map_err(|_| self.0.shared.refuse())?;
         answer.map_err(|e| AuthError::broken(e.to_string()))
     }
@@ -95,12 +95,12 @@ pub enum Compared {
 /// The place itself; a job holds it until it is done, even when its caller has disconnected.
 struct Held {
     shared: Arc<Shared>,
-    line: Line,
+    lane: Lane,
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.shared.lock().queue.give_up_place(self.line);
+        self.shared.lock().queue.give_up_place(self.lane);
     }
 }
 
@@ -139,14 +139,14 @@ impl Shared {
         AuthError::TooMany { retry_s: RETRY_S }
     }
 
-    fn push(&self, line: Line, job: Job) -> Result<(), AuthError> {
+    fn push(&self, lane: Lane, job: Job) -> Result<(), AuthError> {
         let mut state = self.lock();
         if state.closed {
             drop(state); // before the job: dropping the job takes this lock
             return Err(AuthError::broken("the password threads are gone"));
         }
         self.waiting.inc();
-        state.queue.push(line, job);
+        state.queue.push(lane, job);
         drop(state);
         self.changed.notify_one();
         Ok(())

@@ -7,7 +7,7 @@ use nyala_core::domain::telp::Telp;
 use super::Auth;
 use super::error::AuthError;
 use super::known_phone::KnownPhone;
-use super::line::Line;
+use super::lane::Lane;
 
 /// Where a request came from.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ impl Requester {
 
     /// The lane in which the requester's passwords wait: neighbours behind one address do not delay a known phone. `known_as` is the
     /// result of [`Requester::known_as`]. A cookie alone may be of any account, or of a phone that the customer wants to exclude.
-    pub fn line(&self, known_as: Option<KnownPhone>) -> Line {
-        known_as.map_or(Line::Address(self.address), |phone| Line::Customer(phone.customer, self.address))
+    pub fn lane(&self, known_as: Option<KnownPhone>) -> Lane {
+        known_as.map_or(Lane::Address(self.address), |phone| Lane::Customer(phone.customer, self.address))
     }
 }

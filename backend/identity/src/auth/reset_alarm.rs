@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nyala_cluster::Ownership;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::config;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
@@ -19,13 +19,19 @@ const MAX_WRONG: usize = 1 << 16;
 /// The time until the last attempts before the alarm are decided; in fact milliseconds.
 const RETRY_S: u32 = 1;
 
+/// Wrong codes of all servers in an hour that raise the alarm if they are exceeded, and how long it lasts.
+#[derive(Debug, Clone, Copy)]
+struct AlarmRule {
+    wrong_per_hour: usize,
+    lasts_ms: i64,
+}
+
 /// One instance for the whole process; a restart clears it. Each of several servers has a separate alarm, raised by its share of wrong
 /// codes.
 #[derive(Debug)]
 pub struct ResetAlarm {
-    wrong_per_hour: usize,
+    rule: AlarmRule,
     servers: Ownership,
-    lasts_ms: i64,
     state: Mutex<AlarmState>,
     on: Gauge,
     wrong: Counter,
@@ -55,12 +61,17 @@ pub struct ResetTry<'a> {
 
 impl ResetAlarm {
     pub fn new(config: &config::AuthSettings, servers: Ownership) -> Self {
-        Self::with(config.reset_alarm_wrong_per_hour, config.reset_alarm_hours * HOUR_MS, servers)
+        let rule = AlarmRule { wrong_per_hour: config.reset_alarm_wrong_per_hour, lasts_ms: config.reset_alarm_hours * HOUR_MS };
+        Self::with(rule, servers)
     }
 
-    fn with(wrong_per_hour: usize, lasts_ms: i64, servers: Ownership) -> Self {
-        let state = Mutex::new(AlarmState { wrong: SlidingWindow::new(HOUR_MS, MAX_WRONG), open: 0, alarm: None });
-        Self { wrong_per_hour, servers, lasts_ms, state, on: Gauge::default(), wrong: Counter::default() }
+    fn with(rule: AlarmRule, servers: Ownership) -> Self {
+        let state = Mutex::new(AlarmState {
+            wrong: SlidingWindow::new(WindowLimits { window_ms: HOUR_MS, max_events: MAX_WRONG }),
+            open: 0,
+            alarm: None,
+        });
+        Self { rule, servers, state, on: Gauge::default(), wrong: Counter::default() }
     }
 
     /// Begins an attempt with a stranger's code.
@@ -71,7 +82,7 @@ impl ResetAlarm {
     pub fn begin(&self, now: Timestamp) -> Result<ResetTry<'_>, AuthError> {
         let mut state = self.lock();
         let alarm_since = self.since_in(&mut state, now);
-        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.servers.share_of(self.wrong_per_hour) {
+        if alarm_since.is_none() && state.wrong.count(&(), now) + state.open > self.servers.share_of(self.rule.wrong_per_hour) {
             return Err(AuthError::TooMany { retry_s: RETRY_S });
         }
         state.open += 1;
@@ -107,10 +118,10 @@ impl ResetAlarm {
         let mut state = self.lock();
         state.wrong.add((), (), now);
         let wrong = state.wrong.count(&(), now);
-        if wrong <= self.servers.share_of(self.wrong_per_hour) {
+        if wrong <= self.servers.share_of(self.rule.wrong_per_hour) {
             return;
         }
-        let until = now.plus_ms(self.lasts_ms);
+        let until = now.plus_ms(self.rule.lasts_ms);
         if let Some(alarm) = &mut state.alarm {
             alarm.until = until;
             return;
@@ -162,7 +173,7 @@ mod tests {
 
     #[test]
     fn more_wrong_codes_in_an_hour_than_allowed_raise_it_until_they_have_stopped_for_a_day() {
-        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
+        let alarm = ResetAlarm::with(AlarmRule { wrong_per_hour: 100, lasts_ms: DAY_MS }, Ownership::default());
         (0..100).for_each(|ms| guess(&alarm, ms));
         assert_eq!(alarm.since(at(100)), None);
         guess(&alarm, 100);
@@ -177,7 +188,7 @@ mod tests {
 
     #[test]
     fn fewer_wrong_codes_never_raise_it() {
-        let alarm = ResetAlarm::with(100, DAY_MS, Ownership::default());
+        let alarm = ResetAlarm::with(AlarmRule { wrong_per_hour: 100, lasts_ms: DAY_MS }, Ownership::default());
         for n in 0..10_000 {
             guess(&alarm, n * HOUR_MS / 100);
             assert_eq!(alarm.since(at(n * HOUR_MS / 100)), None);
@@ -186,7 +197,7 @@ mod tests {
 
     #[test]
     fn many_parallel_attempts_do_not_get_past_it() {
-        let alarm = ResetAlarm::with(3, DAY_MS, Ownership::default());
+        let alarm = ResetAlarm::with(AlarmRule { wrong_per_hour: 3, lasts_ms: DAY_MS }, Ownership::default());
         let mut open: Vec<_> = (0..4).map(|_| alarm.begin(at(0)).unwrap()).collect();
         assert!(alarm.begin(at(0)).is_err());
         drop(open.pop()); // right, or its caller disconnected
@@ -199,8 +210,8 @@ mod tests {
     #[test]
     fn one_of_several_servers_raises_it_after_its_share() {
         let servers = Ownership::shared(ClusterMetrics::default(), Duration::ZERO);
-        servers.is_one_of(3, vec![]);
-        let alarm = ResetAlarm::with(100, DAY_MS, servers);
+        servers.update_members(3, vec![]);
+        let alarm = ResetAlarm::with(AlarmRule { wrong_per_hour: 100, lasts_ms: DAY_MS }, servers);
         (0..34).for_each(|ms| guess(&alarm, ms));
         assert_eq!(alarm.since(at(34)), None);
         guess(&alarm, 34);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use deadpool_postgres::GenericClient;
 use nyala_core::domain::address::Address;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::config::AuthSettings;
 use nyala_store::db::Store;
 use nyala_store::db::clock::Ahead;
@@ -95,7 +95,7 @@ impl SentCodes {
     pub fn new(settings: &AuthSettings) -> Self {
         Self {
             settings: settings.clone(),
-            sent: Mutex::new(SlidingWindow::new(HOUR_MS, MAX_REMEMBERED)),
+            sent: Mutex::new(SlidingWindow::new(WindowLimits { window_ms: HOUR_MS, max_events: MAX_REMEMBERED })),
             in_lock: Semaphore::new(MAX_IN_LOCK),
             waiting: Semaphore::new(MAX_WAITING),
             used: UsedRatio::default(),

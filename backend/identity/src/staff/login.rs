@@ -17,7 +17,7 @@ use super::operator::principal;
 use super::pin_hash::{self, PinHash, mixed};
 use super::wrong_pins::{PER_WINDOW, WINDOW_MS, counts_since, wait_after};
 use super::{Staff, people};
-use crate::auth::line::Line;
+use crate::auth::lane::Lane;
 use crate::auth::password::{self, QueuePlace};
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -58,7 +58,7 @@ impl Staff {
         if new_pin == Some(pin) {
             return Err(StaffError::SamePin);
         }
-        let place = password::reserve(&self.auth, Line::Address(address))?;
+        let place = password::reserve(&self.auth, Lane::Address(address))?;
         let attempt = self.count(&mut client, browser.id, person).await?;
         let row = client.query_one(READ, &[&person]).await?;
         let (hash, first_until): (String, Option<Timestamp>) = (row.get(0), row.get(1));
@@ -93,7 +93,7 @@ impl Staff {
     /// # Errors
     /// `TooMany` when too many requests wait there.
     pub async fn hash_pin(&self, address: Address, person: StaffId, pin: &Pin) -> Result<PinHash, StaffError> {
-        let place = password::reserve(&self.auth, Line::Address(address))?;
+        let place = password::reserve(&self.auth, Lane::Address(address))?;
         Ok(PinHash { person, hash: self.hash_at(&place, (person, pin)).await? })
     }
 

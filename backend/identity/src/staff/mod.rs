@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use nyala_core::domain::address::Address;
 use nyala_core::domain::id::TillId;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::db::Store;
 use nyala_store::secrets::Keyring;
 use tokio::sync::broadcast;
@@ -63,8 +63,11 @@ impl Staff {
             always_secure,
             installation: keyring.get().installation_name(),
             keyring,
-            wrong_codes: Mutex::new(SlidingWindow::new(WRONG_CODES_WINDOW_MS, MAX_RECENT)),
-            lookups: Mutex::new(SlidingWindow::new(LOOKUPS_WINDOW_MS, MAX_RECENT)),
+            wrong_codes: Mutex::new(SlidingWindow::new(WindowLimits {
+                window_ms: WRONG_CODES_WINDOW_MS,
+                max_events: MAX_RECENT,
+            })),
+            lookups: Mutex::new(SlidingWindow::new(WindowLimits { window_ms: LOOKUPS_WINDOW_MS, max_events: MAX_RECENT })),
             ended: broadcast::channel(ENDED_BACKLOG).0,
         }
     }

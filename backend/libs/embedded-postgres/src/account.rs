@@ -118,7 +118,7 @@ impl Account {
 }
 
 /// The account when root starts the database: an existing database keeps its owner, a new one gets the first account of
-/// [`FOR_ROOT`] that exists. The flag says that other programs may share the account and could read the database. It is set only
+/// [`FOR_ROOT`] that exists. The flag is set when other programs may share the account and could read the database, but only
 /// for a new database, whose account can still be chosen better. `None` when no account exists; root itself never counts.
 fn for_root(owner: Option<Account>, known: impl Fn(&str) -> Option<Account>) -> Option<(Account, bool)> {
     if let Some(owner) = owner.filter(|owner| owner.uid != 0) {

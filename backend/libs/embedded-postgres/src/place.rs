@@ -80,7 +80,7 @@ impl Place {
         let data_dir = data_dir.canonicalize().map_err(Error::io("cannot resolve", data_dir))?;
         let base = data_dir.join(folder);
         if account.switch {
-            open_way(&data_dir, &account, !moved)?;
+            make_searchable(&data_dir, &account, !moved)?;
         }
         make_dirs(&base, 0o700)?;
         // The search for orphans compares with a process's folder, which the kernel returns without symlinks.
@@ -141,7 +141,7 @@ fn blocked_outside(data_dir: &Path, account: &Account) -> Result<Option<PathBuf>
 
 /// Lets the account pass through `data_dir`, and through private parent folders if the user named the folder. It allows only
 /// passing, and never changes the home of root, a folder directly under `/`, or a folder that root does not own.
-fn open_way(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error> {
+fn make_searchable(data_dir: &Path, account: &Account, named: bool) -> Result<(), Error> {
     // Each round opens one folder, so there are never more rounds than folders on the way.
     for _ in data_dir.ancestors() {
         let Some(blocked) = account.blocked_at(data_dir)? else { return Ok(()) };

@@ -79,8 +79,8 @@ impl Frames {
     }
 
     /// Holds up to `most` of `bytes` for later.
-    pub fn hold(&mut self, bytes: &mut &[u8], most: usize) {
-        let (taken, rest) = bytes.split_at(most.min(bytes.len()));
+    pub fn hold(&mut self, bytes: &mut &[u8], limit: usize) {
+        let (taken, rest) = bytes.split_at(limit.min(bytes.len()));
         self.held.reserve_exact(taken.len());
         self.held.extend_from_slice(taken);
         *bytes = rest;

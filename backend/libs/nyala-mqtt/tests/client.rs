@@ -6,7 +6,7 @@ use nyala_mqtt::server::{ServerConnection, ServerEvent};
 use nyala_mqtt::{Granted, Kind, Limits, Publish, Qos, Refusal, Unsent, Violation, Will};
 
 /// A client and a server with a connection between them.
-struct Line {
+struct ClientPair {
     client: ClientConnection,
     server: ServerConnection,
     /// Bytes on their way to the server and to the client.
@@ -14,7 +14,7 @@ struct Line {
     down: Vec<u8>,
 }
 
-impl Line {
+impl ClientPair {
     /// A connection whose client has sent its login.
     fn new(login: &Login<'_>) -> Self {
         let mut client = ClientConnection::new(Limits::default());
@@ -25,11 +25,11 @@ impl Line {
 
     /// A connection whose client is logged in.
     fn open() -> Self {
-        let mut line = Self::new(&Login { client_id: "a", ..Login::default() });
-        assert!(matches!(line.server_receives(), Some(ServerEvent::Connect(_))));
-        line.server.accept(&mut line.down).unwrap();
-        assert_eq!(line.client_receives(), Some(ClientEvent::Accepted));
-        line
+        let mut pair = Self::new(&Login { client_id: "a", ..Login::default() });
+        assert!(matches!(pair.server_receives(), Some(ServerEvent::Connect(_))));
+        pair.server.accept(&mut pair.down).unwrap();
+        assert_eq!(pair.client_receives(), Some(ClientEvent::Accepted));
+        pair
     }
 
     /// The one event from the bytes on their way to the server.
@@ -67,8 +67,8 @@ fn a_login_arrives_whole() {
             ..Login::default()
         },
     ] {
-        let mut line = Line::new(&login);
-        let Some(ServerEvent::Connect(connect)) = line.server_receives() else { panic!("no login") };
+        let mut pair = ClientPair::new(&login);
+        let Some(ServerEvent::Connect(connect)) = pair.server_receives() else { panic!("no login") };
         assert_eq!((connect.client_id(), connect.user(), connect.password()), (login.client_id, login.user, login.password));
         assert_eq!(connect.will(), login.will);
         let seconds = if login.keep_alive == 0 { 30 } else { login.keep_alive.into() };
@@ -80,46 +80,46 @@ fn a_login_arrives_whole() {
 #[test]
 fn a_refusal_arrives() {
     for why in [Refusal::Version, Refusal::ClientId, Refusal::Unavailable, Refusal::Login, Refusal::NotAuthorized] {
-        let mut line = Line::new(&Login::default());
-        line.server_receives();
-        line.server.refuse(why, &mut line.down).unwrap();
-        assert_eq!(line.client_receives(), Some(ClientEvent::Refused(why)));
-        assert!(line.client.is_over());
+        let mut pair = ClientPair::new(&Login::default());
+        pair.server_receives();
+        pair.server.refuse(why, &mut pair.down).unwrap();
+        assert_eq!(pair.client_receives(), Some(ClientEvent::Refused(why)));
+        assert!(pair.client.is_over());
     }
 }
 
 #[test]
 fn topics_messages_and_pings_go_both_ways() {
-    let mut line = Line::open();
-    let id = line.client.subscribe(&[("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)], &mut line.up).unwrap();
-    let Some(ServerEvent::Subscribe(subscribe)) = line.server_receives() else { panic!("no SUBSCRIBE") };
+    let mut pair = ClientPair::open();
+    let id = pair.client.subscribe(&[("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)], &mut pair.up).unwrap();
+    let Some(ServerEvent::Subscribe(subscribe)) = pair.server_receives() else { panic!("no SUBSCRIBE") };
     let topics: Vec<_> = subscribe.topics().collect();
     assert_eq!(topics, [("a/cmd", Qos::AtLeastOnce), ("b/cmd", Qos::AtMostOnce)]);
     let granted = vec![Granted::Yes(Qos::AtLeastOnce), Granted::No];
-    line.server.grant(&subscribe, &granted, &mut line.down).unwrap();
-    assert_eq!(line.client_receives(), Some(ClientEvent::Subscribed(Subscribed { id, granted })));
+    pair.server.grant(&subscribe, &granted, &mut pair.down).unwrap();
+    assert_eq!(pair.client_receives(), Some(ClientEvent::Subscribed(Subscribed { id, granted })));
 
     for (qos, retain) in [(Qos::AtMostOnce, false), (Qos::AtMostOnce, true), (Qos::AtLeastOnce, false), (Qos::AtLeastOnce, true)]
     {
-        let id = line.client.publish("a/state", b"{}", qos, retain, &mut line.up).unwrap();
-        let Some(ServerEvent::Publish(publish)) = line.server_receives() else { panic!("no message") };
+        let id = pair.client.publish("a/state", b"{}", qos, retain, &mut pair.up).unwrap();
+        let Some(ServerEvent::Publish(publish)) = pair.server_receives() else { panic!("no message") };
         assert_eq!(parts_of(&publish), ("a/state", &b"{}"[..], qos, retain));
-        assert_eq!(line.client_receives(), id.map(ClientEvent::Acknowledged));
+        assert_eq!(pair.client_receives(), id.map(ClientEvent::Acknowledged));
     }
     for qos in [Qos::AtMostOnce, Qos::AtLeastOnce] {
-        let id = line.server.publish("a/cmd", b"[]", qos, &mut line.down).unwrap();
-        let Some(ClientEvent::Publish(publish)) = line.client_receives() else { panic!("no message") };
+        let id = pair.server.publish("a/cmd", b"[]", qos, &mut pair.down).unwrap();
+        let Some(ClientEvent::Publish(publish)) = pair.client_receives() else { panic!("no message") };
         assert_eq!(parts_of(&publish), ("a/cmd", &b"[]"[..], qos, false));
-        assert_eq!(line.server_receives(), id.map(ServerEvent::Acknowledged));
+        assert_eq!(pair.server_receives(), id.map(ServerEvent::Acknowledged));
     }
 
-    line.client.ping(&mut line.up).unwrap();
-    assert_eq!(line.server_receives(), Some(ServerEvent::Ping));
-    assert_eq!(line.client_receives(), Some(ClientEvent::Pong));
+    pair.client.ping(&mut pair.up).unwrap();
+    assert_eq!(pair.server_receives(), Some(ServerEvent::Ping));
+    assert_eq!(pair.client_receives(), Some(ClientEvent::Pong));
 
-    line.client.disconnect(&mut line.up).unwrap();
-    assert_eq!(line.server_receives(), Some(ServerEvent::Disconnect));
-    assert!(line.client.is_over() && line.server.is_over());
+    pair.client.disconnect(&mut pair.up).unwrap();
+    assert_eq!(pair.server_receives(), Some(ServerEvent::Disconnect));
+    assert!(pair.client.is_over() && pair.server.is_over());
 }
 
 #[test]
@@ -161,31 +161,31 @@ fn what_no_packet_may_hold_is_not_sent() {
     let refused = ClientConnection::new(Limits::default()).connect(&login, &mut out);
     assert_eq!(refused, Err(Unsent::TooLarge { size: 70_000, max: 1024 }));
 
-    let mut line = Line::open();
-    assert_eq!(line.client.subscribe(&[], &mut out), Err(Unsent::Invalid));
-    assert_eq!(line.client.subscribe(&[("", Qos::AtMostOnce)], &mut out), Err(Unsent::Invalid));
-    assert_eq!(line.client.subscribe(&[("a\0", Qos::AtMostOnce)], &mut out), Err(Unsent::Invalid));
+    let mut pair = ClientPair::open();
+    assert_eq!(pair.client.subscribe(&[], &mut out), Err(Unsent::Invalid));
+    assert_eq!(pair.client.subscribe(&[("", Qos::AtMostOnce)], &mut out), Err(Unsent::Invalid));
+    assert_eq!(pair.client.subscribe(&[("a\0", Qos::AtMostOnce)], &mut out), Err(Unsent::Invalid));
     let topics = [("x", Qos::AtMostOnce); 127];
-    assert_eq!(line.client.subscribe(&topics, &mut out), Err(Unsent::TooLarge { size: 513, max: 512 }));
+    assert_eq!(pair.client.subscribe(&topics, &mut out), Err(Unsent::TooLarge { size: 513, max: 512 }));
     assert!(out.is_empty());
 }
 
 /// Feeds these bytes of a server to a client whose login was accepted.
 fn wrong(bytes: &[u8]) -> Result<Option<ClientEvent>, Violation> {
-    let mut line = Line::open();
-    let heard = line.client.feed(&mut &*bytes, &mut line.up);
-    assert_eq!((line.client.is_over(), line.client.held()), (true, 0));
-    assert!(line.up.is_empty(), "nothing is answered");
-    heard
+    let mut pair = ClientPair::open();
+    let received = pair.client.feed(&mut &*bytes, &mut pair.up);
+    assert_eq!((pair.client.is_over(), pair.client.held()), (true, 0));
+    assert!(pair.up.is_empty(), "nothing is answered");
+    received
 }
 
 #[test]
 fn servers_that_do_wrong_are_left() {
-    let mut line = Line::new(&Login::default());
-    let early = line.client.feed(&mut &[0xd0, 0][..], &mut line.up);
+    let mut pair = ClientPair::new(&Login::default());
+    let early = pair.client.feed(&mut &[0xd0, 0][..], &mut pair.up);
     assert_eq!(early, Err(Violation::TooSoon(Kind::Pingresp)));
-    let mut line = Line::new(&Login::default());
-    let unknown = line.client.feed(&mut &[0x20, 2, 0, 6][..], &mut line.up);
+    let mut pair = ClientPair::new(&Login::default());
+    let unknown = pair.client.feed(&mut &[0x20, 2, 0, 6][..], &mut pair.up);
     assert_eq!(unknown, Err(Violation::Malformed { kind: Kind::Connack, what: "unknown return code" }));
 
     assert_eq!(wrong(&[0x20, 2, 0, 0]), Err(Violation::Again(Kind::Connack)));
@@ -218,13 +218,13 @@ fn servers_that_do_wrong_are_left() {
 fn every_cut_gives_the_same() {
     let bytes = b"\x20\x02\x00\x00\x90\x04\x00\x01\x01\x80\x32\x09\x00\x03a/b\x00\x0ahi\x40\x02\x00\x07\xd0\x00";
     let hear = |pieces: &mut dyn Iterator<Item = &[u8]>| {
-        let (mut line, mut events) = (Line::new(&Login::default()), Vec::new());
+        let (mut pair, mut events) = (ClientPair::new(&Login::default()), Vec::new());
         for mut piece in pieces {
-            while let Some(event) = line.client.feed(&mut piece, &mut line.up).unwrap() {
+            while let Some(event) = pair.client.feed(&mut piece, &mut pair.up).unwrap() {
                 events.push(event);
             }
         }
-        (events, line.up)
+        (events, pair.up)
     };
     let whole = hear(&mut [&bytes[..]].into_iter());
     assert_eq!(whole.0.len(), 5);

@@ -1,5 +1,5 @@
-//! Forwarding for devices whose machines another server owns (docs/cluster.md). Their messages go through a table, which the owner reads.
-//! In the other direction, the server that a device is connected to reads the stored purchases and sends the commands that they require.
+//! Forwarding for devices whose machines another server owns (docs/cluster.md). Device messages go to the owner through a table. Commands are
+//! not forwarded: the server that a device is connected to reads the stored purchases and sends the commands that they require.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -29,19 +29,19 @@ use nyala_core::machine::Input;
 
 /// How often either table is read.
 pub const EVERY: Duration = Duration::from_millis(300);
-/// Greatest number of messages that wait to be stored.
+/// Maximum number of messages that wait to be stored.
 const MAX_WAITING: usize = 8_192;
-/// Greatest number of newly connected devices whose cycles one statement reads.
+/// Maximum number of newly connected devices whose cycles one statement reads.
 const ARRIVED: usize = 1_000;
 const BATCH: usize = 512;
-/// Age after which an unread message is deleted: a query brings a newer one.
+/// Age at which an unread message is deleted. A query to the device brings a newer one.
 pub const MESSAGE_TTL_MS: i64 = 60_000;
 
 const FORWARD: &str = "
 INSERT INTO device_word (idmesin, idoutlet, word, heard_at)
 SELECT * FROM unnest($1::BIGINT[], $2::BIGINT[], $3::JSONB[], $4::TIMESTAMPTZ[])";
 
-/// Parameters: $1 the shards owned here, $2 the moment since when messages count, $3 the node that must still own the shards.
+/// Parameters: $1 the shards owned here, $2 the time from which messages count, $3 the node that must still own the shards.
 const TAKE: &str = "
 WITH taken AS (
     DELETE FROM device_word WHERE heard_at < $2
@@ -68,13 +68,13 @@ const UNPAID: &str = concat!(
 
 /// Starts the tasks. The returned sender takes messages for remote machines.
 pub fn start(machines: &Machines) -> mpsc::Sender<ReceivedEvent> {
-    let (away, messages) = mpsc::channel(MAX_WAITING);
+    let (queue, messages) = mpsc::channel(MAX_WAITING);
     let arrivals = Arrivals::default();
     vital::spawn("words away", forward_loop(machines.clone(), arrivals.clone(), messages));
     vital::spawn("words in", take_loop(machines.clone()));
     vital::spawn("commands", send_loop(machines.clone(), arrivals));
     vital::spawn("questions", question::answer_loop(machines.clone()));
-    away
+    queue
 }
 
 async fn forward_loop(machines: Machines, arrivals: Arrivals, mut messages: mpsc::Receiver<ReceivedEvent>) {
@@ -102,7 +102,7 @@ async fn forward(machines: &Machines, messages: &[ReceivedEvent]) -> Result<(), 
     let at: Vec<Timestamp> = messages.iter().map(|received| received.at).collect();
     client.execute(&statement, &[&of, &outlets, &sent.map_err(DbError::broken)?, &at]).await?;
     let shards: BTreeSet<Shard> = outlets.iter().map(|outlet| Shard::of(*outlet)).collect();
-    machines.parts().notifier.notify(Notification::Words { shards: shards.into_iter().collect() });
+    machines.parts().notifier.notify(Notification::DeviceMessages { shards: shards.into_iter().collect() });
     Ok(())
 }
 
@@ -126,7 +126,7 @@ async fn messages_for(machines: &Machines, notifications: &mut Listener) {
     loop {
         match notifications.next().await {
             Received::Missed => return,
-            Received::Notification { hint: Notification::Words { shards }, .. } => {
+            Received::Notification { notification: Notification::DeviceMessages { shards }, .. } => {
                 if machines.ownership().shards().is_some_and(|own| shards.iter().any(|shard| own.contains(shard))) {
                     return;
                 }
@@ -155,8 +155,8 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
         let at: Timestamp = row.try_get(4)?;
         let received = ReceivedEvent { from, event: event.aged_by(at.ms_until(now).max(0)), at };
         // The message may concern a purchase that another server has begun and that this one has not loaded yet.
-        let told = machines.send(&from, Input::Reload).and_then(|()| deliver(machines, received));
-        if let Err(e) = told {
+        let delivered = machines.send(&from, Input::Reload).and_then(|()| deliver(machines, received));
+        if let Err(e) = delivered {
             machines.metrics().device_messages_dropped.inc();
             tracing::warn!(error = %e, idmesin = from.idmesin.get(), "device message dropped: its machine's mailbox is full");
         }
@@ -169,8 +169,8 @@ async fn take(machines: &Machines) -> Result<(), MachineError> {
 struct Arrivals(Arc<Mutex<HashSet<MachineId>>>);
 
 impl Arrivals {
-    /// Passes stored cycles of newly connected devices to the driver. A device that connects during a cycle may report that nothing runs;
-    /// to judge that, the driver must know of the cycle. The device may have reported before, so it is queried again.
+    /// Passes stored cycles of newly connected devices to the driver. A device may connect during a cycle and report that nothing runs. To judge
+    /// that report the driver must know the cycle, so the device is queried after that.
     async fn look(&self, machines: &Machines) -> Result<(), DbError> {
         let mut arrived = self.0.lock().await;
         arrived.extend(machines.parts().drivers.arrived());
@@ -257,7 +257,7 @@ async fn on_notifications(
     for received in std::iter::once(first).chain(rest.rest(BATCH)) {
         match received {
             Received::Missed => return send_due(machines, arrivals, sent).await,
-            Received::Notification { hint: Notification::Machine { id, outlet }, .. }
+            Received::Notification { notification: Notification::Machine { id, outlet }, .. }
             | Received::Own(Notification::Machine { id, outlet })
                 if !machines.ownership().owns(outlet) =>
             {
@@ -302,7 +302,7 @@ const fn location(t: &OpenPurchase) -> Location {
     Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
 }
 
-/// Commands that this server has sent for purchases of other servers. It repeats none sooner than their owner would.
+/// Commands that this server has sent for purchases of other servers, so that it repeats none sooner than their owner would.
 #[derive(Debug, Default)]
 pub struct SentCommands {
     of: HashMap<Uuid, (Op, Timestamp)>,

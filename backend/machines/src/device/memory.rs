@@ -1,5 +1,5 @@
-//! Reaction of a device to a command (docs/contract.md §6), and nothing else: no clock, no journal, no waiting. So the same device serves
-//! the server and the simulation in virtual time.
+//! Reaction of a device to a command (docs/contract.md §6). It has no clock, no journal and no delays, so that the server and the simulation
+//! in virtual time use the same code.
 
 use std::collections::VecDeque;
 
@@ -68,7 +68,7 @@ pub struct DeviceMemory {
 /// Result of handling a command.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Handled {
-    /// Whether there is something new to remember.
+    /// Whether the memory has changed and must be stored.
     pub changed: bool,
     /// How long the device delays its answer, in milliseconds.
     pub after_ms: i64,
@@ -115,8 +115,8 @@ impl DeviceMemory {
         self.find(cmd_id).map(|known| known.result_at(now))
     }
 
-    /// Restarts the device's clock at 0, with the former `now` as its zero. A device that counts from its boot keeps its memory through a
-    /// power cut this way.
+    /// Shifts all stored times so that the former `now` becomes 0. A device whose clock counts from its boot keeps its memory through a power
+    /// cut this way.
     pub fn count_from(&mut self, now: Timestamp) {
         for known in &mut self.known {
             known.started_ms -= now.ms();

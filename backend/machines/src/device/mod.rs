@@ -26,11 +26,11 @@ use super::error::MachineError;
 use super::machines::{Location, Machines};
 use nyala_core::machine::Input;
 
-/// Greatest number of device messages that wait for delivery to their actors.
+/// Maximum number of device messages that wait for delivery to their actors.
 const MAX_WAITING: usize = 8_192;
 /// How long a request that scans a machine waits for its device.
 const PROBE_WITHIN: Duration = Duration::from_millis(mqtt::conversation::PROBE_MS.unsigned_abs());
-/// Interval in which it is checked whether a device's epoch is stored.
+/// Interval of checks whether a device's epoch is stored.
 const RECORDED_EVERY: Duration = Duration::from_millis(20);
 
 /// Driver of all devices of one kind.
@@ -56,7 +56,7 @@ pub trait Driver: Send + Sync + 'static {
         false
     }
 
-    /// Whether what the device has reported about its epoch is stored: a hold before that may get an epoch that it refuses.
+    /// Whether the epoch that the device has reported is stored. A hold before that may use an epoch that the device refuses.
     fn is_recorded(&self, _of: Location) -> bool {
         true
     }
@@ -155,8 +155,8 @@ impl Uplink {
     }
 
     fn new(clock: Clock, lost: Counter, room: usize) -> (Self, mpsc::Receiver<ReceivedEvent>) {
-        let (messages, heard) = mpsc::channel(room);
-        (Self { messages, clock, lost }, heard)
+        let (messages, received) = mpsc::channel(room);
+        (Self { messages, clock, lost }, received)
     }
 
     /// Queues a message that a device has just sent. Never blocks: when the queue is full, the message is dropped, as on any network, and
@@ -178,9 +178,9 @@ impl Uplink {
 /// Starts every driver. From then on, messages of their devices go to the actors.
 pub fn start(machines: &Machines) -> std::io::Result<()> {
     let parts = machines.parts();
-    let (uplink, heard) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_messages_dropped.clone(), MAX_WAITING);
-    let away = (!machines.ownership().is_alone()).then(|| forward::start(machines));
-    vital::spawn("devices", deliver_loop(machines.clone(), heard, away));
+    let (uplink, received) = Uplink::new(parts.store.clock.clone(), parts.metrics.device_messages_dropped.clone(), MAX_WAITING);
+    let forward_queue = (!machines.ownership().is_alone()).then(|| forward::start(machines));
+    vital::spawn("devices", deliver_loop(machines.clone(), received, forward_queue));
     DriverKind::ALL.into_iter().filter_map(|kind| parts.drivers.get(kind)).try_for_each(|driver| driver.start(uplink.clone()))
 }
 
@@ -205,7 +205,7 @@ pub fn recall(machines: &Machines, to: Location, purchase: &Purchase) {
     }
 }
 
-/// Whether the machine's device can be reached, for a scan; the device is also asked for its state. `None`: the stored presence counts.
+/// Whether the machine's device can be reached, for a scan. The device is also queried. `None`: the stored presence counts.
 pub async fn scan(machines: &Machines, of: Location) -> Option<bool> {
     probe(machines, of, ProbeReason::Scan).await?
 }
@@ -229,7 +229,7 @@ async fn is_ready_here(machines: &Machines, of: Location) -> Option<bool> {
     }
 }
 
-/// Waits until what the device has reported about its epoch is stored; `false` when that takes too long.
+/// Waits until the epoch that the device has reported is stored; `false` when that takes too long.
 async fn is_recorded(machines: &Machines, of: Location) -> bool {
     let Some(driver) = machines.parts().drivers.get(of.driver) else { return true };
     let recorded = async {
@@ -249,21 +249,21 @@ async fn probe(machines: &Machines, of: Location, reason: ProbeReason) -> Option
     }
 }
 
-/// Delivers messages to actors; those for remote machines go to `away`.
+/// Delivers messages to actors. Messages for remote machines go to `forward_queue`.
 async fn deliver_loop(
     machines: Machines,
     mut messages: mpsc::Receiver<ReceivedEvent>,
-    away: Option<mpsc::Sender<ReceivedEvent>>,
+    forward_queue: Option<mpsc::Sender<ReceivedEvent>>,
 ) {
-    while let Some(heard) = messages.recv().await {
-        let idmesin = heard.from.idmesin;
-        if let Some(away) = away.as_ref().filter(|_| !machines.ownership().owns(heard.from.idoutlet)) {
-            if away.try_send(heard).is_err() {
+    while let Some(received) = messages.recv().await {
+        let idmesin = received.from.idmesin;
+        if let Some(forward_queue) = forward_queue.as_ref().filter(|_| !machines.ownership().owns(received.from.idoutlet)) {
+            if forward_queue.try_send(received).is_err() {
                 machines.metrics().device_messages_dropped.inc();
             }
             continue;
         }
-        if let Err(e) = deliver(&machines, heard) {
+        if let Err(e) = deliver(&machines, received) {
             machines.metrics().device_messages_dropped.inc();
             tracing::warn!(error = %e, idmesin = idmesin.get(), "device message dropped: its machine's mailbox is full");
         }
@@ -272,15 +272,15 @@ async fn deliver_loop(
 
 /// Delivers a device's message to its machine's actor.
 pub fn deliver(machines: &Machines, ReceivedEvent { from, event, at }: ReceivedEvent) -> Result<(), MachineError> {
-    let told = match event {
-        // An ack concerns an open purchase, whose machine has an actor. Without an actor, the ack concerns no one.
+    let delivered = match event {
+        // An ack concerns an open purchase, whose machine has an actor. Without an actor there is nothing to do.
         DeviceEvent::Ack { .. } => machines.send_if_present(from.idmesin, Input::Device(event)).map(drop),
         // The actor records whether a machine is online, waits for staff or runs unpaid, so it is made when missing. A driver reports
         // only changes of idle machines, of which there are thousands.
         DeviceEvent::State { .. } => machines.send(&from, Input::Device(event)),
     };
     machines.record_device_message(from.idmesin, at);
-    told
+    delivered
 }
 
 #[cfg(test)]
@@ -302,19 +302,19 @@ pub(crate) mod tests {
     /// Uplink with its receiving end, and the counter of messages that were dropped because it was full.
     pub(crate) fn uplink(room: usize) -> (Uplink, mpsc::Receiver<ReceivedEvent>, Counter) {
         let lost = Counter::default();
-        let (uplink, heard) = Uplink::new(Clock::standing_at(T0), lost.clone(), room);
-        (uplink, heard, lost)
+        let (uplink, received) = Uplink::new(Clock::standing_at(T0), lost.clone(), room);
+        (uplink, received, lost)
     }
 
     #[test]
     fn a_message_without_room_is_dropped_and_counted() {
-        let (uplink, mut heard, lost) = uplink(2);
+        let (uplink, mut received, lost) = uplink(2);
         for idmesin in 1..=3 {
             uplink.send(machine(idmesin), DeviceEvent::Ack { cmd_id: Uuid::nil(), result: AckResult::Done });
         }
-        let first = heard.try_recv().unwrap();
+        let first = received.try_recv().unwrap();
         assert_eq!((first.from, first.at, lost.get()), (machine(1), T0, 1));
-        assert_eq!(heard.try_recv().unwrap().from, machine(2));
-        heard.try_recv().unwrap_err();
+        assert_eq!(received.try_recv().unwrap().from, machine(2));
+        received.try_recv().unwrap_err();
     }
 }

@@ -1,5 +1,5 @@
-//! Query whether a device that is connected to another server answers, made where the customer pays (docs/cluster.md). Question and
-//! answer go through a table; change notifications say where to look.
+//! Questions between servers: the server at which a customer pays asks whether a device that is connected to another server answers
+//! (docs/cluster.md). Question and answer are rows of a table, and change notifications announce them.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -20,11 +20,11 @@ use crate::machines::{Location, Machines};
 const EVERY: Duration = Duration::from_millis(300);
 /// How often an answer is read.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long an answer is waited for: as long as a device of this server, plus both directions without change notifications.
+/// Timeout of a question: that of a device of this server, plus one polling interval for each direction.
 const ANSWERED_WITHIN: Duration = PROBE_WITHIN.saturating_add(EVERY).saturating_add(EVERY);
-/// Deadline after which a question is deleted: the server that asked it is gone.
+/// Age at which a question is deleted, in case the server that asked it is gone.
 const QUESTION_TTL_MS: i64 = 60_000;
-/// Greatest number of devices that are queried at a time; other questions wait in the table.
+/// Maximum number of devices that are queried at a time; other questions wait in the table.
 const MAX_IN_FLIGHT: usize = 256;
 
 const ASK: &str = "INSERT INTO device_question (idmesin, asked_at) VALUES ($1, $2) RETURNING id";
@@ -88,7 +88,7 @@ async fn answer_to(id: QuestionId, notifications: &mut Listener) {
     loop {
         match notifications.next().await {
             Received::Missed => return,
-            Received::Notification { hint: Notification::Answer { question }, .. } if question == id => return,
+            Received::Notification { notification: Notification::Answer { question }, .. } if question == id => return,
             Received::Notification { .. } | Received::Own(_) => {}
         }
     }
@@ -123,7 +123,10 @@ pub async fn answer_loop(machines: Machines) {
 }
 
 async fn question(notifications: &mut Listener) {
-    while !matches!(notifications.next().await, Received::Missed | Received::Notification { hint: Notification::Question, .. }) {}
+    while !matches!(
+        notifications.next().await,
+        Received::Missed | Received::Notification { notification: Notification::Question, .. }
+    ) {}
 }
 
 async fn open(machines: &Machines, under_way: &HashSet<QuestionId>) -> Result<Vec<(QuestionId, Location)>, DbError> {
@@ -143,7 +146,7 @@ async fn open(machines: &Machines, under_way: &HashSet<QuestionId>) -> Result<Ve
 /// Answers one question and returns its id, whatever the result: a question that could not be answered is read again.
 async fn answer(machines: Machines, id: QuestionId, of: Location) -> QuestionId {
     let answers = is_ready_here(&machines, of).await;
-    let told = async {
+    let delivered = async {
         let client = machines.parts().recovery.get().await?;
         match answers {
             Some(answers) => client.execute(&client.prepare_cached(ANSWER).await?, &[&id, &answers]).await?,
@@ -152,7 +155,7 @@ async fn answer(machines: Machines, id: QuestionId, of: Location) -> QuestionId 
         machines.parts().notifier.notify(Notification::Answer { question: id });
         Ok::<_, DbError>(())
     };
-    if let Err(e) = told.await {
+    if let Err(e) = delivered.await {
         tracing::warn!(error = %e, idmesin = of.idmesin.get(), "cannot answer another server's question about a device, retrying");
     }
     id

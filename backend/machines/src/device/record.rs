@@ -12,14 +12,14 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-/// A device that reports no run clears the staff flag. An unpaid cycle is audited, never charged; it keeps the machine in use until the
-/// device reports none.
+/// Stores a device's report. A report without a run clears the staff flag. An unpaid cycle is audited, never charged, and keeps the machine in
+/// use until the device reports no run.
 ///
-/// A power cut is recognised by a run of the machine's newest started purchase, reported in a new boot, although the clock has finished
-/// that purchase. It then runs again, up to its duration, and up to a minute more than was left at the device's last message.
+/// A power cut is recognised when a new boot reports a run of the machine's newest started purchase, although the clock has finished that
+/// purchase. The purchase then runs again. Its time left is at most its duration, and at most a minute more than at the device's last message.
 ///
-/// $1 machine, $2 online, $3 whether it runs, $4 a run that is not the open purchase's or null, $5 now, $6 its end, $7 the boot, $8 the
-/// last message before that boot.
+/// $1 machine, $2 online, $3 whether it runs, $4 a run that does not belong to the open purchase, or null, $5 now, $6 end of the run, $7 the
+/// boot, $8 time of the last message before that boot.
 pub const RECORD: &str = concat!(
     "
 WITH l AS MATERIALIZED (
@@ -72,8 +72,8 @@ SELECT no_nota FROM r"
 
 static FENCED_RECORD: Fenced = Fenced::new(RECORD, "WHERE idmesin = $1 AND");
 
-/// Stores what a device reported. With a `fence`, it changes nothing of a machine that another server owns by now: a former owner's
-/// messages are stale. The audit of an unpaid cycle is checked against stored purchases, so any server may write it.
+/// Stores a device's report. With a `fence`, it changes no machine that another server owns by now, because the messages of a former owner are
+/// stale. The audit entry of an unpaid cycle is checked against the stored purchases, so any server may write it.
 ///
 /// Returns whether a finished purchase runs again.
 pub async fn record(
@@ -101,8 +101,8 @@ pub async fn record(
 }
 
 /// Stores a device's reported presence at once; its machine's actor receives the rest.
-pub async fn record_presence(store: &Store, idmesin: MachineId, said: &DeviceEvent) -> Result<(), DbError> {
-    let DeviceEvent::State { online, run } = said else { return Ok(()) };
+pub async fn record_presence(store: &Store, idmesin: MachineId, event: &DeviceEvent) -> Result<(), DbError> {
+    let DeviceEvent::State { online, run } = event else { return Ok(()) };
     let (client, now) = (store.get().await?, store.now());
     let run = run.map(|run| ReportedRun { boot: None, ..ReportedRun::of(run, now) });
     record(&client, idmesin, *online, run, false, now, None).await.map(drop)

@@ -46,7 +46,7 @@ impl Sim {
         self.devices.set_mode(idmesin, mode, now)
     }
 
-    /// Stores which devices can be reached. What they reported may have been lost with the process that received it.
+    /// Stores which devices can be reached, because a crashed process may not have stored their last reports.
     ///
     /// # Errors
     /// When the database rejects the statement.
@@ -248,7 +248,7 @@ mod tests {
     fn answers_come_when_they_are_due_and_a_silent_device_gives_none() {
         let dir = scratch();
         let sim = Sim::open(&dir, (0, 0)).unwrap();
-        let (uplink, mut heard, _) = uplink(8);
+        let (uplink, mut received, _) = uplink(8);
         let id = Uuid::new_v4();
         assert_eq!(sim.command(machine(1), cmd(Op::Start, id, 1)), Err(CommandDropped), "before there is a wire");
         sim.start(uplink).unwrap();
@@ -257,11 +257,11 @@ mod tests {
         for idmesin in 1..=3 {
             sim.command(machine(idmesin), Command { idmesin: MachineId::new(idmesin), ..cmd(Op::Start, id, 1) }).unwrap();
         }
-        let first = heard.blocking_recv().unwrap();
+        let first = received.blocking_recv().unwrap();
         assert_eq!((first.from, first.event, first.at), (machine(3), ack(id, AckResult::Started), T0));
         // The late one's answer is not due for nine seconds.
         drop(sim);
-        assert!(heard.blocking_recv().is_none(), "its thread ends with it");
+        assert!(received.blocking_recv().is_none(), "its thread ends with it");
     }
 
     #[test]

@@ -22,7 +22,7 @@ pub enum DeviceBindError {
     Other { host: String, port: u16, source: std::io::Error },
 }
 
-/// `None`: this server serves no devices over MQTT, and has said why.
+/// `None`: this server serves no devices over MQTT, and has logged the reason.
 ///
 /// # Errors
 /// When the port is taken or cannot be bound, and it was chosen or production needs it.
@@ -55,12 +55,12 @@ pub fn serve(builder: ServerBuilder, state: &AppState, listener: TcpListener) ->
     }
     builder.listen("devices", listener, move || {
         // Runs once on each worker thread, where the devices of its outlets live.
-        let door = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok();
+        let endpoint = mqtt.start_thread().inspect_err(|e| tracing::error!(error = %e, "a thread serves no devices")).ok();
         fn_service(move |io: TcpStream| {
-            if let Some(door) = &door
+            if let Some(endpoint) = &endpoint
                 && let Ok(stream) = io.into_std()
             {
-                door.take(stream);
+                endpoint.take(stream);
             }
             std::future::ready(Ok::<_, Infallible>(()))
         })

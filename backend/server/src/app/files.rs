@@ -176,8 +176,8 @@ fn page_of(path: &str) -> Option<&'static str> {
     Some(if first == TILL { TILL_PAGE } else { PAGE })
 }
 
-/// Browsers say that they want HTML, and get the page for any address. Link previews and monitors accept anything, or do not say: they get
-/// it for addresses of pages.
+/// Whether the request gets the page. Browsers accept HTML explicitly and get the page for any address. Link previews and monitors accept
+/// anything, or send no `Accept`: they get it only for addresses of pages.
 fn wants_page(req: &HttpRequest, path: &str) -> bool {
     let accepted: Vec<_> =
         req.headers().get_all(header::ACCEPT).map(|v| String::from_utf8_lossy(v.as_bytes()).to_lowercase()).collect();

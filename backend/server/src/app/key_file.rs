@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The file as it was last read.
 pub struct KeyFile {
     last: Option<Stamp>,
-    /// The database does not say yet with which keys the server works.
+    /// The keys in use are not stored in the database yet.
     is_unannounced: bool,
 }
 

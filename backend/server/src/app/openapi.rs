@@ -156,12 +156,12 @@ pub fn document() -> Result<String, serde_json::Error> {
 pub fn methods(pattern: &str) -> &'static str {
     static METHODS: LazyLock<HashMap<String, &'static str>> = LazyLock::new(|| {
         let paths = ApiDoc::openapi().paths.paths;
-        let told = |item: &PathItem| match (item.get.is_some(), item.post.is_some()) {
+        let described = |item: &PathItem| match (item.get.is_some(), item.post.is_some()) {
             (true, true) => "GET, POST",
             (false, true) => "POST",
             _ => "GET",
         };
-        paths.iter().map(|(path, item)| (path.clone(), told(item))).collect()
+        paths.iter().map(|(path, item)| (path.clone(), described(item))).collect()
     });
     METHODS.get(pattern).copied().unwrap_or("GET")
 }
@@ -233,7 +233,7 @@ impl Modify for Keys {
     }
 }
 
-/// What binds the fields of a body together, which no schema of a field can say.
+/// Rules between the fields of a body, which the schema of a single field cannot express.
 struct Together;
 
 impl Modify for Together {

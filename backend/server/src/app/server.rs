@@ -29,7 +29,7 @@ use nyala_machines::{alarm, device, recovery};
 use nyala_store::config::{HttpSettings, ServerSettings};
 use nyala_store::db::{clock, prune};
 use nyala_store::telemetry;
-use nyala_web::http::body::{self, BodyError, Room};
+use nyala_web::http::body::{self, BodyError, BodyLength, Room};
 use nyala_web::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use nyala_web::http::error::AppError;
 use nyala_web::http::{client_ip, cors, cross_site, envelope, headers, in_flight, request_id};
@@ -118,7 +118,7 @@ pub fn start(
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let balances = Balances::new(sockets.clone(), state.sessions.clone(), state.notifier.clone());
-    let (shared, polling, told) = (state.clone(), sockets.clone(), balances.clone());
+    let (shared, polling, balances_shared) = (state.clone(), sockets.clone(), balances.clone());
     let limit = connection_limit(&state.config)?;
     let (of_sockets, trusted) = (sockets.metrics().clone(), state.config.http.trusted_proxies.clone());
     let websockets = move || usize::try_from(of_sockets.websockets_open.get()).unwrap_or(usize::MAX);
@@ -131,7 +131,7 @@ pub fn start(
         alarm::start(&shared.store.clock, shared.threads.join());
         shared.writes.watch();
         shared.machines.add_worker(actix::Arbiter::current());
-        let (state, polling, balances) = (shared.clone(), polling.clone(), told.clone());
+        let (state, polling, balances) = (shared.clone(), polling.clone(), balances_shared.clone());
         let app = App::new()
             .wrap(from_fn(envelope::middleware))
             .wrap(from_fn(connection::refuse_unread_bodies))
@@ -192,7 +192,7 @@ fn reserved(config: &ServerSettings, descriptors: u64) -> u64 {
     FILES + config.connections() as u64 + devices
 }
 
-/// How many connections of customers may be open: what the settings say, and no more than there are descriptors for (`RLIMIT_NOFILE`).
+/// Maximum number of open customers' connections: that of the settings, limited by the available descriptors (`RLIMIT_NOFILE`).
 fn connection_limit(config: &ServerSettings) -> std::io::Result<usize> {
     let (descriptors, _) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let reserve = reserved(config, descriptors);
@@ -248,7 +248,8 @@ fn read_body(req: &HttpRequest, body: Payload, max: usize) -> LocalBoxFuture<'st
         let bodies = req.app_data::<web::Data<Room>>().ok_or(EngineError::NoRoom)?;
         let http = req.app_data::<web::Data<HttpSettings>>().ok_or(EngineError::NoRoom)?;
         let enter = || bodies.enter(client_ip::counted(&req, &http.trusted_proxies));
-        body::read(body, body::declared(&req), max, enter).await.map_err(|why| match why {
+        let length = BodyLength { declared: body::declared(&req), max };
+        body::read(body, length, enter).await.map_err(|why| match why {
             BodyError::TooLarge => EngineError::PayloadTooLarge,
             BodyError::Broken => EngineError::BadRequest,
             BodyError::NoRoom => EngineError::NoRoom,
@@ -307,7 +308,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
             let node = Node::join(&state.store, name, own.clone(), state.notifier.clone(), state.keyring.clone(), clock, cluster)
                 .await
                 .map_err(AppError::internal)?;
-            vital::spawn("node", node.live());
+            vital::spawn("node", node.run());
             vital::spawn("orphans", node::mark_orphans_offline_loop(state.store.clone(), own.clone()));
             vital::spawn("takeover", recovery::resume_loop(state.machines.clone()));
             vital::spawn("mirror", recovery::mirror_loop(state.machines.clone()));

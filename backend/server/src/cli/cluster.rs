@@ -10,8 +10,8 @@ use super::{CommonArgs, Failure, output};
 
 #[derive(Debug, Subcommand)]
 pub enum ClusterCommand {
-    /// Every server of the last day: whether it lives, its shards and devices, how its last beat went, how its news; and the database's
-    /// standbys
+    /// Every server of the last day: whether it is alive, its shards and devices, its last heartbeat and change notification; and the
+    /// database's standbys
     Status,
 }
 
@@ -28,7 +28,7 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
     let nodes = membership::status(&client).await?;
     let mut text = "name\tnode\tstate\tshards\tdevices\tbeat\ttook\tclock\tnews\tversion\tstarted\n".to_owned();
     for node in &nodes {
-        let state = match (node.lives, node.leaving, node.late) {
+        let state = match (node.is_alive, node.leaving, node.in_grace_period) {
             (false, ..) => "dead",
             (_, true, _) => "leaving",
             (_, _, true) => "late",
@@ -43,16 +43,16 @@ async fn status(k: &CommandContext) -> Result<(), Failure> {
             node.silent_ms / 1_000.0,
             node.last.took_ms,
             -node.last.ahead_ms,
-            node.last.news_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms:.1} ms")),
+            node.last.notification_ms.map_or_else(|| "none".to_owned(), |ms| format!("{ms:.1} ms")),
             node.version,
             node.started_at.rfc3339(),
         );
     }
-    let owned: i64 = nodes.iter().filter(|node| node.lives).map(|node| node.shards).sum();
+    let owned: i64 = nodes.iter().filter(|node| node.is_alive).map(|node| node.shards).sum();
     let free = i64::from(SHARDS) - owned;
-    match nodes.iter().filter(|node| node.lives).count() {
+    match nodes.iter().filter(|node| node.is_alive).count() {
         0 => text += "no server lives, or cluster.enabled is not set\n",
-        lives => text += &format!("{lives} live, {free} of {SHARDS} shards have no owner\n"),
+        alive => text += &format!("{alive} live, {free} of {SHARDS} shards have no owner\n"),
     }
     text += &standbys_text(standbys::all(&client).await?);
     output::print(&text, output::NOTHING)
@@ -64,7 +64,7 @@ fn standbys_text(standbys: Option<Vec<Standby>>) -> String {
     };
     let mut text = "standby\taddress\tstate\tsync\tlag\tbehind\n".to_owned();
     for standby in standbys {
-        let or_none = |told: Option<String>| told.unwrap_or_else(|| "-".to_owned());
+        let or_none = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         let lag = or_none(standby.lag_ms.map(|ms| format!("{ms:.1} ms")));
         let behind = or_none(standby.behind.map(|bytes| format!("{bytes} B")));
         text += &format!("{}\t{}\t{}\t{}\t{lag}\t{behind}\n", standby.name, standby.address, standby.state, standby.sync);

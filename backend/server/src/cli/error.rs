@@ -19,7 +19,7 @@ impl Failure {
         Self { text: text.into(), is_done: false }
     }
 
-    /// The command has done what it was to do: `text` says what, and that its result could not be printed.
+    /// The command succeeded, but its result could not be printed; `text` contains both.
     pub fn unprinted(text: impl Into<String>) -> Self {
         Self { text: text.into(), is_done: true }
     }
@@ -35,7 +35,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The error with what caused it, unless the text says that already.
+/// The error with its causes, unless the text already contains them.
 impl<E: Into<Box<dyn Error + Send + Sync>>> From<E> for Failure {
     fn from(e: E) -> Self {
         let e: Box<dyn Error + Send + Sync> = e.into();
@@ -61,13 +61,13 @@ mod tests {
     use super::*;
 
     #[derive(Debug, thiserror::Error)]
-    #[error("the door is shut")]
+    #[error("the port is closed")]
     struct Outer(#[source] std::io::Error);
 
     #[test]
     fn causes_are_printed_once_and_on_one_line() {
         let text = Failure::from(Outer(std::io::Error::other("the key\n is lost"))).to_string();
-        assert_eq!(text, "the door is shut: the key is lost");
+        assert_eq!(text, "the port is closed: the key is lost");
         assert_eq!(Failure::from(AppError::internal("no such column")).to_string(), "no such column");
     }
 }

@@ -147,8 +147,8 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Runs a command of `program` in the environment that `common` names: 0 when it did, 1 when it could not, 2 when it was not understood, 3
-/// when it did and could not print its result.
+/// Runs a command of `program` in the environment that `common` names. Exit codes: 0 success, 1 failure, 2 wrong usage, 3 success whose result
+/// could not be printed.
 pub fn run(program: &str, common: CommonArgs, command: impl FnOnce(CommonArgs) -> Result<(), Failure>) -> ExitCode {
     if let Some(why) = env_file::enter(&common.env_file) {
         output::warn(&format!("{program}: {why}"));

@@ -29,7 +29,7 @@ pub struct Pasang {
     /// What it is called in the list
     #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
     nama: String,
-    /// Whose place it takes: the till with its open shift goes on in it
+    /// Till that it replaces: the open shift continues in the new browser
     #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "nama"])]
     ganti: Option<TillId>,
 }

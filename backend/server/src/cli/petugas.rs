@@ -19,13 +19,13 @@ use super::{CommonArgs, Failure, output};
 
 #[derive(Debug, Subcommand)]
 pub enum PetugasCommand {
-    /// Hire somebody; prints the id and the first PIN, once, as JSON
+    /// Hire a person; prints the id and the first PIN, once, as JSON
     Add(AddPetugas),
     /// List the people
     List,
-    /// A first PIN anew, for somebody who forgot it; prints it once, as JSON
+    /// A new first PIN, for a person who forgot it; prints it once, as JSON
     ResetPin { id: StaffId },
-    /// Let somebody try again whose PIN was wrong ten times in a day
+    /// Let a person try again whose PIN was wrong ten times in a day
     Unlock { id: StaffId },
 }
 
@@ -33,7 +33,7 @@ pub enum PetugasCommand {
 pub struct AddPetugas {
     #[command(flatten)]
     scope: KeyScope,
-    /// As it stands on the till
+    /// Name as the till shows it
     #[arg(long, value_name = "TEXT")]
     nama: String,
 }

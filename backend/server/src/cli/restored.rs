@@ -1,5 +1,4 @@
-//! `nyala restored`: what an operator says of a database that was restored in a way that it does not show by itself, and the report
-//! of a restore.
+//! `nyala restored`: an operator declares that the database was restored in a way that it cannot detect. Also the report of a restore.
 
 use clap::Args;
 use nyala_core::domain::timestamp::Timestamp;

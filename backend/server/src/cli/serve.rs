@@ -82,7 +82,7 @@ fn raise_descriptor_limit() {
 /// port is reported at once.
 async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: bool) -> Result<(), Failure> {
     vital::arm(&config.dev.panic_task);
-    // From the first moment on: without a handler a signal ends the process, and the private PostgreSQL goes on without it.
+    // Handlers first: without one a signal ends the process at once, and the private PostgreSQL keeps running.
     let reload = signal(SignalKind::hangup())?;
     let mut stop = pin!(stop_signal()?);
     let listener = server::bind(&config)?;

@@ -62,13 +62,13 @@ pub async fn play(db: &Db, address: SocketAddr) -> Result<Option<String>, AppErr
     let at = format!("-h {} -p {} -u {idmesin} -P {secret}", address.ip(), address.port());
     let topic = format!("-t nyala/v1/{idoutlet}/{idmesin}");
     // It prints its commands and answers each with a sign of life at once, as a device does.
-    let ears = format!(
+    let subscribe = format!(
         "mosquitto_sub {at} -k 20 {topic}/cmd | tee /dev/stderr | sed -u 's/.*/{{}}/' | mosquitto_pub {at} -k 20 -l {topic}/hb"
     );
-    let mouth = format!(r#"mosquitto_pub {at} {topic}/ack -m '{{"cmd_id":"…","result":"started"}}'"#);
+    let publish = format!(r#"mosquitto_pub {at} {topic}/ack -m '{{"cmd_id":"…","result":"started"}}'"#);
     let others: String =
         others.iter().map(|(outlet, id, secret)| format!("    machine {id} of outlet {outlet}: -u {id} -P {secret}\n")).collect();
     Ok(Some(format!(
-        "  be machine {idmesin}, in two terminals; the second answers a start within 10 s:\n    {ears}\n    {mouth}\n{others}"
+        "  be machine {idmesin}, in two terminals; the second answers a start within 10 s:\n    {subscribe}\n    {publish}\n{others}"
     )))
 }

@@ -97,7 +97,7 @@ pub(super) fn unpack(archive: &Path, to: &Path) -> Result<(), BackupError> {
     Ok(())
 }
 
-/// The error's text with its causes: what `tar` says at first is only which file.
+/// The error's text with its causes, because the outer error of `tar` only names the file.
 fn with_causes(e: &io::Error) -> String {
     let causes = std::iter::successors(e.source(), |cause| (*cause).source());
     causes.fold(e.to_string(), |text, cause| format!("{text}: {cause}"))

@@ -62,6 +62,13 @@ impl Base {
     }
 }
 
+/// Database that a backup is of: PostgreSQL's `system_identifier` and major version.
+#[derive(Debug, Clone, Copy)]
+pub struct DatabaseIdentity {
+    pub system_identifier: i64,
+    pub major: u32,
+}
+
 /// A folder with a backup.
 #[derive(Debug, Clone)]
 pub struct BackupFolder(PathBuf);
@@ -89,7 +96,8 @@ impl BackupFolder {
     ///
     /// # Errors
     /// [`BackupError::OtherDatabase`], or when it cannot be read or written.
-    pub fn prepare(&self, system_identifier: i64, secrets: &Secrets, major: u32) -> Result<(), BackupError> {
+    pub fn prepare(&self, database: DatabaseIdentity, secrets: &Secrets) -> Result<(), BackupError> {
+        let DatabaseIdentity { system_identifier, major } = database;
         let dir = &self.0;
         for path in [dir.clone(), self.wal(), self.bases_dir()] {
             make_dir(&path)?;

@@ -107,7 +107,7 @@ pub(super) fn names(dir: &Path) -> Result<Vec<String>, BackupError> {
     Ok(entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
-/// The log that a base backup contains, as its manifest says.
+/// The log that a base backup contains, according to its manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WalRange {
     timeline: u32,
@@ -151,7 +151,7 @@ impl WalRange {
         format!("{:08X}{:08X}", self.start >> 32, (self.start & 0xFFFF_FFFF) / SEGMENT_BYTES)
     }
 
-    /// Whether the newest timeline, which came about as `lineage` says, continues this base backup.
+    /// Whether the newest timeline continues this base backup, according to `lineage`.
     pub fn leads_to(self, lineage: &Lineage) -> bool {
         let left_at = |(timeline, end): &(u32, u64)| *timeline == self.timeline && self.end <= *end;
         self.timeline == lineage.newest || lineage.before.iter().any(left_at)

@@ -30,7 +30,7 @@ const SETTINGS: [&str; 2] = ["postgresql.conf", "postgresql.auto.conf"];
 /// The log of weeks on a slow disk.
 const READY_WITHIN: Duration = Duration::from_secs(24 * 3600);
 const CONNECT_WITHIN: Duration = Duration::from_secs(30);
-/// What PostgreSQL says when the log ends before the moment: nothing was committed between the end and the moment.
+/// PostgreSQL's message when the log ends before the requested moment. Nothing was committed between that end and the moment.
 const ENDED_BEFORE: &str = "recovery ended before configured recovery target was reached";
 /// What may be in the data folder besides: the program's locks, and what a killed restore left.
 const ALLOWED: [&str; 3] = ["postgres.lock", "postgres.users", UNFINISHED];

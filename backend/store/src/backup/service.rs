@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use super::base;
 use super::error::BackupError;
-use super::folder::{BackupFolder, Claim};
+use super::folder::{BackupFolder, Claim, DatabaseIdentity};
 use super::log::name_of_second;
 use super::metrics::BackupMetrics;
 use super::programs::{Programs, SLOT};
@@ -47,9 +47,7 @@ pub struct BackupService {
     programs: Programs,
     metrics: BackupMetrics,
     claim: Mutex<Claim>,
-    system_identifier: i64,
-    /// PostgreSQL's major version.
-    major: u32,
+    database: DatabaseIdentity,
     /// A base backup is needed now.
     base_needed: Notify,
 }
@@ -72,12 +70,13 @@ impl BackupService {
         let row = client.query_one(FACTS, &[]).await?;
         let (system_identifier, major): (i64, i32) = (row.get(0), row.get(1));
         let major = major.unsigned_abs();
+        let database = DatabaseIdentity { system_identifier, major };
         let programs = Programs::find(&settings.bin_dir, postgres, major, url)?;
         let folder = BackupFolder::at(&settings.dir);
         let claim = Mutex::new(Claim::of(history::instance(&client).await?.unwrap_or_default()));
         let (store, settings, keyring) = (store.clone(), settings.clone(), keyring.clone());
         let base_needed = Notify::new();
-        Ok(Self { store, settings, keyring, folder, programs, metrics, claim, system_identifier, major, base_needed })
+        Ok(Self { store, settings, keyring, folder, programs, metrics, claim, database, base_needed })
     }
 
     /// Opens the folder, or makes it when this database has no backup yet. A database with a slot has one: then a folder without a backup
@@ -98,7 +97,7 @@ impl BackupService {
     /// # Errors
     /// When it holds the backup of another database, or cannot be read or written.
     pub fn begin_folder(&self) -> Result<(), BackupError> {
-        self.folder.prepare(self.system_identifier, &self.keyring.get(), self.major)
+        self.folder.prepare(self.database, &self.keyring.get())
     }
 
     /// Prepares the folder for [`Self::run`], which tries again when its disk cannot be used now: no sale waits for that.
@@ -245,9 +244,9 @@ impl BackupService {
         Ok(last)
     }
 
-    /// Creates the slot when it is missing, as after a restore, and replaces it when the log that the folder has does not lead to it: PostgreSQL
-    /// deleted log that was not received yet, or the folder or the database was replaced by an older copy. Then the log in the folder is
-    /// closed, a new one begins, and a base backup is taken for it.
+    /// Creates the slot when it is missing, as after a restore. Replaces it when the log in the folder does not reach it: PostgreSQL has deleted
+    /// log before it was received, or the folder or the database was replaced by an older copy. Then the log in the folder is closed, a new
+    /// one begins, and a base backup is taken for it.
     async fn open_slot(&self) -> Result<(), BackupError> {
         const POSITIONS: &str = "
             SELECT pg_walfile_name(pg_current_wal_lsn()), slot_name IS NOT NULL, pg_walfile_name(restart_lsn)

@@ -1,37 +1,37 @@
-//! How a clock that is corrected runs: on with the boot clock, and for a while a permille faster or slower. It never steps,
-//! because a countdown is a deadline on it (docs/decisions/0016-a-countdown-is-a-deadline.md), and never goes back.
+//! Course of a corrected clock: it follows the boot clock, and during a correction it runs a permille faster or slower. It never steps and never
+//! goes back, because countdowns are deadlines on it (docs/decisions/0016-a-countdown-is-a-deadline.md).
 
-/// One nanosecond is corrected in this many.
+/// One nanosecond is corrected in this many nanoseconds.
 const SLEW: i64 = 1_000;
 
 /// A reading of the boot clock, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct BootNs(pub i64);
 
-/// All in nanoseconds.
+/// Relation of the clock to the boot clock. All values are in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Course {
-    /// What it says when the boot clock says nothing, without what is made up.
+    /// The clock's time at 0 of the boot clock, without the correction.
     pub base: i64,
-    /// Since this moment of the boot clock …
+    /// Time of the boot clock at which the correction begins.
     pub since: BootNs,
-    /// … this is made up; negative: the clock is held back by it.
+    /// The correction; negative values slow the clock down.
     pub left: i64,
 }
 
 impl Course {
-    /// One that says `now` when the boot clock says `boot`, and needs no correction.
+    /// A clock without a correction that shows `now` when the boot clock shows `boot`.
     pub const fn straight(now: i64, boot: BootNs) -> Self {
         Self { base: now - boot.0, since: boot, left: 0 }
     }
 
-    /// What the clock says; `boot` is not before `since`.
+    /// The clock's time when the boot clock shows `boot`, which is not before `since`.
     pub fn at(self, boot: BootNs) -> i64 {
         let at_most = ((boot.0 - self.since.0) / SLEW).max(0);
         boot.0 + self.base + self.left.clamp(-at_most, at_most)
     }
 
-    /// From this moment on `ahead` is made up, and nothing of what was before.
+    /// From this moment on the clock is corrected by `ahead`; what was left of the previous correction is dropped.
     pub fn corrected(self, boot: BootNs, ahead: i64) -> Self {
         Self { left: ahead, ..Self::straight(self.at(boot), boot) }
     }

@@ -32,7 +32,7 @@ struct ClockInner {
 }
 
 impl Clock {
-    /// A running clock that says `now` at this moment.
+    /// A running clock whose time is `now` at this moment.
     pub fn running_from(now: Timestamp) -> Self {
         Self::new(now, true)
     }

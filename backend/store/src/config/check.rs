@@ -11,8 +11,8 @@ impl ServerSettings {
     /// What is wrong, and what would be right.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let refuse = |text: String| Err(ConfigError::Refused(text));
-        if let Some((key, least, most, value)) = self.ranges().into_iter().find(|(_, least, most, n)| n < least || n > most) {
-            return refuse(format!("{key} = {value} must be {least} to {most}"));
+        if let Some((key, least, max, value)) = self.ranges().into_iter().find(|(_, least, max, n)| n < least || n > max) {
+            return refuse(format!("{key} = {value} must be {least} to {max}"));
         }
         self.connections_per_thread()?;
         self.cluster.check(&self.database.url).or_else(refuse)?;

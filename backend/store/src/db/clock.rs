@@ -88,7 +88,7 @@ pub async fn correct(store: &Store, ahead_s: &Ahead) -> Result<i64, DbError> {
     Ok(reading.ahead_us / 1_000)
 }
 
-/// A clock that says what the database's does.
+/// A clock set to the database's time.
 ///
 /// # Errors
 /// When the database does not answer.
@@ -169,8 +169,8 @@ mod tests {
     #[test]
     fn a_distance_is_logged_once_while_it_lasts() {
         let mut story = Story::default();
-        let told: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
+        let logged: Vec<_> = [0, 1_000, -1_001, 5_000, -700, 1_200, 500, 0, 2_000].map(|ms| story.goes_on(ms)).into();
         let (far, near) = (Some(Turn::Far), Some(Turn::Near));
-        assert_eq!(told, [None, None, far, None, None, None, near, None, Some(Turn::Far)]);
+        assert_eq!(logged, [None, None, far, None, None, None, near, None, Some(Turn::Far)]);
     }
 }

@@ -1,6 +1,6 @@
-//! The database's place in its own history. After a restore, a failover or a copy of its folder it continues from an earlier moment:
-//! numbers that were given since would be given again, and devices would refuse the epochs of their machines. So ids and epochs jump
-//! ahead before anything is served (docs/operations.md, "After a restore").
+//! Position of the database in its own history. After a restore, a failover or a copy of its folder, the database continues from an earlier
+//! moment. It would assign ids again that were already assigned, and devices would refuse the epochs of their machines. So ids and epochs
+//! jump ahead before anything is served (docs/operations.md, "After a restore").
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ use super::audit::{self, AuditEntry};
 use super::clock::database_now;
 use super::error::DbError;
 
-/// Ids and epochs jump by this many, times the timelines that were passed: more than are given between a backup and its restore, and few
-/// enough that JavaScript's exact integers (2^53) last for a jump each week of 100 million years.
+/// Ids and epochs jump by this number for each timeline. It is larger than the number of ids that are assigned between a backup and its restore,
+/// and so small that JavaScript's exact integers (2^53) last for a jump each week of 100 million years.
 pub const STEP: i64 = 1_000_000;
 /// Serialises the jumps of several servers on one database.
 const JUMP_LOCK: i64 = 0x4e59_414c_4106;
@@ -45,7 +45,7 @@ SELECT setval(c.oid::REGCLASS, coalesce(pg_sequence_last_value(c.oid::REGCLASS),
 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'S' AND n.nspname = current_schema()";
 const MACHINES: &str = "UPDATE mesin SET epoch = epoch + $1";
 /// A failover moves no shard: the servers of the cluster keep theirs, with a new epoch. A server is one of them when its last heartbeat
-/// was among the last that the database has; the clock says nothing here, as the database was away or is old.
+/// is among the newest in the database. The current time is not compared, because the database was unavailable or is an old copy.
 const SHARDS: &str = "
 UPDATE shard SET epoch = epoch + $1, idnode = CASE WHEN idnode IN (
     SELECT idnode FROM node WHERE NOT leaving AND alive_until > (SELECT max(alive_until) FROM node) - INTERVAL '2 seconds') THEN idnode END";
@@ -63,7 +63,7 @@ pub enum Cause {
     Identifier,
     /// The data folder was copied or moved; the new id of its instance.
     Copy { instance: String },
-    /// An operator said so: the copy shows no change by itself.
+    /// Declared by an operator, because the copy itself shows no change.
     Command,
 }
 

@@ -137,7 +137,7 @@ pub struct ServerLock {
 }
 
 impl ServerLock {
-    /// Takes the lock; one whose process has just died is let go of within moments, so it is tried for a while.
+    /// Takes the lock. It retries for a while, because the lock of a process that has just died is released within moments.
     ///
     /// # Errors
     /// When another process holds it, or the database cannot be reached.
@@ -201,8 +201,8 @@ impl ServerLock {
         Ok(Self { client, closed, hosts: hosts.clone(), part: part.clone(), session, server })
     }
 
-    /// Returns when the connection, and with it the lock, is lost; of a database with several hosts also when its server says
-    /// nothing any more, as one that is frozen.
+    /// Returns when the connection, and with it the lock, is lost. For a database with several hosts also when its server no longer answers,
+    /// for example because it is frozen.
     pub async fn lost(&mut self) {
         loop {
             tokio::select! {

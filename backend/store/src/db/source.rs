@@ -47,13 +47,12 @@ pub struct Source {
 }
 
 impl Source {
-    /// Finds or starts the database. With a private one `config.data.dir` becomes the folder that is really used: its keys
-    /// belong beside it. Blocks for as long as a start or a crash recovery takes.
+    /// Finds or starts the database. For a private database, `config.data.dir` becomes the folder that is really used, because the keys are
+    /// stored beside it. Blocks for as long as a start or a crash recovery takes.
     ///
     /// # Errors
-    /// Why the private database cannot run, with its folder and the cure.
-    /// [`embedded_postgres::Error::NoDatabase`] when it is missing and `purpose` does not create it. [`SourceError::Lost`] when its keys
-    /// are there, unless a `new` one may be made with them.
+    /// The reason why the private database cannot run, with its folder and the remedy. [`embedded_postgres::Error::NoDatabase`] when it is
+    /// missing and `purpose` does not create it. [`SourceError::Lost`] when only its keys exist, unless `new` permits a new database with them.
     pub fn open(config: &mut ServerSettings, purpose: Purpose, new: bool) -> Result<Self, SourceError> {
         if !config.database.url.is_empty() {
             return Ok(Self { url: config.database.url.to_string(), embedded: None });

@@ -13,27 +13,26 @@ use nyala_core::domain::timestamp::Timestamp;
 
 /// A probe writes at most this often.
 const PROBE_EVERY_MS: i64 = 5_000;
-/// What a probe asks room for once a write has failed: more than a row that finds a place in pages which are there already.
+/// Size of the row that a probe writes after a failed write, so large that it needs new pages.
 const ROOM_BYTES: usize = 256 * 1024;
-/// What PostgreSQL says when it cannot write: no room, a read-only transaction, an error of the disk.
+/// Errors of PostgreSQL when it cannot write.
 const CANNOT_WRITE: [SqlState; 3] = [SqlState::DISK_FULL, SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::IO_ERROR];
 
 const TOUCH: &str = "INSERT INTO write_probe (one, at) VALUES (TRUE, $1) ON CONFLICT (one) DO UPDATE SET at = $1";
-/// A new table is a new file, so the row needs new pages; and no lock of another session, such as a dump's, is in the
-/// way, as it would be of emptying the table that is there (a dump holds ACCESS SHARE to its end, TRUNCATE needs ACCESS EXCLUSIVE).
-/// It is invisible to other sessions: it is dropped in the same transaction.
+/// Creates a table for the large row. A new table needs new pages. To empty an existing table instead (TRUNCATE) would need ACCESS EXCLUSIVE,
+/// and would wait for a running dump, which holds ACCESS SHARE. Other sessions never see the table, because its transaction drops it again.
 const NEW: &str = "CREATE TABLE write_probe_room (LIKE write_probe INCLUDING STORAGE)";
 const FILL: &str = "INSERT INTO write_probe_room (one, at, room) VALUES (TRUE, $1, $2)";
 const DROP: &str = "DROP TABLE write_probe_room";
 
-/// What the process knows of it. Cheap to clone.
+/// Whether writes succeed, as this process knows. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct Writes(Arc<WriteState>);
 
 #[derive(Debug, Default)]
 struct WriteState {
     failing: AtomicBool,
-    /// Epoch milliseconds.
+    /// In epoch milliseconds.
     next_probe: AtomicI64,
 }
 
@@ -46,18 +45,18 @@ pub fn cannot_write(e: &Error) -> bool {
     e.code().is_some_and(|code| CANNOT_WRITE.contains(code))
 }
 
-/// A write of this thread has failed.
+/// Records that a write of this thread has failed.
 pub fn failed() {
     HERE.with_borrow(|here| here.iter().for_each(|writes| writes.0.failing.store(true, Ordering::Relaxed)));
 }
 
 impl Writes {
-    /// From now on the failed writes of this thread count.
+    /// Makes [`failed`] record the failed writes of this thread here.
     pub fn watch(&self) {
         HERE.set(Some(self.clone()));
     }
 
-    /// Whether writes succeed, as far as is known: by the last one that failed, and by a probe when it is time for one.
+    /// Whether writes succeed. Writes a probe when the last one is at least [`PROBE_EVERY_MS`] old.
     ///
     /// # Errors
     /// When the database does not answer.
@@ -74,7 +73,7 @@ impl Writes {
         Ok(!self.0.failing.load(Ordering::Relaxed))
     }
 
-    /// Whether it is the caller's turn to probe: one at a time.
+    /// Whether a probe is due. Only one caller gets `true` for each probe.
     fn is_due(&self, now: Timestamp) -> bool {
         let due = self.0.next_probe.load(Ordering::Relaxed);
         let next = now.plus_ms(PROBE_EVERY_MS).ms();

@@ -249,7 +249,7 @@ impl Secrets {
         What::ALL.into_iter().any(|what| self.newest(what) > other.newest(what))
     }
 
-    /// When a good key was made, as far as the file says it.
+    /// When a good key was made, if the file contains it.
     pub fn since(&self, what: What, kid: Kid) -> Option<Timestamp> {
         self.ring(what).since(kid)
     }

@@ -27,15 +27,15 @@ impl What {
     pub const ALL: [Self; 5] = [Self::Tokens, Self::Stickers, Self::Devices, Self::Pushes, Self::Pins];
 
     pub const fn as_str(self) -> &'static str {
-        self.words().0
+        self.fields().0
     }
 
-    /// Purpose of the keys, as the help of the command line says it.
+    /// Description of the purpose for the help of the command line.
     pub const fn meaning(self) -> &'static str {
-        self.words().1
+        self.fields().1
     }
 
-    const fn words(self) -> (&'static str, &'static str) {
+    const fn fields(self) -> (&'static str, &'static str) {
         match self {
             Self::Tokens => ("tokens", "Customers' logins and codes"),
             Self::Stickers => ("stickers", "Stickers on the machines"),
@@ -113,7 +113,7 @@ pub struct Ring<K> {
 #[derive(Debug, Clone)]
 pub struct GoodKey<K> {
     pub kid: Kid,
-    /// When it was made; `None` for the first keys until the first rotation, because their file does not say it.
+    /// When it was made; `None` for the first keys until the first rotation, because their file does not contain it.
     pub since: Option<Timestamp>,
     pub key: K,
 }

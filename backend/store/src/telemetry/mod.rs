@@ -81,9 +81,9 @@ pub fn init_for_command() {
     let _ = tracing_subscriber::registry().with(filter).with(lines).try_init();
 }
 
-type Lines = Box<dyn Subscriber + Send + Sync>;
+type BoxedSubscriber = Box<dyn Subscriber + Send + Sync>;
 
-pub fn subscriber<W>(log: &LogSettings, writer: W, colours: bool) -> Result<Lines, TelemetryError>
+pub fn subscriber<W>(log: &LogSettings, writer: W, colours: bool) -> Result<BoxedSubscriber, TelemetryError>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {

@@ -172,12 +172,12 @@ mod tests {
     fn a_hundred_thousand_times_is_one_line_a_minute_and_how_often() {
         let (mut repeats, start) = (Repeats::default(), Instant::now());
         let at = |ms| start + Duration::from_millis(ms);
-        let mut told = 0;
+        let mut admitted = 0;
         for ms in 0..100_000 {
-            told += usize::from(repeats.admit(here(), "no room".to_owned(), at(ms / 2)));
+            admitted += usize::from(repeats.admit(here(), "no room".to_owned(), at(ms / 2)));
             assert!(repeats.over(at(ms / 2)).is_empty());
         }
-        assert_eq!(told, 1);
+        assert_eq!(admitted, 1);
         assert!(repeats.admit(here(), "no connection".to_owned(), at(1)), "another trouble is told at once");
         assert!(repeats.over(at(59_999)).is_empty());
         assert_eq!(repeats.over(at(60_000)), [("no room".to_owned(), 99_999)]);
@@ -188,8 +188,8 @@ mod tests {
     #[test]
     fn troubles_that_never_repeat_fill_neither_memory_nor_log() {
         let (mut repeats, now) = (Repeats::default(), Instant::now());
-        let told = (0..100_000).filter(|n| repeats.admit(here(), format!("row {n}"), now)).count();
-        assert_eq!((told, repeats.lines.len()), (MAX_TROUBLES + 1, MAX_TROUBLES + 1));
+        let admitted = (0..100_000).filter(|n| repeats.admit(here(), format!("row {n}"), now)).count();
+        assert_eq!((admitted, repeats.lines.len()), (MAX_TROUBLES + 1, MAX_TROUBLES + 1));
         let kept_back: u64 = repeats.over(now + ONCE_IN).iter().map(|(_, times)| times).sum();
         assert_eq!((kept_back, repeats.lines.len()), (100_000 - MAX_TROUBLES as u64 - 1, 0));
     }

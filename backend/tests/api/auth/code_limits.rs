@@ -177,9 +177,9 @@ async fn many_at_once_get_no_more_codes_than_one_after_the_other() {
         let app = if n % 2 == 0 { &first } else { &second };
         async move { app.ask_register("198.51.100.7", &number(n)).await.status }
     });
-    let told = join_all(asked).await;
-    assert_eq!(told.iter().filter(|status| **status == 200).count(), 5, "{told:?}");
-    assert!(told.iter().all(|status| [200, 429].contains(status)), "{told:?}");
+    let statuses = join_all(asked).await;
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 5, "{statuses:?}");
+    assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
 }
 
 #[actix_web::test]
@@ -226,9 +226,9 @@ async fn a_48_has_four_times_the_tries_of_an_address_and_many_at_once_no_more() 
             }
         }
     });
-    let told = join_all(asked).await;
-    assert_eq!(told.iter().filter(|status| [404, 409].contains(*status)).count(), 80, "{told:?}");
-    assert_eq!(told.iter().filter(|status| **status == 429).count(), 40, "{told:?}");
+    let statuses = join_all(asked).await;
+    assert_eq!(statuses.iter().filter(|status| [404, 409].contains(*status)).count(), 80, "{statuses:?}");
+    assert_eq!(statuses.iter().filter(|status| **status == 429).count(), 40, "{statuses:?}");
     assert_eq!(app.ask_register("2001:db8:1:ffff::1", &number(1)).await.status, 429);
     app.advance_s(3);
     for n in 0..4 {
@@ -297,10 +297,10 @@ async fn a_refused_request_does_not_wait_and_waiting_ones_hold_no_connection() {
     };
     let (waiting, others) = (Box::pin(waiting), Box::pin(others));
     match select(waiting, others).await {
-        futures_util::future::Either::Left((told, _)) => panic!("they did not wait: {told:?}"),
+        futures_util::future::Either::Left((statuses, _)) => panic!("they did not wait: {statuses:?}"),
         futures_util::future::Either::Right(((), waiting)) => {
-            let told = waiting.await;
-            assert!(told.iter().all(|status| *status == 200), "{told:?}");
+            let statuses = waiting.await;
+            assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
         }
     }
 }

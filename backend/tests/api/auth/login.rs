@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use nyala_core::domain::address::{Address, Block};
 use nyala_core::domain::id::CustomerId;
 use nyala_identity::auth::argon;
-use nyala_identity::auth::line::Line;
+use nyala_identity::auth::lane::Lane;
 use nyala_identity::auth::password::{self, QueuePlace};
 
 use crate::auth::register::{TELP, login_body};
@@ -174,8 +174,8 @@ async fn a_refused_login_is_not_hashed() {
 async fn an_unknown_number_costs_no_hash() {
     let app = TestApp::spawn().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
-    let line = Line::Address(address("127.0.0.1"));
-    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, line).unwrap()).collect();
+    let lane = Lane::Address(address("127.0.0.1"));
+    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, lane).unwrap()).collect();
     app.login("81234567899", PASSWORD).await.expect(404, "record not found");
     assert_eq!(app.login(TELP, PASSWORD).await.retry_after_s(), 2);
     drop(places);
@@ -211,8 +211,8 @@ fn address(text: &str) -> Address {
 
 impl TestApp {
     /// Reserves a place in each of these queues, and returns those that were granted.
-    fn take_places(&self, lines: impl Iterator<Item = Line>) -> Vec<QueuePlace> {
-        lines.filter_map(|line| password::reserve(&self.state.auth, line).ok()).collect()
+    fn take_places(&self, lanes: impl Iterator<Item = Lane>) -> Vec<QueuePlace> {
+        lanes.filter_map(|lane| password::reserve(&self.state.auth, lane).ok()).collect()
     }
 }
 
@@ -223,10 +223,10 @@ async fn one_address_or_48_with_any_number_of_accounts_locks_out_no_other_addres
     let known = app.login(TELP, PASSWORD).await.cookie();
     let Address::V6(whole) = address("2001:db8:1::") else { unreachable!("it is IPv6") };
     let subnets = || (0..1_000).map(|n| Address::V6(whole | n));
-    let customers = || (1_000..2_000).map(|id| Line::Customer(CustomerId::new(id), address("198.51.100.7")));
+    let customers = || (1_000..2_000).map(|id| Lane::Customer(CustomerId::new(id), address("198.51.100.7")));
     let everything = [
-        app.take_places(subnets().map(Line::Address)),
-        app.take_places(subnets().zip(1_000..).map(|(subnet, id)| Line::Customer(CustomerId::new(id), subnet))),
+        app.take_places(subnets().map(Lane::Address)),
+        app.take_places(subnets().zip(1_000..).map(|(subnet, id)| Lane::Customer(CustomerId::new(id), subnet))),
         app.take_places(customers()),
     ];
     for held in &everything {
@@ -245,7 +245,7 @@ async fn strangers_everywhere_leave_known_phones_their_places_and_refusals_are_c
     let app = behind_proxy().start().await;
     app.register_customer(TELP, "Siti", "Rahma").await;
     let known = app.login(TELP, PASSWORD).await.cookie();
-    let held = app.take_places((0..200).map(|n| Line::Address(Address::V4(n))));
+    let held = app.take_places((0..200).map(|n| Lane::Address(Address::V4(n))));
     assert_eq!(held.len(), 96);
     let refused = app.metric("nyala_logins_refused_total").await;
     assert_eq!(app.login_from("203.0.113.5", "", TELP, PASSWORD).await.retry_after_s(), 2);
@@ -261,7 +261,7 @@ async fn only_a_phone_that_is_known_now_waits_in_its_customers_queue() {
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     app.register_customer("81234567891", "Budi", "Santoso").await;
     let known = app.login(TELP, PASSWORD).await.cookie();
-    let _full = app.take_places((0..32).map(|_| Line::Customer(siti.id, address("127.0.0.1"))));
+    let _full = app.take_places((0..32).map(|_| Lane::Customer(siti.id, address("127.0.0.1"))));
     assert_eq!(app.login_from("", &known, TELP, PASSWORD).await.retry_after_s(), 2);
     // A cookie of another account, or of an older password, counts as none.
     assert_eq!(app.login_from("", &known, "81234567891", PASSWORD).await.status, 200);

@@ -146,6 +146,6 @@ async fn a_logout_notifies_the_holders_of_open_sessions() {
     let mut ended = app.state.auth.versions.subscribe();
     let session = authenticate(&app.state.auth, &siti.token).await.unwrap();
     app.post("/scan/v1/auth/logout", Some(&siti.token), &Value::Null).await.ok();
-    let told = ended.recv().await.unwrap();
-    assert_eq!((told.id, told.which), (siti.id, nyala_identity::auth::session::Ended::One(session.token)));
+    let ended_login = ended.recv().await.unwrap();
+    assert_eq!((ended_login.id, ended_login.which), (siti.id, nyala_identity::auth::session::Ended::One(session.token)));
 }

@@ -1,7 +1,7 @@
 //! Guessed codes (docs/contract.md §1, docs/limits.md): the limits on strangers' attempts, and their effect on the customer.
 
 use nyala_core::domain::address::Block;
-use nyala_identity::auth::line::Line;
+use nyala_identity::auth::lane::Lane;
 use nyala_identity::auth::password;
 use serde_json::json;
 
@@ -187,8 +187,8 @@ async fn a_full_queue_costs_no_attempt() {
     app.register_customer(TELP, "Siti", "Rahma").await;
     let from = CookiePhone::default();
     let code = app.reset_code(&from, TELP).await;
-    let line = Line::Address("127.0.0.1".parse::<std::net::IpAddr>().unwrap().into());
-    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, line).unwrap()).collect();
+    let lane = Lane::Address("127.0.0.1".parse::<std::net::IpAddr>().unwrap().into());
+    let places: Vec<_> = (0..32).map(|_| password::reserve(&app.state.auth, lane).unwrap()).collect();
     assert_eq!(app.reset(&from, TELP, &code).await.retry_after_s(), 2);
     assert_eq!(app.tries().await, 0);
     drop(places);

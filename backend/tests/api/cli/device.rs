@@ -25,10 +25,10 @@ async fn a_key_is_printed_once_replaced_and_revoked() {
     let first = login(&beside(&app, &["device", "add", &machine]).ok());
     let secret = first["secret"].as_str().unwrap();
     assert!(secret.len() == 32 && secret.bytes().all(|b| b.is_ascii_hexdigit()), "{first}");
-    let told = json!({
+    let login_json = json!({
         "user": machine, "secret": secret, "host": "127.0.0.1", "port": 1883, "idoutlet": outlet.idoutlet, "idmesin": id, "ca": null,
     });
-    assert_eq!(first, told);
+    assert_eq!(first, login_json);
     beside(&app, &["device", "add", &machine]).refused("has a key; `nyala device rotate");
     let next = login(&beside(&app, &["device", "rotate", &machine]).ok());
     assert!(counts(&app, &first).await && counts(&app, &next).await);
@@ -66,9 +66,9 @@ async fn a_key_is_printed_with_the_servers_public_name() {
     let anywhere = [["--set", "mqtt.tls=true"].as_slice(), &open].concat();
     beside(&app, &anywhere).refused("mqtt.public_host is not set");
     let named = [["--set", "mqtt.public_host=laundry.example", "--set", "mqtt.port=8883"].as_slice(), &anywhere].concat();
-    let told = login(&beside(&app, &named).ok());
-    assert_eq!((&told["host"], &told["port"]), (&json!("laundry.example"), &json!(8883)));
-    assert!(told["ca"].as_str().is_some_and(|ca| ca.starts_with("-----BEGIN CERTIFICATE-----")), "{told}");
+    let login_json = login(&beside(&app, &named).ok());
+    assert_eq!((&login_json["host"], &login_json["port"]), (&json!("laundry.example"), &json!(8883)));
+    assert!(login_json["ca"].as_str().is_some_and(|ca| ca.starts_with("-----BEGIN CERTIFICATE-----")), "{login_json}");
 }
 
 #[actix_web::test]

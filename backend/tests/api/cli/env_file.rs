@@ -49,7 +49,7 @@ async fn the_environment_wins_over_the_file_and_the_flags_win_over_both() {
         "NYALA__HTTP__PORT=8123\nNYALA__HTTP__BACKLOG=66\nNYALA__HTTP__TRUSTED_PROXIES=\"127.0.0.1,10.0.0.0/8\"\nNYALA__PUSH__CONTACT=mailto:a\\\n@b.example\n",
     );
     let flag = format!("--env-file={}", file.path());
-    let said =
+    let printed =
         CommandOutput::from(nyala().env("NYALA__HTTP__BACKLOG", "77").args(["config", "check", &flag]).output().unwrap()).ok();
     for line in [
         "backlog = 77",
@@ -57,7 +57,7 @@ async fn the_environment_wins_over_the_file_and_the_flags_win_over_both() {
         "trusted_proxies = [\"127.0.0.1/32\", \"10.0.0.0/8\"]",
         "contact = \"mailto:a@b.example\"",
     ] {
-        assert!(said.contains(line), "{line}: {said}");
+        assert!(printed.contains(line), "{line}: {printed}");
     }
     let set = CommandOutput::from(nyala().args(["config", "check", &flag, "--set", "http.port=8125"]).output().unwrap()).ok();
     assert!(set.contains("port = 8125"), "{set}");

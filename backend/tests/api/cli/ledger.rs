@@ -32,9 +32,9 @@ async fn audit_verify_prints_what_is_broken() {
     let siti = app.register_customer("81200000001", "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 20_000).await;
     app.db.execute("UPDATE quota_emoney SET credits_posted = credits_posted + 1", &[]).await.unwrap();
-    let said = beside(&app, &["audit", "verify"]);
-    assert_eq!(said.out, format!("saldo tidak sama dengan buku besar: {}\n", epay.idcustomer));
-    said.refused("1 rules of the ledger are broken");
+    let output = beside(&app, &["audit", "verify"]);
+    assert_eq!(output.out, format!("saldo tidak sama dengan buku besar: {}\n", epay.idcustomer));
+    output.refused("1 rules of the ledger are broken");
 }
 
 #[actix_web::test]
@@ -48,11 +48,11 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
     assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK"));
     // Bypasses the triggers that keep the ledger append-only.
     app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
-    let breaks = async |sql: String, told: &str| {
+    let breaks = async |sql: String, rule: &str| {
         app.db.batch_execute("BEGIN").await.unwrap();
         app.db.batch_execute(&sql).await.unwrap();
         let broken = app.db.query("SELECT aturan FROM pelanggaran", &[]).await.unwrap();
-        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == told), "{told}");
+        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == rule), "{rule}");
         app.db.batch_execute("ROLLBACK").await.unwrap();
     };
     let wrong = |what: &str| format!("UPDATE ledger_transfer SET {what} WHERE idoutlet = {}", outlet.idoutlet);
@@ -105,11 +105,11 @@ async fn audit_verify_names_each_broken_rule_of_the_till() {
 
     // Bypasses the triggers that keep cash and ledger append-only.
     app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
-    let breaks = async |sql: &str, told: &str| {
+    let breaks = async |sql: &str, rule: &str| {
         app.db.batch_execute("BEGIN").await.unwrap();
         app.db.batch_execute(sql).await.unwrap();
         let broken = app.db.query("SELECT aturan || ': ' || kunci FROM pelanggaran", &[]).await.unwrap();
-        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == told), "{told} by {sql}");
+        assert!(broken.iter().any(|row| row.get::<_, &str>(0) == rule), "{rule} by {sql}");
         app.db.batch_execute("ROLLBACK").await.unwrap();
     };
     for sql in [

@@ -18,9 +18,9 @@ const COMMANDS: [&[&str]; 6] = [
 ];
 
 /// The test's own folder, which is deleted after the test.
-struct Folder(std::path::PathBuf);
+struct EmptyFolder(std::path::PathBuf);
 
-impl Folder {
+impl EmptyFolder {
     fn new() -> Self {
         let dir = std::env::temp_dir().join(format!("nyala-uji-{}", uuid::Uuid::new_v4().simple()));
         std::fs::create_dir(&dir).unwrap();
@@ -32,7 +32,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for EmptyFolder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
     }
@@ -44,27 +44,27 @@ fn run_in(data_dir: &Path, args: &[&str]) -> CommandOutput {
 
 #[actix_web::test]
 async fn a_folder_without_a_database_is_named_and_left_as_it_is() {
-    let empty = Folder::new();
+    let empty = EmptyFolder::new();
     for dir in [empty.0.clone(), empty.0.join("not/there")] {
         for args in COMMANDS {
-            let said = run_in(&dir, args);
-            assert!(said.err.contains("NYALA__DATA__DIR") && said.err.contains("DATABASE_URL"), "{said:?}");
-            said.refused(&format!("there is no database in {}", dir.display()));
+            let outcome = run_in(&dir, args);
+            assert!(outcome.err.contains("NYALA__DATA__DIR") && outcome.err.contains("DATABASE_URL"), "{outcome:?}");
+            outcome.refused(&format!("there is no database in {}", dir.display()));
         }
     }
     assert_eq!(empty.content(), 0);
     run_in(&empty.0, &["migrate"]);
     assert!(run_in(&empty.0, &["audit", "verify"]).ok().starts_with("OK: 0 rekening"), "what `migrate` has made is there");
     let file = empty.0.join("secrets.toml");
-    let said = run_in(&empty.0, &["qr", "1", "--out", "/dev/null"]);
-    assert!(said.err.contains("NYALA__DATA__DIR"), "{said:?}");
-    said.refused(&format!("{} is not there", file.display()));
+    let outcome = run_in(&empty.0, &["qr", "1", "--out", "/dev/null"]);
+    assert!(outcome.err.contains("NYALA__DATA__DIR"), "{outcome:?}");
+    outcome.refused(&format!("{} is not there", file.display()));
     assert!(!file.exists());
 }
 
 #[actix_web::test]
 async fn a_database_server_without_the_schema_is_reported_and_left_as_it_is() {
-    let (database, folder) = (Database::empty().await, Folder::new());
+    let (database, folder) = (Database::empty().await, EmptyFolder::new());
     let run = |args: &[&str]| -> CommandOutput {
         nyala().env("DATABASE_URL", database.url()).env("NYALA__DATA__DIR", &folder.0).args(args).output().unwrap().into()
     };

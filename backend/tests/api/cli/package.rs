@@ -13,14 +13,14 @@ fn unit() -> PathBuf {
 
 /// What `systemd-analyze` says of the unit. `None`: it is not installed here.
 fn systemd_says(args: &[&str]) -> Option<(bool, String)> {
-    let Ok(said) = Command::new("systemd-analyze").args(args).arg(unit()).output() else {
+    let Ok(output) = Command::new("systemd-analyze").args(args).arg(unit()).output() else {
         // Written past the test runner, which hides the output of a test that passes.
         let _ =
             writeln!(std::io::stderr(), "SKIPPED: systemd-analyze is not installed here, so the package's unit is not checked");
         return None;
     };
-    let text = [said.stdout, said.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    Some((said.status.success(), text))
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    Some((output.status.success(), text))
 }
 
 #[test]

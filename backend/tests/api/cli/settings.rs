@@ -8,10 +8,10 @@ use super::{CommandOutput, nyala};
 #[actix_web::test]
 async fn the_settings_are_printed_without_secrets() {
     let set = |args: &[&str]| -> CommandOutput { nyala().args(["config", "check"]).args(args).output().unwrap().into() };
-    let told = set(&["--set", "whatsapp.meta_access_token=sangat-rahasia", "--set", "http.port=8123"]).ok();
+    let printed = set(&["--set", "whatsapp.meta_access_token=sangat-rahasia", "--set", "http.port=8123"]).ok();
     assert!(
-        told.contains("meta_access_token = \"***\"") && told.contains("port = 8123") && !told.contains("sangat-rahasia"),
-        "{told}"
+        printed.contains("meta_access_token = \"***\"") && printed.contains("port = 8123") && !printed.contains("sangat-rahasia"),
+        "{printed}"
     );
     let url = nyala().env("DATABASE_URL", "postgres://u:kata-sandi@h/d").args(["config", "check"]).output().unwrap();
     assert!(!CommandOutput::from(url).ok().contains("kata-sandi"));
@@ -41,16 +41,16 @@ async fn the_settings_are_printed_without_secrets() {
 
 #[actix_web::test]
 async fn a_missing_database_is_reported_in_one_line() {
-    let said = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
-    CommandOutput::from(said).refused("DATABASE_URL cannot be reached");
-    let said = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
-    CommandOutput::from(said).refused("nyala: DATABASE_URL is no connection string");
-    let said = nyala()
+    let answer = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
+    CommandOutput::from(answer).refused("DATABASE_URL cannot be reached");
+    let answer = nyala().env("DATABASE_URL", "nonsense nonsense").args(["key", "list"]).output().unwrap();
+    CommandOutput::from(answer).refused("nyala: DATABASE_URL is no connection string");
+    let answer = nyala()
         .env("DATABASE_URL", "host=/dev/null user=nyala dbname=x")
         .args(["serve", "--port", "0", "--set", "mqtt.port=0", "--set", "log.filter=warn"])
         .output()
         .unwrap();
-    CommandOutput::from(said).refused("DATABASE_URL cannot be reached");
+    CommandOutput::from(answer).refused("DATABASE_URL cannot be reached");
 }
 
 #[actix_web::test]
@@ -65,9 +65,9 @@ async fn one_underscore_in_the_environment_is_refused_with_the_right_spelling() 
         ("NYALA_DEV__ROUTES", "write NYALA__DEV__ROUTES,"),
         ("NYALA_WHATSAPP_META_ACCESS_TOKEN", "write NYALA__WHATSAPP__META_ACCESS_TOKEN,"),
     ] {
-        let said = check(name, "sangat-rahasia");
-        assert!(said.err.contains(name) && !said.err.contains("sangat-rahasia"), "{said:?}");
-        said.refused(right);
+        let answer = check(name, "sangat-rahasia");
+        assert!(answer.err.contains(name) && !answer.err.contains("sangat-rahasia"), "{answer:?}");
+        answer.refused(right);
     }
     for ours in ["NYALA_BIN", "NYALA_KEY", "NYALA_URL", "NYALA_SIM_SEED", "NYALA_SIM_SEEDS", "NYALA_TEST_DATABASE_URL"] {
         check(ours, "x").ok();
@@ -77,7 +77,7 @@ async fn one_underscore_in_the_environment_is_refused_with_the_right_spelling() 
 #[actix_web::test]
 async fn settings_that_cannot_be_are_refused_by_name() {
     let check = |set: &str| CommandOutput::from(nyala().args(["config", "check", "--set", set]).output().unwrap());
-    for (set, told) in [
+    for (set, printed) in [
         ("log.filter=[[", "log.filter"),
         ("push.contact=it@laundry.example", "push.contact = \"it@laundry.example\" must begin with mailto: or https://"),
         (
@@ -102,7 +102,7 @@ async fn settings_that_cannot_be_are_refused_by_name() {
         ("http.allowed_origins=a.example", "`a.example` in http.allowed_origins is no origin"),
         ("http.allowed_origins=https://a.example/kasir", "`https://a.example/kasir` in http.allowed_origins has a path"),
     ] {
-        check(set).refused(told);
+        check(set).refused(printed);
     }
     let shared = |connections: &str| {
         let args = ["config", "check", "--set", "http.workers=16", "--set", connections];
@@ -133,8 +133,8 @@ async fn settings_that_several_servers_cannot_share_are_refused_without_printing
         CommandOutput::from(nyala().args(["config", "check"]).args(sets).output().unwrap())
     };
     check(&["cluster.nats_url="]).ok();
-    let told = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
-    assert!(told.contains("***") && !told.contains("rahasia"), "{told}");
+    let printed = check(&["cluster.nats_url=nats://nyala:rahasia@10.0.0.1:4222, tls://nats2:4222,nats3"]).ok();
+    assert!(printed.contains("***") && !printed.contains("rahasia"), "{printed}");
     check(&["cluster.name=N1"]).refused("cluster.name = \"N1\" must be two of a-z and 0-9");
     check(&["database.url="]).refused("set DATABASE_URL");
     check(&["cluster.nats_url=nats://nats1:4222,http://u:rahasia@x"]).refused("cluster.nats_url: its address number 2 is none");
@@ -154,14 +154,14 @@ async fn an_empty_setting_of_the_broker_is_ignored_with_a_line() {
     let before = BROKER.map(|key| format!("{key} = \"\"\n")).concat();
     std::fs::write(folder.join("default.toml"), default.replace("[mqtt]\n", &format!("[mqtt]\n{before}"))).unwrap();
     let mut check = Command::new(env!("CARGO_BIN_EXE_nyala"));
-    let said = CommandOutput::from(check.args(["config", "check", "--config-dir"]).arg(&folder).output().unwrap());
+    let answer = CommandOutput::from(check.args(["config", "check", "--config-dir"]).arg(&folder).output().unwrap());
     std::fs::remove_dir_all(&folder).unwrap();
-    assert_eq!((said.code, said.err), (0, BROKER.map(ignored).concat()));
-    assert!(said.out.contains("[mqtt]") && !said.out.contains("broker"), "{}", said.out);
+    assert_eq!((answer.code, answer.err), (0, BROKER.map(ignored).concat()));
+    assert!(answer.out.contains("[mqtt]") && !answer.out.contains("broker"), "{}", answer.out);
     for key in BROKER {
         let variable = format!("NYALA__MQTT__{}", key.to_ascii_uppercase());
-        let said = CommandOutput::from(nyala().env(variable, " ").args(["config", "check"]).output().unwrap());
-        assert_eq!((said.code, said.err), (0, ignored(key)));
+        let answer = CommandOutput::from(nyala().env(variable, " ").args(["config", "check"]).output().unwrap());
+        assert_eq!((answer.code, answer.err), (0, ignored(key)));
     }
 }
 
@@ -172,13 +172,13 @@ async fn a_setting_of_the_broker_that_is_set_refuses_the_start_with_the_way_over
         for command in [vec!["serve", "--port", "0"], vec!["config", "check"]] {
             let by_variable = nyala().env(&variable, "mqtt://rahasia:1883").args(&command).output().unwrap();
             let by_flag = nyala().args(&command).args(["--set", &set]).output().unwrap();
-            for said in [by_variable, by_flag].map(CommandOutput::from) {
+            for answer in [by_variable, by_flag].map(CommandOutput::from) {
                 assert!(
-                    said.err.contains("mqtt.public_host, mqtt.port) or the boards new keys (`nyala device rotate`)"),
-                    "{said:?}"
+                    answer.err.contains("mqtt.public_host, mqtt.port) or the boards new keys (`nyala device rotate`)"),
+                    "{answer:?}"
                 );
-                assert!(!said.err.contains("rahasia"), "{said:?}");
-                said.refused(&format!("mqtt.{key} is set, but devices no longer connect through a broker"));
+                assert!(!answer.err.contains("rahasia"), "{answer:?}");
+                answer.refused(&format!("mqtt.{key} is set, but devices no longer connect through a broker"));
             }
         }
     }

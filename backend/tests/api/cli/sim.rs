@@ -67,7 +67,7 @@ async fn a_server_at_an_address_of_ipv6_is_known_by_its_certificate() {
     let over_ipv6 = |c: &mut ServerSettings| (c.mqtt.host, c.mqtt.tls) = ("::1".to_owned(), true);
     let app = Setup::new().with(over_ipv6).running_clock().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
-    let folder = Folder::new();
+    let folder = ProgramFolder::new();
     let ca = folder.0.join("ca.pem");
     fs::write(&ca, app.state.mqtt.trusted().unwrap().unwrap()).unwrap();
     let (id, outlet, at) = (given.idmesin.to_string(), given.idoutlet.to_string(), format!("[::1]:{}", given.port));
@@ -106,9 +106,9 @@ async fn a_customer_washes_with_one() {
 }
 
 /// A folder that is deleted after the test.
-struct Folder(PathBuf);
+struct ProgramFolder(PathBuf);
 
-impl Folder {
+impl ProgramFolder {
     fn new() -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(uuid::Uuid::new_v4().simple().to_string());
         fs::create_dir(&path).unwrap();
@@ -126,7 +126,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for ProgramFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -134,8 +134,8 @@ impl Drop for Folder {
 
 #[test]
 fn device_sim_becomes_the_program_beside_this_one_else_the_one_on_path() {
-    let (alone, beside, path) = (Folder::new(), Folder::new().with_sim(), Folder::new().with_sim());
-    let run = |programs: &Folder, path: &Folder| -> CommandOutput {
+    let (alone, beside, path) = (ProgramFolder::new(), ProgramFolder::new().with_sim(), ProgramFolder::new().with_sim());
+    let run = |programs: &ProgramFolder, path: &ProgramFolder| -> CommandOutput {
         let nyala = programs.0.join("nyala");
         if !nyala.exists() {
             fs::hard_link(env!("CARGO_BIN_EXE_nyala"), &nyala).unwrap();
@@ -149,6 +149,6 @@ fn device_sim_becomes_the_program_beside_this_one_else_the_one_on_path() {
         let program = from.0.join("nyala-device-sim");
         assert_eq!((ended.code, ended.out.as_str()), (7, format!("{}\n{args}", program.display()).as_str()), "{ended:?}");
     }
-    run(&alone, &Folder::new())
+    run(&alone, &ProgramFolder::new())
         .refused(&format!("neither in {} nor on PATH: in a checkout of this version, `cargo", alone.0.display()));
 }

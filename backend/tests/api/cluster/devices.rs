@@ -124,12 +124,12 @@ async fn a_run_that_ends_early_waits_for_staff_whichever_server_its_device_has_c
             moved.ends("done").await;
         }
         owner.until_stored(shop.idmesin.get(), "perlu_petugas", true).await;
-        let told = owner.audit_details("mesin.berhenti_lebih_awal").await;
-        let left_s = told.last().unwrap()["sisa_s"].as_i64().unwrap();
-        assert!(told.last().unwrap()["cmd_id"] == cmd_id && left_s > 500, "{told:?}");
+        let details = owner.audit_details("mesin.berhenti_lebih_awal").await;
+        let left_s = details.last().unwrap()["sisa_s"].as_i64().unwrap();
+        assert!(details.last().unwrap()["cmd_id"] == cmd_id && left_s > 500, "{details:?}");
         assert_eq!(owner.balance(epay).await, 2 * PRICE, "what becomes of the money, staff decide");
         other.asked_until_free(&mut moved).await;
-        assert_eq!(owner.audit_details("mesin.berhenti_lebih_awal").await.len(), told.len());
+        assert_eq!(owner.audit_details("mesin.berhenti_lebih_awal").await.len(), details.len());
     }
     owner.assert_no_violation().await;
 }
@@ -214,8 +214,8 @@ async fn a_connected_device_that_was_recorded_as_offline_is_reached_again() {
         let gone = "UPDATE mesin SET online = FALSE, link_node = $2 WHERE idmesin = $1";
         first.db.execute(gone, &[&shop.idmesin, &told_by]).await.unwrap();
         first.until_stored(shop.idmesin.get(), "online", true).await;
-        let link = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
-        assert_eq!(Some(NodeId::new(link)), other);
+        let link_node = first.insert("SELECT link_node FROM mesin WHERE idmesin = $1", &[&shop.idmesin]).await;
+        assert_eq!(Some(NodeId::new(link_node)), other);
     }
     first.buy_at(&siti, &buy(1, shop, epay), &mut device).await.ok();
 }
@@ -225,6 +225,6 @@ async fn a_device_at_a_server_that_is_cut_off_is_sent_to_another_one() {
     let (first, second) = two_of(named).await;
     let (_, mut device, ..) = washer(&first, &second).await;
     second.cut_off_from_database(true).await;
-    device.line.closed().await;
+    device.connection.closed().await;
     second.cut_off_from_database(false).await;
 }

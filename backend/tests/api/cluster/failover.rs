@@ -99,16 +99,16 @@ async fn a_server_that_alone_does_not_reach_the_primary_closes_its_sockets() {
     let site = FailoverSite::new();
     let second = site.server("n2").start().await;
     // The path of a socket has at most 107 bytes.
-    let way = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
-    std::os::unix::fs::symlink(site.pair.primary().socket_dir(), &way).unwrap();
+    let folder = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
+    std::os::unix::fs::symlink(site.pair.primary().socket_dir(), &folder).unwrap();
     let primary = client(&site.pair.primary().connection_string("postgres")).await;
     primary.batch_execute("CREATE ROLE alone LOGIN SUPERUSER").await.unwrap();
-    let url = site.pair.url_by(&way).replace(&format!("user={SUPERUSER}"), "user=alone");
+    let url = site.pair.url_by(&folder).replace(&format!("user={SUPERUSER}"), "user=alone");
     let first = site.server("n1").at(url).start_beside(&second).await;
     share(&second, &first).await;
     let ([mut stays, mut phone], ..) = watched([&second, &first]).await;
 
-    std::fs::remove_file(&way).unwrap();
+    std::fs::remove_file(&folder).unwrap();
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'alone'";
     assert!(!primary.query(end, &[]).await.unwrap().is_empty());
     // The standby answers it, but the other server's heartbeats arrive there.

@@ -70,13 +70,13 @@ fn the_container_file_serves_what_make_package_has_packed() {
 #[test]
 fn systemd_understands_the_unit() {
     let unit = root().join("docs/cluster/nyala.service");
-    let Ok(told) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output() else {
+    let Ok(stderr_text) = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(unit).output() else {
         // Written past the test runner, which hides the output of a test that passes.
         let _ = writeln!(std::io::stderr(), "SKIPPED: systemd-analyze is not installed here, so the unit is not verified");
         return;
     };
-    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    let stderr_text = String::from_utf8_lossy(&stderr_text.stderr).into_owned();
     let unclear: Vec<&str> =
-        told.lines().filter(|line| line.contains("nyala.service") && !line.contains("is not executable")).collect();
-    assert!(unclear.is_empty(), "{told}");
+        stderr_text.lines().filter(|line| line.contains("nyala.service") && !line.contains("is not executable")).collect();
+    assert!(unclear.is_empty(), "{stderr_text}");
 }

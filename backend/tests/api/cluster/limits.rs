@@ -18,16 +18,16 @@ async fn who_guesses_at_every_server_has_no_more_guesses_of_a_number() {
     for telp in numbers {
         first.register_customer(telp, "Siti", "Rahmawati").await;
     }
-    let wrong = |told: &[u16]| told.iter().filter(|status| **status == 401).count();
+    let wrong = |statuses: &[u16]| statuses.iter().filter(|status| **status == 401).count();
     // One after the other, and at the same moment.
-    let mut told = Vec::new();
+    let mut statuses = Vec::new();
     for app in [&first, &second].into_iter().cycle().take(20) {
-        told.push(app.login(numbers[0], "salah").await.status);
+        statuses.push(app.login(numbers[0], "salah").await.status);
     }
-    assert_eq!(wrong(&told), 6, "{told:?}");
+    assert_eq!(wrong(&statuses), 6, "{statuses:?}");
     let at_once = [&first, &second].into_iter().cycle().take(20).map(|app| app.login(numbers[1], "salah"));
-    let told: Vec<u16> = join_all(at_once).await.iter().map(|answer| answer.status).collect();
-    assert_eq!(wrong(&told), 6, "{told:?}");
+    let statuses: Vec<u16> = join_all(at_once).await.iter().map(|answer| answer.status).collect();
+    assert_eq!(wrong(&statuses), 6, "{statuses:?}");
     for (app, telp) in [&first, &second].into_iter().zip(numbers) {
         assert!(app.login(telp, PASSWORD).await.retry_after_s() > 0, "not even looked at");
     }

@@ -42,7 +42,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 struct SharedDevices {
     runs: Mutex<HashMap<MachineId, (Uuid, Timestamp)>>,
     epochs: Mutex<HashMap<MachineId, i64>>,
-    told: Mutex<Vec<(&'static str, Op)>>,
+    answers: Mutex<Vec<(&'static str, Op)>>,
 }
 
 /// A server's driver for these devices.
@@ -59,7 +59,7 @@ impl Driver for SharedDriver {
 
     fn command(&self, to: Location, cmd: Command) -> Result<(), CommandDropped> {
         let uplink = self.uplink.get().ok_or(CommandDropped)?;
-        self.devices.told.lock().unwrap().push((self.of, cmd.op));
+        self.devices.answers.lock().unwrap().push((self.of, cmd.op));
         let (now, mut runs) = (uplink.now(), self.devices.runs.lock().unwrap());
         let own = runs.get(&to.idmesin).copied().filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id);
         let mut epochs = self.devices.epochs.lock().unwrap();
@@ -99,8 +99,8 @@ pub fn named(name: &'static str) -> Setup {
 
 /// The same with its driver for the devices.
 fn server(name: &'static str, devices: &Arc<SharedDevices>) -> Setup {
-    let way = SharedDriver { of: name, devices: devices.clone(), uplink: OnceLock::new() };
-    named(name).driver(DriverKind::Mqtt, Arc::new(way))
+    let driver = SharedDriver { of: name, devices: devices.clone(), uplink: OnceLock::new() };
+    named(name).driver(DriverKind::Mqtt, Arc::new(driver))
 }
 
 /// Two servers that share all shards, and devices that both reach.
@@ -162,7 +162,7 @@ async fn a_purchase_through_any_server_is_one_and_its_owner_starts_the_machine()
     let order = buy(1, shop, epay);
     second.buy(&siti, &order).await.ok();
     // The owner did not send the first start itself, so it queries the remaining time.
-    assert_eq!(*devices.told.lock().unwrap(), [("n1", Op::Start), ("n1", Op::Query)], "one server speaks with it, once");
+    assert_eq!(*devices.answers.lock().unwrap(), [("n1", Op::Start), ("n1", Op::Query)], "one server speaks with it, once");
     assert_eq!(second.balance(epay).await, 2 * PRICE);
     let tick = phone.tick().await;
     assert!(tick.tl > 595_000, "{tick:?}");
@@ -194,11 +194,11 @@ async fn of_all_who_press_pay_at_all_servers_one_wins() {
     let orders: Vec<_> = (1..=16).map(|n| buy(n, shop, epay)).collect();
     let pressed =
         orders.iter().enumerate().map(|(n, order)| if n % 2 == 0 { first.buy(&siti, order) } else { second.buy(&siti, order) });
-    let told = futures_util::future::join_all(pressed).await;
-    assert_eq!(told.iter().filter(|answer| answer.status == 200).count(), 1, "{told:?}");
-    assert!(told.iter().all(|answer| answer.status == 200 || answer.message == "mesin sedang digunakan"), "{told:?}");
+    let answers = futures_util::future::join_all(pressed).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{answers:?}");
+    assert!(answers.iter().all(|answer| answer.status == 200 || answer.message == "mesin sedang digunakan"), "{answers:?}");
     assert_eq!(first.balance(epay).await, 19 * PRICE);
-    assert_eq!(devices.told.lock().unwrap().iter().filter(|(_, op)| *op == Op::Start).count(), 1);
+    assert_eq!(devices.answers.lock().unwrap().iter().filter(|(_, op)| *op == Op::Start).count(), 1);
     first.assert_no_violation().await;
 }
 
@@ -253,20 +253,20 @@ async fn a_heartbeat_returns_when_the_first_lease_of_the_others_expires() {
     let good = app.state.keyring.get().good_kids();
     let [me, second, third] = ["n1", "n2", "n3"].map(|name| membership::join(&client, name, "1", &good));
     let (me, second, third) = (me.await.unwrap(), second.await.unwrap(), third.await.unwrap());
-    let lives = async |node: NodeId, left: &str| {
+    let set_lease_end = async |node: NodeId, left: &str| {
         let live = "UPDATE node SET alive_until = clock_timestamp() + $2::TEXT::INTERVAL WHERE idnode = $1";
         client.execute(live, &[&node, &left]).await.unwrap();
     };
     let first_end_s = async || {
-        let beat = membership::heartbeat(&client, me, LastHeartbeat::default(), &good).await.unwrap();
-        beat.first_end.map(|end| end.as_secs())
+        let heartbeat = membership::heartbeat(&client, me, LastHeartbeat::default(), &good).await.unwrap();
+        heartbeat.first_end.map(|end| end.as_secs())
     };
-    lives(second, "1 hour").await;
-    lives(third, "1 minute").await;
+    set_lease_end(second, "1 hour").await;
+    set_lease_end(third, "1 minute").await;
     assert!(first_end_s().await.is_some_and(|s| s <= 60));
-    lives(third, "-1 minute").await;
+    set_lease_end(third, "-1 minute").await;
     assert!(first_end_s().await.is_some_and(|s| s > 60));
-    lives(second, "-1 minute").await;
+    set_lease_end(second, "-1 minute").await;
     assert_eq!(first_end_s().await, None, "its own life is none of the others'");
 }
 

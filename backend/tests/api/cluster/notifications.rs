@@ -77,9 +77,9 @@ impl TestApp {
     /// Waits until a new message of another server has arrived.
     async fn is_notified(&self) {
         let metrics = &self.state.metrics.cluster.notifications;
-        let before = metrics.heard.get();
+        let before = metrics.received.get();
         soon("news", async {
-            while metrics.heard.get() <= before || self.state.notifier.way_ms().is_none() {
+            while metrics.received.get() <= before || self.state.notifier.round_trip_ms().is_none() {
                 sleep(LOOK_EVERY).await;
             }
         })
@@ -137,7 +137,7 @@ async fn a_purchase_continues_with_and_without_notifications() {
     phone.subscribe(shop.idmesin).await;
     second.buy(&siti, &buy(1, shop, epay)).await.ok();
     assert!(phone.tick().await.tl > 595_000);
-    assert!(first.state.metrics.cluster.notifications.heard.get() > 0);
+    assert!(first.state.metrics.cluster.notifications.received.get() > 0);
     nats.kill();
     let (other, budi, other_epay) = first.own_shop(2).await;
     second.buy(&budi, &buy(2, other, other_epay)).await.ok();
@@ -208,7 +208,7 @@ async fn forged_notifications_only_make_servers_read_again() {
     let login = async_nats::ConnectOptions::with_user_and_password("nyala".to_owned(), "rahasia".to_owned());
     let stranger = login.connect(nats.url()).await.unwrap();
     let from = first.state.machines.ownership().node().unwrap();
-    let lie = |hint: Value| json!({"from": from, "number": 1, "at_us": 0, "hint": hint}).to_string();
+    let lie = |notification: Value| json!({"from": from, "number": 1, "at_us": 0, "hint": notification}).to_string();
     let id = shop.idmesin;
     let lies = [
         "no JSON".to_owned(),
@@ -223,8 +223,8 @@ async fn forged_notifications_only_make_servers_read_again() {
     ];
     let mut phone = Phone::join(&second, &siti.token).await;
     let before = second.state.metrics.cluster.notifications.unreadable.get();
-    for told in lies {
-        stranger.publish("nyala.v1.mesin.1", told.into()).await.unwrap();
+    for forged in lies {
+        stranger.publish("nyala.v1.mesin.1", forged.into()).await.unwrap();
     }
     // The last message has arrived when the phone receives its balance, which is the stored one.
     assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": epay, "saldo": PRICE, "sebab": "topup"}]));

@@ -31,9 +31,9 @@ impl TestApp {
 
     async fn until_machine(&self, given: &Given, by: &Customer, status: &str) -> Value {
         for _ in 0..2_000 {
-            let told = self.described(given, by).await;
-            if told["status"] == status {
-                return told;
+            let shown = self.described(given, by).await;
+            if shown["status"] == status {
+                return shown;
             }
             actix_web::rt::time::sleep(std::time::Duration::from_millis(5)).await;
         }
@@ -48,8 +48,8 @@ async fn a_run_that_no_purchase_says_keeps_its_machine_in_use_until_nothing_runs
     let mut device = Device::online(&app, &given).await;
     device.run = json!({"cmd_id": UNKNOWN, "sisa_s": 1_500});
     device.state().await;
-    let told = app.until_machine(&given, &siti, "busy").await;
-    assert_eq!((&told["tl"], &told["ends_at"]), (&json!(1_500_000), &json!(app.now().ms() + 1_500_000)));
+    let shown = app.until_machine(&given, &siti, "busy").await;
+    assert_eq!((&shown["tl"], &shown["ends_at"]), (&json!(1_500_000), &json!(app.now().ms() + 1_500_000)));
     let key = app.key(Scope::Root).await;
     let now = app.get(&format!("/ops/v1/mesin/{}", given.idmesin), Some(&key)).await.ok();
     assert_eq!((&now["status"], &now["tl"], &now["idtransaksi"]), (&json!("busy"), &json!(1_500_000), &Value::Null));
@@ -63,7 +63,7 @@ async fn a_run_that_no_purchase_says_keeps_its_machine_in_use_until_nothing_runs
     for _ in 0..3 {
         app.advance_s(21);
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     let asked = device.command().await;
     assert_eq!((&asked["op"], &asked["cmd_id"]), (&json!("query"), &json!(NIL)));
@@ -109,10 +109,10 @@ async fn cut_at() -> (TestApp, Shop, Given, Customer, Order, Device) {
     let order = buy(1, shop, epay);
     let paid = app.buy_at(&siti, &order, &mut device).await;
     paid.expect(200, "Mesin Berhasil dinyalakan");
-    device.line.ping().await;
+    device.connection.ping().await;
     app.advance_s(60);
     device.heartbeat().await;
-    device.line.ping().await;
+    device.connection.ping().await;
     (app, shop, given, siti, order, device)
 }
 
@@ -122,7 +122,7 @@ impl Device {
         let mut device = self.again(&app.clock).await;
         device.boot += 1;
         device.state().await;
-        device.line.ping().await;
+        device.connection.ping().await;
         device
     }
 
@@ -146,7 +146,7 @@ async fn after_a_power_cut_the_run_ends_later_and_by_a_minute_at_most() {
         // In the same boot a longer remaining time only means a slow message.
         app.advance_s(30);
         device.state().await;
-        device.line.ping().await;
+        device.connection.ping().await;
         assert_eq!(app.described(&given, &siti).await["ends_at"], json!(ends_at));
         assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
         app.assert_no_violation().await;
@@ -170,7 +170,7 @@ async fn after_a_power_cut_the_run_ends_later_though_its_first_report_was_lost()
         paid.expect(200, "Mesin Berhasil dinyalakan");
         app.advance_s(60);
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
         for _ in 0..if finished { 60 } else { 30 } {
             app.advance_s(10);
         }
@@ -194,10 +194,10 @@ async fn a_purchase_that_the_clock_has_finished_runs_again() {
     let mut device = device.boots(&app, 50).await;
     device.answers_until(app.until(&order.receipt, "RUNNING")).await;
     assert_eq!(waiting().await, json!([]));
-    let told = app.until_machine(&given, &siti, "busy").await;
-    assert_eq!(told["tl"], json!(50_000));
+    let shown = app.until_machine(&given, &siti, "busy").await;
+    assert_eq!(shown["tl"], json!(50_000));
     device.ends("done").await;
-    device.line.ping().await;
+    device.connection.ping().await;
     app.until_described(&given, &siti, app.now().ms()).await;
     app.advance_s(1);
     app.until(&order.receipt, "FINISHED").await;
@@ -220,8 +220,8 @@ async fn watchers_are_notified_at_once_that_a_run_continues() {
     }
     app.until(&order.receipt, "FINISHED").await;
     let mut device = device.boots(&app, 120).await;
-    let told = device.answers_until(phone.tick()).await;
-    assert_eq!((told.tl, told.ends_at), (120_000, Some(app.now().ms() + 120_000)));
+    let shown = device.answers_until(phone.tick()).await;
+    assert_eq!((shown.tl, shown.ends_at), (120_000, Some(app.now().ms() + 120_000)));
     let again = phone.subscribe(given.idmesin).await;
     assert_eq!(again["ends_at"], json!(app.now().ms() + 120_000));
 }
@@ -242,8 +242,8 @@ async fn a_stopped_purchase_stays_stopped_and_its_machine_is_in_use_while_it_run
     app.until_machine(&given, &siti, "idle").await;
     device.run = run;
     let _device = device.boots(&app, 500).await;
-    let told = app.until_machine(&given, &siti, "busy").await;
-    assert_eq!(told["tl"], json!(500_000));
+    let shown = app.until_machine(&given, &siti, "busy").await;
+    assert_eq!(shown["tl"], json!(500_000));
     assert_eq!(app.states(&order.receipt).await, ["STOPPED"]);
     app.assert_no_violation().await;
 }
@@ -255,7 +255,7 @@ async fn a_purchase_after_which_another_one_has_started_stays_finished() {
     for _ in 0..18 {
         app.advance_s(30);
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     app.until(&order.receipt, "FINISHED").await;
     let before = std::mem::take(&mut device.run);
@@ -265,15 +265,15 @@ async fn a_purchase_after_which_another_one_has_started_stays_finished() {
     let epay = app.balance_of(&budi, shop, PRICE).await;
     let second = buy(2, shop, epay);
     app.buy_at(&budi, &second, &mut device).await.expect(200, "Mesin Berhasil dinyalakan");
-    device.line.ping().await;
+    device.connection.ping().await;
     for _ in 0..61 {
         app.advance_s(10);
     }
     app.until(&second.receipt, "FINISHED").await;
     device.run = before;
     let mut device = device.boots(&app, 50).await;
-    let told = device.answers_until(app.until_machine(&given, &siti, "busy")).await;
-    assert_eq!(told["tl"], json!(50_000));
+    let shown = device.answers_until(app.until_machine(&given, &siti, "busy")).await;
+    assert_eq!(shown["tl"], json!(50_000));
     assert_eq!(
         (app.states(&order.receipt).await, app.states(&second.receipt).await),
         (vec!["FINISHED".into()], vec!["FINISHED".into()])

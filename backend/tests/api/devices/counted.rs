@@ -21,11 +21,12 @@ async fn the_manuals_figures_of_devices_are_there_and_name_no_device() {
     device.state().await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     device.send("hb", &json!({"boot_id": []})).await;
-    device.line.publish("nyala/v1/1/1/x", b"", nyala_mqtt::Qos::AtMostOnce).await;
-    device.line.closed().await;
+    device.connection.publish("nyala/v1/1/1/x", b"", nyala_mqtt::Qos::AtMostOnce).await;
+    device.connection.closed().await;
 
     let page = crate::server::listener::raw(&app, "GET", "/metrics", &[]).await.body;
-    let named = MANUAL.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| word.starts_with("nyala_device"));
+    let named =
+        MANUAL.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|message| message.starts_with("nyala_device"));
     let named: BTreeSet<&str> = named.collect();
     assert!(named.len() >= 9, "{named:?}");
     let missing: Vec<&&str> = named

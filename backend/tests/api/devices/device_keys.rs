@@ -18,18 +18,21 @@ pub async fn mqtt_machine(app: &TestApp, outlet: Outlet, name: &str) -> i64 {
     app.insert("UPDATE mesin SET driver = 'mqtt' WHERE idmesin = $1 RETURNING idmesin", &[&machine.idmesin]).await
 }
 
-fn claim(told: &Value) -> Claim {
-    Claim { idmesin: MachineId::new(told["idmesin"].as_i64().unwrap()), hash: hash(told["secret"].as_str().unwrap().as_bytes()) }
+fn claim(issued: &Value) -> Claim {
+    Claim {
+        idmesin: MachineId::new(issued["idmesin"].as_i64().unwrap()),
+        hash: hash(issued["secret"].as_str().unwrap().as_bytes()),
+    }
 }
 
-async fn checked(app: &TestApp, told: &[&Value]) -> Vec<Option<DeviceKey>> {
-    let claims: Vec<Claim> = told.iter().map(|told| claim(told)).collect();
+async fn checked(app: &TestApp, issued: &[&Value]) -> Vec<Option<DeviceKey>> {
+    let claims: Vec<Claim> = issued.iter().map(|issued| claim(issued)).collect();
     logins::check(&app.state.store.get().await.unwrap(), &claims).await.unwrap()
 }
 
 /// Whether a device with this key may log in.
-pub async fn counts(app: &TestApp, told: &Value) -> bool {
-    checked(app, &[told]).await[0].is_some()
+pub async fn counts(app: &TestApp, issued: &Value) -> bool {
+    checked(app, &[issued]).await[0].is_some()
 }
 
 async fn first_used(app: &TestApp, keys: &[DeviceKeyId]) {
@@ -83,16 +86,16 @@ async fn many_logins_are_checked_at_once_and_each_is_its_own_machines() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Root).await;
-    let mut told = Vec::new();
+    let mut issued = Vec::new();
     for name in ["Cuci 1", "Cuci 2", "Cuci 3"] {
         let id = mqtt_machine(&app, outlet, name).await;
-        told.push(app.ops(&key, &format!("mesin/{id}/perangkat"), &json!({})).await.ok());
+        issued.push(app.ops(&key, &format!("mesin/{id}/perangkat"), &json!({})).await.ok());
     }
-    let stolen = json!({ "idmesin": told[0]["idmesin"], "secret": told[1]["secret"] });
-    let wrong = json!({ "idmesin": told[0]["idmesin"], "secret": "0".repeat(32) });
-    let found = checked(&app, &[&told[2], &stolen, &told[0], &wrong, &told[0]]).await;
+    let stolen = json!({ "idmesin": issued[0]["idmesin"], "secret": issued[1]["secret"] });
+    let wrong = json!({ "idmesin": issued[0]["idmesin"], "secret": "0".repeat(32) });
+    let found = checked(&app, &[&issued[2], &stolen, &issued[0], &wrong, &issued[0]]).await;
     let machines: Vec<Option<&Value>> =
-        vec![Some(&told[2]["idmesin"]), None, Some(&told[0]["idmesin"]), None, Some(&told[0]["idmesin"])];
+        vec![Some(&issued[2]["idmesin"]), None, Some(&issued[0]["idmesin"]), None, Some(&issued[0]["idmesin"])];
     let ids: Vec<Option<Value>> = found.iter().map(|key| key.map(|key| json!(key.idmesin))).collect();
     assert_eq!(ids.iter().map(Option::as_ref).collect::<Vec<_>>(), machines);
     assert!(found.iter().flatten().all(|key| key.idoutlet == outlet.idoutlet && key.first_use), "{found:?}");
@@ -118,8 +121,8 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
     // The old key is used again at the same moment, and is revoked nevertheless.
     first_used(&app, &[in_use.id, found[1].unwrap().id]).await;
     assert!(!counts(&app, &old).await && counts(&app, &new).await);
-    let told = revocations.next(&app.state.store.get().await.unwrap()).await.unwrap();
-    assert_eq!(told, [in_use.id]);
+    let issued = revocations.next(&app.state.store.get().await.unwrap()).await.unwrap();
+    assert_eq!(issued, [in_use.id]);
     let (action, actor, object) = app.audited().await.pop().unwrap();
     assert_eq!((action.as_str(), actor.as_str(), object), ("kunci_mesin.cabut", "sistem", format!("mesin:{id}")));
 
@@ -131,7 +134,7 @@ async fn the_old_key_counts_until_the_new_one_was_used() {
 async fn a_revocation_committed_after_later_ones_is_still_reported() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
-    let door = DeviceEndpoint::of(&app.state.config, None).unwrap();
+    let endpoint = DeviceEndpoint::of(&app.state.config, None).unwrap();
     let by = By { principal: "uji", now: app.now() };
     app.state.store.db.widen(3);
     let (mut slow, mut quick) = (app.state.store.get().await.unwrap(), app.state.store.get().await.unwrap());
@@ -139,7 +142,7 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
     let machines = [mqtt_machine(&app, outlet, "Cuci 1").await, mqtt_machine(&app, outlet, "Cuci 2").await];
     for id in machines {
         let tx = quick.transaction().await.unwrap();
-        keys::make(&tx, (MachineId::new(id), nyala_core::domain::scope::Scope::default()), RequestedKey::First, &door, by)
+        keys::make(&tx, (MachineId::new(id), nyala_core::domain::scope::Scope::default()), RequestedKey::First, &endpoint, by)
             .await
             .unwrap();
         tx.commit().await.unwrap();
@@ -153,9 +156,9 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
     tx.commit().await.unwrap();
     assert_eq!(revocations.next(&reader).await.unwrap(), [DeviceKeyId::new(2)]);
     waits.commit().await.unwrap();
-    let mut told = revocations.next(&reader).await.unwrap();
-    told.sort_unstable();
-    assert_eq!(told, [1, 2].map(DeviceKeyId::new), "the one that was told may come again");
+    let mut issued = revocations.next(&reader).await.unwrap();
+    issued.sort_unstable();
+    assert_eq!(issued, [1, 2].map(DeviceKeyId::new), "the one that was told may come again");
     // Revocations are repeated while an older transaction is open anywhere in the PostgreSQL cluster, even another test's.
     let silent = async { while !revocations.next(&reader).await.unwrap().is_empty() {} };
     timeout(PATIENCE, silent).await.expect("they are told no more");

@@ -29,7 +29,7 @@ type FakeRun = (Uuid, Timestamp);
 /// Devices on a separate thread that follow docs/contract.md §6. They send no state report until they are plugged in.
 #[derive(Default)]
 struct Fake {
-    link: OnceLock<(Uplink, SyncSender<(Location, Command)>)>,
+    queue: OnceLock<(Uplink, SyncSender<(Location, Command)>)>,
     /// The number of next commands that the network will lose.
     loses: AtomicUsize,
     /// Commands that reached a device.
@@ -43,7 +43,7 @@ impl Driver for Fake {
         let (commands, taken) = sync_channel(16);
         let (up, received) = (uplink.clone(), self.received.clone());
         std::thread::Builder::new().spawn(move || obey(&taken, &up, &received))?;
-        assert!(self.link.set((uplink, commands)).is_ok(), "started once");
+        assert!(self.queue.set((uplink, commands)).is_ok(), "started once");
         Ok(())
     }
 
@@ -51,7 +51,7 @@ impl Driver for Fake {
         if self.loses.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1)).is_ok() {
             return Err(CommandDropped);
         }
-        let (_, commands) = self.link.get().ok_or(CommandDropped)?;
+        let (_, commands) = self.queue.get().ok_or(CommandDropped)?;
         commands.try_send((to, cmd)).map_err(|_| CommandDropped)
     }
 
@@ -62,7 +62,7 @@ impl Driver for Fake {
 
 impl Fake {
     fn report(&self, from: Location, event: DeviceEvent) {
-        self.link.get().expect("started").0.send(from, event);
+        self.queue.get().expect("started").0.send(from, event);
     }
 
     fn plug_in(&self, from: Location) {

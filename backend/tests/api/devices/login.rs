@@ -6,7 +6,7 @@ use std::time::Duration;
 use nyala_mqtt::client::{ClientConnection, ClientEvent, Login};
 use nyala_mqtt::{Granted, Limits, Qos, Refusal};
 
-use super::{Device, Given, Line, knock, knock_as, standing};
+use super::{Device, Given, MqttConnection, knock, knock_as, standing};
 use crate::support::helpers::{Setup, TestApp};
 
 const CONNACK_VERSION: &[u8] = b"\x20\x02\x00\x01";
@@ -14,9 +14,9 @@ const CONNACK_V5: &[u8] = b"\x20\x03\x00\x84\x00";
 
 /// All bytes that the server sends in answer, until it closes the connection.
 async fn answer_to(given: &Given, bytes: &[u8]) -> Vec<u8> {
-    let mut line = Line::connect(given.port).await;
-    line.send(bytes).await;
-    line.rest().await
+    let mut connection = MqttConnection::connect(given.port).await;
+    connection.send(bytes).await;
+    connection.rest().await
 }
 
 async fn refused(app: &TestApp, reason: &str) -> f64 {
@@ -75,7 +75,7 @@ async fn ten_wrong_secrets_hold_that_machine_and_no_other_for_a_minute() {
     // From another address the secret is checked.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(([127, 0, 0, 2], 0).into()).unwrap();
-    let mut elsewhere = Line::over(socket.connect(([127, 0, 0, 1], one.port).into()).await.unwrap());
+    let mut elsewhere = MqttConnection::over(socket.connect(([127, 0, 0, 1], one.port).into()).await.unwrap());
     elsewhere.send(&one.connect("x", None)).await;
     assert_eq!(elsewhere.stream_bytes(4).await, b"\x20\x02\x00\x00");
     app.advance_s(10);
@@ -117,20 +117,20 @@ async fn half_a_packet_and_silence_are_given_five_seconds() {
     let app = standing().start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let good = given.connect("a", None);
-    let mut lines = Vec::new();
+    let mut connections = Vec::new();
     for bytes in [&good[..0], &good[..1], &good[..20]] {
-        let mut line = Line::connect(given.port).await;
-        line.send(bytes).await;
-        lines.push(line);
+        let mut connection = MqttConnection::connect(given.port).await;
+        connection.send(bytes).await;
+        connections.push(connection);
     }
     app.until_counted("nyala_device_connections", 3.0).await;
     app.advance_s(4);
-    assert!(lines[0].stays().await);
+    assert!(connections[0].stays().await);
     // Another byte does not extend the time.
-    lines[2].send(&good[20..21]).await;
+    connections[2].send(&good[20..21]).await;
     app.advance_s(1);
-    for line in &mut lines {
-        line.closed().await;
+    for connection in &mut connections {
+        connection.closed().await;
     }
     assert_eq!(refused(&app, "protocol").await, 3.0);
     app.until_counted("nyala_device_connections", 0.0).await;
@@ -144,22 +144,22 @@ async fn a_login_in_pieces_and_all_at_once_is_one() {
     let (mut all, user) = (Vec::new(), given.idmesin.to_string());
     let login = Login { client_id: "a", user: Some(&user), password: Some(given.secret.as_bytes()), keep_alive: 30, will: None };
     client.connect(&login, &mut all).unwrap();
-    let mut line = Line::connect(given.port).await;
+    let mut connection = MqttConnection::connect(given.port).await;
     for byte in &all {
-        line.send(&[*byte]).await;
+        connection.send(&[*byte]).await;
     }
-    assert_eq!(line.stream_bytes(4).await, b"\x20\x02\x00\x00");
+    assert_eq!(connection.stream_bytes(4).await, b"\x20\x02\x00\x00");
 
     // CONNECT, SUBSCRIBE and a first state in one write: each is handled, in its order.
     let (cmd, state) = (given.topic("cmd"), given.topic("state"));
     client.feed(&mut &b"\x20\x02\x00\x00"[..], &mut Vec::new()).unwrap();
     client.subscribe(&[(&cmd, Qos::AtLeastOnce)], &mut all).unwrap();
     client.publish(&state, br#"{"online":true,"up_ms":77,"boot_id":"b"}"#, Qos::AtLeastOnce, true, &mut all).unwrap();
-    let mut line = Line::connect(given.port).await;
-    line.send(&all).await;
-    assert_eq!(line.stream_bytes(4).await, b"\x20\x02\x00\x00");
-    assert_eq!(line.stream_bytes(5).await, b"\x90\x03\x00\x01\x01");
-    let acknowledged_and_asked = line.stream_bytes(6 + cmd.len()).await;
+    let mut connection = MqttConnection::connect(given.port).await;
+    connection.send(&all).await;
+    assert_eq!(connection.stream_bytes(4).await, b"\x20\x02\x00\x00");
+    assert_eq!(connection.stream_bytes(5).await, b"\x90\x03\x00\x01\x01");
+    let acknowledged_and_asked = connection.stream_bytes(6 + cmd.len()).await;
     assert!(acknowledged_and_asked.starts_with(b"\x40\x02\x00\x02") || acknowledged_and_asked.starts_with(b"\x30"));
     app.until_stored(given.idmesin.get(), "online", true).await;
 }
@@ -191,8 +191,8 @@ async fn nobody_speaks_for_another_device() {
     ];
     for topic in &foreign {
         let mut device = Device::log_in(&app.clock, &one, "a").await;
-        device.line.publish(topic, br#"{"online":true}"#, Qos::AtLeastOnce).await;
-        device.line.closed().await;
+        device.connection.publish(topic, br#"{"online":true}"#, Qos::AtLeastOnce).await;
+        device.connection.closed().await;
     }
     assert_eq!(closed(&app, "protocol").await, 7.0);
     let dropped = "nyala_device_words_dropped_total{reason=\"foreign\"}";
@@ -204,14 +204,14 @@ async fn nobody_speaks_for_another_device() {
         [&*cmd, &wild, &all, "#", "nyala/v1/#", "+/+/+/+/cmd", "$SYS/#", &two.topic("cmd"), &one.topic("hb"), &one.topic("ack")];
     let mut granted = vec![Granted::Yes(Qos::AtMostOnce)];
     granted.resize(asked.len(), Granted::No);
-    assert_eq!(device.line.subscribe(&asked).await, granted, "what is its own is its own beside what is not");
-    assert_eq!(device.line.subscribe(&[&one.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+    assert_eq!(device.connection.subscribe(&asked).await, granted, "what is its own is its own beside what is not");
+    assert_eq!(device.connection.subscribe(&[&one.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
     // A device may receive its own state.
     device.state().await;
-    let heard = device.line.next().await;
+    let received = device.connection.next().await;
     assert!(
-        matches!(&heard, Some(ClientEvent::Publish(publish)) if publish.topic() == one.topic("state") || publish.topic() == cmd),
-        "{heard:?}"
+        matches!(&received, Some(ClientEvent::Publish(publish)) if publish.topic() == one.topic("state") || publish.topic() == cmd),
+        "{received:?}"
     );
 
     for topic in [two.topic("state"), one.topic("hb"), one.topic("cmd"), "x".to_owned()] {
@@ -219,7 +219,7 @@ async fn nobody_speaks_for_another_device() {
     }
     assert_eq!(refused(&app, "foreign").await, 4.0);
     other.heartbeat().await;
-    other.line.ping().await;
+    other.connection.ping().await;
 }
 
 #[actix_web::test]
@@ -248,16 +248,16 @@ async fn a_device_that_breaks_the_protocol_is_closed() {
         b"\x30\x03\x00\x01+".to_vec(),
     ] {
         let mut device = Device::log_in(&app.clock, &given, "a").await;
-        device.line.send(&bytes).await;
-        device.line.closed().await;
+        device.connection.send(&bytes).await;
+        device.connection.closed().await;
         n += 1.0;
         assert_eq!(closed(&app, "protocol").await, n, "{}", bytes.escape_ascii());
     }
     // An invalid message is no violation: a newer firmware may send more than this server knows.
     let mut device = Device::online(&app, &given).await;
     for text in ["", "{}", "[]", r#"{"online":"ya"}"#, "\u{7}", r#"{"online":true,"run":{"cmd_id":"x","sisa_s":-1}}"#] {
-        device.line.publish(&state, text.as_bytes(), Qos::AtLeastOnce).await;
-        assert!(matches!(device.line.next().await, Some(ClientEvent::Acknowledged(_))), "{text}");
+        device.connection.publish(&state, text.as_bytes(), Qos::AtLeastOnce).await;
+        assert!(matches!(device.connection.next().await, Some(ClientEvent::Acknowledged(_))), "{text}");
     }
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"malformed\"}").await, 6.0);
 }
@@ -268,8 +268,8 @@ async fn a_flood_is_closed() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     // The packets of one second may be split by the server's check into two parts.
-    device.line.send(&b"\xc0\x00".repeat(1_000)).await;
-    device.line.closed().await;
+    device.connection.send(&b"\xc0\x00".repeat(1_000)).await;
+    device.connection.closed().await;
     assert_eq!(closed(&app, "flood").await, 1.0);
     assert_eq!(knock(&given).await, None, "and it may come again");
 }
@@ -279,14 +279,14 @@ async fn an_unavailable_database_is_no_wrong_secret() {
     let app = Setup::new().with(|c| c.database.lock_ms = 500).start().await;
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
-    let (away, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
-    away.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let (terminator, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    terminator.batch_execute("BEGIN; LOCK TABLE device_key IN ACCESS EXCLUSIVE MODE").await.unwrap();
     assert_eq!(knock(&given).await, Some(Refusal::Unavailable));
     assert_eq!(refused(&app, "unavailable").await, 1.0);
     // A device that is connected already does not notice.
     device.heartbeat().await;
-    device.line.ping().await;
-    away.batch_execute("COMMIT").await.unwrap();
+    device.connection.ping().await;
+    terminator.batch_execute("COMMIT").await.unwrap();
     let back = async { while knock(&given).await.is_some() {} };
     actix_web::rt::time::timeout(Duration::from_secs(10), back).await.expect("it is let in again");
     assert_eq!(refused(&app, "wrong").await, 0.0);

@@ -1,12 +1,12 @@
 //! Devices over MQTT (docs/contract.md §6): a test's own device talks to the server, with the crate's client over a socket.
 
 mod again;
+mod connections;
 mod counted;
 mod crowd;
 pub mod device_keys;
 pub mod driver;
 mod keys;
-mod lines;
 mod login;
 mod presence;
 mod probe;
@@ -79,8 +79,9 @@ impl TestApp {
     /// One more key for a machine's device.
     pub async fn key_for(&self, idmesin: MachineId) -> Given {
         let key = self.key(Scope::Root).await;
-        let told = self.ops(&key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await.ok();
-        let (idoutlet, secret) = (OutletId::new(told["idoutlet"].as_i64().unwrap()), told["secret"].as_str().unwrap().to_owned());
+        let answer_data = self.ops(&key, &format!("mesin/{idmesin}/perangkat"), &json!({})).await.ok();
+        let (idoutlet, secret) =
+            (OutletId::new(answer_data["idoutlet"].as_i64().unwrap()), answer_data["secret"].as_str().unwrap().to_owned());
         Given { idmesin, idoutlet, secret, port: self.device_port.unwrap() }
     }
 
@@ -107,8 +108,8 @@ impl TestApp {
     pub async fn scanned(&self, idmesin: i64, by: &Customer) -> String {
         let qr = nyala_identity::qr::machine::make(&self.state.keyring.get(), MachineId::new(idmesin), 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
-        let told = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
-        told["data_mesin"]["status"].as_str().unwrap().to_owned()
+        let answer_data = self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok();
+        answer_data["data_mesin"]["status"].as_str().unwrap().to_owned()
     }
 
     /// Waits until `column` of `mesin` (`online` or `perlu_petugas`) has this value.
@@ -146,13 +147,13 @@ fn standing() -> Setup {
 }
 
 /// A connection that sends bytes, and the server's answers.
-pub struct Line {
+pub struct MqttConnection {
     stream: TcpStream,
     mqtt: ClientConnection,
-    heard: VecDeque<ClientEvent>,
+    events: VecDeque<ClientEvent>,
 }
 
-impl Line {
+impl MqttConnection {
     pub async fn connect(port: u16) -> Self {
         Self::over(TcpStream::connect(("127.0.0.1", port)).await.expect("a connection"))
     }
@@ -173,7 +174,7 @@ impl Line {
 
     fn over(stream: TcpStream) -> Self {
         stream.set_nodelay(true).unwrap();
-        Self { stream, mqtt: ClientConnection::new(Limits::default()), heard: VecDeque::new() }
+        Self { stream, mqtt: ClientConnection::new(Limits::default()), events: VecDeque::new() }
     }
 
     /// Sends these bytes; a server that has closed the connection may not take them.
@@ -189,7 +190,7 @@ impl Line {
     async fn read(&mut self) -> Option<ClientEvent> {
         let mut buf = [0; 4_096];
         loop {
-            if let Some(event) = self.heard.pop_front() {
+            if let Some(event) = self.events.pop_front() {
                 return Some(event);
             }
             let n = match self.stream.read(&mut buf).await {
@@ -198,7 +199,7 @@ impl Line {
             };
             let (mut bytes, mut out) = (&buf[..n], Vec::new());
             while let Some(event) = self.mqtt.feed(&mut bytes, &mut out).expect("what a server may say") {
-                self.heard.push_back(event);
+                self.events.push_back(event);
             }
             self.send(&out).await;
         }
@@ -289,7 +290,7 @@ impl Line {
                 }
             }
         };
-        self.heard = timeout(PATIENCE, answer).await.expect("a pong");
+        self.events = timeout(PATIENCE, answer).await.expect("a pong");
     }
 }
 
@@ -331,9 +332,9 @@ pub async fn knock(given: &Given) -> Option<Refusal> {
 }
 
 async fn knock_as(given: &Given, user: &str, secret: &str) -> Option<Refusal> {
-    let mut line = Line::connect(given.port).await;
+    let mut connection = MqttConnection::connect(given.port).await;
     let login = Login { client_id: "", user: Some(user), password: Some(secret.as_bytes()), keep_alive: 30, will: None };
-    match line.log_in(&login).await {
+    match connection.log_in(&login).await {
         Some(ClientEvent::Accepted) => None,
         Some(ClientEvent::Refused(why)) => Some(why),
         other => panic!("{other:?} answers no login"),
@@ -342,7 +343,7 @@ async fn knock_as(given: &Given, user: &str, secret: &str) -> Option<Refusal> {
 
 /// A device that sends what a test needs; its clock is the test's.
 pub struct Device {
-    pub line: Line,
+    pub connection: MqttConnection,
     pub given: Given,
     clock: Clock,
     /// Before the server's present time, so that it has been up for a while.
@@ -361,27 +362,27 @@ pub struct Device {
 impl Device {
     /// A connection that has logged in and received nothing else.
     pub async fn log_in(clock: &Clock, given: &Given, client_id: &str) -> Self {
-        Self::log_in_over(clock, given, client_id, Line::connect(given.port).await).await
+        Self::log_in_over(clock, given, client_id, MqttConnection::connect(given.port).await).await
     }
 
-    async fn log_in_over(clock: &Clock, given: &Given, client_id: &str, mut line: Line) -> Self {
+    async fn log_in_over(clock: &Clock, given: &Given, client_id: &str, mut connection: MqttConnection) -> Self {
         let user = given.idmesin.to_string();
         let will = json!({"online": false, "boot_id": 1, "conn": 1}).to_string();
         let topic = given.topic("state");
         let will = Will { topic: &topic, payload: will.as_bytes(), qos: Qos::AtLeastOnce, retain: true };
         let password = Some(given.secret.as_bytes());
         let login = Login { client_id, user: Some(&user), password, keep_alive: 30, will: Some(will) };
-        assert_eq!(line.log_in(&login).await, Some(ClientEvent::Accepted));
+        assert_eq!(connection.log_in(&login).await, Some(ClientEvent::Accepted));
         let booted = clock.now().plus_ms(-60_000);
         let (run, last) = (Value::Null, Value::Null);
         let (given, clock) = (given.clone(), clock.clone());
-        Self { line, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false }
+        Self { connection, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false }
     }
 
     /// A connection that is subscribed to its commands.
     pub async fn subscribe(clock: &Clock, given: &Given, client_id: &str) -> Self {
         let mut device = Self::log_in(clock, given, client_id).await;
-        assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+        assert_eq!(device.connection.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
         device
     }
 
@@ -396,17 +397,17 @@ impl Device {
     /// The first two states of a connection: the second one confirms that the answer to the first came in time.
     pub async fn learn_the_time(&mut self) {
         self.state().await;
-        let told = self.command().await;
-        assert_eq!((&told["cmd_id"], &told["op"]), (&json!(NIL), &json!("query")));
+        let answer_data = self.command().await;
+        assert_eq!((&answer_data["cmd_id"], &answer_data["op"]), (&json!(NIL), &json!("query")));
         self.clock.advance_ms(1);
         self.state().await;
-        self.line.ping().await;
+        self.connection.ping().await;
     }
 
     /// The same device on a new connection.
     pub async fn again(mut self, clock: &Clock) -> Self {
         let fresh = Self::subscribe(clock, &self.given, "esp").await;
-        self.line = fresh.line;
+        self.connection = fresh.connection;
         self.conn += 1;
         self.seq = 0;
         self
@@ -424,7 +425,7 @@ impl Device {
 
     pub async fn send(&mut self, last: &str, message: &Value) {
         let qos = if self.retains { Qos::AtLeastOnce } else { Qos::AtMostOnce };
-        self.line.publish_as(&self.given.topic(last), message.to_string().as_bytes(), qos, self.retains).await;
+        self.connection.publish_as(&self.given.topic(last), message.to_string().as_bytes(), qos, self.retains).await;
     }
 
     pub async fn state(&mut self) {
@@ -453,7 +454,7 @@ impl Device {
     /// The next command.
     pub async fn command(&mut self) -> Value {
         loop {
-            match self.line.next().await {
+            match self.connection.next().await {
                 Some(ClientEvent::Publish(publish)) => {
                     assert_eq!(publish.topic(), self.given.topic("cmd"));
                     assert!(!publish.retain(), "a command is never kept");

@@ -39,7 +39,7 @@ async fn a_link_back_within_five_seconds_writes_nothing() {
     let before = app.insert(xmin, &[&given.idmesin]).await;
     for _ in 0..3 {
         app.advance_s(3);
-        device.line = Device::log_in(&app.clock, &given, "esp").await.line;
+        device.connection = Device::log_in(&app.clock, &given, "esp").await.connection;
         app.until_counted("nyala_devices_online", 0.0).await;
         app.advance_s(4);
         app.recorded().await;
@@ -60,18 +60,18 @@ async fn one_that_is_back_while_its_absence_is_written_is_there_on_record() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     // Reads pass, and the statement that records presence does not.
-    let (door, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
-    door.batch_execute("BEGIN; LOCK TABLE mesin IN SHARE MODE").await.unwrap();
-    device.line = Device::log_in(&app.clock, &given, "esp").await.line;
+    let (blocker, _) = nyala_store::db::lock::connect(app.state.store.db.config()).await.unwrap();
+    blocker.batch_execute("BEGIN; LOCK TABLE mesin IN SHARE MODE").await.unwrap();
+    device.connection = Device::log_in(&app.clock, &given, "esp").await.connection;
     app.until_counted("nyala_devices_online", 0.0).await;
     app.advance_s(6);
     app.lock_waiter().await;
     device = device.again(&app.clock).await;
     app.until_counted("nyala_devices_online", 1.0).await;
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     app.until_stored(given.idmesin.get(), "online", false).await;
     app.until_stored(given.idmesin.get(), "online", true).await;
-    device.line.ping().await;
+    device.connection.ping().await;
 }
 
 #[actix_web::test]
@@ -80,11 +80,11 @@ async fn forty_five_seconds_of_silence_are_the_end() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     app.advance_s(44);
-    device.line.ping().await;
+    device.connection.ping().await;
     app.advance_s(44);
-    assert!(device.line.stays().await, "any packet is a sign of life");
+    assert!(device.connection.stays().await, "any packet is a sign of life");
     app.advance_s(1);
-    device.line.closed().await;
+    device.connection.closed().await;
     app.until_counted("nyala_devices_online", 0.0).await;
     assert_eq!(app.metric("nyala_device_closed_total{reason=\"silent\"}").await, 1.0);
     app.advance_s(5);
@@ -97,12 +97,12 @@ async fn a_foreign_will_changes_nothing_and_a_farewell_does() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     device.send("state", &json!({"online": false, "boot_id": 9, "conn": 1})).await;
-    device.line.ping().await;
+    device.connection.ping().await;
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"will\"}").await, 1.0);
     device.send("state", &json!({"online": false, "boot_id": 1, "conn": 1})).await;
     app.until_counted("nyala_devices_online", 0.0).await;
     // The connection is still open, so a packet on it shows that the device is present.
-    device.line.ping().await;
+    device.connection.ping().await;
     app.until_counted("nyala_devices_online", 1.0).await;
 }
 
@@ -130,12 +130,12 @@ async fn a_locked_row_delays_no_other() {
     let (held, other) = (app.given(outlet, "Cuci 1").await, app.given(outlet, "Cuci 2").await);
     // Both keys were used before, so that a login needs no row.
     assert_eq!((knock(&held).await, knock(&other).await), (None, None));
-    let door = app.locked("mesin", held.idmesin).await;
+    let blocker = app.locked("mesin", held.idmesin).await;
     let first = Device::subscribe(&app.clock, &held, "esp").await;
     let second = Device::subscribe(&app.clock, &other, "esp").await;
     app.until_stored(other.idmesin.get(), "online", true).await;
     assert!(!app.stored(held.idmesin.get(), "online").await);
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     app.until_stored(held.idmesin.get(), "online", true).await;
     drop((first, second));
 }

@@ -55,7 +55,7 @@ async fn not_a_rupiah_is_held_for_a_device_that_says_nothing() {
     assert_eq!(probes(&app, "silent").await, 1.0);
     assert_eq!(device.command().await["cmd_id"], NIL);
     // A ping shows that the connection is alive, but it is no message: the program behind it may be dead.
-    device.line.ping().await;
+    device.connection.ping().await;
     app.buy(&siti, &buy(2, shop, epay)).await.expect(409, "mesin sedang offline");
     app.assert_no_violation().await;
 }
@@ -95,8 +95,8 @@ async fn fifty_customers_are_one_question() {
         assert_eq!(start["op"], "start", "one question, and then what it was for");
         device.starts(&start).await;
     };
-    let (told, ()) = join(join_all(pay), answers).await;
-    assert_eq!(told.iter().filter(|answer| answer.status == 200).count(), 1);
-    assert_eq!(told.iter().filter(|answer| answer.message == "mesin sedang digunakan").count(), 49);
+    let (statuses, ()) = join(join_all(pay), answers).await;
+    assert_eq!(statuses.iter().filter(|answer| answer.status == 200).count(), 1);
+    assert_eq!(statuses.iter().filter(|answer| answer.message == "mesin sedang digunakan").count(), 49);
     app.assert_no_violation().await;
 }

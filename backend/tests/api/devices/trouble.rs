@@ -66,7 +66,7 @@ async fn a_device_that_has_lost_its_memory_waits_for_staff() {
     app.advance_s(40);
     for _ in 0..90 {
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
         app.advance_s(40);
     }
     device.heartbeat().await;
@@ -112,7 +112,7 @@ async fn an_epoch_that_no_restore_explains_is_not_taken_over_and_closes_its_mach
     app.until_stored(given.idmesin.get(), "ditutup_sejak IS NOT NULL", true).await;
     // A report of no run, which clears the flag, opens no closed machine.
     device.state().await;
-    device.line.ping().await;
+    device.connection.ping().await;
     let sql = "SELECT perlu_petugas, ditutup_oleh IS NULL, ditutup_alasan FROM mesin WHERE idmesin = $1";
     let row = app.db.query_one(sql, &[&given.idmesin]).await.unwrap();
     let closed = (false, true, "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya");
@@ -135,7 +135,7 @@ async fn a_trouble_that_is_reported_repeatedly_is_written_at_intervals() {
             device.epoch = epoch;
             device.state().await;
         }
-        device.line.ping().await;
+        device.connection.ping().await;
     };
     forgets(&mut device).await;
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
@@ -160,11 +160,11 @@ async fn two_devices_with_one_key_wait_for_staff() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut device = Device::online(&app, &given).await;
     for boot in [2, 1, 2, 1, 2, 1] {
-        let line = Device::subscribe(&app.clock, &given, "esp").await.line;
-        (device.line, device.boot) = (line, boot);
+        let connection = Device::subscribe(&app.clock, &given, "esp").await.connection;
+        (device.connection, device.boot) = (connection, boot);
         app.advance_s(5);
         device.state().await;
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     app.until_stored(given.idmesin.get(), "perlu_petugas", true).await;
     assert_eq!(app.audit_details("mesin.perangkat_ganda").await, [json!({})]);

@@ -46,7 +46,7 @@ async fn washes(retains: bool) {
     for _ in 0..20 {
         app.advance_s(30);
         device.heartbeat().await;
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     device.ends("done").await;
     app.until(&order.receipt, "FINISHED").await;
@@ -54,9 +54,9 @@ async fn washes(retains: bool) {
     app.assert_no_violation().await;
     // A client that subscribes later receives no earlier state.
     let mut later = Device::log_in(&app.clock, &given, "later").await;
-    assert_eq!(later.line.subscribe(&[&given.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
-    later.line.ping().await;
-    assert!(later.line.heard.is_empty(), "{:?}", later.line.heard);
+    assert_eq!(later.connection.subscribe(&[&given.topic("state")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+    later.connection.ping().await;
+    assert!(later.connection.events.is_empty(), "{:?}", later.connection.events);
 }
 
 #[actix_web::test]
@@ -162,9 +162,9 @@ async fn a_device_that_reconnects_receives_the_start_at_once() {
         // The connection breaks before the device has done anything.
         device = device.again(&app.clock).await;
         device.state().await;
-        let told = device.order().await;
-        assert_eq!(told["cmd_id"], start["cmd_id"]);
-        device.starts(&told).await;
+        let command = device.order().await;
+        assert_eq!(command["cmd_id"], start["cmd_id"]);
+        device.starts(&command).await;
     };
     let (paid, ()) = join(app.buy(&siti, &order), cut).await;
     paid.expect(200, "Mesin Berhasil dinyalakan");

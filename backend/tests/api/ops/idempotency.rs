@@ -65,12 +65,12 @@ async fn a_repeat_gets_the_same_bytes_for_any_spelling_of_the_body() {
         format!(r#"{{"telp":"{TELP}","idoutlet":{},"nominal":1000}}"#, desk.outlet.idoutlet),
         format!(r#"{{"nominal": 1000, "idoutlet": "{}", "telp": "+62{TELP}", "quota": null}}"#, desk.outlet.idoutlet),
     ];
-    let mut told = Vec::new();
+    let mut bodies = Vec::new();
     for body in spellings {
         let request = desk.app.http.post(&path).bearer_auth(&desk.key).insert_header(("Idempotency-Key", "k"));
-        told.push(request.send_body(body).await.unwrap().body().await.unwrap());
+        bodies.push(request.send_body(body).await.unwrap().body().await.unwrap());
     }
-    assert_eq!(told[0], told[1]);
+    assert_eq!(bodies[0], bodies[1]);
     assert_eq!(desk.app.balance(desk.idcustomer).await, 41_000);
 }
 

@@ -74,19 +74,19 @@ impl Host {
     /// Runs lines of the manual and returns what they print.
     fn run(&self, script: &str) -> String {
         let out = self.shell(&self.here(script)).output().unwrap();
-        let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
-        assert!(out.status.success(), "{script}\n{said}{errors}\n{}", self.log());
-        said.into_owned()
+        let (printed, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+        assert!(out.status.success(), "{script}\n{printed}{errors}\n{}", self.log());
+        printed.into_owned()
     }
 
     /// Pastes a block. Only root can add accounts and packages and only systemd starts services, so the test replaces these.
     fn paste(&mut self, block: &str) -> String {
-        let (mut said, mut script) = (String::new(), String::new());
+        let (mut printed, mut script) = (String::new(), String::new());
         for line in block.lines() {
             match line.split_once(' ') {
                 Some(("useradd" | "apt-get" | "chown", _)) => {}
                 Some(("systemctl", command)) => {
-                    said += &self.run(&std::mem::take(&mut script));
+                    printed += &self.run(&std::mem::take(&mut script));
                     match command {
                         "daemon-reload" | "enable systemd-time-wait-sync" => {}
                         "enable --now nyala" | "start nyala" => self.start(),
@@ -101,7 +101,7 @@ impl Host {
                 _ => script += &format!("{line}\n"),
             }
         }
-        said + &self.run(&script)
+        printed + &self.run(&script)
     }
 
     /// Starts the service as described by its unit file, and returns when it is ready.
@@ -194,8 +194,8 @@ fn the_manuals_commands_work_when_pasted_one_after_the_other() {
             );
             continue;
         }
-        let said = host.paste(&block);
-        if let Some(secret) = said.lines().find(|line| line.starts_with("nyk_")) {
+        let printed = host.paste(&block);
+        if let Some(secret) = printed.lines().find(|line| line.starts_with("nyk_")) {
             secret.clone_into(&mut key);
             // A row whose loss would be noticed. Making it needs the keys.
             host.run(&format!(

@@ -26,8 +26,8 @@ async fn the_first_one_opens_the_account_and_the_next_one_adds() {
     assert_eq!((&second["saldo_akhir"], &second["idcustomer"]), (&json!(160_000), &first["idcustomer"]));
     let id = second["idpembelian_emoney"].as_str().expect("a decimal string, as in the history");
     let detail = app.get(&format!("/scan/v1/epayment/get_epayment/{id}"), Some(&siti.token)).await.ok();
-    let told = ["idpembelian_emoney", "harga_paket", "quota", "nama_paket", "saldo_akhir"].map(|key| detail[key].clone());
-    assert_eq!(told, [json!(id), json!(100_000), json!(110_000), json!("Hemat"), json!(160_000)]);
+    let fields = ["idpembelian_emoney", "harga_paket", "quota", "nama_paket", "saldo_akhir"].map(|key| detail[key].clone());
+    assert_eq!(fields, [json!(id), json!(100_000), json!(110_000), json!("Hemat"), json!(160_000)]);
     let accounts = app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(&siti.token)).await.ok();
     assert_eq!(accounts[0]["quota_emoney"]["saldo"], 160_000);
     assert_eq!(app.audited().await.len(), 2);

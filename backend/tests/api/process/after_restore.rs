@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::board::Board;
 use super::lost_commits::{Browsers, OpenTill};
 use super::restored::{Private, copy, lacks_programs};
-use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, PRICE, ProcessShop, Site};
 
 impl Private {
     async fn serve_devices(&mut self, port: u16) {
@@ -20,7 +20,7 @@ impl Private {
     }
 
     /// Waits until the machine is free and its device connected: after a start the stored presence counts for a while.
-    async fn until_idle(&self, shop: &Shop) {
+    async fn until_idle(&self, shop: &ProcessShop) {
         let (path, since) = (format!("/ops/v1/mesin/{}", shop.idmesin), Instant::now());
         while !self.site.scrape().await.lines().any(|line| line == "nyala_devices_online 1") {
             assert!(since.elapsed() < PATIENCE, "{}", self.site.log());
@@ -37,18 +37,18 @@ impl Private {
     }
 
     /// Buys with receipt number `n`, which must be served at once.
-    async fn buys(&self, shop: &mut Shop, n: u32) {
+    async fn buys(&self, shop: &mut ProcessShop, n: u32) {
         shop.body["id"] = json!(format!("SLF2611201805301{n:02}"));
         assert_eq!(self.site.buy(shop).await.unwrap().status, 200, "{}", self.site.log());
     }
 
-    async fn epoch(&self, shop: &Shop) -> i64 {
+    async fn epoch(&self, shop: &ProcessShop) -> i64 {
         let epoch = "SELECT epoch FROM mesin WHERE idmesin = $1";
         self.session().await.query_one(epoch, &[&shop.idmesin]).await.unwrap().get(0)
     }
 
     /// What the audit log has of this machine's device: every trouble would be there.
-    async fn of_device(&self, shop: &Shop) -> Vec<(String, Value)> {
+    async fn of_device(&self, shop: &ProcessShop) -> Vec<(String, Value)> {
         const ROWS: &str = "SELECT aksi, isi FROM audit_log WHERE objek = $1 AND aksi LIKE 'mesin.%' ORDER BY id";
         let object = format!("mesin:{}", shop.idmesin);
         let rows = self.session().await.query(ROWS, &[&object]).await.unwrap();

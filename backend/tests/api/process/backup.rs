@@ -171,8 +171,8 @@ async fn an_unreachable_backup_stops_no_sale_and_leaves_a_gap() {
     let before = moment_between().await;
 
     // As a disk that is gone: the receiver ends and cannot start again.
-    let away = private.backup.join("away");
-    std::fs::rename(&wal, &away).unwrap();
+    let moved = private.backup.join("away");
+    std::fs::rename(&wal, &moved).unwrap();
     std::fs::write(&wal, "").unwrap();
     private.session().await.execute("SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots", &[]).await.unwrap();
     private.site.buy(&shop).await.unwrap().ok();
@@ -182,7 +182,7 @@ async fn an_unreachable_backup_stops_no_sale_and_leaves_a_gap() {
     assert!(private.session().await.query_one(lost, &[]).await.unwrap().get::<_, bool>(0));
     assert_eq!(private.status().await.status.code(), Some(1));
     std::fs::remove_file(&wal).unwrap();
-    std::fs::rename(&away, &wal).unwrap();
+    std::fs::rename(&moved, &wal).unwrap();
 
     private.until_gap_is_closed().await;
     assert!(private.site.scrape().await.contains("nyala_backup_failures_total{step=\"receiver\"}"));

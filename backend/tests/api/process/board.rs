@@ -65,7 +65,7 @@ impl Board {
     /// Waits for a line of its log.
     pub(super) async fn says(&self, part: &str) -> String {
         let log = || std::fs::read_to_string(&self.log).unwrap_or_default();
-        let said = async {
+        let printed = async {
             loop {
                 if let Some(line) = log().lines().find(|line| line.contains(part)) {
                     return line.to_owned();
@@ -73,7 +73,7 @@ impl Board {
                 sleep(LOOK_EVERY).await;
             }
         };
-        timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("the board did not say {part:?}: {}", log()))
+        timeout(PATIENCE, printed).await.unwrap_or_else(|_| panic!("the board did not say {part:?}: {}", log()))
     }
 
     pub(super) fn power_off(&mut self) {

@@ -45,7 +45,7 @@ impl Site {
         self.db.query_one(DECLARATIONS, &[]).await.unwrap().get(0)
     }
 
-    async fn time_left(&self, shop: &super::Shop) -> i64 {
+    async fn time_left(&self, shop: &super::ProcessShop) -> i64 {
         let now = self.ask("GET", &format!("/ops/v1/mesin/{}", shop.idmesin), &shop.key, &Value::Null).await.unwrap().ok();
         now["tl"].as_i64().unwrap()
     }

@@ -7,22 +7,27 @@ use nyala_loadtest::local::free_port;
 use nyala_store::clock::{Clock, wall_clock};
 use serde_json::json;
 
-use super::{PATIENCE, PRICE, Shop, Site};
-use crate::devices::{Device, Given, Line, knock};
+use super::{PATIENCE, PRICE, ProcessShop, Site};
+use crate::devices::{Device, Given, MqttConnection, knock};
 
 impl Site {
     /// A shop whose machine waits for a device, which connects to `port`.
-    async fn device_shop(&self, port: u16) -> (Shop, Given) {
+    async fn device_shop(&self, port: u16) -> (ProcessShop, Given) {
         let mut shop = self.shop(600).await;
         let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
         let machine = json!({"idoutlet": idoutlet, "nama": "Mesin 2", "driver": "mqtt"});
         shop.idmesin = self.ops(&shop.key, "mesin", &machine).await["id"].as_i64().unwrap();
         shop.body["idmesin"] = json!(shop.idmesin);
-        let told = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
-        let secret = told["secret"].as_str().unwrap().to_owned();
+        let issued = self.ops(&shop.key, &format!("mesin/{}/perangkat", shop.idmesin), &json!({})).await;
+        let secret = issued["secret"].as_str().unwrap().to_owned();
         (
             shop,
-            Given { idmesin: MachineId::new(told["idmesin"].as_i64().unwrap()), idoutlet: OutletId::new(idoutlet), secret, port },
+            Given {
+                idmesin: MachineId::new(issued["idmesin"].as_i64().unwrap()),
+                idoutlet: OutletId::new(idoutlet),
+                secret,
+                port,
+            },
         )
     }
 
@@ -59,7 +64,7 @@ async fn killed_between_hold_and_ack(point: &str, device_ran: bool, end: &str, b
             let start = device.order().await;
             device.starts(&start).await;
         }
-        device.line.closed().await;
+        device.connection.closed().await;
     };
     let (paid, ()) = join(site.buy(&shop), hears).await;
     paid.expect_err("killed under it");
@@ -123,12 +128,12 @@ async fn thousands_that_come_and_go_leave_nothing_behind() {
     let mut device = Device::subscribe(&clock, &given, "esp").await;
     let come_and_go = async |device: &mut Device| {
         for _ in 0..20 {
-            let mut lines = join_all((0..100).map(|_| Line::connect(port))).await;
+            let mut lines = join_all((0..100).map(|_| MqttConnection::connect(port))).await;
             for (n, line) in lines.iter_mut().enumerate() {
                 line.send(&b"\x10\xf0\x07\x00\x04MQTT\x04\xc2\x00\x1e"[..n % 12]).await;
             }
             drop(lines);
-            device.line.ping().await;
+            device.connection.ping().await;
         }
     };
     // Memory that the first connections need stays allocated, once.
@@ -156,7 +161,7 @@ async fn a_trouble_that_a_device_makes_again_and_again_is_one_line() {
             device.state().await;
         }
     }
-    device.line.ping().await;
+    device.connection.ping().await;
     let lines = site.log().matches("a machine needs staff").count();
     assert_eq!(lines, 1, "{}", site.log());
 }

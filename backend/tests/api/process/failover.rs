@@ -196,24 +196,24 @@ async fn the_status_of_a_cluster_lists_its_servers_and_the_databases_standbys() 
         )
         .await
         .unwrap();
-    let told = site.run(&["cluster", "status"]).await.unwrap();
-    let lines: Vec<Vec<&str>> = told.lines().map(|line| line.split('\t').collect()).collect();
+    let status_text = site.run(&["cluster", "status"]).await.unwrap();
+    let lines: Vec<Vec<&str>> = status_text.lines().map(|line| line.split('\t').collect()).collect();
     assert_eq!(lines[0], ["name", "node", "state", "shards", "devices", "beat", "took", "clock", "news", "version", "started"]);
     assert!(
         lines[1].len() == 11 && lines[1][0] == "n1" && ["lives", "late"].contains(&lines[1][2]) && lines[1][4] == "0",
-        "{told}"
+        "{status_text}"
     );
-    assert!(lines[1][5].ends_with(" s ago"), "{told}");
+    assert!(lines[1][5].ends_with(" s ago"), "{status_text}");
     for column in [6, 7] {
         let number = lines[1][column].strip_suffix(" ms").and_then(|ms| ms.parse::<f64>().ok());
-        assert!(number.is_some_and(|ms| ms.abs() < 1_000.0), "{told}");
+        assert!(number.is_some_and(|ms| ms.abs() < 1_000.0), "{status_text}");
     }
-    assert_eq!(lines[1][8], "none", "no NATS: {told}");
-    assert_eq!((lines[2][0], lines[2][2], lines[2][9]), ("n0", "dead", "0.0.9"), "{told}");
-    assert!(lines[3].concat().starts_with("1 live, "), "{told}");
+    assert_eq!(lines[1][8], "none", "no NATS: {status_text}");
+    assert_eq!((lines[2][0], lines[2][2], lines[2][9]), ("n0", "dead", "0.0.9"), "{status_text}");
+    assert!(lines[3].concat().starts_with("1 live, "), "{status_text}");
     assert_eq!(lines[4], ["standby", "address", "state", "sync", "lag", "behind"]);
-    assert_eq!(lines[5][1..4], ["local", "streaming", "sync"], "{told}");
-    assert!(lines[5][5].ends_with(" B") && lines.len() == 6, "{told}");
+    assert_eq!(lines[5][1..4], ["local", "streaming", "sync"], "{status_text}");
+    assert!(lines[5][5].ends_with(" B") && lines.len() == 6, "{status_text}");
     // A role with ordinary rights.
     site.db
         .batch_execute(
@@ -223,8 +223,8 @@ async fn the_status_of_a_cluster_lists_its_servers_and_the_databases_standbys() 
         .unwrap();
     let url = pair.url().replace(&format!("user={SUPERUSER}"), "user=plain");
     let plain = Site::on(url, dir.join("plain")).await;
-    let told = plain.run(&["cluster", "status"]).await.unwrap();
-    assert!(told.contains("\nstandbys: ") && told.contains("GRANT pg_monitor"), "{told}");
+    let status_text = plain.run(&["cluster", "status"]).await.unwrap();
+    assert!(status_text.contains("\nstandbys: ") && status_text.contains("GRANT pg_monitor"), "{status_text}");
     site.db.batch_execute("GRANT pg_monitor TO plain").await.unwrap();
     assert!(plain.run(&["cluster", "status"]).await.unwrap().contains("\tstreaming\tsync\t"));
     drop((site, plain, pair));

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{PRICE, Shop, Site};
+use super::{PRICE, ProcessShop, Site};
 
 /// The conditions of a purchase, and the state in which it must end.
 struct Case {
@@ -14,7 +14,7 @@ struct Case {
     left: &'static [&'static str],
     end: &'static str,
     /// The customer's answer when the same receipt is sent again.
-    told: (u16, &'static str),
+    reply: (u16, &'static str),
     balance: i64,
 }
 
@@ -23,7 +23,7 @@ const REFUSED: (u16, &str) = (409, "mesin gagal dinyalakan, saldo dikembalikan")
 const LONG_S: i64 = 600;
 
 /// A device that starts at once.
-const STARTS: Case = Case { point: "", mode: "ok", duration_s: LONG_S, left: &["HELD"], end: "RUNNING", told: RUNS, balance: 0 };
+const STARTS: Case = Case { point: "", mode: "ok", duration_s: LONG_S, left: &["HELD"], end: "RUNNING", reply: RUNS, balance: 0 };
 
 async fn case(case: Case) {
     let mut site = Site::new().await;
@@ -42,7 +42,7 @@ async fn case(case: Case) {
 }
 
 /// Checks after the restart: the end state, the answer to a repeat, the money, the rules, and the machine for the next customer.
-async fn settle(site: &Site, shop: &Shop, case: &Case) {
+async fn settle(site: &Site, shop: &ProcessShop, case: &Case) {
     if case.mode == "silent" {
         // Only after the start has expired: until then the command could still reach a repaired device.
         site.until("UNSURE").await;
@@ -51,7 +51,7 @@ async fn settle(site: &Site, shop: &Shop, case: &Case) {
     if !case.left.is_empty() {
         site.until(case.end).await;
     }
-    site.buy(shop).await.expect("an answer").expect(case.told.0, case.told.1);
+    site.buy(shop).await.expect("an answer").expect(case.reply.0, case.reply.1);
     assert_eq!(site.states().await, [case.end]);
     assert_eq!(site.balance().await, case.balance);
     site.assert_sound().await;
@@ -91,13 +91,13 @@ async fn after_the_post() {
 
 #[actix_web::test]
 async fn before_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, balance: PRICE, ..STARTS };
+    let end = Case { end: "REFUSED", reply: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "before_void", mode: "refuse", ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_the_void() {
-    let end = Case { end: "REFUSED", told: REFUSED, balance: PRICE, ..STARTS };
+    let end = Case { end: "REFUSED", reply: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "after_void", mode: "refuse", left: &["REFUSED"], ..end }).await;
 }
 
@@ -113,13 +113,13 @@ async fn after_it_is_marked_as_sent() {
 
 #[actix_web::test]
 async fn before_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, balance: PRICE, ..STARTS };
+    let end = Case { end: "EXPIRED", reply: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "before_unsure", mode: "silent", left: &["SENT"], ..end }).await;
 }
 
 #[actix_web::test]
 async fn after_it_is_marked_as_unsure() {
-    let end = Case { end: "EXPIRED", told: REFUSED, balance: PRICE, ..STARTS };
+    let end = Case { end: "EXPIRED", reply: REFUSED, balance: PRICE, ..STARTS };
     case(Case { point: "after_unsure", mode: "silent", left: &["UNSURE"], ..end }).await;
 }
 

@@ -55,23 +55,23 @@ impl Terminal {
     /// Runs a block to its end; returns its output.
     fn paste(&mut self, block: &str) -> Vec<String> {
         writeln!(self.stdin, "{block}\necho '{DONE}' $?").unwrap();
-        let mut said = Vec::new();
+        let mut output = Vec::new();
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("{block}: {e}\n{}", said.join("\n")));
+            let line = self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("{block}: {e}\n{}", output.join("\n")));
             match line.strip_prefix(DONE) {
                 Some(code) => {
-                    assert_eq!(code.trim(), "0", "{block}\n{}", said.join("\n"));
-                    return said;
+                    assert_eq!(code.trim(), "0", "{block}\n{}", output.join("\n"));
+                    return output;
                 }
-                None => said.push(line),
+                None => output.push(line),
             }
         }
     }
 
     /// Waits until the device prints this, in `said` or after it.
-    fn until_printed(&mut self, what: &str, mut said: Vec<String>) {
-        while !said.iter().any(|line| line.contains(what)) {
-            said.push(self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("no `{what}`: {e}\n{}", said.join("\n"))));
+    fn until_printed(&mut self, what: &str, mut output: Vec<String>) {
+        while !output.iter().any(|line| line.contains(what)) {
+            output.push(self.lines.recv_timeout(PATIENCE).unwrap_or_else(|e| panic!("no `{what}`: {e}\n{}", output.join("\n"))));
         }
     }
 
@@ -144,12 +144,12 @@ async fn the_first_machine_washes_as_its_page_says() {
     assert!(terminal.paste(looks).iter().any(|line| line == "1"));
     // Power is lost in the run and comes back; it is the same run. The file still says 1, so the device's own output shows that it is
     // back.
-    let said = terminal.paste(plug);
-    terminal.until_printed("relay on", said);
+    let output = terminal.paste(plug);
+    terminal.until_printed("relay on", output);
     terminal.until_relay("1").await;
     let runs: i64 = site.db.query_one("SELECT count(*) FROM snap_transaksi WHERE state = 'RUNNING'", &[]).await.unwrap().get(0);
     assert_eq!(runs, 1);
-    let said = terminal.paste(off);
-    assert!(said.iter().any(|line| line == "0"), "{said:?}");
+    let output = terminal.paste(off);
+    assert!(output.iter().any(|line| line == "0"), "{output:?}");
     site.assert_sound().await;
 }

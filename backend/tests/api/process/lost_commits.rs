@@ -9,7 +9,7 @@ use nyala_loadtest::till::{Till, once};
 use serde_json::{Value, json};
 use tokio_postgres::Client;
 
-use super::{LOOK_EVERY, PATIENCE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, ProcessShop, Site};
 use crate::push::service::{Browser, CONTACT, PushService};
 
 const FLOAT: i64 = 50_000;
@@ -46,7 +46,7 @@ pub(super) struct OpenTill {
 
 impl OpenTill {
     /// `telp` is the number of the shop's customer.
-    pub(super) async fn open(site: &Site, shop: &Shop, telp: &Value) -> Self {
+    pub(super) async fn open(site: &Site, shop: &ProcessShop, telp: &Value) -> Self {
         let pool = Pool::new(address(site), 1);
         let idoutlet = shop.body["idoutlet"].as_i64().unwrap();
         let till = Till::pair(&pool, &shop.key, idoutlet, "Tablet").await.unwrap();
@@ -62,7 +62,7 @@ impl OpenTill {
     }
 
     /// The till gets no answer, as far as its cashier knows. It is not the only top-up that is lost.
-    pub(super) async fn sell_what_is_lost(&mut self, site: &Site, shop: &Shop) {
+    pub(super) async fn sell_what_is_lost(&mut self, site: &Site, shop: &ProcessShop) {
         site.customers(shop, "8170", LOST_NUMBERS).await;
         self.lost.id = self.sell(site, &self.lost).await;
     }
@@ -126,17 +126,17 @@ impl Browsers {
         Self { service, stays, lost }
     }
 
-    pub(super) async fn subscribe_what_stays(&self, site: &Site, shop: &Shop) {
+    pub(super) async fn subscribe_what_stays(&self, site: &Site, shop: &ProcessShop) {
         subscribe(site, &shop.token, &self.stays).await;
     }
 
-    pub(super) async fn subscribe_what_is_lost(&self, site: &Site, shop: &Shop) {
+    pub(super) async fn subscribe_what_is_lost(&self, site: &Site, shop: &ProcessShop) {
         subscribe(site, &shop.token, &self.lost).await;
         assert!(self.service.given().is_empty());
     }
 
     /// Ends the shop's cycle, of which one push is sent: to the browser that is still subscribed, and to no other.
-    pub(super) async fn get_one_push_for_the_end(&self, site: &Site, db: &Client, shop: &Shop) {
+    pub(super) async fn get_one_push_for_the_end(&self, site: &Site, db: &Client, shop: &ProcessShop) {
         const DUE: &str = "SELECT count(*) FROM push WHERE sebab = 'selesai'";
         site.ops(&shop.key, &format!("mesin/{}/stop", shop.idmesin), &json!({"alasan": "uji"})).await;
         let push = self.service.until(1).await;

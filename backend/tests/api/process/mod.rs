@@ -286,7 +286,7 @@ impl Site {
     }
 
     /// A shop of one machine and one customer with `PRICE`, created by an operator.
-    pub async fn shop(&self, duration_s: i64) -> Shop {
+    pub async fn shop(&self, duration_s: i64) -> ProcessShop {
         let key = self.root_key().await;
         let (idoutlet, idmesin) = self.outlet(&key).await;
         let ops = async |call: &str, body: Value| self.ops(&key, call, &body).await;
@@ -299,29 +299,29 @@ impl Site {
             "idsnap_layanan": idlayanan, "total": PRICE, "grandtotal": PRICE,
         });
         let token = customer["token"].as_str().expect("a token").to_owned();
-        Shop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
+        ProcessShop { key, idmesin: idmesin.as_i64().expect("an id"), token, body }
     }
 
     /// Another customer of the shop, with `PRICE`.
-    async fn customer(&self, shop: &Shop, prefix: &str) -> Value {
+    async fn customer(&self, shop: &ProcessShop, prefix: &str) -> Value {
         self.customers(shop, prefix, 1).await.remove(0)
     }
 
     /// So many.
-    async fn customers(&self, shop: &Shop, prefix: &str, count: usize) -> Vec<Value> {
+    async fn customers(&self, shop: &ProcessShop, prefix: &str, count: usize) -> Vec<Value> {
         let many = json!({"jumlah": count, "awalan_telp": prefix, "idoutlet": shop.body["idoutlet"], "saldo": PRICE});
         self.ops(&shop.key, "pelanggan/bulk", &many).await["pelanggan"].as_array().expect("customers").clone()
     }
 
     /// Number of the shop's first customer, as the database `db` has it.
-    async fn telp_of(db: &Client, shop: &Shop) -> Value {
+    async fn telp_of(db: &Client, shop: &ProcessShop) -> Value {
         const TELP: &str = "SELECT telp FROM customer_global JOIN customer c ON c.id_customer_global = customer_global.id WHERE c.idcustomer = $1";
         let idcustomer = shop.body["idcustomer"].as_i64().expect("an id");
         json!(db.query_one(TELP, &[&idcustomer]).await.expect("the customer").get::<_, String>(0))
     }
 
     /// Another machine of the shop.
-    async fn machine(&self, shop: &Shop) -> Value {
+    async fn machine(&self, shop: &ProcessShop) -> Value {
         self.ops(&shop.key, "mesin", &json!({"idoutlet": shop.body["idoutlet"], "nama": "Baru", "driver": "sim"})).await
     }
 
@@ -332,12 +332,12 @@ impl Site {
     }
 
     /// Sets a fault of the shop's machine, or repairs it.
-    pub async fn fault(&self, shop: &Shop, mode: &str) {
+    pub async fn fault(&self, shop: &ProcessShop, mode: &str) {
         let path = format!("/dev/mesin/{}/fault", shop.idmesin);
         self.ask("POST", &path, &shop.token, &json!({"mode": mode})).await.expect("an answer").ok();
     }
 
-    pub async fn buy(&self, shop: &Shop) -> Result<Answer, String> {
+    pub async fn buy(&self, shop: &ProcessShop) -> Result<Answer, String> {
         self.ask("POST", "/scan/v1/transaksi/create_snap_transaksi", &shop.token, &shop.body).await
     }
 
@@ -369,7 +369,7 @@ impl Site {
 }
 
 /// A shop: its machine, its customer, and the body of a purchase.
-pub struct Shop {
+pub struct ProcessShop {
     /// An operator's key.
     pub key: String,
     pub idmesin: i64,

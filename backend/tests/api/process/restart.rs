@@ -12,9 +12,9 @@ async fn a_purchase_older_than_fifteen_minutes_hears_its_device_first() {
     let shop = site.shop(3_600).await;
     site.buy(&shop).await.expect_err("killed when the device had started");
     site.killed().await;
-    let away =
+    let outage =
         "UPDATE snap_transaksi SET created_at = created_at - interval '20 minutes', cmd_exp = cmd_exp - interval '20 minutes'";
-    site.db.execute(away, &[]).await.unwrap();
+    site.db.execute(outage, &[]).await.unwrap();
     site.start("").await;
     site.until("RUNNING").await;
     site.buy(&shop).await.unwrap().expect(200, "Mesin Berhasil dinyalakan");
@@ -31,9 +31,9 @@ async fn a_device_that_stays_silent_is_given_up_after_a_restart_too() {
     site.fault(&shop, "silent").await;
     site.buy(&shop).await.expect_err("killed after the hold");
     site.killed().await;
-    let away =
+    let outage =
         "UPDATE snap_transaksi SET created_at = created_at - interval '20 minutes', cmd_exp = cmd_exp - interval '20 minutes'";
-    site.db.execute(away, &[]).await.unwrap();
+    site.db.execute(outage, &[]).await.unwrap();
     site.start("").await;
     site.until("EXPIRED").await;
     assert_eq!(site.balance().await, super::PRICE);

@@ -175,7 +175,7 @@ async fn the_operators_command_lets_ids_jump_and_ends_logins() {
     private.stop().await;
     let report = private.site.run(&["restored"]).await.unwrap();
     for line in ["last purchase: none", "timeline: 1 -> 1", "ids: +1000000", "audit: 0 broken"] {
-        assert!(report.lines().any(|said| said == line), "{line}: {report}");
+        assert!(report.lines().any(|output| output == line), "{line}: {report}");
     }
     private.serve().await;
     assert_eq!(private.site.status_of(&json!(shop.token)).await, 200);
@@ -269,8 +269,8 @@ async fn every_answered_receipt_is_there_after_a_restore() {
         (&["restore", &backup], "--to"),
         (&["restore", "--to", "latest", "/proc"], "is no backup"),
     ] {
-        let said = private.site.run(args).await.unwrap_err();
-        assert!(said.contains(why), "{args:?}: {said}");
+        let output = private.site.run(args).await.unwrap_err();
+        assert!(output.contains(why), "{args:?}: {output}");
         assert!(!private.site.data.join("postgres").exists());
     }
 }

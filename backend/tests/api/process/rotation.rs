@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use sha2::Sha256;
 
 use super::board::Board;
-use super::{LOOK_EVERY, PATIENCE, PRICE, Shop, Site};
+use super::{LOOK_EVERY, PATIENCE, PRICE, ProcessShop, Site};
 use crate::realtime::phone::Phone;
 use crate::support::helpers::{Answer, call};
 use crate::till::rules::cookie_of;
@@ -65,24 +65,24 @@ impl Site {
     }
 
     /// A till of the shop's outlet: its cookie, and a kasir with a PIN of her own.
-    pub(super) async fn till(&self, shop: &Shop) -> Till {
+    pub(super) async fn till(&self, shop: &ProcessShop) -> PairedTill {
         let outlet = shop.body["idoutlet"].to_string();
         let code = self.run(&["perangkat", "pasang", "--outlet", &outlet]).await.unwrap();
         let paired = self.open_call("POST", "/ops/v1/pasang", &[], Some(&json!({ "kode": code.trim() }))).await;
         let first = self.run(&["petugas", "add", "--role", "kasir", "--outlet", &outlet, "--nama", "Rina"]).await.unwrap();
         let first: Value = serde_json::from_str(&first).unwrap();
-        let till = Till { cookie: cookie_of(&paired).0, person: first["id"].clone() };
+        let till = PairedTill { cookie: cookie_of(&paired).0, person: first["id"].clone() };
         let body = json!({"idpetugas": till.person, "pin": first["pin_awal"], "pin_baru": PIN});
         self.open_call("POST", "/ops/v1/masuk", &[("Cookie", &till.cookie)], Some(&body)).await.ok();
         till
     }
 
-    pub(super) async fn log_in(&self, till: &Till) -> Answer {
+    pub(super) async fn log_in(&self, till: &PairedTill) -> Answer {
         let body = json!({"idpetugas": till.person, "pin": PIN});
         self.open_call("POST", "/ops/v1/masuk", &[("Cookie", &till.cookie)], Some(&body)).await
     }
 
-    pub(super) async fn is_at_till(&self, till: &Till, session: &str) -> u16 {
+    pub(super) async fn is_at_till(&self, till: &PairedTill, session: &str) -> u16 {
         let bearer = format!("Bearer {session}");
         self.open_call("GET", "/ops/v1/shift", &[("Cookie", &till.cookie), ("Authorization", &bearer)], None).await.status
     }
@@ -96,25 +96,25 @@ impl Site {
     }
 
     async fn until_ready_says(&self, part: &str) {
-        let said = async {
+        let printed = async {
             while !self.ready().await.message.contains(part) {
                 sleep(LOOK_EVERY).await;
             }
         };
-        timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("/readyz never said {part:?}: {}", self.log()));
+        timeout(PATIENCE, printed).await.unwrap_or_else(|_| panic!("/readyz never said {part:?}: {}", self.log()));
     }
 
     async fn until_log_says(&self, part: &str) {
-        let said = async {
+        let printed = async {
             while !self.log().contains(part) {
                 sleep(LOOK_EVERY).await;
             }
         };
-        timeout(PATIENCE, said).await.unwrap_or_else(|_| panic!("the log never said {part:?}: {}", self.log()));
+        timeout(PATIENCE, printed).await.unwrap_or_else(|_| panic!("the log never said {part:?}: {}", self.log()));
     }
 }
 
-pub(super) struct Till {
+pub(super) struct PairedTill {
     cookie: String,
     person: Value,
 }
@@ -315,8 +315,8 @@ async fn a_file_from_before_goes_on_and_its_derived_keys_become_their_own() {
         let claims: Value = jsonwebtoken::decode(&token, &key, &validation).expect("a token of this key").claims;
         assert!(claims["id_customer_global"].is_number() && kid(&token) == "1", "{claims}");
         let sticker = site.run(&["qr", &shop.idmesin.to_string(), "--out", &picture]).await.unwrap();
-        let (said, tag) = sticker.trim().split_once(' ').unwrap().1.rsplit_once('.').unwrap();
-        assert_eq!((&said[..7], tag), ("NYM1.1.", &*B64.encode(&mac(&qr_mesin, said)[..16])));
+        let (printed, tag) = sticker.trim().split_once(' ').unwrap().1.rsplit_once('.').unwrap();
+        assert_eq!((&printed[..7], tag), ("NYM1.1.", &*B64.encode(&mac(&qr_mesin, printed)[..16])));
         let kunci = site.ask("GET", "/scan/v1/push/kunci", &shop.token, &json!({})).await.unwrap().ok();
         assert_eq!(kunci["kunci"], B64.encode(public(mac(&token_key, "web push"))));
         let login: Value =

@@ -83,9 +83,9 @@ async fn keys_that_others_can_read_are_closed_to_them_with_a_warning() {
     open_to_others(&keys);
     let sticker = site.dir.join("stiker.png").display().to_string();
     let (id, mut command) = (shop.idmesin.to_string(), site.program(&["qr"]));
-    let said = command.args([&id, "--out", &sticker]).output().unwrap();
-    assert!(said.status.success() && mode() == 0o600, "{said:?}");
-    assert!(String::from_utf8_lossy(&said.stderr).contains("secrets.toml (its mode had 044"), "{said:?}");
+    let printed = command.args([&id, "--out", &sticker]).output().unwrap();
+    assert!(printed.status.success() && mode() == 0o600, "{printed:?}");
+    assert!(String::from_utf8_lossy(&printed.stderr).contains("secrets.toml (its mode had 044"), "{printed:?}");
 }
 
 /// As after a dump was restored into another PostgreSQL.
@@ -113,11 +113,11 @@ async fn a_service_manager_hears_when_calls_are_answered() {
     let manager = UnixDatagram::bind(&socket).unwrap();
     manager.set_nonblocking(true).unwrap();
     site.start_with(&[("NOTIFY_SOCKET", socket.to_str().unwrap())]).await;
-    let mut heard = [0; 64];
+    let mut received = [0; 64];
     let message = async {
         loop {
-            match manager.recv(&mut heard) {
-                Ok(n) => break heard[..n].to_vec(),
+            match manager.recv(&mut received) {
+                Ok(n) => break received[..n].to_vec(),
                 Err(e) => assert_eq!(e.kind(), ErrorKind::WouldBlock),
             }
             sleep(Duration::from_millis(5)).await;
@@ -133,8 +133,8 @@ async fn a_taken_port_names_the_setting() {
     let site = Site::new().await;
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let said = site.run(&["serve", "--port", &port]).await.unwrap_err();
-    assert!(said.contains(&port) && said.contains("NYALA__HTTP__PORT"), "{said}");
+    let printed = site.run(&["serve", "--port", &port]).await.unwrap_err();
+    assert!(printed.contains(&port) && printed.contains("NYALA__HTTP__PORT"), "{printed}");
 }
 
 /// Other settings that production needs.
@@ -153,8 +153,8 @@ async fn production_sells_no_runs_of_simulated_machines() {
     site.start("").await;
     site.outlet(&site.root_key().await).await;
     site.kill().await;
-    let said = refused_in_production(&site, &["serve"]).await;
-    assert!(said.contains("simulated machines (driver sim)"), "{said}");
+    let printed = refused_in_production(&site, &["serve"]).await;
+    assert!(printed.contains("simulated machines (driver sim)"), "{printed}");
 }
 
 #[actix_web::test]
@@ -163,11 +163,11 @@ async fn production_refuses_a_database_with_public_passwords() {
     site.start("").await;
     site.shop(60).await;
     site.kill().await;
-    for (command, told) in
+    for (command, reason) in
         [(&["serve"][..], "it has demo or load-test customers"), (&["seed", "--demo"], "the production profile refuses the demo")]
     {
-        let said = refused_in_production(&site, command).await;
-        assert!(said.contains(told), "{said}");
+        let printed = refused_in_production(&site, command).await;
+        assert!(printed.contains(reason), "{printed}");
     }
 }
 
@@ -184,8 +184,8 @@ async fn a_database_that_was_in_production_is_refused_in_development() {
     site.start_with(&production).await;
     site.kill().await;
     for command in [&["serve"][..], &["seed", "--demo"]] {
-        let said = site.run(command).await.unwrap_err();
-        assert!(said.contains("it was served in production") && said.contains("NYALA__PROFILE=production"), "{said}");
+        let printed = site.run(command).await.unwrap_err();
+        assert!(printed.contains("it was served in production") && printed.contains("NYALA__PROFILE=production"), "{printed}");
     }
     site.assert_sound().await;
     site.start_with(&production).await;

@@ -20,7 +20,7 @@ async fn ends(task: &str) {
         // The task must panic with and without a reachable NATS server.
         command.env("NYALA__CLUSTER__NATS_URL", "nats://127.0.0.1:1");
     }
-    let told = if ["turn", "wheel"].contains(&task) {
+    let exit = if ["turn", "wheel"].contains(&task) {
         // These tasks begin with the first session.
         site.start_with(&[("NYALA__DEV__PANIC_TASK", task)]).await;
         // The server may die before it has answered.
@@ -31,10 +31,10 @@ async fn ends(task: &str) {
         let out = spawn_blocking(move || command.output()).await.unwrap().unwrap();
         (out.status.code(), String::from_utf8_lossy(&out.stderr).into_owned())
     };
-    assert_eq!(told.0, Some(actix_socketio::host::vital::EXIT_CODE), "{}", told.1);
+    assert_eq!(exit.0, Some(actix_socketio::host::vital::EXIT_CODE), "{}", exit.1);
     let line =
-        told.1.lines().find(|line| line.contains("a task that its thread cannot do without has panicked: the process ends"));
-    assert!(line.is_some_and(|line| line.contains(task)), "{}", told.1);
+        exit.1.lines().find(|line| line.contains("a task that its thread cannot do without has panicked: the process ends"));
+    assert!(line.is_some_and(|line| line.contains(task)), "{}", exit.1);
 }
 
 #[actix_web::test]

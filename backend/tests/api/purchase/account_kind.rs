@@ -263,12 +263,14 @@ async fn a_hold_released_after_the_expiry_reports_the_new_expiry() {
     let (kind, until) = kind(&app).await;
     let until = Timestamp::from_ms(until.unwrap());
     assert!(kind == 1 && until > app.now().plus_ms(7 * DAY_MS - 60_000) && until <= app.now().plus_ms(7 * DAY_MS), "{until:?}");
-    let told: String = app
+    let good_until: String = app
         .db
         .query_one("SELECT to_char($1::TIMESTAMPTZ AT TIME ZONE 'Asia/Jakarta', 'DD/MM/YYYY HH24:MI')", &[&until])
         .await
         .unwrap()
         .get(0);
-    app.buy(&siti, &order).await.expect(409, &format!("mesin gagal dinyalakan, saldo dikembalikan dan berlaku sampai {told}"));
+    app.buy(&siti, &order)
+        .await
+        .expect(409, &format!("mesin gagal dinyalakan, saldo dikembalikan dan berlaku sampai {good_until}"));
     app.assert_no_violation().await;
 }

@@ -75,11 +75,11 @@ impl OneMachineShop {
 
     /// Locks the row while the server tries to change it, gives up, and tries again.
     async fn stall(&self, table: &str, id: i64, provoke: impl AsyncFnOnce()) {
-        let door = self.app.locked(table, id).await;
+        let blocker = self.app.locked(table, id).await;
         provoke().await;
         self.app.given_up().await;
         self.app.lock_waiter().await;
-        door.batch_execute("COMMIT").await.unwrap();
+        blocker.batch_execute("COMMIT").await.unwrap();
     }
 
     /// Buys with a device that is silent until the customer's wallet is locked, and then behaves as `mode`.
@@ -111,7 +111,7 @@ async fn a_locked_row_keeps_no_other_customer_from_buying() {
     }
     let customers = app.payers(shop, 3).await;
     let orders: Vec<_> = shops.iter().zip(&customers).map(|(shop, (_, epay))| buy(1, *shop, *epay)).collect();
-    let doors = [app.locked("mesin", shops[0].idmesin).await, app.locked("mesin", shops[1].idmesin).await];
+    let blockers = [app.locked("mesin", shops[0].idmesin).await, app.locked("mesin", shops[1].idmesin).await];
     let stuck = join_all((0..2).map(|n| app.buy(&customers[n].0, &orders[n])));
     let third = async {
         // Both of the thread's connections wait. The locks are held until all three requests are answered.
@@ -125,8 +125,8 @@ async fn a_locked_row_keeps_no_other_customer_from_buying() {
         assert!(answer.headers.get("retry-after").unwrap().to_str().unwrap().parse::<u32>().unwrap() > 0);
         assert_eq!(app.balance(*epay).await, 10 * PRICE);
     }
-    for (n, door) in doors.iter().enumerate() {
-        door.batch_execute("COMMIT").await.unwrap();
+    for (n, blocker) in blockers.iter().enumerate() {
+        blocker.batch_execute("COMMIT").await.unwrap();
         app.buy(&customers[n].0, &orders[n]).await.ok();
         assert_eq!(app.balance(customers[n].1).await, 9 * PRICE);
     }
@@ -136,11 +136,11 @@ async fn a_locked_row_keeps_no_other_customer_from_buying() {
 #[actix_web::test]
 async fn a_hold_that_timed_out_on_the_wallets_lock_leaves_nothing() {
     let till = OneMachineShop::open(600).await;
-    let door = till.app.locked("quota_emoney", till.epay).await;
+    let blocker = till.app.locked("quota_emoney", till.epay).await;
     till.app.buy(&till.siti, &till.order).await.expect(503, BUSY);
     let claimed = "SELECT count(*) FROM nota";
     assert_eq!((till.app.states(&till.order.receipt).await.len(), till.app.insert(claimed, &[]).await), (0, 0));
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     till.app.buy(&till.siti, &till.order).await.ok();
     till.ends_with(0).await;
 }
@@ -199,10 +199,10 @@ async fn a_stop_that_timed_out_leaves_nothing() {
     let till = OneMachineShop::open(600).await;
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     till.app.buy(&till.siti, &till.order).await.ok();
-    let door = till.app.locked("snap_transaksi", till.app.id_of(&till.order).await).await;
+    let blocker = till.app.locked("snap_transaksi", till.app.id_of(&till.order).await).await;
     let (path, why) = (format!("mesin/{}/stop", till.shop.idmesin), json!({"alasan": "pintu terbuka"}));
     till.app.ops(&key, &path, &why).await.expect(503, BUSY);
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     let asked =
         "SELECT count(stop_requested_at) + (SELECT count(*) FROM audit_log WHERE aksi = 'mesin.stop') FROM snap_transaksi";
     assert_eq!(till.app.insert(asked, &[]).await, 0);
@@ -217,9 +217,9 @@ async fn a_top_up_that_timed_out_moves_nothing_and_its_retry_moves_it_once() {
     let key = till.app.key(Scope::Supervisor(till.shop.outlet.idoutlet)).await;
     let body = json!({"telp": till.siti.telp, "idoutlet": till.shop.outlet.idoutlet, "nominal": 5_000});
     let topup = async || till.app.ops_once(&key, "once", "topup", &body).await;
-    let door = till.app.locked("quota_emoney", till.epay).await;
+    let blocker = till.app.locked("quota_emoney", till.epay).await;
     topup().await.expect(503, BUSY);
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     till.ends_with(PRICE).await;
     for _ in 0..2 {
         topup().await.ok();

@@ -95,7 +95,7 @@ async fn sixty_four_starts_wait_and_no_more() {
     let shop = app.shop(600).await;
     let over = 15;
     let customers = app.payers(shop, 1 + MAX_WAITING_STARTS + over).await;
-    let door = app.locked("mesin", shop.idmesin).await;
+    let blocker = app.locked("mesin", shop.idmesin).await;
     let first = buy(1, shop, customers[0].1);
     let mut answers = FuturesUnordered::new();
     let press = async |customer: &Customer, order: Order| app.buy(customer, &order).await;
@@ -112,7 +112,7 @@ async fn sixty_four_starts_wait_and_no_more() {
     for _ in 0..over {
         answers.next().await.unwrap().expect(409, "mesin sedang digunakan");
     }
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     let rest: Vec<_> = answers.collect().await;
     assert_eq!(rest.iter().filter(|a| a.status == 200).count(), 1);
     assert_eq!(rest.iter().filter(|a| a.message == "mesin sedang digunakan").count(), MAX_WAITING_STARTS);
@@ -126,7 +126,7 @@ async fn a_start_whose_customer_has_left_is_not_begun() {
     let customers = app.payers(shop, 3).await;
     let [(a, a_epay), (b, b_epay), (c, c_epay)] = customers.as_slice() else { unreachable!() };
     let (first, left) = (buy(1, shop, *a_epay), buy(2, shop, *b_epay));
-    let door = app.locked("mesin", shop.idmesin).await;
+    let blocker = app.locked("mesin", shop.idmesin).await;
     // Both are answered after 8 s, while the first one's hold still waits and the second one waits behind it.
     let second = async {
         app.lock_waiter().await;
@@ -137,7 +137,7 @@ async fn a_start_whose_customer_has_left_is_not_begun() {
     two.expect(504, SILENT);
     let drained = "UPDATE quota_emoney SET debits_posted = credits_posted WHERE idcustomer = $1";
     app.db.execute(drained, &[a_epay]).await.unwrap();
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     app.buy(c, &buy(3, shop, *c_epay)).await.ok();
     assert!(app.states(&left.receipt).await.is_empty(), "nobody waited for it any more");
     assert_eq!(app.balance(*b_epay).await, 10 * PRICE);
@@ -148,10 +148,10 @@ async fn a_hold_that_the_database_hangs_up_on_is_safe_to_repeat() {
     let app = quick().start().await;
     let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
     let order = buy(1, shop, epay);
-    let door = app.locked("mesin", shop.idmesin).await;
+    let blocker = app.locked("mesin", shop.idmesin).await;
     let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), app.hang_up()).await;
     answer.expect(503, "layanan sedang sibuk, coba lagi");
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     app.buy(&siti, &order).await.ok();
     assert_eq!(app.balance(epay).await, 0);
     app.assert_no_violation().await;
@@ -166,11 +166,11 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
     let pressed = app.now();
     let trouble = async {
         app.until(&order.receipt, "SENT").await;
-        let door = app.locked("quota_emoney", epay).await;
+        let blocker = app.locked("quota_emoney", epay).await;
         app.hang_up().await;
         // The post is retried, and waits for the lock again.
         app.lock_waiter().await;
-        door.batch_execute("COMMIT").await.unwrap();
+        blocker.batch_execute("COMMIT").await.unwrap();
     };
     let (answer, ()) = futures_util::future::join(app.buy(&siti, &order), trouble).await;
     answer.expect(504, SILENT);
@@ -186,9 +186,9 @@ async fn a_post_that_the_database_hangs_up_on_is_made_again() {
 async fn a_statement_has_a_time_limit() {
     let app = quick().with(|c| c.database.statement_ms = 300).start().await;
     let (shop, siti, epay) = app.shop_and_payer(PRICE).await;
-    let door = app.locked("mesin", shop.idmesin).await;
+    let blocker = app.locked("mesin", shop.idmesin).await;
     app.buy(&siti, &buy(1, shop, epay)).await.expect(503, "layanan sedang sibuk, coba lagi");
-    door.batch_execute("COMMIT").await.unwrap();
+    blocker.batch_execute("COMMIT").await.unwrap();
     app.buy(&siti, &buy(1, shop, epay)).await.ok();
     app.assert_no_violation().await;
 }
@@ -278,18 +278,18 @@ async fn no_message_is_lost_when_an_actor_leaves_memory() {
     let talks = machines.iter().map(|location| {
         let app = &app;
         async move {
-            let mut said = 0;
+            let mut reported = 0;
             while app.now() < until {
                 let answer =
                     app.state.machines.ask(location, |buyer| Input::Await { purchase_id: PurchaseId::new(-1), buyer }).unwrap();
                 answer.await.expect("an answer to everything that was taken");
-                said += 1;
+                reported += 1;
             }
-            said
+            reported
         }
     });
-    let said: i32 = join_all(talks).await.into_iter().sum();
-    assert!(said > 1_000, "only {said} words");
+    let reported: i32 = join_all(talks).await.into_iter().sum();
+    assert!(reported > 1_000, "only {reported} words");
     while app.state.machines.actors() > 0 {
         sleep(Duration::from_millis(20)).await;
     }

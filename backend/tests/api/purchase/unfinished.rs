@@ -189,8 +189,8 @@ async fn a_body_that_the_route_does_not_read_is_refused_with_get_and_head() {
             let client = send(&app, format!("{method} {path} HTTP/1.1\r\nHost: x\r\n{length}\r\n\r\n").as_bytes()).await;
             let answer = to_the_end(client).await;
             assert!(answer.starts_with("HTTP/1.1 400 "), "{method} {path} {length}: {answer}");
-            let told = format!("permintaan {method} tidak boleh membawa isi");
-            assert!(method == "HEAD" || answer.contains(&told), "{method} {path} {length}: {answer}");
+            let refusal = format!("permintaan {method} tidak boleh membawa isi");
+            assert!(method == "HEAD" || answer.contains(&refusal), "{method} {path} {length}: {answer}");
             assert!(answer.to_lowercase().contains("connection: close\r\n"), "{method} {path} {length}: {answer}");
         }
     }

@@ -25,7 +25,7 @@ async fn a_push_that_fails_is_retried_after_growing_pauses() {
     }
     came(&wash, 3).await;
     let opened: Vec<_> = service.given().iter().map(|given| phone.open(given)).collect();
-    assert!(opened.iter().all(|told| *told == opened[0]), "{opened:?}");
+    assert!(opened.iter().all(|notification| *notification == opened[0]), "{opened:?}");
     app.advance_s(300);
     came(&wash, 3).await;
 }

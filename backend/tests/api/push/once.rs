@@ -140,8 +140,8 @@ async fn each_end_of_a_run_is_pushed_once() {
     let says = async |boot: i64, foreign: bool| {
         let client = wash.app.state.store.get().await.unwrap();
         let now = wash.app.now();
-        let said = ReportedRun { cmd_id, ends_at: now.plus_ms(50_000), boot: Some(boot), before_boot: None };
-        record(&client, idmesin, true, Some(said), foreign, now, None).await.unwrap()
+        let reported = ReportedRun { cmd_id, ends_at: now.plus_ms(50_000), boot: Some(boot), before_boot: None };
+        record(&client, idmesin, true, Some(reported), foreign, now, None).await.unwrap()
     };
     assert!(!says(1, false).await);
     let ends = |at| commit(&wash.app, run.id, Change::Finish, at);

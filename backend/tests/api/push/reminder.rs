@@ -29,9 +29,9 @@ async fn ten_minutes_after_the_end_its_customer_is_reminded_once() {
     assert_eq!(wash.sent_titles().await, ["Cucian selesai"]);
     wash.app.advance_s(1);
     let given = wash.service.until(2).await;
-    let (told, first) = (wash.phone.open(&given), wash.phone.open(&wash.service.given()[0]));
-    assert_eq!((&told["judul"], &told["isi"]), (&json!("Cucian menunggu"), &json!("Sudah 10 menit di Mesin 01")));
-    assert_eq!(told["tanda"], first["tanda"], "it takes the place of the first one");
+    let (notification, first) = (wash.phone.open(&given), wash.phone.open(&wash.service.given()[0]));
+    assert_eq!((&notification["judul"], &notification["isi"]), (&json!("Cucian menunggu"), &json!("Sudah 10 menit di Mesin 01")));
+    assert_eq!(notification["tanda"], first["tanda"], "it takes the place of the first one");
     assert_eq!(wash.sent_titles().await, BOTH);
     wash.app.advance_s(3_600);
     assert_eq!(wash.sent_titles().await, BOTH);

@@ -21,9 +21,12 @@ async fn the_end_of_a_wash_is_pushed_signed_encrypted_and_without_a_name() {
     app.advance_s(601);
     let given = service.until(1).await;
     assert_eq!(given.path, "/phone");
-    let told = phone.open(&given);
-    let tag = told["tanda"].as_str().unwrap().to_owned();
-    assert_eq!(told, json!({"judul": "Cucian selesai", "isi": "Mesin 01 di Laundry Melati", "tuju": "/dashboard", "tanda": tag}));
+    let notification = phone.open(&given);
+    let tag = notification["tanda"].as_str().unwrap().to_owned();
+    assert_eq!(
+        notification,
+        json!({"judul": "Cucian selesai", "isi": "Mesin 01 di Laundry Melati", "tuju": "/dashboard", "tanda": tag})
+    );
     assert!(tag.len() <= 32 && !order.receipt.contains(&tag), "{tag}");
     assert_eq!((given.header("ttl"), given.header("urgency"), given.header("topic")), ("600", "high", tag.as_str()));
     let claims = app.claims(&given, &key);
@@ -61,8 +64,8 @@ async fn a_machine_that_did_not_start_and_a_stop_are_pushed() {
     let order = buy(1, *shop, *epay);
     app.buy(siti, &order).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     let given = wash.service.until(1).await;
-    let told = wash.phone.open(&given);
-    assert_eq!((&told["judul"], &told["isi"]), (&json!("Mesin tidak menyala"), &json!("Saldo sudah kembali")));
+    let notification = wash.phone.open(&given);
+    assert_eq!((&notification["judul"], &notification["isi"]), (&json!("Mesin tidak menyala"), &json!("Saldo sudah kembali")));
     app.fault(*shop, Mode::Ok).await;
     let stopped = wash.begun(2).await;
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
@@ -105,9 +108,9 @@ async fn a_reversed_top_up_is_pushed() {
     let reversal = format!("topup/{}/batal", sold["idpembelian_emoney"].as_str().unwrap());
     app.ops(&key, &reversal, &json!({"alasan": "salah orang"})).await.ok();
     app.ops(&key, &reversal, &json!({"alasan": "salah orang"})).await.expect(409, "top-up sudah dibatalkan");
-    let told = phone.open(&service.until(1).await);
+    let notification = phone.open(&service.until(1).await);
     assert_eq!(
-        (&told["judul"], &told["isi"], &told["tuju"]),
+        (&notification["judul"], &notification["isi"], &notification["tuju"]),
         (&json!("Isi saldo dibatalkan kasir"), &json!("Lihat Riwayat"), &json!("/riwayatPage"))
     );
     app.all_pushed().await;

@@ -33,9 +33,9 @@ async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() 
     app.ops(&key, "refund", &json!({"idtransaksi": receipt(1), "nominal": 4_000, "alasan": "bocor"})).await.ok();
     app.ops(&key, "hapus", &json!({"idtransaksi": receipt(1), "alasan": "bocor"})).await.ok();
 
-    let told = [(50_000, "topup"), (57_000, "topup"), (50_000, "batal"), (44_000, "refund"), (50_000, "hapus")];
+    let changes = [(50_000, "topup"), (57_000, "topup"), (50_000, "batal"), (44_000, "refund"), (50_000, "hapus")];
     for phone in &mut phones {
-        for (balance, why) in told {
+        for (balance, why) in changes {
             assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
         }
     }

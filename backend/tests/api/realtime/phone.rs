@@ -60,11 +60,11 @@ pub fn take_frame(bytes: &mut BytesMut) -> Option<(u8, Vec<u8>)> {
 
 /// The tick in a packet; `None` for any other packet.
 pub fn tick_of(packet: &str) -> Option<Tick> {
-    let (name, told): (String, Value) = serde_json::from_str(packet.strip_prefix("42")?).expect("an event");
+    let (name, fields): (String, Value) = serde_json::from_str(packet.strip_prefix("42")?).expect("an event");
     let idmesin = name.strip_prefix("heartbeat/").expect("the only event there is").parse().unwrap();
-    assert_eq!(told.as_object().unwrap().len(), 3, "{packet}");
-    let number = |key: &str| told[key].as_i64().unwrap_or_else(|| panic!("{key} of {packet}"));
-    let ends_at = (!told["ends_at"].is_null()).then(|| number("ends_at"));
+    assert_eq!(fields.as_object().unwrap().len(), 3, "{packet}");
+    let number = |key: &str| fields[key].as_i64().unwrap_or_else(|| panic!("{key} of {packet}"));
+    let ends_at = (!fields["ends_at"].is_null()).then(|| number("ends_at"));
     Some(Tick { idmesin, tl: number("tl"), ends_at, server_time: number("server_time") })
 }
 

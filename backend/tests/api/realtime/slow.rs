@@ -54,14 +54,14 @@ impl Scene {
     async fn pass_ms(&mut self, ms: i64) {
         self.app.clock.advance_ms(ms);
         let now = self.app.now().ms();
-        let mut heard = Vec::new();
+        let mut received = Vec::new();
         for _ in 0..MACHINES {
             let tick = self.prompt.tick().await;
             assert_eq!(tick, Tick { tl: self.ends_at - now, ends_at: Some(self.ends_at), server_time: now, ..tick });
-            heard.push(tick.idmesin);
+            received.push(tick.idmesin);
         }
-        heard.sort_unstable();
-        assert!(heard.iter().copied().eq(self.machines.iter().map(|m| m.idmesin)), "{heard:?}");
+        received.sort_unstable();
+        assert!(received.iter().copied().eq(self.machines.iter().map(|m| m.idmesin)), "{received:?}");
     }
 
     /// Sends requests until the unread answers fill the kernel's buffer and ticks are dropped.

@@ -161,8 +161,8 @@ async fn a_topic_subscribed_twice_is_received_once_and_an_unsubscribed_one_never
     app.until_metric("nyala_subscriptions", 2.0).await;
     let ends_at = app.run(shop, 600, 1).await;
     app.run(other, 600, 2).await;
-    let heard = [phone.tick().await.idmesin, phone.tick().await.idmesin];
-    assert_eq!(heard, [shop.idmesin, other.idmesin], "the start of each, once");
+    let received = [phone.tick().await.idmesin, phone.tick().await.idmesin];
+    assert_eq!(received, [shop.idmesin, other.idmesin], "the start of each, once");
 
     phone.unwatch(shop.idmesin).await;
     phone.unwatch(shop.idmesin).await;
@@ -173,9 +173,9 @@ async fn a_topic_subscribed_twice_is_received_once_and_an_unsubscribed_one_never
     }
     phone.watch(shop.idmesin, Some(ends_at)).await;
     app.clock.advance_ms(1_000);
-    let mut heard = [phone.tick().await, phone.tick().await].map(|tick| tick.idmesin);
-    heard.sort_unstable();
-    assert_eq!(heard, [shop.idmesin, other.idmesin]);
+    let mut received = [phone.tick().await, phone.tick().await].map(|tick| tick.idmesin);
+    received.sort_unstable();
+    assert_eq!(received, [shop.idmesin, other.idmesin]);
 }
 
 /// An unanswered request means a client that hangs; a thousand subscriptions mean a server that hangs.

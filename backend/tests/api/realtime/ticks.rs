@@ -170,9 +170,9 @@ async fn every_phone_on_every_thread_receives_the_same() {
             let in_phase = (now - app.phase(shop)) % 1_000 == 0 && (start + 200..=ends_at - 200).contains(&now);
             (in_phase || now == start || now == ends_at).then_some(shop.idmesin)
         };
-        let told: Vec<Tick> = [of(first), of(second)].into_iter().flatten().map(|id| at(now, id, ends_at)).collect();
+        let expected: Vec<Tick> = [of(first), of(second)].into_iter().flatten().map(|id| at(now, id, ends_at)).collect();
         for phone in &mut phones {
-            assert_eq!(ticks(phone, told.len()).await, told);
+            assert_eq!(ticks(phone, expected.len()).await, expected);
         }
     }
     let (last, others) = phones.split_last_mut().unwrap();

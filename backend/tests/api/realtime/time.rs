@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use super::phone::{Phone, Tick};
-use crate::process::{Shop, Site};
+use crate::process::{ProcessShop, Site};
 
 /// Maximum error of the server, in milliseconds.
 const ERROR_MS: i64 = 1_000;
@@ -52,13 +52,13 @@ impl ReceivedTime {
     /// `later` is an answer about the same run.
     #[track_caller]
     pub fn assert_goes_on(&self, later: &Self) {
-        let (least, most) = self.range(later.from, later.to);
-        assert!(later.tl > 0 && (least..=most).contains(&later.tl), "{} ms left, not {least} to {most}", later.tl);
+        let (min, max) = self.range(later.from, later.to);
+        assert!(later.tl > 0 && (min..=max).contains(&later.tl), "{} ms left, not {min} to {max}", later.tl);
     }
 }
 
 /// Pays for the shop's machine, which `phone` watches from now on.
-async fn run(site: &Site, shop: &Shop, phone: &mut Phone) {
+async fn run(site: &Site, shop: &ProcessShop, phone: &mut Phone) {
     phone.watch(MachineId::new(shop.idmesin), None).await;
     site.buy(shop).await.unwrap().ok();
 }
@@ -152,8 +152,8 @@ async fn an_hour_more_or_less_on_the_wall_clock_moves_no_countdown() {
             assert!(since.elapsed() < super::PATIENCE, "the server does not see its wall clock step");
             sleep(super::LOOK_EVERY).await;
         }
-        let told = ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await;
-        before.assert_goes_on(&told);
-        before.assert_goes_on(&told.next(&mut phone).await);
+        let later_tick = ReceivedTime::now(&mut phone, MachineId::new(shop.idmesin)).await;
+        before.assert_goes_on(&later_tick);
+        before.assert_goes_on(&later_tick.next(&mut phone).await);
     }
 }

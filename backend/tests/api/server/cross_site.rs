@@ -33,14 +33,14 @@ async fn a_page_of_another_site_changes_nothing_anywhere() {
     let posts = addresses(&document(), "post");
     assert!(posts.len() > 20);
     for path in posts.iter().map(String::as_str).chain(["/nothing", "/login"]) {
-        for told in [
+        for request_headers in [
             &[("sec-fetch-site", "cross-site")][..],
             &[("origin", evil)],
             &[("origin", "null")],
             &[("origin", evil), ("sec-fetch-site", "same-site")],
             &[("origin", &own), ("sec-fetch-site", "cross-site")],
         ] {
-            post(&app, path, told, &json!({})).await.expect(403, REFUSED);
+            post(&app, path, request_headers, &json!({})).await.expect(403, REFUSED);
         }
     }
     for method in ["PUT", "DELETE", "PATCH"] {
@@ -55,14 +55,14 @@ async fn the_app_programs_and_listed_pages_are_served() {
     let app = Setup::new().with(|c| c.http.allowed_origins = vec![Origin::parse(LISTED).unwrap()]).start().await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let body = login_body(&siti.telp, PASSWORD);
-    for told in [
+    for request_headers in [
         &[][..],
         &[("origin", app.base_url.as_str())],
         &[("origin", &app.base_url), ("sec-fetch-site", "same-origin")],
         &[("sec-fetch-site", "none")],
         &[("origin", LISTED), ("sec-fetch-site", "cross-site")],
     ] {
-        post(&app, LOGIN, told, &body).await.ok();
+        post(&app, LOGIN, request_headers, &body).await.ok();
     }
     let unlisted = post(&app, LOGIN, &[("origin", "https://kasir.example.evil")], &body).await;
     unlisted.expect(403, REFUSED);
@@ -75,9 +75,9 @@ async fn behind_a_trusted_proxy_the_site_is_what_the_proxy_was_asked_where_the_s
         Setup::new().with(|c| (c.http.trusted_proxies, c.http.forwarded_host) = (proxies, forwarded_host)).start().await
     };
     let (app, careful, alone) = (behind(true).await, behind(false).await, TestApp::spawn().await);
-    let told = [("x-forwarded-host", "cuci.example"), ("x-forwarded-proto", "https")];
+    let request_headers = [("x-forwarded-host", "cuci.example"), ("x-forwarded-proto", "https")];
     for (origin, status) in [("https://cuci.example", 404), ("http://cuci.example", 403), ("https://evil.example", 403)] {
-        let headers = [("origin", origin), told[0], told[1]];
+        let headers = [("origin", origin), request_headers[0], request_headers[1]];
         let body = login_body("81234567890", PASSWORD);
         assert_eq!(post(&app, LOGIN, &headers, &body).await.status, status, "{origin}");
         for other in [&careful, &alone] {
@@ -87,8 +87,10 @@ async fn behind_a_trusted_proxy_the_site_is_what_the_proxy_was_asked_where_the_s
         let socket = raw(&app, "GET", "/socket.io/?EIO=4&transport=polling", &headers).await;
         assert_eq!(socket.status, if status == 403 { 403 } else { 200 }, "the sockets know the same site: {origin}");
     }
-    assert!(raw(&app, "GET", "/healthz", &told).await.header("content-security-policy").contains(" wss://cuci.example;"));
-    assert!(!raw(&careful, "GET", "/healthz", &told).await.header("content-security-policy").contains("cuci.example"));
+    assert!(
+        raw(&app, "GET", "/healthz", &request_headers).await.header("content-security-policy").contains(" wss://cuci.example;")
+    );
+    assert!(!raw(&careful, "GET", "/healthz", &request_headers).await.header("content-security-policy").contains("cuci.example"));
 }
 
 #[actix_web::test]

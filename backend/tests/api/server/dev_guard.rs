@@ -35,8 +35,8 @@ async fn routes_of_development_refuse_proxies_and_names() {
             let mut res = sent.await.unwrap();
             let body = res.body().limit(4 << 20).await.unwrap();
             if res.status() == 403 {
-                let told = json!({"status": 403, "message": REFUSED, "data": null});
-                assert_eq!(serde_json::from_slice::<serde_json::Value>(&body).unwrap(), told, "{path}");
+                let refusal = json!({"status": 403, "message": REFUSED, "data": null});
+                assert_eq!(serde_json::from_slice::<serde_json::Value>(&body).unwrap(), refusal, "{path}");
             }
             statuses.push(res.status().as_u16());
         }

@@ -38,7 +38,7 @@ fn the_snapshot_is_fresh() {
 #[test]
 fn every_route_is_in_the_document_and_nothing_else() {
     let document = document();
-    let mut told: Vec<(String, String)> = calls(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
+    let mut described: Vec<(String, String)> = calls(&document).into_iter().map(|(method, path, _)| (method, path)).collect();
     let mut sources = Vec::new();
     for name in ["web", "server"] {
         rules::sources(&rules::checkout(&format!("backend/{name}/src")), &mut sources);
@@ -49,10 +49,10 @@ fn every_route_is_in_the_document_and_nothing_else() {
     // The longest first: `/saya` is also the end of `/perangkat/saya`.
     routes.sort_by_key(|(_, leaf)| std::cmp::Reverse(leaf.len()));
     for (method, leaf) in routes.iter().filter(|(_, leaf)| !UNDOCUMENTED.contains(&leaf.as_str())) {
-        let at = told.iter().position(|(m, path)| m == method && path.ends_with(leaf.as_str()));
-        told.remove(at.unwrap_or_else(|| panic!("{method} …{leaf} is not in the document")));
+        let at = described.iter().position(|(m, path)| m == method && path.ends_with(leaf.as_str()));
+        described.remove(at.unwrap_or_else(|| panic!("{method} …{leaf} is not in the document")));
     }
-    assert!(told.is_empty(), "no route for {told:?}");
+    assert!(described.is_empty(), "no route for {described:?}");
 }
 
 /// `(METHOD, leaf)` of every `.route("<leaf>", [web::]<method>()…)`.

@@ -1,5 +1,6 @@
 //! Rules of the code that the compiler does not check (ARCHITECTURE.md, the invariants).
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -58,34 +59,39 @@ fn no_statement_asks_for_the_time() {
     assert_eq!(asked, ["cluster/membership.rs", "store/db/clock.rs"]);
 }
 
-/// The core crate, which decides, depends on no runtime, no database, no network, no clock and no source of randomness.
-#[test]
-fn core_is_pure() {
+/// Names of the library crates that `nyala-core` is built with.
+fn crates_of_core(features: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
-        .args([
-            "tree",
-            "--offline",
-            "--locked",
-            "--package",
-            "nyala-core",
-            "--edges",
-            "normal",
-            "--prefix",
-            "none",
-            "--format",
-            "{lib}",
-        ])
-        .args(["--no-default-features", "--manifest-path"])
+        .args(["tree", "--offline", "--locked", "--package", "nyala-core", "--edges", "normal", "--prefix", "none"])
+        .args(["--format", "{lib}", "--no-default-features", "--features", features, "--manifest-path"])
         .arg(checkout("backend/core/Cargo.toml"))
         .output()
         .unwrap();
     assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
     let tree = String::from_utf8(tree.stdout).unwrap();
-    let crates: Vec<&str> = tree.lines().map(|line| line.trim().trim_end_matches(" (*)")).collect();
-    assert!(crates.contains(&"serde") && crates.contains(&"nyala_core"), "{crates:?}");
+    let crates: Vec<String> = tree.lines().map(|line| line.trim().trim_end_matches(" (*)").to_owned()).collect();
+    assert!(["serde", "nyala_core"].iter().all(|name| crates.iter().any(|found| found == name)), "{crates:?}");
+    crates
+}
+
+/// The core crate, which makes the decisions, depends on no runtime, no network, no clock, no database and no source of randomness. The
+/// server builds it with the feature `sql`, which adds how its values are stored in PostgreSQL (`stored.rs`): the formats of a client without
+/// I/O, of which the protocol's login uses random numbers. No other file of the crate uses them.
+#[test]
+fn core_is_pure() {
     let io = ["tokio", "actix", "mio", "postgres", "socket2", "hyper", "rustls", "async", "getrandom", "nix"];
-    let found: Vec<&&str> = crates.iter().filter(|name| io.iter().any(|io| name.contains(io))).collect();
-    assert!(found.is_empty(), "nyala-core depends on {found:?}");
+    let found = |features: &str| -> BTreeSet<String> {
+        crates_of_core(features).into_iter().filter(|name| io.iter().any(|io| name.contains(io))).collect()
+    };
+    assert_eq!(found(""), BTreeSet::new());
+    assert_eq!(found("sql"), ["getrandom", "postgres_protocol", "postgres_types"].map(str::to_owned).into());
+
+    let (src, mut files) = (checkout("backend/core/src"), Vec::new());
+    sources(&src, &mut files);
+    let uses_sql =
+        |file: &&PathBuf| ["postgres_types", "bytes::"].iter().any(|name| std::fs::read_to_string(file).unwrap().contains(name));
+    let users: Vec<&Path> = files.iter().filter(uses_sql).map(|file| file.strip_prefix(&src).unwrap()).collect();
+    assert_eq!(users, [Path::new("stored.rs")]);
 }
 
 /// An operator searches the log for what the manual lists.

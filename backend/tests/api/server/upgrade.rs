@@ -72,12 +72,12 @@ async fn a_pending_stop_survives_the_removal_of_the_outbox() {
     client.batch_execute(WITH_OUTBOX).await.unwrap();
     assert!(broken_rules(&client).await.is_empty(), "{:?}", broken_rules(&client).await);
     let states = "SELECT idmesin, state FROM snap_transaksi ORDER BY id";
-    let told = async |client: &Client| -> Vec<(i64, String)> {
+    let fingerprints = async |client: &Client| -> Vec<(i64, String)> {
         client.query(states, &[]).await.unwrap().iter().map(|row| (row.get(0), row.get(1))).collect()
     };
-    let before = told(&client).await;
+    let before = fingerprints(&client).await;
     migrate::run(&mut client).await.unwrap();
-    assert_eq!(told(&client).await, before);
+    assert_eq!(fingerprints(&client).await, before);
     assert!(broken_rules(&client).await.is_empty(), "{:?}", broken_rules(&client).await);
     let gone: bool = client.query_one("SELECT to_regclass('outbox') IS NULL", &[]).await.unwrap().get(0);
     assert!(gone, "nothing is written there any more");

@@ -61,11 +61,11 @@ impl Pair {
         std::fs::write(cluster(&second).join("standby.signal"), "").expect("a standby");
         let primary = postgres(&first, false, &[synchronous]);
         // The path of a socket has at most 107 bytes.
-        let link = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
-        std::os::unix::fs::symlink(primary.socket_dir(), &link).expect("a link");
-        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", link.display(), primary.port());
+        let alias = std::env::temp_dir().join(uuid::Uuid::new_v4().simple().to_string());
+        std::os::unix::fs::symlink(primary.socket_dir(), &alias).expect("a link");
+        let from = format!("primary_conninfo=host={} port={} user={SUPERUSER}", alias.display(), primary.port());
         let standby = postgres(&second, false, &[&from, "wal_retrieve_retry_interval=100ms"]);
-        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second], primary_link: link }
+        Self { standby: Some(standby), primary: Some(primary), dirs: [first, second], primary_link: alias }
     }
 
     pub fn primary(&self) -> &Postgres {

@@ -84,9 +84,9 @@ impl TestApp {
 
     /// Injects a fault into a simulated machine, and delivers the device's state report to the server.
     pub async fn fault(&self, shop: Shop, mode: Mode) {
-        let said = self.state.sim.set_mode(shop.idmesin, mode, self.now());
+        let reported = self.state.sim.set_mode(shop.idmesin, mode, self.now());
         let from = Location { idmesin: shop.idmesin, idoutlet: shop.outlet.idoutlet, driver: DriverKind::Sim };
-        device::deliver(&self.state.machines, ReceivedEvent { from, event: said, at: self.now() }).unwrap();
+        device::deliver(&self.state.machines, ReceivedEvent { from, event: reported, at: self.now() }).unwrap();
     }
 }
 

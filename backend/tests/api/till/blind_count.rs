@@ -136,10 +136,10 @@ async fn neither_float_nor_movements_have_amounts_for_a_kasir() {
     assert_eq!(column(&seen["gerak"], "jenis"), ["keluar", "masuk"]);
     let device = app.call("GET", "/ops/v1/perangkat/saya", None, &[("Cookie", &rina.till.cookie)], None).await.ok();
     let logged_in = app.log_in(&rina.till, &json!({ "idpetugas": rina.person, "pin": PIN })).await.ok();
-    for told in [&seen, &device, &logged_in] {
-        let shift = if told["shift"].is_null() { panic!("no shift in {told}") } else { &told["shift"] };
-        assert_eq!(shift["modal"], Value::Null, "{told}");
-        assert!(numbers(told).iter().all(|n| !secrets.contains(n)), "{told}");
+    for document in [&seen, &device, &logged_in] {
+        let shift = if document["shift"].is_null() { panic!("no shift in {document}") } else { &document["shift"] };
+        assert_eq!(shift["modal"], Value::Null, "{document}");
+        assert!(numbers(document).iter().all(|n| !secrets.contains(n)), "{document}");
     }
     let seen = app.see(&hadi, "shift").await.ok();
     assert_eq!(seen["shift"]["modal"], 123_457);

@@ -84,9 +84,9 @@ async fn uses_are_seen_since_the_shift_was_opened() {
     app.delete(&used, 6_000).await;
     app.running(epay, &machine, 5).await;
     let seen = app.see(&rina, "pemakaian").await.ok();
-    let told = |key: &str| column(&seen["baris"], key).into_iter().cloned().collect::<Vec<_>>();
-    assert_eq!(told("idtransaksi"), [5, 4, 3].map(|n| json!(crate::support::arrange::receipt(n))));
-    assert_eq!(told("status"), ["jalan", "selesai", "gagal"]);
+    let values = |key: &str| column(&seen["baris"], key).into_iter().cloned().collect::<Vec<_>>();
+    assert_eq!(values("idtransaksi"), [5, 4, 3].map(|n| json!(crate::support::arrange::receipt(n))));
+    assert_eq!(values("status"), ["jalan", "selesai", "gagal"]);
     assert_eq!(
         seen["baris"][1],
         json!({

@@ -31,9 +31,9 @@ async fn two_reversals_and_a_purchase_at_once_move_the_balance_once() {
         let (here, elsewhere, purchase) =
             join3(app.ask(&hadi, &reversal, &why), app.ask(&there, &reversal, &why), app.buy(&siti, &order)).await;
         let reversed = [&here, &elsewhere].iter().filter(|answer| answer.status == 200).count();
-        let told = format!("{here:?} {elsewhere:?} {purchase:?}");
-        assert_eq!(reversed + usize::from(purchase.status == 200), 1, "{told}");
-        assert_eq!(app.balance(idcustomer).await, 0, "{told}");
+        let outcome = format!("{here:?} {elsewhere:?} {purchase:?}");
+        assert_eq!(reversed + usize::from(purchase.status == 200), 1, "{outcome}");
+        assert_eq!(app.balance(idcustomer).await, 0, "{outcome}");
         bought += i64::from(purchase.status == 200);
     }
     let drawers = join(app.see(&hadi, "shift"), app.see(&there, "shift")).await;

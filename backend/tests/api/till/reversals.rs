@@ -258,11 +258,12 @@ async fn a_kasir_refunds_with_an_approval_and_sees_how_often() {
     let of_budi = json!({"idtransaksi": receipt(4), "nominal": 1_000, "alasan": "bocor"});
     assert_eq!(app.ask(hadi, "refund", &of_budi).await.ok()["ke"], json!({"pelanggan": 1, "mesin": 2}));
     let seen = app.see(rina, "pemakaian").await.ok();
-    let told: Vec<_> = seen["baris"].as_array().unwrap().iter().map(|row| (&row["idtransaksi"], &row["sudah"])).collect();
+    let reversed_rows: Vec<_> =
+        seen["baris"].as_array().unwrap().iter().map(|row| (&row["idtransaksi"], &row["sudah"])).collect();
     let so_far = |pelanggan: i64, mesin: i64| json!({ "pelanggan": pelanggan, "mesin": mesin });
     let expected = [(4, so_far(1, 2)), (3, so_far(2, 2)), (2, so_far(2, 1)), (1, so_far(2, 2))];
     let expected: Vec<_> = expected.into_iter().map(|(n, sudah)| (json!(receipt(n)), sudah)).collect();
-    assert_eq!(told, expected.iter().map(|(n, sudah)| (n, sudah)).collect::<Vec<_>>());
+    assert_eq!(reversed_rows, expected.iter().map(|(n, sudah)| (n, sudah)).collect::<Vec<_>>());
     let audited = "SELECT count(*) FROM audit_log WHERE isi->>'disetujui' = $1";
     assert_eq!(app.insert(audited, &[&format!("operator:{}", hadi.person)]).await, 2);
     app.assert_no_violation().await;

@@ -318,12 +318,12 @@ async fn every_call_is_for_whom_the_table_says() {
             let (who, key) = (shop.at_till(role, shop.outlet).await, shop.app.key(shop.scope(role)).await);
             for call in &CALLS {
                 let answer = if at_till { shop.by_person(call, &who).await } else { shop.by_key(call, &key).await };
-                let told = format!(
+                let context = format!(
                     "{} {} by {role}, at a till: {at_till}: {} {}",
                     call.method, call.path, answer.status, answer.message
                 );
-                assert_eq!(answer.status != 403, may(call, role, at_till), "{told}");
-                assert!(answer.status != 401 && answer.status < 500, "{told}");
+                assert_eq!(answer.status != 403, may(call, role, at_till), "{context}");
+                assert!(answer.status != 401 && answer.status < 500, "{context}");
             }
             let nowhere = "SELECT count(*) FROM audit_log WHERE aktor LIKE 'operator:%' AND idoutlet IS NULL";
             assert_eq!(shop.app.insert(nowhere, &[]).await, 0, "each change says where it was made");

@@ -51,8 +51,8 @@ async fn a_drawer_is_counted_blind() {
     let count = |dihitung: i64| json!({ "dihitung": dihitung, "pecahan": { "100000": 2, "2000": 1, "koin": 2_000 } });
     app.ask(&hadi, "shift/tutup", &count(205_000)).await.expect(422, "pecahan tidak sama dengan uang yang dihitung");
     let closed = app.ask_with(&hadi, "sekali", None, "shift/tutup", &count(204_000)).await.ok();
-    let told = ["id", "diharapkan", "dihitung", "selisih", "baru", "token"].map(|key| closed[key].clone());
-    assert_eq!(told, [shift["id"].clone(), json!(205_000), json!(204_000), json!(-1_000), Value::Null, Value::Null]);
+    let fields = ["id", "diharapkan", "dihitung", "selisih", "baru", "token"].map(|key| closed[key].clone());
+    assert_eq!(fields, [shift["id"].clone(), json!(205_000), json!(204_000), json!(-1_000), Value::Null, Value::Null]);
     assert_eq!(app.ask_with(&hadi, "sekali", None, "shift/tutup", &count(204_000)).await.ok(), closed);
     app.ask(&hadi, "shift/tutup", &count(204_000)).await.expect(409, "shift belum dibuka");
     assert_eq!(app.see(&hadi, "shift").await.ok()["shift"], Value::Null);

@@ -103,12 +103,12 @@ pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     }
     let mut input = process.stdin.take().unwrap();
     let lines: String = steps.iter().map(|step| format!("{}\n", step.input)).collect();
-    let telling = thread::spawn(move || input.write_all(lines.as_bytes()));
+    let writing = thread::spawn(move || input.write_all(lines.as_bytes()));
     let (mut output, mut complaint) = (String::new(), String::new());
     process.stdout.take().unwrap().read_to_string(&mut output).unwrap();
     process.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
     // A broken pipe only means that the process ended; its exit status and stderr give the reason.
-    let _ = telling.join().unwrap();
+    let _ = writing.join().unwrap();
     let answers = answers(&output);
     let mut before: VecDeque<String> = VecDeque::new();
     for (n, step) in steps.iter().enumerate() {

@@ -47,7 +47,7 @@ pub struct Body {
     gives_up_runs: bool,
     /// The device receives on one connection and sends on another.
     pub speaks_apart: bool,
-    pub line: Option<ConnectionId>,
+    pub connection: Option<ConnectionId>,
     /// Number of failed attempts to connect.
     pub tries: u32,
     /// Until then nothing that the device sends arrives.
@@ -66,7 +66,7 @@ impl Body {
             drift: rng.random_range(-50..=50),
             gives_up_runs: rng.random_bool(0.3),
             speaks_apart: rng.random_bool(0.15),
-            line: None,
+            connection: None,
             tries: 0,
             shut_off_until: T0,
             next_tick: None,
@@ -95,9 +95,9 @@ impl Body {
 
     /// The device drops its connection; returns the one it had.
     pub fn parted(&mut self, now: Timestamp) -> Option<ConnectionId> {
-        let line = self.line.take()?;
+        let connection = self.connection.take()?;
         self.record_input("unlink", now);
-        Some(line)
+        Some(connection)
     }
 
     /// Records an input of the device in the transcript.
@@ -307,15 +307,15 @@ impl World<Mqtt> {
         self.act(machine, body, &[Act::Send(Outgoing::State)]);
     }
 
-    pub(super) fn send_heartbeat(&mut self, line: ConnectionId) {
+    pub(super) fn send_heartbeat(&mut self, connection: ConnectionId) {
         let now = self.now;
-        let Some((machine, body)) = self.holder(line) else { return };
+        let Some((machine, body)) = self.holder(connection) else { return };
         let Some(of) = self.body(machine, body) else { return };
         let up_ms = of.up_ms(now);
         let Some(model) = &mut of.model else { return };
         let message = model.heartbeat(Some(-61), up_ms);
         self.device_sends(machine, body, message);
-        self.later(HEARTBEAT_MS, MqttHappens::Heartbeat { line });
+        self.later(HEARTBEAT_MS, MqttHappens::Heartbeat { connection });
     }
 
     // --- faults of the devices ---

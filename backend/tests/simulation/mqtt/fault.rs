@@ -4,7 +4,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
 use super::super::world::{Happening, World};
-use super::line::Weather;
+use super::connection::Weather;
 use super::{Mqtt, MqttHappens};
 
 impl World<Mqtt> {
@@ -80,10 +80,10 @@ impl World<Mqtt> {
     }
 
     fn line_stalls(&mut self, machine: usize) {
-        if let Some(line) = self.devices.machines[machine].bodies[0].line {
+        if let Some(connection) = self.devices.machines[machine].bodies[0].connection {
             self.note("line stalls");
             let ms = 500 + self.up_to(20_000);
-            self.stall(line, ms);
+            self.stall(connection, ms);
         }
     }
 

@@ -10,12 +10,12 @@ use uuid::Uuid;
 
 use super::super::store::PurchaseRow;
 use super::super::world::{MACHINES, World};
-use super::line::WAY_MS;
+use super::connection::LATENCY_MS;
 use super::{Mqtt, MqttHappens, SAMPLE_MS};
 
 /// How late a countdown may be. A device reports whole seconds, rounded up, in a message with its own transit time. The conversation
 /// ignores changes too small to forward, and the machine ignores less than a second.
-const LATE_MS: i64 = ROUNDED_MS + WAY_MS + WORTH_MS + COUNTDOWN_MS;
+const LATE_MS: i64 = ROUNDED_MS + LATENCY_MS + WORTH_MS + COUNTDOWN_MS;
 const ROUNDED_MS: i64 = 1_000;
 const WORTH_MS: i64 = 100;
 const COUNTDOWN_MS: i64 = 1_000;

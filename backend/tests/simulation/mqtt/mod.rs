@@ -1,11 +1,11 @@
 //! Devices over MQTT. The server's side is the real conversation; the other side is the model of a device (`nyala_device_sim::model`). The
 //! connections between them are delayed, stalled and cut.
 
+mod connection;
 pub mod core;
 mod device;
 mod fault;
 mod figures;
-mod line;
 mod probe;
 mod talk;
 pub mod wild;
@@ -23,10 +23,10 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use uuid::Uuid;
 
+use self::connection::SimulatedConnection;
 use self::core::Transcript;
 use self::device::SimulatedMachine;
 pub use self::figures::{Figures, WORTH};
-use self::line::SimulatedLine;
 use self::talk::Talk;
 use super::devices::{Devices, Plan, Run};
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
@@ -46,7 +46,7 @@ pub struct Mqtt {
     /// The server process's state for each device.
     talks: Vec<Talk>,
     /// The connections that the device or the server still considers open, by number.
-    lines: BTreeMap<ConnectionId, SimulatedLine>,
+    connections: BTreeMap<ConnectionId, SimulatedConnection>,
     /// The highest number of a connection so far.
     last_line: u64,
     /// Devices vanish for longer than a customer waits: the money is refunded, and staff must come.
@@ -66,33 +66,33 @@ pub enum MqttHappens {
     },
     /// The subscription arrives at the server.
     Subscribed {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     /// The device receives the grant of its subscription.
     Granted {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     /// The device notices that its connection is gone.
     Lost {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     /// The server notices that the connection is gone.
     Closed {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     /// The device pings, to check that its connection still works.
     Ping {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     ToServer {
         machine: usize,
-        line: ConnectionId,
+        connection: ConnectionId,
         message: DeviceMessage,
         sent_at: Timestamp,
     },
     ToDevice {
         machine: usize,
-        line: ConnectionId,
+        connection: ConnectionId,
         cmd: Cmd,
     },
     // --- the device ---
@@ -107,7 +107,7 @@ pub enum MqttHappens {
         boot: i64,
     },
     Heartbeat {
-        line: ConnectionId,
+        connection: ConnectionId,
     },
     /// The device is unreachable for very long.
     Silent {
@@ -123,27 +123,27 @@ pub enum MqttHappens {
     },
     // --- the server ---
     Silence {
-        life: u32,
+        incarnation: u32,
         machine: usize,
     },
     /// A device's message reaches the machine's actor.
     Reported {
-        life: u32,
+        incarnation: u32,
         machine: usize,
         event: DeviceEvent,
     },
     /// A command reaches the conversation.
     Send {
-        life: u32,
+        incarnation: u32,
         cmd: Command,
     },
     Presence {
-        life: u32,
+        incarnation: u32,
         machine: usize,
     },
     /// Devices that have not returned since the process began are recorded as offline.
     RecordRest {
-        life: u32,
+        incarnation: u32,
     },
     Flag {
         machine: usize,
@@ -152,7 +152,7 @@ pub enum MqttHappens {
         machine: usize,
     },
     ProbeOver {
-        life: u32,
+        incarnation: u32,
         request: usize,
         machine: usize,
     },
@@ -160,7 +160,7 @@ pub enum MqttHappens {
     Sample,
     /// Check of the countdown some time after a quick message: by now the shown countdown of that run is right.
     Countdown {
-        life: u32,
+        incarnation: u32,
         machine: usize,
         cmd_id: Uuid,
     },
@@ -175,7 +175,7 @@ impl Devices for Mqtt {
         Self {
             machines: (0..MACHINES).map(|_| SimulatedMachine::new(rng)).collect(),
             talks: (0..MACHINES).map(|_| Talk::default()).collect(),
-            lines: BTreeMap::new(),
+            connections: BTreeMap::new(),
             last_line: 0,
             silences: rng.random_bool(SILENCES),
             at_rest: 0,
@@ -214,32 +214,40 @@ impl Devices for Mqtt {
     fn happen(world: &mut World<Self>, what: MqttHappens) {
         match what {
             MqttHappens::Connect { machine, body } => world.connect(machine, body),
-            MqttHappens::Subscribed { line } => world.subscribed(line),
-            MqttHappens::Granted { line } => world.granted(line),
-            MqttHappens::Lost { line } => world.lost(line),
-            MqttHappens::Closed { line } => world.closed(line),
-            MqttHappens::Ping { line } => world.ping(line),
-            MqttHappens::ToServer { machine, line, message, sent_at } => world.message_arrives(machine, line, &message, sent_at),
-            MqttHappens::ToDevice { machine, line, cmd } => world.command_arrives(machine, line, &cmd),
+            MqttHappens::Subscribed { connection } => world.subscribed(connection),
+            MqttHappens::Granted { connection } => world.granted(connection),
+            MqttHappens::Lost { connection } => world.lost(connection),
+            MqttHappens::Closed { connection } => world.closed(connection),
+            MqttHappens::Ping { connection } => world.ping(connection),
+            MqttHappens::ToServer { machine, connection, message, sent_at } => {
+                world.message_arrives(machine, connection, &message, sent_at)
+            }
+            MqttHappens::ToDevice { machine, connection, cmd } => world.command_arrives(machine, connection, &cmd),
             MqttHappens::Power { machine, body } => world.power(machine, body),
             MqttHappens::Tick { machine, body, boot } => world.tick(machine, body, boot),
-            MqttHappens::Heartbeat { line } => world.send_heartbeat(line),
+            MqttHappens::Heartbeat { connection } => world.send_heartbeat(connection),
             MqttHappens::Silent { machine } => world.falls_silent(machine),
             MqttHappens::CloneLeaves { machine } => world.clone_leaves(machine),
             MqttHappens::Repaired { machine } => world.repaired(machine),
-            MqttHappens::Silence { life, machine } if life == world.server.life => world.silence(machine),
-            MqttHappens::Reported { life, machine, event } if life == world.server.life => {
+            MqttHappens::Silence { incarnation, machine } if incarnation == world.server.incarnation => world.silence(machine),
+            MqttHappens::Reported { incarnation, machine, event } if incarnation == world.server.incarnation => {
                 let now = world.now;
                 world.server_receives(machine, event, now);
             }
-            MqttHappens::Send { life, cmd } if life == world.server.life => world.send_command(&cmd),
-            MqttHappens::Presence { life, machine } if life == world.server.life => world.record_presence(machine),
-            MqttHappens::RecordRest { life } if life == world.server.life => world.record_rest(),
+            MqttHappens::Send { incarnation, cmd } if incarnation == world.server.incarnation => world.send_command(&cmd),
+            MqttHappens::Presence { incarnation, machine } if incarnation == world.server.incarnation => {
+                world.record_presence(machine)
+            }
+            MqttHappens::RecordRest { incarnation } if incarnation == world.server.incarnation => world.record_rest(),
             MqttHappens::Flag { machine } => world.flag(machine),
             MqttHappens::Scan { machine } => world.scan(machine),
-            MqttHappens::ProbeOver { life, request, machine } if life == world.server.life => world.probe_over(machine, request),
+            MqttHappens::ProbeOver { incarnation, request, machine } if incarnation == world.server.incarnation => {
+                world.probe_over(machine, request)
+            }
             MqttHappens::Sample => world.sample(),
-            MqttHappens::Countdown { life, machine, cmd_id } if life == world.server.life => world.check_shown(machine, cmd_id),
+            MqttHappens::Countdown { incarnation, machine, cmd_id } if incarnation == world.server.incarnation => {
+                world.check_shown(machine, cmd_id)
+            }
             _ => {}
         }
     }

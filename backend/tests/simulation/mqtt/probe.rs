@@ -19,7 +19,7 @@ impl World<Mqtt> {
     }
 
     pub(super) fn probe(&mut self, request: usize, machine: usize, start: Start) {
-        let (life, talk) = (self.server.life, &mut self.devices.talks[machine]);
+        let (incarnation, talk) = (self.server.incarnation, &mut self.devices.talks[machine]);
         if talk.presence.known.is_none() && self.server.up_since.ms_until(self.now) < GRACE_MS {
             self.note("probe spared: it is on its way back");
             return self.send_input(machine, Input::Start(start));
@@ -29,7 +29,7 @@ impl World<Mqtt> {
             ProbeStep::Offline => self.is_offline(request),
             asked => {
                 talk.waiting.push((request, start));
-                self.later(PROBE_MS, MqttHappens::ProbeOver { life, request, machine });
+                self.later(PROBE_MS, MqttHappens::ProbeOver { incarnation, request, machine });
                 if let ProbeStep::Ask(link, cmd) = asked {
                     self.transmit(machine, link, cmd);
                 }

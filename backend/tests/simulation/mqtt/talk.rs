@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::super::store::PurchaseRow;
 use super::super::world::World;
-use super::line::{WAY_MS, Weather};
+use super::connection::{LATENCY_MS, Weather};
 use super::{Mqtt, MqttHappens};
 
 /// A device that returns within this time is not recorded as offline.
@@ -69,8 +69,8 @@ impl World<Mqtt> {
         }
         self.devices.talks[machine] = talk;
         if machine == 0 {
-            let life = self.server.life;
-            self.later(GRACE_MS, MqttHappens::RecordRest { life });
+            let incarnation = self.server.incarnation;
+            self.later(GRACE_MS, MqttHappens::RecordRest { incarnation });
         }
     }
 
@@ -90,8 +90,8 @@ impl World<Mqtt> {
         let talk = &mut self.devices.talks[machine];
         if let Some(at) = talk.conversation.silent_at().filter(|_| talk.alarm.is_none()) {
             talk.alarm = Some(at);
-            let (life, after_ms) = (self.server.life, self.now.ms_until(at));
-            self.later(after_ms, MqttHappens::Silence { life, machine });
+            let (incarnation, after_ms) = (self.server.incarnation, self.now.ms_until(at));
+            self.later(after_ms, MqttHappens::Silence { incarnation, machine });
         }
     }
 
@@ -101,7 +101,7 @@ impl World<Mqtt> {
     }
 
     fn carry_out(&mut self, machine: usize, effect: Effect) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         match effect {
             Effect::Notify(event, grounds) => {
                 self.note_grounds(machine, &event, grounds);
@@ -109,7 +109,7 @@ impl World<Mqtt> {
                     self.devices.talks[machine].lost_at = Some(self.now);
                     return self.note("message finds no room");
                 }
-                self.later(0, MqttHappens::Reported { life, machine, event });
+                self.later(0, MqttHappens::Reported { incarnation, machine, event });
             }
             Effect::Presence(present) => self.note_presence(machine, present),
             Effect::Write(link, cmd) => self.transmit(machine, link, cmd),
@@ -178,8 +178,8 @@ impl World<Mqtt> {
         if self.troubled && self.chance(LOST) {
             return self.note("command finds no room");
         }
-        let life = self.server.life;
-        self.later(0, MqttHappens::Send { life, cmd });
+        let incarnation = self.server.incarnation;
+        self.later(0, MqttHappens::Send { incarnation, cmd });
     }
 
     pub(super) fn send_command(&mut self, cmd: &Command) {
@@ -204,17 +204,17 @@ impl World<Mqtt> {
             talk.runs = state.run.map(|run| run.cmd_id);
         }
         let quick =
-            sent_at.ms_until(self.now) <= WAY_MS && matches!(message, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
+            sent_at.ms_until(self.now) <= LATENCY_MS && matches!(message, DeviceMessage::Heartbeat(_) | DeviceMessage::State(_));
         if let Some(cmd_id) = talk.runs.filter(|_| quick && self.server.up) {
-            let life = self.server.life;
-            self.later(SHOWN_MS, MqttHappens::Countdown { life, machine, cmd_id });
+            let incarnation = self.server.incarnation;
+            self.later(SHOWN_MS, MqttHappens::Countdown { incarnation, machine, cmd_id });
         }
     }
 
     // --- the record of presence ---
 
     fn note_presence(&mut self, machine: usize, present: bool) {
-        let (life, now) = (self.server.life, self.now);
+        let (incarnation, now) = (self.server.incarnation, self.now);
         let presence = &mut self.devices.talks[machine].presence;
         if presence.known.is_none_or(|(known, _)| known != present) {
             presence.known = Some((present, now));
@@ -222,20 +222,20 @@ impl World<Mqtt> {
         presence.due = presence.stored != Some(present);
         if presence.due {
             let after_ms = self.up_to(RECORD_MS) + if present { 0 } else { BACK_WITHIN_MS };
-            self.later(after_ms, MqttHappens::Presence { life, machine });
+            self.later(after_ms, MqttHappens::Presence { incarnation, machine });
         }
     }
 
     pub(super) fn record_presence(&mut self, machine: usize) {
         let fails = self.troubled && self.chance(0.01);
-        let (life, now) = (self.server.life, self.now);
+        let (incarnation, now) = (self.server.incarnation, self.now);
         let presence = &mut self.devices.talks[machine].presence;
         let Some((present, since)) = presence.known.filter(|_| presence.due) else { return };
         if !present && since.ms_until(now) < BACK_WITHIN_MS {
             return;
         }
         if fails {
-            return self.later(RECORD_MS, MqttHappens::Presence { life, machine });
+            return self.later(RECORD_MS, MqttHappens::Presence { incarnation, machine });
         }
         (presence.stored, presence.due) = (Some(present), false);
         self.store.machines[machine].online = present;

@@ -32,7 +32,7 @@ struct Wild {
 }
 
 /// Runs a device through the random inputs of that seed.
-pub fn life(seed: u64) -> Transcript {
+pub fn incarnation(seed: u64) -> Transcript {
     let (mut rng, mut wild) = (StdRng::seed_from_u64(seed), Wild::default());
     for _ in 0..STEPS {
         wild.step(&mut rng);

@@ -1,5 +1,6 @@
 //! Invariants of several servers.
 
+use nyala_cluster::OwnedShard;
 use nyala_cluster::fence::Fence;
 use nyala_core::domain::id::{OutletId, PurchaseId};
 use nyala_core::domain::shard::{SHARDS, Shard};
@@ -112,12 +113,12 @@ impl<D: Devices> World<D> {
     }
 
     /// Checks the shards of a killed server: each has an owner that knows it, or had one and is being transferred.
-    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[(Shard, i64)]) {
+    pub(super) fn check_taken_over(&mut self, trouble: u32, shards: &[OwnedShard]) {
         let several = self.several.as_ref().unwrap();
         if several.troubles != trouble || !self.troubled {
             return;
         }
-        for (shard, epoch) in shards {
+        for OwnedShard { shard, epoch } in shards {
             let is_claimed = several.shards.epoch(*shard) > *epoch;
             assert!(is_claimed || self.is_owned(*shard), "shard {shard} is nobody's, two seconds after its server was killed");
         }

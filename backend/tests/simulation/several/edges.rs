@@ -53,7 +53,7 @@ enum At {
 
 /// A path that leads to edges of a purchase.
 #[derive(Debug)]
-struct Way {
+struct EdgePath {
     /// The name of the decision around these edges; empty without a decision.
     to: &'static str,
     edges: &'static [&'static str],
@@ -66,7 +66,7 @@ struct Way {
     end: PurchaseState,
 }
 
-const STARTS: Way = Way {
+const STARTS: EdgePath = EdgePath {
     to: "",
     edges: &["before_hold", "after_hold"],
     at: At::Owner,
@@ -82,15 +82,22 @@ const VOID: &[&str] = &["before_void", "after_void"];
 const FINISH: &[&str] = &["before_finish", "after_finish"];
 
 /// Every edge, and every decision around it. The decision differs where a device's messages are late, few or missing.
-static WAYS: [Way; 15] = [
+static PATHS: [EdgePath; 15] = [
     STARTS,
     // The server that a device is connected to may send a start before the owner does, when another server holds the money.
-    Way { edges: &["after_send"], ..STARTS },
+    EdgePath { edges: &["after_send"], ..STARTS },
     // The server that holds the money receives the age of the ack; every other server queries for the remaining time.
-    Way { to: "started", edges: POST, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
-    Way { to: "started, time left reported", edges: POST, at: At::Another, ..STARTS },
-    Way { to: "started, time left never reported", edges: POST, at: At::Another, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
-    Way {
+    EdgePath { to: "started", edges: POST, device: BY_ANSWER, mended_ms: 25_000, ..STARTS },
+    EdgePath { to: "started, time left reported", edges: POST, at: At::Another, ..STARTS },
+    EdgePath {
+        to: "started, time left never reported",
+        edges: POST,
+        at: At::Another,
+        device: BY_ANSWER,
+        mended_ms: 25_000,
+        ..STARTS
+    },
+    EdgePath {
         to: "already over",
         edges: POST,
         at: At::Any,
@@ -100,7 +107,7 @@ static WAYS: [Way; 15] = [
         ..STARTS
     },
     // The device answers after 9 s: a full minute from then on is more than what is left.
-    Way {
+    EdgePath {
         to: "sooner over than thought",
         edges: FINISH,
         at: At::Any,
@@ -108,17 +115,17 @@ static WAYS: [Way; 15] = [
         mended_ms: 25_000,
         ..STARTS
     },
-    Way { to: "finished", edges: FINISH, at: At::Any, service: SHORT, ..STARTS },
-    Way { to: "", edges: &["after_stop_request"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
-    Way { to: "stopped", edges: &["before_stop", "after_stop"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
-    Way { to: "marked as sent", edges: &["before_sent", "after_sent"], ..SILENT },
-    Way { to: "marked as unsure", edges: &["before_unsure", "after_unsure"], ..SILENT },
+    EdgePath { to: "finished", edges: FINISH, at: At::Any, service: SHORT, ..STARTS },
+    EdgePath { to: "", edges: &["after_stop_request"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
+    EdgePath { to: "stopped", edges: &["before_stop", "after_stop"], at: At::Any, end: PurchaseState::Stopped, ..STARTS },
+    EdgePath { to: "marked as sent", edges: &["before_sent", "after_sent"], ..SILENT },
+    EdgePath { to: "marked as unsure", edges: &["before_unsure", "after_unsure"], ..SILENT },
     SILENT,
-    Way { to: "refused", device: (Mode::Refuse, None), mended_ms: 60_000, end: PurchaseState::Refused, ..SILENT },
-    Way { to: GIVEN_UP, mended_ms: SILENT_MS, ..SILENT },
+    EdgePath { to: "refused", device: (Mode::Refuse, None), mended_ms: 60_000, end: PurchaseState::Refused, ..SILENT },
+    EdgePath { to: GIVEN_UP, mended_ms: SILENT_MS, ..SILENT },
 ];
 
-const SILENT: Way = Way {
+const SILENT: EdgePath = EdgePath {
     to: "expired",
     edges: VOID,
     at: At::Any,
@@ -140,12 +147,12 @@ enum Fault {
 const FAULTS: [Fault; 3] = [Fault::Paused, Fault::Killed, Fault::Leaves];
 const SERVERS: [usize; 2] = [2, 3];
 /// Share of the change notifications that are lost; `None`: no server sends any.
-const NEWS: [Option<f64>; 3] = [Some(0.0), Some(0.3), None];
+const LOST_NOTIFICATIONS: [Option<f64>; 3] = [Some(0.0), Some(0.3), None];
 
 /// Which server is stopped, where, and how.
 #[derive(Debug, Clone, Copy)]
 pub struct EdgeCase {
-    way: &'static Way,
+    path: &'static EdgePath,
     edge: &'static str,
     fault: Fault,
     servers: usize,
@@ -154,13 +161,13 @@ pub struct EdgeCase {
 
 impl EdgeCase {
     /// Each edge on each path.
-    fn edges() -> Vec<(&'static Way, &'static str)> {
-        WAYS.iter().flat_map(|way| way.edges.iter().map(move |edge| (way, *edge))).collect()
+    fn edges() -> Vec<(&'static EdgePath, &'static str)> {
+        PATHS.iter().flat_map(|path| path.edges.iter().map(move |edge| (path, *edge))).collect()
     }
 
     /// Number of cases; this many consecutive seeds cover each case once.
     pub fn count() -> u64 {
-        u64::try_from(Self::edges().len() * FAULTS.len() * SERVERS.len() * NEWS.len()).unwrap()
+        u64::try_from(Self::edges().len() * FAULTS.len() * SERVERS.len() * LOST_NOTIFICATIONS.len()).unwrap()
     }
 
     /// Edges that no path leads to.
@@ -178,26 +185,26 @@ impl EdgeCase {
             one
         };
         let edges = Self::edges();
-        let (way, edge) = edges[one_of(edges.len())];
+        let (path, edge) = edges[one_of(edges.len())];
         let (fault, servers) = (FAULTS[one_of(FAULTS.len())], SERVERS[one_of(SERVERS.len())]);
-        Self { way, edge, fault, servers, loses: NEWS[one_of(NEWS.len())] }
+        Self { path, edge, fault, servers, loses: LOST_NOTIFICATIONS[one_of(LOST_NOTIFICATIONS.len())] }
     }
 
     /// Edges before a change that only an owner may commit, each with the histories in which a stopped server resumes there.
     pub fn fenced() -> impl Iterator<Item = (String, impl Iterator<Item = u64>)> {
         let edges = Self::edges();
         let every = edges.len();
-        let fenced = (0..).zip(edges).filter(|(_, (way, edge))| edge.starts_with("before_") && !is_anybodys(way, edge));
-        fenced.map(move |(first, (way, edge))| {
+        let fenced = (0..).zip(edges).filter(|(_, (path, edge))| edge.starts_with("before_") && !is_anybodys(path, edge));
+        fenced.map(move |(first, (path, edge))| {
             let seeds = (first..).step_by(every).filter(|seed| Self::of(*seed).fault != Fault::Killed);
-            (format!("{edge} ({})", way.to), seeds)
+            (format!("{edge} ({})", path.to), seeds)
         })
     }
 }
 
 /// Whether the change has no fence: any server may hold money, and may finish a run that is over.
-fn is_anybodys(way: &Way, edge: &str) -> bool {
-    edge == "before_hold" || way.to == "finished"
+fn is_anybodys(path: &EdgePath, edge: &str) -> bool {
+    edge == "before_hold" || path.to == "finished"
 }
 
 /// A server is to be stopped at an edge of a purchase at a machine.
@@ -217,7 +224,7 @@ pub struct Halt<D> {
 
 /// The state when the edge was reached.
 struct Met {
-    life: u32,
+    incarnation: u32,
     node: NodeId,
     /// The stored state of the purchase.
     state: Option<PurchaseState>,
@@ -225,7 +232,7 @@ struct Met {
 
 /// The pending work of a process that is stopped but not dead: everything after the edge.
 struct Standing<D> {
-    life: u32,
+    incarnation: u32,
     statement: Option<Happening<D>>,
     undone: Vec<Effect>,
     mailbox: Vec<Input>,
@@ -249,7 +256,7 @@ impl World<Plain> {
     }
 
     fn plan_edge(&mut self, case: EdgeCase, machine: usize) {
-        let Way { service, device: (mode, falls_silent), mended_ms, to, .. } = *case.way;
+        let EdgePath { service, device: (mode, falls_silent), mended_ms, to, .. } = *case.path;
         let order = OrderRow { customer: 0, receipt: 1, machine, service };
         self.halt =
             Some(Halt { case, machine, order, decided: false, met: None, taken_over: false, standing: None, linked_at: None });
@@ -257,7 +264,7 @@ impl World<Plain> {
         let mended_ms = BUYS_MS + mended_ms;
         if to == GIVEN_UP {
             self.silence(machine, mended_ms);
-        } else if case.way.device != STARTS.device {
+        } else if case.path.device != STARTS.device {
             self.after(mended_ms, Happening::Device(plain::PlainHappens::Mend { machine, number: 0 }));
         }
         for machine in 0..MACHINES {
@@ -269,7 +276,7 @@ impl World<Plain> {
             self.among(after_ms, ClusterHappens::Watch { watcher });
         }
         self.among(BUYS_MS, ClusterHappens::Buys);
-        if case.way.end == PurchaseState::Stopped {
+        if case.path.end == PurchaseState::Stopped {
             self.among(BUYS_MS + STOPS_MS, ClusterHappens::Stops);
         }
         self.after(PEACE_MS, Happening::Peace);
@@ -287,10 +294,10 @@ impl<D: Devices> World<D> {
         let owner = self.owner(machine);
         let others: Vec<usize> = (0..self.servers()).filter(|server| *server != owner).collect();
         let another = others[self.rng.random_range(0..others.len())];
-        let at_owner = case.way.at == At::Owner || case.way.at == At::Any && self.chance(0.5);
-        if case.way.to == "started" {
+        let at_owner = case.path.at == At::Owner || case.path.at == At::Any && self.chance(0.5);
+        if case.path.to == "started" {
             // The device's answer reaches the owner at once.
-            self.several.as_mut().unwrap().links[machine] = Some(self.of(owner).life);
+            self.several.as_mut().unwrap().links[machine] = Some(self.of(owner).incarnation);
         }
         self.order(order, 0, 5);
         self.requests.last_mut().unwrap().at = Some((if at_owner { owner } else { another }, 0));
@@ -299,7 +306,7 @@ impl<D: Devices> World<D> {
     pub(super) fn is_stopped_by_staff(&mut self) {
         let Halt { machine, case, .. } = *self.halt.as_ref().unwrap();
         let (owner, any) = (self.owner(machine), self.rng.random_range(0..self.servers()));
-        let at = if case.way.to.is_empty() { owner } else { any };
+        let at = if case.path.to.is_empty() { owner } else { any };
         self.enter(at);
         self.operator_stops(machine);
     }
@@ -307,7 +314,7 @@ impl<D: Devices> World<D> {
     /// A decision was made, and is about to be committed.
     pub fn decides(&mut self, machine: usize, change: Change, cause: &PurchaseEvent) {
         if let Some(halt) = self.halt.as_mut().filter(|halt| halt.machine == machine) {
-            halt.decided = halt.case.way.to == name(change, cause);
+            halt.decided = halt.case.path.to == name(change, cause);
         }
     }
 
@@ -340,20 +347,21 @@ impl<D: Devices> World<D> {
 
     /// Stops the server there, while other customers come.
     fn halts(&mut self, node: NodeId) {
-        let (life, halt) = (self.server.life, self.halt.as_mut().unwrap());
+        let (incarnation, halt) = (self.server.incarnation, self.halt.as_mut().unwrap());
         let (order, fault) = (halt.order, halt.case.fault);
-        halt.met = Some(Met { life, node, state: self.store.state_of(order) });
+        halt.met = Some(Met { incarnation, node, state: self.store.state_of(order) });
         let (again_ms, other_ms) = (self.up_to(AGAIN_WITHIN_MS), self.up_to(AGAIN_WITHIN_MS));
         self.order(order, again_ms, 3);
         self.order(OrderRow { customer: 1, receipt: 2, service: SHORT, ..order }, other_ms, 3);
         if fault == Fault::Killed {
             return self.kill();
         }
-        self.halt.as_mut().unwrap().standing = Some(Standing { life, statement: None, undone: Vec::new(), mailbox: Vec::new() });
+        self.halt.as_mut().unwrap().standing =
+            Some(Standing { incarnation, statement: None, undone: Vec::new(), mailbox: Vec::new() });
         if fault == Fault::Paused {
             let ms = TAKEN_OVER_MS + self.longer_ms();
             self.pause_for(ms);
-            self.among(ms, ClusterHappens::GoesOn { life });
+            self.among(ms, ClusterHappens::GoesOn { incarnation });
         } else {
             self.leave();
             self.disturb(PEACE_MS);
@@ -367,12 +375,12 @@ impl<D: Devices> World<D> {
 
     /// The pending work of this process, if it is stopped.
     fn standing(&mut self) -> Option<&mut Standing<D::Happening>> {
-        let life = self.server.life;
-        self.halt.as_mut()?.standing.as_mut().filter(|standing| standing.life == life)
+        let incarnation = self.server.incarnation;
+        self.halt.as_mut()?.standing.as_mut().filter(|standing| standing.incarnation == incarnation)
     }
 
     pub(super) fn stands_still(&self) -> bool {
-        self.halt.iter().flat_map(|halt| &halt.standing).any(|standing| standing.life == self.server.life)
+        self.halt.iter().flat_map(|halt| &halt.standing).any(|standing| standing.incarnation == self.server.incarnation)
     }
 
     /// Whether nothing happens with the machine here: its server is stopped at an edge, or was killed there.
@@ -435,7 +443,7 @@ impl<D: Devices> World<D> {
         let Some(halt) = self.halt.as_ref().filter(|halt| halt.machine == machine && !halt.taken_over) else { return };
         let Some(met) = halt.met.as_ref().filter(|met| met.node != node) else { return };
         let (case, order) = (halt.case, halt.order);
-        let is_there = match (case.fault, self.of_life(met.life)) {
+        let is_there = match (case.fault, self.of_incarnation(met.incarnation)) {
             (Fault::Killed, server) => server.is_none(),
             (_, None) => false,
             (_, Some(server)) => {
@@ -445,13 +453,13 @@ impl<D: Devices> World<D> {
         };
         assert!(is_there, "taken over, but not at {}: {case:?}", case.edge);
         let state = self.store.state_of(order);
-        let is_same = state == met.state || is_anybodys(case.way, case.edge);
+        let is_same = state == met.state || is_anybodys(case.path, case.edge);
         assert!(is_same, "{:?}, and {state:?} when it was taken over: {case:?}", met.state);
-        let life = met.life;
+        let incarnation = met.incarnation;
         self.halt.as_mut().unwrap().taken_over = true;
         if case.fault == Fault::Leaves {
             let after_ms = self.longer_ms();
-            self.among(after_ms, ClusterHappens::GoesOn { life });
+            self.among(after_ms, ClusterHappens::GoesOn { incarnation });
         }
     }
 
@@ -467,7 +475,7 @@ impl<D: Devices> World<D> {
         let bought = self.store.purchases.iter().find(|p| p.order == *order);
         let near = bought.zip(*linked_at).is_some_and(|(p, at)| at.ms_until(p.created_at.plus_ms(CMD_TTL_MS)) < NEAR_EXPIRY_MS);
         let late = case.fault == Fault::Leaves && near && state == Some(PurchaseState::Expired);
-        assert!(lost || late || state == Some(case.way.end), "it ends as {state:?}: {case:?}");
+        assert!(lost || late || state == Some(case.path.end), "it ends as {state:?}: {case:?}");
     }
 }
 
@@ -479,7 +487,7 @@ impl<D> Halt<D> {
     }
 
     fn is_at(&self, machine: usize, edge: &str) -> bool {
-        let is_meant = self.decided || self.case.way.to.is_empty();
+        let is_meant = self.decided || self.case.path.to.is_empty();
         self.machine == machine && self.case.edge == edge && is_meant && self.met.is_none()
     }
 }

@@ -170,17 +170,17 @@ impl<D: Devices> World<D> {
     /// The process ends; its clients connect to another one.
     fn goes_down(&mut self) {
         self.connections_break();
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         self.server = SimulatedServer { skew_ms: self.server.skew_ms, ..SimulatedServer::new(MACHINES) };
         for machine in 0..MACHINES {
             let link = &mut self.several.as_mut().unwrap().links[machine];
-            if *link == Some(life) {
+            if *link == Some(incarnation) {
                 *link = None;
                 let after_ms = self.up_to(LINK_WITHIN_MS);
                 self.among(after_ms, ClusterHappens::Link { machine });
             }
         }
-        for watcher in self.disconnect_watchers(life) {
+        for watcher in self.disconnect_watchers(incarnation) {
             let after_ms = self.up_to(WATCH_WITHIN_MS);
             self.among(after_ms, ClusterHappens::Watch { watcher });
         }
@@ -195,13 +195,13 @@ impl<D: Devices> World<D> {
         let several = self.several.as_mut().unwrap();
         let joined = if several.frozen_until > now { None } else { several.shards.join(server, now) };
         let Some(node) = joined else { return self.among(JOIN_AGAIN_MS, ClusterHappens::Boot { server }) };
-        several.lives += 1;
+        several.incarnations += 1;
         several.mended_at = several.mended_at.max(now);
-        let life = several.lives;
+        let incarnation = several.incarnations;
         let member = Some(Member::new(node, now));
         self.server = SimulatedServer {
             up: true,
-            life,
+            incarnation,
             up_since: now,
             skew_ms: self.server.skew_ms,
             member,
@@ -234,8 +234,8 @@ impl<D: Devices> World<D> {
         if !self.find_server() {
             return self.nobody_there(ClusterHappens::Link { machine });
         }
-        let life = self.server.life;
-        self.several.as_mut().unwrap().links[machine] = Some(life);
+        let incarnation = self.server.incarnation;
+        self.several.as_mut().unwrap().links[machine] = Some(incarnation);
         let now = self.now;
         self.halt.iter_mut().for_each(|halt| halt.links(machine, now));
         D::boot(self, machine, None);
@@ -248,7 +248,7 @@ impl<D: Devices> World<D> {
         }
         assert!(self.server.owns(machine), "a machine that another server decides commands: {op:?}");
         self.note_commanded(machine, op);
-        self.several.as_ref().unwrap().links[machine] == Some(self.server.life)
+        self.several.as_ref().unwrap().links[machine] == Some(self.server.incarnation)
     }
 
     /// No fault begins from now on; a pause that has begun comes to its end.

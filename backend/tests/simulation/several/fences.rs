@@ -68,22 +68,22 @@ impl<D: Devices> World<D> {
     }
 
     /// `CLAIM` begins: it sees which nodes are alive by what is committed now.
-    pub(super) fn claims(&mut self, number: u32, seen: ClusterView, most: i64) {
-        let (now, life, node) = (self.now, self.server.life, self.me().node);
-        let then = Box::new(ClusterHappens::Own { life, number, seen });
+    pub(super) fn claims(&mut self, number: u32, seen: ClusterView, limit: i64) {
+        let (now, incarnation, node) = (self.now, self.server.incarnation, self.me().node);
+        let then = Box::new(ClusterHappens::Own { incarnation, number, seen });
         match self.several.as_ref().unwrap().shards.may_claim_now(node, now) {
             Some(alive) => {
                 let after_ms = self.heartbeat_ms();
-                self.among(after_ms, ClusterHappens::Lock { node, most, alive, then });
+                self.among(after_ms, ClusterHappens::Lock { node, limit, alive, then });
             }
             None => self.among(0, *then),
         }
     }
 
     /// Locks free shards. It skips rows with a pending commit behind their fence, and rows that another server is claiming.
-    pub(super) fn locks(&mut self, node: NodeId, most: i64, alive: &BTreeSet<NodeId>, then: Box<ClusterHappens>) {
+    pub(super) fn locks(&mut self, node: NodeId, limit: i64, alive: &BTreeSet<NodeId>, then: Box<ClusterHappens>) {
         let shards = &mut self.several.as_mut().unwrap().shards;
-        let (idshards, passed_over) = shards.lock_free(most, alive, &mut self.rng);
+        let (idshards, passed_over) = shards.lock_free(limit, alive, &mut self.rng);
         if passed_over {
             self.note("claim passed over a commit");
         }

@@ -21,10 +21,10 @@ impl<D: Devices> World<D> {
     /// The device of a machine sends a message to the server that it is connected to.
     pub fn linked_server_receives(&mut self, machine: usize, event: DeviceEvent, sent_at: Timestamp) {
         match self.several.as_ref().unwrap().links[machine] {
-            Some(life) => self.among(
+            Some(incarnation) => self.among(
                 0,
                 ClusterHappens::DeviceMessage {
-                    life,
+                    incarnation,
                     message: DeviceMessageRow { machine, event, received_at: sent_at, sent_at },
                 },
             ),
@@ -49,40 +49,40 @@ impl<D: Devices> World<D> {
     }
 
     fn forward(&mut self) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         let member = self.me();
         if !member.forwarding && !member.to_forward.is_empty() {
             member.forwarding = true;
             let messages = std::mem::take(&mut member.to_forward);
             let after_ms = self.lookup_ms();
-            self.among(after_ms, ClusterHappens::Forward { life, messages });
+            self.among(after_ms, ClusterHappens::Forward { incarnation, messages });
         }
     }
 
-    pub(super) fn forwarded(&mut self, life: u32, messages: Vec<DeviceMessageRow>) {
-        if self.carried_out(life) {
+    pub(super) fn forwarded(&mut self, incarnation: u32, messages: Vec<DeviceMessageRow>) {
+        if self.carried_out(incarnation) {
             self.note("messages through the table");
-            if self.server.life == life {
+            if self.server.incarnation == incarnation {
                 self.notify_of_messages(messages.iter().map(|message| message.machine));
             }
             self.several.as_mut().unwrap().shards.messages.extend(messages);
         }
-        if self.server.life == life {
+        if self.server.incarnation == incarnation {
             self.me().forwarding = false;
             self.forward();
         }
     }
 
     pub(super) fn takes(&mut self, look: Look) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         let (own, since) = (self.me().ownership.shards().unwrap(), self.clock().plus_ms(-MESSAGE_TTL_MS));
         let messages = self.several.as_mut().unwrap().shards.take(&own, since);
         if !messages.is_empty() && !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, ClusterHappens::Taken { life, messages });
+            self.among(after_ms, ClusterHappens::Taken { incarnation, messages });
         }
         if look == Look::Round {
-            self.again(EVERY.as_millis(), ClusterHappens::Take { life, look });
+            self.again(EVERY.as_millis(), ClusterHappens::Take { incarnation, look });
         }
     }
 
@@ -115,7 +115,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn speaks(&mut self, look: Look) {
-        let (life, now) = (self.server.life, self.clock());
+        let (incarnation, now) = (self.server.incarnation, self.clock());
         let foreign: Vec<usize> = match look {
             Look::At(machine) => vec![machine],
             Look::Round | Look::Once => (0..MACHINES).filter(|m| !self.server.owns(*m)).collect(),
@@ -133,26 +133,26 @@ impl<D: Devices> World<D> {
         }
         if !self.fails() {
             let after_ms = self.lookup_ms();
-            self.among(after_ms, ClusterHappens::Spoken { life, look, open, waiting });
+            self.among(after_ms, ClusterHappens::Spoken { incarnation, look, open, waiting });
         }
         if look == Look::Round {
-            self.again(EVERY.as_millis(), ClusterHappens::Speak { life, look });
+            self.again(EVERY.as_millis(), ClusterHappens::Speak { incarnation, look });
         }
     }
 
     pub(super) fn spoken(&mut self, look: Look, open: Vec<(usize, Purchase)>, waiting: Vec<usize>) {
-        let (life, now) = (self.server.life, self.clock());
+        let (incarnation, now) = (self.server.incarnation, self.clock());
         let links = &self.several.as_ref().unwrap().links;
         let linked = |(machine, purchase): (usize, Purchase)| {
             let idoutlet = outlet(machine);
-            (links[machine] == Some(life)).then(|| OpenPurchase {
+            (links[machine] == Some(incarnation)).then(|| OpenPurchase {
                 idmesin: idmesin(machine),
                 idoutlet,
                 driver: DriverKind::Sim,
                 purchase,
             })
         };
-        let waiting: Vec<usize> = waiting.into_iter().filter(|machine| links[*machine] == Some(life)).collect();
+        let waiting: Vec<usize> = waiting.into_iter().filter(|machine| links[*machine] == Some(incarnation)).collect();
         let open: Vec<OpenPurchase> = open.into_iter().filter_map(linked).collect();
         let sent = &mut self.me().sent;
         if !matches!(look, Look::At(_)) {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use nyala_cluster::OwnedShard;
 use nyala_cluster::membership::ClusterView;
 use nyala_core::domain::id::NodeId;
 use nyala_core::domain::shard::Shard;
@@ -19,87 +20,87 @@ use super::shards::DeviceMessageRow;
 pub enum ClusterHappens {
     // --- of one process ---
     Heartbeat {
-        life: u32,
+        incarnation: u32,
         number: u32,
     },
     Claim {
-        life: u32,
+        incarnation: u32,
         number: u32,
         seen: ClusterView,
-        most: i64,
+        limit: i64,
     },
     Own {
-        life: u32,
+        incarnation: u32,
         number: u32,
         seen: ClusterView,
     },
     Learn {
-        life: u32,
+        incarnation: u32,
         number: u32,
         seen: ClusterView,
-        owned: Vec<(Shard, i64)>,
+        owned: Vec<OwnedShard>,
     },
     HandOver {
-        life: u32,
+        incarnation: u32,
         number: u32,
         shards: Vec<Shard>,
     },
     /// A heartbeat takes too long.
     HeartbeatFails {
-        life: u32,
+        incarnation: u32,
         number: u32,
     },
     Resume {
-        life: u32,
+        incarnation: u32,
         shards: Vec<Shard>,
     },
     Resumed {
-        life: u32,
+        incarnation: u32,
         open: Vec<(usize, Purchase)>,
     },
     Mirror {
-        life: u32,
+        incarnation: u32,
         look: Look,
     },
     Mirrored {
-        life: u32,
+        incarnation: u32,
         stored: Vec<(usize, Option<Purchase>)>,
     },
     Take {
-        life: u32,
+        incarnation: u32,
         look: Look,
     },
     Taken {
-        life: u32,
+        incarnation: u32,
         messages: Vec<DeviceMessageRow>,
     },
     Speak {
-        life: u32,
+        incarnation: u32,
         look: Look,
     },
     Spoken {
-        life: u32,
+        incarnation: u32,
         look: Look,
         open: Vec<(usize, Purchase)>,
         waiting: Vec<usize>,
     },
     Forward {
-        life: u32,
+        incarnation: u32,
         messages: Vec<DeviceMessageRow>,
     },
     DeviceMessage {
-        life: u32,
+        incarnation: u32,
         message: DeviceMessageRow,
     },
     /// Another server has sent a change notification.
     Received {
-        life: u32,
+        incarnation: u32,
         message: Message,
     },
     // --- of the database: `then` happens at the server that sent the statement ---
     Lock {
         node: NodeId,
-        most: i64,
+        limit: i64,
         alive: BTreeSet<NodeId>,
         then: Box<ClusterHappens>,
     },
@@ -128,8 +129,8 @@ pub enum ClusterHappens {
     /// Those shards lost their server two seconds ago, in the fault of that number.
     TakenOver {
         trouble: u32,
-        /// The shards, and the epoch since which that server owned them.
-        shards: Vec<(Shard, i64)>,
+        /// The shards, and the epoch in which that server had acquired them.
+        shards: Vec<OwnedShard>,
     },
     /// The silent device sends a message at last.
     Speaks {
@@ -144,7 +145,7 @@ pub enum ClusterHappens {
     Stops,
     /// The stopped process resumes.
     GoesOn {
-        life: u32,
+        incarnation: u32,
     },
 }
 
@@ -181,34 +182,37 @@ impl<D: Devices> World<D> {
             Happening::Press { request } => {
                 let at = self.place(*request);
                 self.enter(at);
-                self.requests[*request].at = Some((at, self.server.life));
-                if self.server.up { Needs::Question(self.server.life) } else { Needs::Nothing }
+                self.requests[*request].at = Some((at, self.server.incarnation));
+                if self.server.up { Needs::Question(self.server.incarnation) } else { Needs::Nothing }
             }
             Happening::Deadline { request } => match self.requests[*request].at {
-                Some((_, life)) => Needs::Process(life),
+                Some((_, incarnation)) => Needs::Process(incarnation),
                 None => Needs::Nothing,
             },
-            Happening::Decided { life, .. } | Happening::Input { life, .. } | Happening::Alarm { life, .. } => {
-                Needs::Process(*life)
-            }
-            Happening::Hold { life, .. } | Happening::Write(Write { life, .. }) | Happening::Load { life, .. } => {
-                Needs::Statement(*life)
-            }
-            Happening::Commit(Write { life, .. }) => Needs::Database(*life),
-            Happening::Reap { life, .. } => Needs::Question(*life),
+            Happening::Decided { incarnation, .. }
+            | Happening::Input { incarnation, .. }
+            | Happening::Alarm { incarnation, .. } => Needs::Process(*incarnation),
+            Happening::Hold { incarnation, .. }
+            | Happening::Write(Write { incarnation, .. })
+            | Happening::Load { incarnation, .. } => Needs::Statement(*incarnation),
+            Happening::Commit(Write { incarnation, .. }) => Needs::Database(*incarnation),
+            Happening::Reap { incarnation, .. } => Needs::Question(*incarnation),
             Happening::OperatorStops { .. } => {
                 let at = self.rng.random_range(0..self.servers());
                 self.enter(at);
-                Needs::Question(self.server.life)
+                Needs::Question(self.server.incarnation)
             }
             Happening::Several(what) => what.needs(),
             _ => Needs::Nothing,
         };
-        let life = match needs {
+        let incarnation = match needs {
             Needs::Nothing => return Some(what),
-            Needs::Process(life) | Needs::Statement(life) | Needs::Question(life) | Needs::Database(life) => life,
+            Needs::Process(incarnation)
+            | Needs::Statement(incarnation)
+            | Needs::Question(incarnation)
+            | Needs::Database(incarnation) => incarnation,
         };
-        let place = self.of_life(life);
+        let place = self.of_incarnation(incarnation);
         place.into_iter().for_each(|server| self.enter(server));
         let mut wait_until = if matches!(needs, Needs::Process(_)) { self.now } else { frozen_until };
         if place.is_some() {
@@ -238,15 +242,17 @@ impl<D: Devices> World<D> {
     pub fn happen_among(&mut self, what: ClusterHappens) {
         match what {
             ClusterHappens::Heartbeat { number, .. } => self.sends_heartbeat(number),
-            ClusterHappens::Claim { life, number, seen, most } if life == self.server.life => self.claims(number, seen, most),
+            ClusterHappens::Claim { incarnation, number, seen, limit } if incarnation == self.server.incarnation => {
+                self.claims(number, seen, limit)
+            }
             ClusterHappens::Own { number, seen, .. } => self.reads_own(number, seen),
             ClusterHappens::Learn { number, seen, owned, .. } => self.learns(number, seen, &owned),
             ClusterHappens::HandOver { number, shards, .. } => self.hands_over(number, shards),
             ClusterHappens::HeartbeatFails { number, .. } => self.heartbeat_fails(number),
-            ClusterHappens::Lock { node, most, alive, then } => self.locks(node, most, &alive, then),
+            ClusterHappens::Lock { node, limit, alive, then } => self.locks(node, limit, &alive, then),
             ClusterHappens::Give { node, shard, then } => self.gives(node, shard, then),
             ClusterHappens::Move { idshards, to, then } => self.moves(&idshards, to, *then),
-            ClusterHappens::Resume { life, shards } if life == self.server.life => self.resumes(shards),
+            ClusterHappens::Resume { incarnation, shards } if incarnation == self.server.incarnation => self.resumes(shards),
             ClusterHappens::Resumed { open, .. } => self.resumed(open),
             ClusterHappens::Mirror { look, .. } => self.mirrors(look),
             ClusterHappens::Mirrored { stored, .. } => self.mirrored(stored),
@@ -254,7 +260,7 @@ impl<D: Devices> World<D> {
             ClusterHappens::Taken { messages, .. } => self.taken(messages),
             ClusterHappens::Speak { look, .. } => self.speaks(look),
             ClusterHappens::Spoken { look, open, waiting, .. } => self.spoken(look, open, waiting),
-            ClusterHappens::Forward { life, messages } => self.forwarded(life, messages),
+            ClusterHappens::Forward { incarnation, messages } => self.forwarded(incarnation, messages),
             ClusterHappens::DeviceMessage { message, .. } => self.forward_or_deliver(message),
             ClusterHappens::Received { message, .. } => self.receive_notification(message),
             ClusterHappens::Boot { server } => self.boot_among(server),
@@ -286,26 +292,28 @@ impl ClusterHappens {
 
     fn needs(&self) -> Needs {
         match self {
-            Self::Heartbeat { life, .. }
-            | Self::Own { life, .. }
-            | Self::Mirror { life, .. }
-            | Self::Take { life, .. }
-            | Self::Speak { life, .. } => Needs::Question(*life),
-            Self::Claim { life, .. } | Self::Resume { life, .. } | Self::Forward { life, .. } => Needs::Statement(*life),
+            Self::Heartbeat { incarnation, .. }
+            | Self::Own { incarnation, .. }
+            | Self::Mirror { incarnation, .. }
+            | Self::Take { incarnation, .. }
+            | Self::Speak { incarnation, .. } => Needs::Question(*incarnation),
+            Self::Claim { incarnation, .. } | Self::Resume { incarnation, .. } | Self::Forward { incarnation, .. } => {
+                Needs::Statement(*incarnation)
+            }
             Self::Lock { then, .. } | Self::Give { then, .. } | Self::Move { then, .. } => match then.needs() {
-                Needs::Process(life) | Needs::Question(life) => Needs::Database(life),
+                Needs::Process(incarnation) | Needs::Question(incarnation) => Needs::Database(incarnation),
                 other => other,
             },
-            Self::Learn { life, .. }
-            | Self::HandOver { life, .. }
-            | Self::HeartbeatFails { life, .. }
-            | Self::Resumed { life, .. }
-            | Self::Mirrored { life, .. }
-            | Self::Taken { life, .. }
-            | Self::Spoken { life, .. }
-            | Self::DeviceMessage { life, .. }
-            | Self::Received { life, .. }
-            | Self::GoesOn { life } => Needs::Process(*life),
+            Self::Learn { incarnation, .. }
+            | Self::HandOver { incarnation, .. }
+            | Self::HeartbeatFails { incarnation, .. }
+            | Self::Resumed { incarnation, .. }
+            | Self::Mirrored { incarnation, .. }
+            | Self::Taken { incarnation, .. }
+            | Self::Spoken { incarnation, .. }
+            | Self::DeviceMessage { incarnation, .. }
+            | Self::Received { incarnation, .. }
+            | Self::GoesOn { incarnation } => Needs::Process(*incarnation),
             Self::Boot { .. }
             | Self::Link { .. }
             | Self::Watch { .. }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{ClusterView, HEARTBEAT_MS};
 use nyala_cluster::metrics::ClusterMetrics;
-use nyala_cluster::{Owner, Ownership};
+use nyala_cluster::{OwnedShard, Owner, Ownership, ShardChanges};
 use nyala_core::domain::id::NodeId;
 use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
@@ -85,13 +85,13 @@ impl<D: Devices> World<D> {
 
     /// Starts its tasks.
     pub(super) fn member_begins(&mut self) {
-        let life = self.server.life;
-        self.among(0, ClusterHappens::Heartbeat { life, number: 0 });
+        let incarnation = self.server.incarnation;
+        self.among(0, ClusterHappens::Heartbeat { incarnation, number: 0 });
         let (reap_ms, take_ms, speak_ms, mirror_ms) = (self.up_to(300), self.up_to(300), self.up_to(300), self.up_to(1_000));
-        self.after(reap_ms, Happening::Reap { life, round: 0 });
-        self.among(take_ms, ClusterHappens::Take { life, look: Look::Round });
-        self.among(speak_ms, ClusterHappens::Speak { life, look: Look::Round });
-        self.among(mirror_ms, ClusterHappens::Mirror { life, look: Look::Round });
+        self.after(reap_ms, Happening::Reap { incarnation, round: 0 });
+        self.among(take_ms, ClusterHappens::Take { incarnation, look: Look::Round });
+        self.among(speak_ms, ClusterHappens::Speak { incarnation, look: Look::Round });
+        self.among(mirror_ms, ClusterHappens::Mirror { incarnation, look: Look::Round });
     }
 
     /// The fence of a change, as the actor sets it.
@@ -135,7 +135,7 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn sends_heartbeat(&mut self, number: u32) {
-        let (now, life) = (self.now, self.server.life);
+        let (now, incarnation) = (self.now, self.server.incarnation);
         let member = self.me();
         if member.heartbeat != number {
             return;
@@ -145,44 +145,44 @@ impl<D: Devices> World<D> {
         if self.fails() {
             return self.heartbeat_again(AGAIN_MS);
         }
-        self.among(WITHIN_MS, ClusterHappens::HeartbeatFails { life, number });
+        self.among(WITHIN_MS, ClusterHappens::HeartbeatFails { incarnation, number });
         let shards = &mut self.several.as_mut().unwrap().shards;
         let seen = shards.heartbeat(node, now);
         let owned = shards.owned(node);
         let after_ms = self.heartbeat_ms();
         match seen.claims(owned.len()) {
-            Some(most) => self.among(after_ms, ClusterHappens::Claim { life, number, seen, most }),
-            None => self.among(after_ms, ClusterHappens::Learn { life, number, seen, owned }),
+            Some(limit) => self.among(after_ms, ClusterHappens::Claim { incarnation, number, seen, limit }),
+            None => self.among(after_ms, ClusterHappens::Learn { incarnation, number, seen, owned }),
         }
     }
 
     /// `OWNED`, after a claim.
     pub(super) fn reads_own(&mut self, number: u32, seen: ClusterView) {
-        let (life, node) = (self.server.life, self.me().node);
+        let (incarnation, node) = (self.server.incarnation, self.me().node);
         let owned = self.several.as_ref().unwrap().shards.owned(node);
         let after_ms = self.heartbeat_ms();
-        self.among(after_ms, ClusterHappens::Learn { life, number, seen, owned });
+        self.among(after_ms, ClusterHappens::Learn { incarnation, number, seen, owned });
     }
 
-    pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[(Shard, i64)]) {
-        let life = self.server.life;
+    pub(super) fn learns(&mut self, number: u32, seen: ClusterView, owned: &[OwnedShard]) {
+        let incarnation = self.server.incarnation;
         let member = self.me();
         if member.heartbeat != number {
             return;
         }
-        let (gained, lost) = member.ownership.learn(member.node, owned);
-        let surplus: Vec<Shard> = owned.iter().rev().take(seen.surplus(owned.len())).map(|(shard, _)| *shard).collect();
+        let ShardChanges { acquired, lost } = member.ownership.replace(member.node, owned);
+        let surplus: Vec<Shard> = owned.iter().rev().take(seen.surplus(owned.len())).map(|owned| owned.shard).collect();
         let is_over = member.leaving && seen.leaving && owned.is_empty();
         // The server first completes the work that it has begun.
         let is_over = is_over && !self.stands_still();
-        if gained + lost + surplus.len() > 0 {
+        if acquired + lost + surplus.len() > 0 {
             self.disturb(MOVED_MS);
         }
-        if gained > 0 {
+        if acquired > 0 {
             self.note("shards gained");
             let after_ms = self.lookup_ms();
-            let shards = owned.iter().map(|(shard, _)| *shard).collect();
-            self.among(after_ms, ClusterHappens::Resume { life, shards });
+            let shards = owned.iter().map(|owned| owned.shard).collect();
+            self.among(after_ms, ClusterHappens::Resume { incarnation, shards });
         }
         if is_over {
             return self.has_left();
@@ -192,7 +192,7 @@ impl<D: Devices> World<D> {
 
     /// Transfers the shards one by one; then the heartbeat is over.
     pub(super) fn hands_over(&mut self, number: u32, mut shards: Vec<Shard>) {
-        let (now, life) = (self.now, self.server.life);
+        let (now, incarnation) = (self.now, self.server.incarnation);
         let member = self.me();
         if member.heartbeat != number {
             return;
@@ -208,7 +208,7 @@ impl<D: Devices> World<D> {
         let after_ms = self.up_to(1);
         self.among(
             after_ms,
-            ClusterHappens::Give { node, shard, then: Box::new(ClusterHappens::HandOver { life, number, shards }) },
+            ClusterHappens::Give { node, shard, then: Box::new(ClusterHappens::HandOver { incarnation, number, shards }) },
         );
     }
 
@@ -222,19 +222,19 @@ impl<D: Devices> World<D> {
     }
 
     fn heartbeat_again(&mut self, after_ms: i64) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         let member = self.me();
         member.in_flight = false;
         member.heartbeat += 1;
         let number = member.heartbeat;
         if self.is_busy() {
-            self.among(after_ms, ClusterHappens::Heartbeat { life, number });
+            self.among(after_ms, ClusterHappens::Heartbeat { incarnation, number });
         }
     }
 
     /// A fence did not match in a statement of that process.
-    pub fn invalidate(&mut self, life: u32) {
-        if self.server.life != life {
+    pub fn invalidate(&mut self, incarnation: u32) {
+        if self.server.incarnation != incarnation {
             return;
         }
         let Some(member) = &mut self.server.member else { return };

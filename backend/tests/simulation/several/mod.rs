@@ -64,7 +64,7 @@ pub struct Several {
     /// All servers. The entry of the current one is a placeholder.
     servers: Vec<SimulatedServer>,
     at: usize,
-    lives: u32,
+    incarnations: u32,
     /// The number of the server start to which each machine's device is connected.
     pub links: Vec<Option<u32>>,
     /// Until when the database answers no server.
@@ -111,7 +111,7 @@ impl World<Plain> {
             shards: Shards::new(),
             servers: (0..servers).map(|_| SimulatedServer::new(MACHINES)).collect(),
             at: 0,
-            lives: 0,
+            incarnations: 0,
             links: vec![None; MACHINES],
             frozen_until: self.now,
             watchers: (0..WATCHERS).map(|n| Watcher::of(n % MACHINES)).collect(),
@@ -181,8 +181,8 @@ impl<D: Devices> World<D> {
         }
     }
 
-    fn of_life(&self, life: u32) -> Option<usize> {
-        (0..self.servers()).find(|server| self.of(*server).up && self.of(*server).life == life)
+    fn of_incarnation(&self, incarnation: u32) -> Option<usize> {
+        (0..self.servers()).find(|server| self.of(*server).up && self.of(*server).incarnation == incarnation)
     }
 
     fn paused_until(&self) -> Timestamp {
@@ -194,8 +194,8 @@ impl<D: Devices> World<D> {
             return server;
         }
         let server = self.rng.random_range(0..self.servers());
-        let life = self.of(server).life;
-        self.requests[request].at = Some((server, life));
+        let incarnation = self.of(server).incarnation;
+        self.requests[request].at = Some((server, incarnation));
         server
     }
 

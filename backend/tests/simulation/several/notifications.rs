@@ -21,7 +21,7 @@ use super::outlet;
 /// Share of the histories without notifications.
 const NONE: f64 = 0.2;
 /// Transit time of a message, the share of late ones, and the transit time of those.
-const WAY_MS: i64 = 5;
+const LATENCY_MS: i64 = 5;
 const LATE: f64 = 0.1;
 const LATE_MS: i64 = 2_000;
 /// Messages that pile up for a stopped server may exceed its buffer.
@@ -75,7 +75,7 @@ pub enum Notification {
 pub struct Message {
     from: u32,
     number: u64,
-    hint: Notification,
+    notification: Notification,
 }
 
 impl<D: Devices> World<D> {
@@ -92,22 +92,26 @@ impl<D: Devices> World<D> {
         self.notify_all(&Notification::DeviceMessages { shards: machines.map(|machine| Shard::of(outlet(machine))).collect() });
     }
 
-    fn notify_all(&mut self, hint: &Notification) {
+    fn notify_all(&mut self, notification: &Notification) {
         let Notifications { loses, cut_until, .. } = self.several.as_ref().unwrap().notifications;
         let Some(loses) = loses else { return self.note("no notifications") };
-        let from = self.server.life;
+        let from = self.server.incarnation;
         let numbers = &mut self.me().numbers;
         numbers.sent += 1;
         let number = numbers.sent;
-        let others: Vec<u32> = (0..self.servers()).map(|server| self.of(server)).filter(|s| s.up).map(|s| s.life).collect();
-        for life in others.into_iter().filter(|life| *life != from) {
+        let others: Vec<u32> =
+            (0..self.servers()).map(|server| self.of(server)).filter(|s| s.up).map(|s| s.incarnation).collect();
+        for incarnation in others.into_iter().filter(|incarnation| *incarnation != from) {
             if cut_until > self.now || self.chance(loses) {
                 self.note("notification lost");
                 continue;
             }
-            let longest_ms = if self.chance(LATE) { LATE_MS } else { WAY_MS };
+            let longest_ms = if self.chance(LATE) { LATE_MS } else { LATENCY_MS };
             let after_ms = self.up_to(longest_ms);
-            self.among(after_ms, ClusterHappens::Received { life, message: Message { from, number, hint: hint.clone() } });
+            self.among(
+                after_ms,
+                ClusterHappens::Received { incarnation, message: Message { from, number, notification: notification.clone() } },
+            );
         }
     }
 
@@ -130,30 +134,30 @@ impl<D: Devices> World<D> {
         is_dropped
     }
 
-    pub(super) fn receive_notification(&mut self, Message { from, number, hint }: Message) {
-        let life = self.server.life;
+    pub(super) fn receive_notification(&mut self, Message { from, number, notification }: Message) {
+        let incarnation = self.server.incarnation;
         let before = self.me().numbers.received.insert(from, number);
         if before.is_some_and(|before| number > before + 1) {
             self.note("notification missed");
             let (take_ms, mirror_ms, speak_ms) = (self.up_to(3), self.up_to(3), self.up_to(3));
-            self.among(take_ms, ClusterHappens::Take { life, look: Look::Once });
-            self.among(mirror_ms, ClusterHappens::Mirror { life, look: Look::Once });
-            self.among(speak_ms, ClusterHappens::Speak { life, look: Look::Once });
+            self.among(take_ms, ClusterHappens::Take { incarnation, look: Look::Once });
+            self.among(mirror_ms, ClusterHappens::Mirror { incarnation, look: Look::Once });
+            self.among(speak_ms, ClusterHappens::Speak { incarnation, look: Look::Once });
         }
-        match hint {
+        match notification {
             Notification::Machine { machine, open } => self.look_at_machine(machine, open),
             Notification::DeviceMessages { shards } => {
                 let own = self.me().ownership.shards().unwrap();
                 if shards.iter().any(|shard| own.contains(shard)) {
                     let after_ms = self.up_to(3);
-                    self.among(after_ms, ClusterHappens::Take { life, look: Look::Once });
+                    self.among(after_ms, ClusterHappens::Take { incarnation, look: Look::Once });
                 }
             }
         }
     }
 
     fn look_at_machine(&mut self, machine: usize, open: Option<PurchaseId>) {
-        let (life, owns) = (self.server.life, self.server.owns(machine));
+        let (incarnation, owns) = (self.server.incarnation, self.server.owns(machine));
         if let Some(purchase) = open {
             let state = self.store.purchase(purchase).state;
             if !state.open() {
@@ -168,11 +172,11 @@ impl<D: Devices> World<D> {
         }
         if self.server.actors[machine].present {
             let after_ms = self.up_to(3);
-            self.among(after_ms, ClusterHappens::Mirror { life, look: Look::At(machine) });
+            self.among(after_ms, ClusterHappens::Mirror { incarnation, look: Look::At(machine) });
         }
-        if self.several.as_ref().unwrap().links[machine] == Some(life) {
+        if self.several.as_ref().unwrap().links[machine] == Some(incarnation) {
             let after_ms = self.up_to(3);
-            self.among(after_ms, ClusterHappens::Speak { life, look: Look::At(machine) });
+            self.among(after_ms, ClusterHappens::Speak { incarnation, look: Look::At(machine) });
         }
     }
 

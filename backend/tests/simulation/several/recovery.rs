@@ -13,14 +13,15 @@ use super::outlet;
 
 impl<D: Devices> World<D> {
     pub(super) fn resumes(&mut self, shards: Vec<Shard>) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         if self.fails() {
-            return self.among(i64::try_from(SAFETY_NET_EVERY.as_millis()).unwrap(), ClusterHappens::Resume { life, shards });
+            return self
+                .among(i64::try_from(SAFETY_NET_EVERY.as_millis()).unwrap(), ClusterHappens::Resume { incarnation, shards });
         }
         let own = |machine: usize| shards.contains(&Shard::of(outlet(machine)));
         let open = (0..MACHINES).filter(|m| own(*m)).filter_map(|m| self.store.load(m).map(|p| (m, p))).collect();
         let after_ms = self.lookup_ms();
-        self.among(after_ms, ClusterHappens::Resumed { life, open });
+        self.among(after_ms, ClusterHappens::Resumed { incarnation, open });
     }
 
     pub(super) fn resumed(&mut self, open: Vec<(usize, Purchase)>) {
@@ -35,10 +36,10 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn mirrors(&mut self, look: Look) {
-        let life = self.server.life;
+        let incarnation = self.server.incarnation;
         if look == Look::Round {
             self.idle_ones_leave();
-            self.again(MIRROR_EVERY.as_millis(), ClusterHappens::Mirror { life, look });
+            self.again(MIRROR_EVERY.as_millis(), ClusterHappens::Mirror { incarnation, look });
         }
         let meant = |m: &usize| if let Look::At(machine) = look { *m == machine } else { true };
         let foreign = |m: &usize| meant(m) && self.server.actors[*m].present && !self.server.owns(*m);
@@ -46,7 +47,7 @@ impl<D: Devices> World<D> {
         if !foreign.is_empty() && !self.fails() {
             let stored = foreign.into_iter().map(|machine| (machine, self.store.load(machine))).collect();
             let after_ms = if self.troubled && self.chance(0.02) { self.up_to(4_000) } else { self.up_to(20) };
-            self.among(after_ms, ClusterHappens::Mirrored { life, stored });
+            self.among(after_ms, ClusterHappens::Mirrored { incarnation, stored });
         }
     }
 

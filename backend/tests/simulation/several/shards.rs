@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nyala_cluster::OwnedShard;
 use nyala_cluster::fence::Fence;
 use nyala_cluster::membership::{ClusterView, TTL_MS};
 use nyala_core::domain::id::NodeId;
@@ -80,28 +81,28 @@ impl Shards {
         Some(id)
     }
 
-    /// `BEAT`, then `SEEN`.
+    /// As the statement `HEARTBEAT` and the query `CLUSTER_VIEW` after it.
     pub fn heartbeat(&mut self, me: NodeId, now: Timestamp) -> ClusterView {
         let node = self.nodes.get_mut(&me).unwrap();
         if node.alive_until < now {
             node.late_since = now;
         }
         node.alive_until = now.plus_ms(TTL_MS);
-        let (is_quiet, leaving) = (node.late_since < now.plus_ms(-TTL_MS), node.leaving);
+        let (past_grace_period, leaving) = (node.late_since < now.plus_ms(-TTL_MS), node.leaving);
         let nodes = self.nodes.keys().filter(|id| self.may_claim(**id, now)).count();
         let alive = self.alive(now);
         let free = self.shards.iter().filter(|shard| is_free(shard, &alive)).count();
-        ClusterView { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), is_quiet, leaving }
+        ClusterView { nodes: i64::try_from(nodes).unwrap(), free: i64::try_from(free).unwrap(), past_grace_period, leaving }
     }
 
     fn alive(&self, now: Timestamp) -> BTreeSet<NodeId> {
         self.nodes.iter().filter(|(_, node)| node.alive_until >= now).map(|(id, _)| *id).collect()
     }
 
-    /// `OWNED`.
-    pub fn owned(&self, me: NodeId) -> Vec<(Shard, i64)> {
+    /// As the query `OWNED`.
+    pub fn owned(&self, me: NodeId) -> Vec<OwnedShard> {
         let of_me = Shard::all().zip(&self.shards).filter(|(_, shard)| shard.node == Some(me));
-        of_me.map(|(idshard, shard)| (idshard, shard.epoch)).collect()
+        of_me.map(|(shard, row)| OwnedShard { shard, epoch: row.epoch }).collect()
     }
 
     /// `CLAIM` begins: the nodes that are alive by what is committed then. `None` when this node may claim nothing.
@@ -112,12 +113,12 @@ impl Shards {
 
     /// The `FOR UPDATE SKIP LOCKED` of `CLAIM`: it reads the rows as they are now, but with the nodes that were alive when it began.
     /// Returns the locked shards, and whether it skipped others.
-    pub fn lock_free(&mut self, most: i64, alive: &BTreeSet<NodeId>, rng: &mut StdRng) -> (Vec<Shard>, bool) {
+    pub fn lock_free(&mut self, limit: i64, alive: &BTreeSet<NodeId>, rng: &mut StdRng) -> (Vec<Shard>, bool) {
         let free = self.shards.iter().zip(Shard::all()).filter(|(shard, _)| is_free(shard, alive));
         let (mut free, locked): (Vec<_>, Vec<_>) = free.partition(|(shard, _)| shard.shared == 0 && !shard.moving);
         let passed_over = locked.iter().any(|(shard, _)| shard.shared > 0);
-        let most = most.min(i64::try_from(free.len()).unwrap());
-        let taken: Vec<Shard> = (0..most).map(|_| free.swap_remove(rng.random_range(0..free.len())).1).collect();
+        let limit = limit.min(i64::try_from(free.len()).unwrap());
+        let taken: Vec<Shard> = (0..limit).map(|_| free.swap_remove(rng.random_range(0..free.len())).1).collect();
         taken.iter().for_each(|shard| self.shards[shard.index().unwrap()].moving = true);
         (taken, passed_over)
     }

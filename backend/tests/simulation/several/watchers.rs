@@ -51,17 +51,17 @@ impl<D: Devices> World<D> {
             self.bring_back(machine, p);
         }
         self.server.actors[machine].present = true;
-        let (life, since, shown) = (self.server.life, self.now, self.server.actors[machine].shown);
+        let (incarnation, since, shown) = (self.server.incarnation, self.now, self.server.actors[machine].shown);
         let several = self.several.as_mut().unwrap();
         let running = shown.map(|ends_at| (several.ends[&(machine, ends_at)], ends_at));
-        several.watchers[watcher] = Watcher { machine, at: Some(life), since, running, over: BTreeSet::new() };
+        several.watchers[watcher] = Watcher { machine, at: Some(incarnation), since, running, over: BTreeSet::new() };
     }
 
     /// Disconnects the watchers of a server's start; returns their numbers.
-    pub(super) fn disconnect_watchers(&mut self, life: u32) -> Vec<usize> {
+    pub(super) fn disconnect_watchers(&mut self, incarnation: u32) -> Vec<usize> {
         let mut left = Vec::new();
         for (n, watcher) in self.several.as_mut().unwrap().watchers.iter_mut().enumerate() {
-            if watcher.at == Some(life) {
+            if watcher.at == Some(incarnation) {
                 (watcher.at, watcher.running) = (None, None);
                 left.push(n);
             }
@@ -70,8 +70,8 @@ impl<D: Devices> World<D> {
     }
 
     pub(super) fn is_watched(&self, machine: usize) -> bool {
-        let life = Some(self.server.life);
-        self.several.as_ref().unwrap().watchers.iter().any(|watcher| watcher.at == life && watcher.machine == machine)
+        let incarnation = Some(self.server.incarnation);
+        self.several.as_ref().unwrap().watchers.iter().any(|watcher| watcher.at == incarnation && watcher.machine == machine)
     }
 
     /// Whether this server has done everything in time since then.
@@ -81,7 +81,7 @@ impl<D: Devices> World<D> {
 
     /// A change reaches the watchers of the machine at this server.
     pub fn watchers_receive(&mut self, machine: usize, ends_at: Option<Timestamp>, change: Option<CycleChange>) {
-        let (clock, life) = (self.clock(), self.server.life);
+        let (clock, incarnation) = (self.clock(), self.server.incarnation);
         let calm = |ends_at: Timestamp| self.is_calm_since(ends_at.plus_ms(-CALM_MS).min(self.now));
         let prompt_for: Vec<bool> = match &self.several {
             Some(several) => {
@@ -94,7 +94,7 @@ impl<D: Devices> World<D> {
             .watchers
             .iter_mut()
             .zip(prompt_for)
-            .filter(|(watcher, _)| watcher.at == Some(life) && watcher.machine == machine);
+            .filter(|(watcher, _)| watcher.at == Some(incarnation) && watcher.machine == machine);
         let mut finals = 0;
         for (watcher, prompt) in here {
             match (change, ends_at) {

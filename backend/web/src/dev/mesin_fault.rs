@@ -39,9 +39,9 @@ pub async fn mesin_fault(
         return Err(AppError::Unprocessable("hanya mesin simulasi yang dapat diberi gangguan"));
     }
     let now = store.now();
-    let said = sim.set_mode(idmesin, body.mode, now);
-    device::deliver(&machines, ReceivedEvent { from: location, event: said.clone(), at: now })?;
+    let outcome = sim.set_mode(idmesin, body.mode, now);
+    device::deliver(&machines, ReceivedEvent { from: location, event: outcome.clone(), at: now })?;
     // Stored before the response, so that the caller can read it at once.
-    record_presence(&store, idmesin, &said).await?;
+    record_presence(&store, idmesin, &outcome).await?;
     Ok(answer::done("OK"))
 }

@@ -40,7 +40,7 @@ pub async fn readyz(
     reasons.ready(why_not);
     if why_not.is_none() {
         let keys = tokio::time::timeout(DATABASE_LIMIT, missing_keys(&store, &machines, &keyring)).await;
-        // A database that does not answer this time says nothing about keys.
+        // If the database does not answer, no key counts as missing.
         let missing = keys.ok().and_then(Result::ok).unwrap_or_default().join(", ");
         reasons.keys((!missing.is_empty()).then_some(&missing));
         if !missing.is_empty() && access::is_operator(&req, &http) {

@@ -161,19 +161,19 @@ mod tests {
             let site = asked_site(Some(peer.parse().unwrap()), &headers, &http);
             (site.host.unwrap_or_default().to_owned(), site.tls)
         };
-        let told: [(&str, &[u8]); 3] =
+        let values: [(&str, &[u8]); 3] =
             [("host", b"inner:8080"), ("x-forwarded-host", b"cuci.example, other"), ("x-forwarded-proto", b"https")];
-        assert_eq!(of("127.0.0.1:1", &told, true), ("cuci.example".to_owned(), true));
-        assert_eq!(of("127.0.0.1:1", &told, false), ("inner:8080".to_owned(), true));
-        assert_eq!(of("203.0.113.9:1", &told, true), ("inner:8080".to_owned(), false));
-        assert_eq!(of("127.0.0.1:1", &told[..1], true), ("inner:8080".to_owned(), false));
+        assert_eq!(of("127.0.0.1:1", &values, true), ("cuci.example".to_owned(), true));
+        assert_eq!(of("127.0.0.1:1", &values, false), ("inner:8080".to_owned(), true));
+        assert_eq!(of("203.0.113.9:1", &values, true), ("inner:8080".to_owned(), false));
+        assert_eq!(of("127.0.0.1:1", &values[..1], true), ("inner:8080".to_owned(), false));
         assert_eq!(of("127.0.0.1:1", &[("host", b"a"), ("x-forwarded-host", b"")], true), ("a".to_owned(), false));
         assert_eq!(of("127.0.0.1:1", &[], true), (String::new(), false));
     }
 
     #[test]
     fn the_scheme_of_the_customers_side_counts() {
-        for (told, tls) in [
+        for (values, tls) in [
             (&b"https"[..], true),
             (b"https, http", true),
             (b"HTTPS,http", true),
@@ -184,8 +184,8 @@ mod tests {
             (b"httpss", false),
             (b"", false),
         ] {
-            let headers = headers(&[("x-forwarded-proto", told)]);
-            assert_eq!(asked_site(Some("127.0.0.1:1".parse().unwrap()), &headers, &settings(false)).tls, tls, "{told:?}");
+            let headers = headers(&[("x-forwarded-proto", values)]);
+            assert_eq!(asked_site(Some("127.0.0.1:1".parse().unwrap()), &headers, &settings(false)).tls, tls, "{values:?}");
         }
     }
 

@@ -27,6 +27,6 @@ pub async fn middleware<B: MessageBody + 'static>(req: ServiceRequest, next: Nex
 fn is_bare(res: &ServiceResponse<BoxBody>) -> bool {
     let refused = res.status().is_client_error() || res.status().is_server_error();
     let kind = res.headers().get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or_default();
-    let told = kind.starts_with("application/json") || kind.starts_with("text/html");
-    refused && !told && !res.request().path().starts_with("/socket.io")
+    let is_readable = kind.starts_with("application/json") || kind.starts_with("text/html");
+    refused && !is_readable && !res.request().path().starts_with("/socket.io")
 }

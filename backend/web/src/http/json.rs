@@ -10,7 +10,7 @@ use nyala_store::config::HttpSettings;
 use serde::de::{Deserialize, DeserializeOwned, Deserializer};
 use serde_json::error::Category;
 
-use super::body::{self, BodyError, Room};
+use super::body::{self, BodyError, BodyLength, Room};
 use super::client_ip;
 use super::error::AppError;
 
@@ -64,7 +64,8 @@ async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppErro
         return Err(AppError::internal("the room for bodies is missing"));
     };
     let enter = || bodies.enter(client_ip::counted(req, &http.trusted_proxies));
-    let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, declared, BODY_LIMIT_BYTES, enter));
+    let length = BodyLength { declared, max: BODY_LIMIT_BYTES };
+    let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, length, enter));
     let read = read.await.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))?;
     read.map_err(|why| match why {
         BodyError::TooLarge => too_large(),
@@ -153,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_the_field_and_what_would_be_right() {
-        for (body, told) in [
+        for (body, message) in [
             ("", "isi permintaan bukan JSON yang benar (baris 1, kolom 0)"),
             (r#"{"telp":"#, "isi permintaan bukan JSON yang benar (baris 1, kolom 8)"),
             (r#"{"telp":"1","jumlah":1} {}"#, "isi permintaan bukan JSON yang benar (baris 1, kolom 25)"),
@@ -168,7 +169,7 @@ mod tests {
             (r#"{"telp":"1","jumlah":1,"idoutlet":0}"#, "`idoutlet`: id harus bilangan bulat positif"),
             (r#"{"telp":"1","jumlah":1,"idoutlet":true}"#, "`idoutlet` harus id berupa bilangan bulat positif"),
         ] {
-            assert_eq!(parse::<Call>(body.as_bytes()).unwrap_err().to_string(), told, "{body}");
+            assert_eq!(parse::<Call>(body.as_bytes()).unwrap_err().to_string(), message, "{body}");
         }
     }
 }

@@ -16,7 +16,7 @@ use super::sessions::SocketSessions;
 /// The event's name.
 const EVENT: &str = "saldo";
 
-/// A balance that was committed.
+/// A committed change of a balance.
 #[derive(Debug, Clone, Copy)]
 pub struct Moved {
     pub id_customer_global: CustomerId,
@@ -61,7 +61,7 @@ impl Balances {
     pub async fn follow(&self, store: &Store) {
         let mut notifications = self.notifier.listen();
         loop {
-            let Received::Notification { hint: Notification::Balance { customer, account, cause }, .. } =
+            let Received::Notification { notification: Notification::Balance { customer, account, cause }, .. } =
                 notifications.next().await
             else {
                 continue;

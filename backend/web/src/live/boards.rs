@@ -183,7 +183,7 @@ impl Boards {
                     Err(RecvError::Closed) => return,
                 },
                 received = notifications.next() => {
-                    if let Received::Notification { hint: Notification::Machine { outlet, .. }, .. } = received {
+                    if let Received::Notification { notification: Notification::Machine { outlet, .. }, .. } = received {
                         self.changed(outlet);
                     }
                 }

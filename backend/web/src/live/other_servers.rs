@@ -1,5 +1,5 @@
-//! Number of customers' sockets at the other servers. Each server reports changes at once, and all its counts from time to time. Without
-//! change notifications the counts are unknown, and a customer may have ten sockets at each server
+//! Number of customers' sockets at the other servers. Each server sends its changes at once, and all its counts every 30 s. Without change
+//! notifications the counts are unknown, and a customer may have ten sockets at each server
 //! (docs/decisions/0034-news-says-where-to-look.md).
 
 use nyala_core::domain::id::{CustomerId, NodeId};
@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::LOOK_EVERY;
 use super::sessions::SocketSessions;
 
-/// Interval at which changes are sent together.
+/// Interval at which collected changes are sent.
 const SEND_EVERY: Duration = Duration::from_millis(100);
 /// Customers whose sockets one other server may report; further customers are not counted.
 const MAX_CUSTOMERS: usize = 100_000;
@@ -79,7 +79,7 @@ impl OtherServers {
     }
 }
 
-/// Sends and receives counts until the server stops; useful only where there are change notifications.
+/// Sends and receives counts until the server stops; useful only with change notifications.
 pub async fn follow(sessions: &SocketSessions, notifier: &Notifier) {
     let (mut changes, here) = (notifier.listen(), &sessions.other_servers);
     let (mut send, mut send_all) = (interval(SEND_EVERY), interval(LOOK_EVERY));
@@ -89,11 +89,11 @@ pub async fn follow(sessions: &SocketSessions, notifier: &Notifier) {
     loop {
         let customers: Vec<CustomerId> = tokio::select! {
             _ = send.tick() => here.to_send().as_mut().map(|changed| changed.drain().collect()).unwrap_or_default(),
-            // Repairs counts that were lost on the way.
+            // Replaces counts that were lost.
             _ = send_all.tick() => sessions.customers(),
             received = changes.next() => match received {
-                Received::Notification { from, hint: Notification::Sockets { of } } if here.received(from, &of) => sessions.customers(),
-                Received::Notification { from, hint: Notification::Pulse } if here.received(from, &[]) => sessions.customers(),
+                Received::Notification { from, notification: Notification::Sockets { of } } if here.received(from, &of) => sessions.customers(),
+                Received::Notification { from, notification: Notification::Pulse } if here.received(from, &[]) => sessions.customers(),
                 // A count may be among the lost messages. Each server sends all of its counts again within 30 s.
                 Received::Missed => {
                     here.counts().clear();

@@ -88,7 +88,7 @@ impl SocketSessions {
                         self.slots.get(&end.id).iter().for_each(|slots| close(slots, end.which));
                         Ok(())
                     }
-                    // Which tokens ended is unknown now. Clients reconnect and present theirs again.
+                    // It is unknown which tokens have ended. Clients reconnect and present their tokens again.
                     Err(RecvError::Lagged(_)) => {
                         self.close_all();
                         Ok(())
@@ -97,7 +97,7 @@ impl SocketSessions {
                 },
                 _ = look.tick(), if among_others => self.look(auth).await,
                 change = changes.next() => match change {
-                    Received::Notification { hint: Notification::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
+                    Received::Notification { notification: Notification::Tokens { customer }, .. } => self.look_at(auth, &[customer]).await,
                     Received::Missed => self.look(auth).await,
                     Received::Notification { .. } | Received::Own(_) => Ok(()),
                 },

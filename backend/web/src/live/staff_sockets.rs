@@ -1,4 +1,4 @@
-//! Registry of the tills' sockets: opened with a ticket, closed with the session (docs/till.md).
+//! Registry of the tills' sockets. A socket is opened with a ticket and closed with its till session (docs/till.md).
 
 use nyala_core::domain::id::TillSessionId;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl StaffSockets {
                 },
                 _ = look.tick() => self.look(staff).await,
                 change = changes.next() => match change {
-                    Received::Missed | Received::Notification { hint: Notification::Tills, .. } => self.look(staff).await,
+                    Received::Missed | Received::Notification { notification: Notification::Tills, .. } => self.look(staff).await,
                     Received::Notification { .. } | Received::Own(_) => Ok(()),
                 },
             };

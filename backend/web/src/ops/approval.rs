@@ -39,8 +39,8 @@ impl FromRequest for Approval {
 impl IntoParams for Approval {
     fn into_params(_: impl Fn() -> Option<ParameterIn>) -> Vec<Parameter> {
         let header = ParameterBuilder::new().name(HEADER).parameter_in(ParameterIn::Header).required(Required::False);
-        let told = "A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one";
-        vec![header.description(Some(told)).schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()]
+        let description_text = "A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one";
+        vec![header.description(Some(description_text)).schema(Some(ObjectBuilder::new().schema_type(Type::String))).build()]
     }
 }
 

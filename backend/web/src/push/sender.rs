@@ -87,9 +87,9 @@ pub async fn send_loop(push: Arc<Push>) {
 }
 
 impl Push {
-    async fn claim(&self, most: usize) -> Result<Vec<Taken>, PushError> {
+    async fn claim(&self, free_slots: usize) -> Result<Vec<Taken>, PushError> {
         let (db, now) = (self.store.get().await?, self.store.now());
-        Ok(queue::claim(&db, now, i64::try_from(most).unwrap_or(i64::MAX), now.plus_ms(LEASE_MS)).await?)
+        Ok(queue::claim(&db, now, i64::try_from(free_slots).unwrap_or(i64::MAX), now.plus_ms(LEASE_MS)).await?)
     }
 
     /// Sends one push, and stores the result.

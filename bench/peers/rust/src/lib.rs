@@ -36,10 +36,10 @@ impl Settings {
     /// # Errors
     /// The variable that is no number or out of range.
     pub fn from_env() -> Result<Self, String> {
-        let number = |name: &str, default: u32, most: u32| {
+        let number = |name: &str, default: u32, max: u32| {
             let text = std::env::var(name).unwrap_or_else(|_| default.to_string());
-            let n = text.parse().ok().filter(|n| (1..=most).contains(n));
-            n.ok_or_else(|| format!("{name}={text} must be a number from 1 to {most}"))
+            let n = text.parse().ok().filter(|n| (1..=max).contains(n));
+            n.ok_or_else(|| format!("{name}={text} must be a number from 1 to {max}"))
         };
         let port = number("PORT", 9100, u16::MAX.into())?;
         let settings = Self {
@@ -47,8 +47,8 @@ impl Settings {
             machines: number("MACHINES", 1000, 1_000_000)?,
             period_ms: 1000 / i64::from(number("TICKS_PER_SECOND", 1, 100)?),
         };
-        let (_, most) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_err(|e| e.to_string())?;
-        nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE, most, most).map_err(|e| e.to_string())?;
+        let (_, max) = nix::sys::resource::getrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE).map_err(|e| e.to_string())?;
+        nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_NOFILE, max, max).map_err(|e| e.to_string())?;
         Ok(settings)
     }
 

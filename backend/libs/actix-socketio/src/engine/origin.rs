@@ -155,13 +155,13 @@ mod tests {
     #[test]
     fn a_browser_that_names_no_page_says_whether_it_is_foreign() {
         let (a, same) = (Site { host: Some("a.example"), tls: false }, Origins::SameOrigin);
-        for (told, verdict) in [
+        for (fetch_site, verdict) in [
             ("cross-site", Verdict::Refused),
             ("same-origin", Verdict::Same),
             ("same-site", Verdict::Same),
             ("none", Verdict::Same),
         ] {
-            assert_eq!(check_with(&same, &[(FETCH_SITE, told)], a), verdict, "{told}");
+            assert_eq!(check_with(&same, &[(FETCH_SITE, fetch_site)], a), verdict, "{fetch_site}");
         }
         let both = [("origin", "https://a.example"), (FETCH_SITE, "cross-site")];
         assert_eq!(check_with(&same, &both, a), Verdict::Refused, "a name that the browser contradicts");

@@ -1,13 +1,13 @@
 //! Engine.IO session: a plain actor that owns its current transport.
 //!
-//! It is a plain `Context` actor and not a websocket body: actix-http polls a body only while its socket drains, so an
-//! actor that *is* the body never sees its own time-outs once the client stops reading.
+//! It is a plain `Context` actor and not a websocket body, because actix-http polls a body only while its socket drains: the timeouts of a body
+//! never fire once the client stops reading.
 
 mod actor;
 mod deadlines;
-mod link;
 mod outgoing;
 mod polling;
+mod sink;
 mod turn;
 mod upgrade;
 mod waiting;

@@ -12,8 +12,8 @@ use actix::WeakRecipient;
 
 use super::actor::{CloseSession, Opening};
 use super::deadlines::{Deadlines, Due};
-use super::link::Link;
 use super::outgoing::{Outgoing, Part};
+use super::sink::PacketSink;
 use super::waiting::{Lost, Waiting};
 use super::{turn, wheel};
 use crate::codec::Frame;
@@ -36,7 +36,7 @@ pub(super) enum Signal {
 /// The fields that every frame needs are adjacent: with many sessions, none is in the processor's cache when a frame is sent.
 #[repr(C)]
 pub(crate) struct Wire {
-    link: RefCell<Link>,
+    sink: RefCell<PacketSink>,
     closed: Cell<Option<CloseReason>>,
     in_turn: Cell<bool>,
     closed_told: Cell<bool>,
@@ -69,7 +69,7 @@ impl Wire {
             admission: RefCell::new(opening.admission),
             limits,
             metrics,
-            link: RefCell::new(Link::Polling(Box::default())),
+            sink: RefCell::new(PacketSink::Polling(Box::default())),
             deadlines: Deadlines::new(first),
             alarm_rang: Cell::new(false),
             closed: Cell::new(None),
@@ -136,13 +136,13 @@ impl Wire {
                 return if volatile { self.metrics.frames_dropped.add(1) } else { self.stall() };
             }
         }
-        if self.link.borrow_mut().put(parts, volatile) {
+        if self.sink.borrow_mut().put(parts, volatile) {
             turn::mark(self);
         }
     }
 
     fn has_room(&self, parts: &[Part<'_>], volatile: bool) -> bool {
-        self.link.borrow().has_room(parts, volatile, &self.limits)
+        self.sink.borrow().has_room(parts, volatile, &self.limits)
     }
 
     fn stall(self: &Rc<Self>) {
@@ -163,7 +163,7 @@ impl Wire {
 
     /// Passes the gathered packets to the transport.
     pub fn flush(self: &Rc<Self>) {
-        let flushed = self.link.borrow_mut().flush(self.limits.max_payload, &self.metrics);
+        let flushed = self.sink.borrow_mut().flush(self.limits.max_payload, &self.metrics);
         if let Err(Lost) = flushed {
             self.close(CloseReason::TransportGone);
         }
@@ -171,15 +171,15 @@ impl Wire {
 
     /// Runs `f` on the polling side; None when the session is not on polling.
     pub(super) fn polling<R>(&self, f: impl FnOnce(&mut Waiting) -> R) -> Option<R> {
-        match &mut *self.link.borrow_mut() {
-            Link::Polling(waiting) => Some(f(waiting)),
+        match &mut *self.sink.borrow_mut() {
+            PacketSink::Polling(waiting) => Some(f(waiting)),
             _ => None,
         }
     }
 
     /// Moves the session to a websocket, with all waiting packets.
     pub fn switch(self: &Rc<Self>, websocket: Websocket) {
-        if let Link::Polling(mut waiting) = self.link.replace(Link::Websocket(websocket)) {
+        if let PacketSink::Polling(mut waiting) = self.sink.replace(PacketSink::Websocket(websocket)) {
             waiting.answer("6");
             let queue = waiting.into_queue();
             // One push: the waiting packets were within the limits of polling and may exceed those of a websocket.
@@ -193,11 +193,11 @@ impl Wire {
             return;
         }
         self.closed.set(Some(reason));
-        let next = self.link.replace(Link::Closed).close(reason, self.close_code.get(), self.limits.max_payload);
-        if matches!(next, Link::Closing(_)) {
+        let next = self.sink.replace(PacketSink::Closed).close(reason, self.close_code.get(), self.limits.max_payload);
+        if matches!(next, PacketSink::Closing(_)) {
             self.set_alarm(Instant::now() + CLOSING);
         }
-        self.link.replace(next);
+        self.sink.replace(next);
         self.wake();
     }
 
@@ -209,17 +209,17 @@ impl Wire {
 
     /// The last payload of a closed session, once.
     pub fn take_last_payload(&self) -> Option<String> {
-        match self.link.replace(Link::Closed) {
-            Link::Closing(payload) => Some(payload),
+        match self.sink.replace(PacketSink::Closed) {
+            PacketSink::Closing(payload) => Some(payload),
             other => {
-                self.link.replace(other);
+                self.sink.replace(other);
                 None
             }
         }
     }
 
     pub fn is_closing(&self) -> bool {
-        matches!(*self.link.borrow(), Link::Closing(_))
+        matches!(*self.sink.borrow(), PacketSink::Closing(_))
     }
 
     /// The client answered a heartbeat.

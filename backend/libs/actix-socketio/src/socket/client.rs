@@ -188,8 +188,8 @@ impl<H: Handler> ClientState<H> {
         let ack = whole.packet.id.map(|id| Ack::new(socket.clone(), id));
         let (name, args) = Args::of_event(whole)?;
         if socket.state() == JoinState::Joined {
-            let heard = catch_unwind(AssertUnwindSafe(|| self.handler.event(session, Event { name, args, ack })));
-            if heard.is_err() {
+            let handled = catch_unwind(AssertUnwindSafe(|| self.handler.event(session, Event { name, args, ack })));
+            if handled.is_err() {
                 panicked("event");
                 self.session.close_for(CloseReason::Panicked);
             }

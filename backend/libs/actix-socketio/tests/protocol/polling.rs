@@ -107,8 +107,8 @@ fn a_second_post_closes_the_session() {
 /// A session that is closed because the client aborted a request. Each attempt has its own session and gives the server twice as long
 /// to start: a request that is aborted earlier has no effect, and a second request in parallel would be a violation.
 fn closed_by_hanging_up(server: &Server, begin: impl Fn(&Polling) -> PendingAnswer) -> Polling {
-    const TRIES: u32 = 12;
-    for wait_ms in (0..TRIES).map(|n| 5 << n) {
+    const ATTEMPTS: u32 = 12;
+    for wait_ms in (0..ATTEMPTS).map(|n| 5 << n) {
         let session = Polling::open(server, "/engine.io/");
         let pending = begin(&session);
         std::thread::sleep(Duration::from_millis(wait_ms));

@@ -98,9 +98,9 @@ pub fn start_on(kind: ServerKind, limits: Limits, origins: Origins) -> Server {
 
 /// The caller, from the request's headers: `X-Known: 7`, `X-Address: 192.0.2.1`; otherwise its peer.
 fn caller(headers: &HeaderMap, peer: Option<SocketAddr>) -> Caller {
-    let said = |name: &str| headers.get(name).map(|value| value.to_str().unwrap());
-    let address = said("x-address").map_or_else(|| peer.unwrap().ip(), |ip| ip.parse().unwrap());
-    Caller { address, known: said("x-known").map(|number| number.parse().unwrap()) }
+    let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap());
+    let address = header("x-address").map_or_else(|| peer.unwrap().ip(), |ip| ip.parse().unwrap());
+    Caller { address, known: header("x-known").map(|number| number.parse().unwrap()) }
 }
 
 fn serve(listener: TcpListener, sockets: SocketIo<TestHandler>, echo: Engine<Echo>) -> ActixServer {

@@ -75,9 +75,9 @@ fn nothing_is_made_unless_it_may_be() {
         assert!(matches!(error, Error::NoDatabase { .. }), "{error}");
         assert!(error.to_string().contains(folder.to_str().unwrap()), "{error}");
     }
-    let said = Command::new(env!("CARGO_BIN_EXE_with-postgres")).arg(&temp.0).arg("true").output().unwrap();
-    let error = String::from_utf8_lossy(&said.stderr);
-    assert!(!said.status.success() && error.contains(temp.0.to_str().unwrap()) && error.contains("--create"), "{error}");
+    let printed = Command::new(env!("CARGO_BIN_EXE_with-postgres")).arg(&temp.0).arg("true").output().unwrap();
+    let error = String::from_utf8_lossy(&printed.stderr);
+    assert!(!printed.status.success() && error.contains(temp.0.to_str().unwrap()) && error.contains("--create"), "{error}");
     let left: Vec<_> = fs::read_dir(&temp.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["file"]);
 

@@ -25,7 +25,7 @@ impl Subscribe {
 
     /// Each topic as it was sent (it may have wildcards) and its maximum QoS. At least one topic.
     pub fn topics(&self) -> impl ExactSizeIterator<Item = (&str, Qos)> {
-        self.0.entries().iter().map(|entry| (entry.topic_filter(), most(entry.sub_opts().qos())))
+        self.0.entries().iter().map(|entry| (entry.topic_filter(), max_qos(entry.sub_opts().qos())))
     }
 
     pub(crate) fn id(&self) -> u16 {
@@ -34,7 +34,7 @@ impl Subscribe {
 }
 
 /// The QoS to grant: a request for QoS 2 gets 1.
-fn most(qos: packet::Qos) -> Qos {
+fn max_qos(qos: packet::Qos) -> Qos {
     Qos::from_core(qos).unwrap_or(Qos::AtLeastOnce)
 }
 

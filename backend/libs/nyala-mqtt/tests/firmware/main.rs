@@ -41,8 +41,8 @@ fn last(cmd_id: &str, result: &str) -> Value {
 #[test]
 fn the_core_keeps_its_rules_under_the_sanitizers() {
     for test in ["cmd", "device", "line"] {
-        let told = Command::new(built(&format!("test-{test}"), &[])).output().unwrap();
-        assert!(told.status.success(), "{test}: {}", String::from_utf8_lossy(&told.stderr));
+        let printed = Command::new(built(&format!("test-{test}"), &[])).output().unwrap();
+        assert!(printed.status.success(), "{test}: {}", String::from_utf8_lossy(&printed.stderr));
     }
 }
 
@@ -56,14 +56,14 @@ fn a_day(host: &mut Host, mut peer: Peer, first: &Value) -> Peer {
     let (one, two) = (id(1), id(2));
     peer.says("start", &one, 1, 1);
     assert!(host.switches());
-    let state = peer.hears("state");
+    let state = peer.receives("state");
     assert_eq!((&state["last"], run_of(&state)), (&last(&one, "started"), Some(one.as_str())));
     assert_eq!(peer.result(&one), "started");
     peer.says("start", &two, 2, LONG_S);
     assert_eq!(peer.result(&two), "refused");
     // The run ends without a command.
     assert!(!host.switches());
-    assert_eq!(peer.hears("state")["run"], Value::Null);
+    assert_eq!(peer.receives("state")["run"], Value::Null);
     peer.says("start", &one, 1, 1);
     assert_eq!(peer.result(&one), "done");
     peer.says("start", &id(3), 1, LONG_S);
@@ -89,7 +89,7 @@ fn a_device_obeys_commands() {
     // The run resumes when the program starts again.
     host.power_on(&[]);
     let mut peer = Peer::accept(&listener);
-    let state = peer.hears("state");
+    let state = peer.receives("state");
     assert_eq!(run_of(&state), Some(id(4).as_str()));
     assert!(state["boot_id"] != first["boot_id"] && state["conn"] == 1);
 }
@@ -104,7 +104,7 @@ fn a_line_that_breaks_is_followed_by_another() {
     assert_eq!(peer.result(&id(1)), "started");
     drop(peer);
     let mut peer = Peer::accept(&listener);
-    let state = peer.hears("state");
+    let state = peer.receives("state");
     assert_eq!((&state["boot_id"], &state["conn"], &state["seq"]), (&first["boot_id"], &json!(2), &json!(1)));
     assert_eq!(run_of(&state), Some(id(1).as_str()));
     assert_eq!(host.switched(), [false, true]);
@@ -265,7 +265,7 @@ fn a_device_obeys_commands_through_mosquitto() {
     let mut peer = a_day(&mut host, peer, &first);
     // The broker publishes the will.
     host.power_off();
-    let gone = std::iter::from_fn(|| Some(peer.hears("state"))).find(|state| state["online"] == false);
+    let gone = std::iter::from_fn(|| Some(peer.receives("state"))).find(|state| state["online"] == false);
     assert_eq!(gone, Some(json!({ "online": false, "boot_id": first["boot_id"], "conn": 1 })));
 }
 
@@ -299,8 +299,8 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let told = std::io::BufRead::lines(std::io::BufReader::new(device.stderr.take().unwrap())).map_while(Result::ok);
-        let refused = told.into_iter().take(5).find(|line| line.contains("the server's TLS: "));
+        let printed = std::io::BufRead::lines(std::io::BufReader::new(device.stderr.take().unwrap())).map_while(Result::ok);
+        let refused = printed.into_iter().take(5).find(|line| line.contains("the server's TLS: "));
         device.kill().unwrap();
         device.wait().unwrap();
         assert!(refused.is_some_and(|line| line.contains("X509 - Certificate verification failed")), "{name}");
@@ -316,7 +316,7 @@ fn with_tls_only_the_servers_own_certificate_is_taken() {
     let mut peer = Peer::connect(port);
     host.power_on(&[]);
     let another = |state: &Value| state["online"] == true && state["last"] == Value::Null;
-    while !another(&peer.hears("state")) {}
+    while !another(&peer.receives("state")) {}
 }
 
 /// Two authorities, and two certificates of the first: for a name and for an address.

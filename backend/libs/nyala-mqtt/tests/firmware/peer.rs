@@ -100,7 +100,7 @@ impl Peer {
     }
 
     /// The next message of that kind; earlier ones of other kinds are dropped.
-    pub fn hears(&mut self, leaf: &str) -> Value {
+    pub fn receives(&mut self, leaf: &str) -> Value {
         loop {
             let (of, message) = self.next().expect("the line is closed");
             if of == leaf {
@@ -112,7 +112,7 @@ impl Peer {
     /// The ack of that command.
     pub fn result(&mut self, cmd_id: &str) -> String {
         loop {
-            let ack = self.hears("ack");
+            let ack = self.receives("ack");
             if ack["cmd_id"] == cmd_id {
                 return ack["result"].as_str().unwrap().to_owned();
             }
@@ -121,9 +121,9 @@ impl Peer {
 
     /// Waits for the first state report, answers it, and waits for the next one. Returns the first.
     pub fn meets(&mut self) -> Value {
-        let first = self.hears("state");
+        let first = self.receives("state");
         self.says("query", NIL, 0, 0);
-        self.hears("state");
+        self.receives("state");
         first
     }
 

@@ -15,7 +15,7 @@ use super::reports::Reports;
 use crate::device::ProbeReason;
 use crate::machines::Location;
 
-/// Greatest number of requests that wait for one device's message; further ones use the stored presence.
+/// Maximum number of requests that wait for one device's message; further ones use the stored presence.
 const MAX_WAITING: usize = 64;
 
 /// Request of the server's machines to their devices.
@@ -72,8 +72,8 @@ impl Devices {
             }
             Request::Probe(probe) => {
                 let idmesin = probe.idmesin;
-                let (link, cmd) = self.probe(probe, reports, now)?;
-                Some((idmesin, vec![Effect::Write(link, cmd)]))
+                let (connection, cmd) = self.probe(probe, reports, now)?;
+                Some((idmesin, vec![Effect::Write(connection, cmd)]))
             }
         }
     }
@@ -101,7 +101,7 @@ impl Devices {
             (ProbeStep::Ask(..) | ProbeStep::Asked, Some(device)) if reason == ProbeReason::Payment => device.wait(answer),
             _ => _ = answer.send(probed != ProbeStep::Offline),
         }
-        if let ProbeStep::Ask(link, cmd) = probed { Some((link, cmd)) } else { None }
+        if let ProbeStep::Ask(connection, cmd) = probed { Some((connection, cmd)) } else { None }
     }
 }
 

@@ -38,7 +38,7 @@ pub struct Mqtt {
 }
 
 impl Mqtt {
-    /// Driver that is not started yet. With `tls`, devices connect by it.
+    /// A driver that is not started yet. With `tls`, devices connect over TLS.
     pub fn new(
         store: Store,
         ownership: Ownership,
@@ -46,14 +46,14 @@ impl Mqtt {
         tls: Option<DeviceTls>,
         settings: &MqttSettings,
     ) -> Self {
-        let (troubles, told) = trouble::channel(metrics.clone());
+        let (troubles, received_troubles) = trouble::channel(metrics.clone());
         let presence = Presence::new(metrics.clone(), ownership, store.now());
         let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
         let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
-        Self { store, reports, endpoint, troubles: Mutex::new(Some(told)) }
+        Self { store, reports, endpoint, troubles: Mutex::new(Some(received_troubles)) }
     }
 
-    /// What devices with new keys trust, as PEM, when they are served with TLS.
+    /// Certificates that devices with new keys trust, as PEM, when they are served with TLS.
     ///
     /// # Errors
     /// When the libraries reject a key, which should never happen.
@@ -93,8 +93,8 @@ impl AcceptedSender {
 
 impl Driver for Mqtt {
     fn start(&self, uplink: Uplink) -> std::io::Result<()> {
-        if let Some(told) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            vital::spawn("troubles", trouble::write_loop(self.store.clone(), told));
+        if let Some(received_troubles) = self.troubles.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            vital::spawn("troubles", trouble::write_loop(self.store.clone(), received_troubles));
         }
         let (reports, of) = (self.reports.clone(), self.store.clone());
         vital::spawn("presence", async move { reports.presence.record_loop(of, reports.troubles.clone()).await });
@@ -109,7 +109,7 @@ impl Driver for Mqtt {
     }
 
     fn recall(&self, to: Location, purchase: &Purchase) {
-        // A lost recall is made up for by the next state report; only a run that ends early is then not noticed.
+        // If this is lost, the next state report replaces it. Only the early end of a run is not noticed then.
         let _ = self.request(to.idoutlet, Request::Recall(to, purchase.clone()));
     }
 
@@ -183,11 +183,11 @@ mod tests {
         let (metrics, mut all, mut page) = (DeviceMetrics::default(), Registry::default(), String::new());
         metrics.register(&mut all);
         let (orders, mut taken) = mpsc::channel(1);
-        let door = AcceptedSender { orders, metrics };
+        let sender = AcceptedSender { orders, metrics };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut devices = [(); 2].map(|()| {
             let device = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-            door.take(listener.accept().unwrap().0);
+            sender.take(listener.accept().unwrap().0);
             device
         });
         assert_eq!(devices[1].read(&mut [0]).unwrap(), 0, "it is closed");

@@ -1,5 +1,5 @@
-//! Keys of devices: they are made, shown once, succeeded by another key, and ended. They belong to the driver and not to `staff`: only
-//! the driver checks them, and `staff` is a layer above it.
+//! Keys of devices: creation, replacement and revocation. A secret is shown once. They belong to the driver and not to `staff`, because only
+//! the driver checks them, and `staff` is in a layer above it.
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::driver_kind::DriverKind;
@@ -130,7 +130,7 @@ pub async fn make(
     tx: &Transaction<'_>,
     (idmesin, scope): (MachineId, Scope),
     turn: RequestedKey,
-    door: &DeviceEndpoint,
+    endpoint: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<DeviceLogin, KeyError> {
     let idoutlet = lock(tx, idmesin, scope).await?;
@@ -147,7 +147,7 @@ pub async fn make(
     };
     let (secret, stored) = generate();
     insert(tx, &[(idmesin, slot, stored)], by).await?;
-    Ok(door.login(idoutlet, idmesin, secret))
+    Ok(endpoint.login(idoutlet, idmesin, secret))
 }
 
 /// Stores a key whose secret is already known, for a machine that has none.
@@ -165,7 +165,7 @@ pub async fn insert_known(tx: &Transaction<'_>, idmesin: MachineId, secret: &str
 pub async fn make_missing(
     tx: &Transaction<'_>,
     idoutlet: OutletId,
-    door: &DeviceEndpoint,
+    endpoint: &DeviceEndpoint,
     by: By<'_>,
 ) -> Result<Vec<DeviceLogin>, KeyError> {
     const LOCK: &str = "SELECT idmesin FROM mesin WHERE idoutlet = $1 AND driver = 'mqtt' ORDER BY idmesin FOR NO KEY UPDATE";
@@ -177,7 +177,7 @@ pub async fn make_missing(
     let (mut logins, mut keys) = (Vec::new(), Vec::new());
     for row in tx.query(WITHOUT, &[&machines]).await? {
         let (secret, stored) = generate();
-        logins.push(door.login(idoutlet, row.get(0), secret));
+        logins.push(endpoint.login(idoutlet, row.get(0), secret));
         keys.push((row.get(0), FIRST, stored));
     }
     insert(tx, &keys, by).await?;

@@ -69,8 +69,8 @@ pub async fn first_used(tx: &Transaction<'_>, keys: &[DeviceKeyId], now: Timesta
     Ok(free)
 }
 
-/// Transaction up to which revocations were read. A time would not do: a command is another process with its own clock, and commits later
-/// than it read that clock.
+/// Transaction up to which revocations were read. A time is not suitable: another process revokes, by its own clock, and commits later than it
+/// has read that clock.
 #[derive(Debug, Clone)]
 pub struct Revocations(String);
 
@@ -85,8 +85,8 @@ impl Revocations {
     }
 
     /// Returns the keys that were revoked since the previous call. A key may be returned twice while an older transaction is open; none
-    /// is left out. A login may be checked before this call and get its session after it. The caller that closes sessions does not see
-    /// that one, so it must also be compared with the answer.
+    /// is left out. The caller must also compare sessions that begin later with the answer, because a login may have been checked before this
+    /// call.
     ///
     /// # Errors
     /// When the database does not answer; the next call returns what this one did not.

@@ -316,9 +316,9 @@ impl RawState {
     }
 }
 
-fn within(field: &'static str, n: Option<Whole>, most: i64) -> Result<Option<i64>, InvalidMessage> {
+fn within(field: &'static str, n: Option<Whole>, max: i64) -> Result<Option<i64>, InvalidMessage> {
     match n.map(Whole::get) {
-        Some(n) if !(0..=most).contains(&n) => Err(InvalidMessage::OutOfRange(field, n, most)),
+        Some(n) if !(0..=max).contains(&n) => Err(InvalidMessage::OutOfRange(field, n, max)),
         n => Ok(n),
     }
 }
@@ -368,14 +368,14 @@ impl Cmd {
             return Err(InvalidMessage::TooLong(payload.len()));
         }
         let cmd: Self = serde_json::from_slice(payload).map_err(|e| InvalidMessage::MalformedCmd(e.to_string()))?;
-        for (field, n, most) in [
+        for (field, n, max) in [
             ("epoch", Some(cmd.epoch), i64::MAX),
             ("durasi_s", Some(cmd.durasi_s), MAX_RUN_S),
             ("exp", Some(cmd.exp), MAX_TIME_S),
             ("now_ms", Some(cmd.now_ms), MAX_TIME_S * 1000),
             ("echo", cmd.echo, i64::MAX),
         ] {
-            within(field, n.map(Whole::from), most)?;
+            within(field, n.map(Whole::from), max)?;
         }
         Ok(cmd)
     }
@@ -415,7 +415,7 @@ mod tests {
         assert_eq!(ack, Ok(DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
         let state = r#"{"online":true,"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"epoch":4,"last":{"cmd_id":"$","result":"done"},
             "run":{"cmd_id":"$","sisa_s":59},"fw":"1.2","hw":"esp32"}"#;
-        let told = State {
+        let expected = State {
             stamp: stamp(),
             epoch: Some(4),
             last: Some(Last { cmd_id: id(), result: AckResult::Done }),
@@ -423,9 +423,9 @@ mod tests {
             fw: Some("1.2".to_owned()),
             hw: Some("esp32".to_owned()),
         };
-        assert_eq!(parse(Topic::State, state), Ok(DeviceMessage::State(told)));
-        let beat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
-        assert_eq!(beat, Ok(DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) })));
+        assert_eq!(parse(Topic::State, state), Ok(DeviceMessage::State(expected)));
+        let heartbeat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
+        assert_eq!(heartbeat, Ok(DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) })));
         let will = parse(Topic::State, r#"{"online":false,"boot_id":7,"conn":2}"#);
         assert_eq!(will, Ok(DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() })));
     }
@@ -441,8 +441,10 @@ mod tests {
             ack,
             Ok(DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(), epoch: None, result: AckResult::Expired }))
         );
-        let Ok(DeviceMessage::Heartbeat(beat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else { panic!("a word") };
-        assert_eq!((beat.stamp.boot_id, beat.stamp.seq), (Some(BootId::Text("a1-b2".into())), Some(3)));
+        let Ok(DeviceMessage::Heartbeat(heartbeat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else {
+            panic!("a word")
+        };
+        assert_eq!((heartbeat.stamp.boot_id, heartbeat.stamp.seq), (Some(BootId::Text("a1-b2".into())), Some(3)));
     }
 
     #[test]
@@ -479,8 +481,8 @@ mod tests {
             (Topic::Hb, r#"{"boot_id":[1]}"#, "hb: boot_id is a whole number or text"),
             (Topic::Hb, &boot, "boot_id has 41 bytes, more than 40"),
         ] {
-            let told = parse(topic, text).unwrap_err().to_string();
-            assert!(told.starts_with(why), "{text}: {told}");
+            let expected = parse(topic, text).unwrap_err().to_string();
+            assert!(expected.starts_with(why), "{text}: {expected}");
         }
         assert!(DeviceMessage::parse(Topic::Hb, b"{\"boot_id\":\"\xff\"}").is_err());
     }
@@ -498,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_message_is_written_as_the_contract_shows_it() {
-        let text = |word: &DeviceMessage| String::from_utf8(word.json()).unwrap().replace(ID, "$");
+        let text = |message: &DeviceMessage| String::from_utf8(message.json()).unwrap().replace(ID, "$");
         let at = r#""boot_id":7,"conn":2,"seq":9,"up_ms":5000000000"#;
         let ack = DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
         assert_eq!(text(&ack), format!(r#"{{{at},"cmd_id":"$","epoch":4,"result":"started"}}"#));
@@ -506,9 +508,12 @@ mod tests {
         assert_eq!(text(&idle), format!(r#"{{{at},"online":true,"epoch":0,"last":null,"run":null}}"#));
         let will = DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() });
         assert_eq!(text(&will), r#"{"boot_id":7,"conn":2,"online":false}"#);
-        let beat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) });
-        assert_eq!(text(&beat), format!(r#"{{{at},"rssi":-61}}"#));
-        assert_eq!([ack, idle, will, beat].map(|word| word.topic()), [Topic::Ack, Topic::State, Topic::State, Topic::Hb]);
+        let heartbeat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) });
+        assert_eq!(text(&heartbeat), format!(r#"{{{at},"rssi":-61}}"#));
+        assert_eq!(
+            [ack, idle, will, heartbeat].map(|message| message.topic()),
+            [Topic::Ack, Topic::State, Topic::State, Topic::Hb]
+        );
     }
 
     #[test]
@@ -560,8 +565,8 @@ mod tests {
             ("$", "7", "cmd: "),
             ("{", "[{", "cmd: "),
         ] {
-            let told = parse(&whole.replace(instead_of, comes)).unwrap_err().to_string();
-            assert!(told.starts_with(why), "{comes}: {told}");
+            let expected = parse(&whole.replace(instead_of, comes)).unwrap_err().to_string();
+            assert!(expected.starts_with(why), "{comes}: {expected}");
         }
         assert_eq!(Cmd::parse(&[b' '; 513]), Err(InvalidMessage::TooLong(513)));
     }

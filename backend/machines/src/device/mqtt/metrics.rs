@@ -69,9 +69,9 @@ pub struct DeviceMetrics {
     pub connections: Gauge,
     /// Devices that can be reached.
     pub online: Gauge,
-    words: Family<Kind, Counter>,
+    messages: Family<Kind, Counter>,
     dropped: Family<Reason, Counter>,
-    told: Family<Reason, Counter>,
+    notified: Family<Reason, Counter>,
     refused: Family<Reason, Counter>,
     closed: Family<Reason, Counter>,
     troubles: Family<Kind, Counter>,
@@ -86,7 +86,7 @@ impl DeviceMetrics {
             DeviceMessage::Gone(_) => "gone",
             DeviceMessage::Heartbeat(_) => "hb",
         };
-        self.words.get_or_create(&Kind { kind }).inc();
+        self.messages.get_or_create(&Kind { kind }).inc();
     }
 
     pub fn dropped(&self, why: Dropped) {
@@ -108,7 +108,7 @@ impl DeviceMetrics {
             Grounds::Epoch => "epoch",
             Grounds::NotWritten => "not_written",
         };
-        self.told.get_or_create(&Reason { reason }).inc();
+        self.notified.get_or_create(&Reason { reason }).inc();
     }
 
     pub fn refused(&self, why: Refused) {
@@ -148,12 +148,12 @@ impl DeviceMetrics {
     pub fn register(&self, all: &mut Registry) {
         all.register("device_connections", "Connections of devices, logged in or not", self.connections.clone());
         all.register("devices_online", "Devices over MQTT that can be reached", self.online.clone());
-        all.register("device_words", "What devices said, by kind", self.words.clone());
-        all.register("device_words_dropped", "What devices said and was not believed, by reason", self.dropped.clone());
-        all.register("device_told", "What machines were told of their devices, by what it was made of", self.told.clone());
+        all.register("device_words", "Messages of devices, by kind", self.messages.clone());
+        all.register("device_words_dropped", "Messages of devices that were not accepted, by reason", self.dropped.clone());
+        all.register("device_told", "Events of devices for their machines, by the part of the message", self.notified.clone());
         all.register("device_logins_refused", "Logins of devices that were refused, by reason", self.refused.clone());
         all.register("device_closed", "Devices' connections that the server closed, by reason", self.closed.clone());
-        all.register("device_troubles", "Devices that somebody must look at, by kind", self.troubles.clone());
-        all.register("device_probes", "Machines that were scanned, by what their device was found to be", self.probes.clone());
+        all.register("device_troubles", "Troubles of devices that staff must look at, by kind", self.troubles.clone());
+        all.register("device_probes", "Probes of devices, by result", self.probes.clone());
     }
 }

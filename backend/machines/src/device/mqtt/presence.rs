@@ -1,4 +1,4 @@
-//! Presence of devices and the epochs that they know, and their record in the database: several changes in a row are written once.
+//! Presence of devices and the highest epoch that each has received, and their storage. Several changes in a row are written once.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,12 +26,12 @@ const GRACE_MS: i64 = 15_000;
 const BATCH: usize = 500;
 /// How often a server of a cluster checks whether the stored presence of its devices is still right.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// A device that is absent for less than this counts as present all the time.
+/// A shorter absence of a device is not recorded.
 const BACK_WITHIN_MS: i64 = 5_000;
 
-/// Parameters: $1 machines, $2 whether their devices can be reached, $3 this server in a cluster, or null, $4 epochs that the devices know, or
-/// null, $5 how far such an epoch may be ahead. A machine whose row is locked is written later. Only the server that a device was last connected
-/// to records that it is gone.
+/// Parameters: $1 machines, $2 whether their devices can be reached, $3 this server in a cluster, or null. $4 epochs that the devices have
+/// received, or null, $5 how far such an epoch may be ahead. A machine whose row is locked is written later. Only the server that a device was
+/// last connected to records that the device is offline.
 const RECORD: &str = "
 WITH reported AS (SELECT * FROM unnest($1::BIGINT[], $2::BOOLEAN[], $4::BIGINT[]) AS t (idmesin, online, epoch)),
 free AS (
@@ -46,7 +46,7 @@ free AS (
 )
 SELECT free.idmesin, free.idoutlet, free.epoch, reported.epoch FROM free JOIN reported USING (idmesin)";
 
-/// How far a device may be ahead of a restored database: as many sales were lost at its machine.
+/// How far a device's epoch may be ahead of a restored database: one for each purchase of its machine that the restore has lost.
 const MAX_AHEAD: i64 = 1_000_000;
 const RAISED: &str = "mesin.epoch_naik";
 
@@ -80,7 +80,7 @@ struct DevicePresence {
     since: Timestamp,
     /// Presence that was stored last; `None`: not known.
     stored: Option<bool>,
-    /// An epoch that it knows and that has not been compared with the stored one.
+    /// A reported epoch that has not been compared with the stored one.
     epoch: Option<i64>,
 }
 
@@ -124,14 +124,14 @@ impl Presence {
         };
     }
 
-    /// Records that a device knows an epoch, which may be ahead of the stored one.
+    /// Records an epoch that a device has reported; it may be ahead of the stored one.
     pub fn note_epoch(&self, idmesin: MachineId, epoch: i64, now: Timestamp) {
         let mut known = self.lock();
         known.devices.entry(idmesin).or_insert(DevicePresence::new(now)).epoch = Some(epoch);
         known.due.insert(idmesin);
     }
 
-    /// Whether an epoch of the device is still to be compared: a hold before that may get an epoch that the device refuses.
+    /// Whether a reported epoch of the device is not compared yet. A hold before that may use an epoch that the device refuses.
     pub fn has_new_epoch(&self, idmesin: MachineId) -> bool {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.epoch.is_some())
     }
@@ -146,7 +146,7 @@ impl Presence {
         self.lock().devices.get(&idmesin).is_some_and(|device| device.present)
     }
 
-    /// Whether the stored presence of a device counts that is not connected here: it may still reconnect, or be at another server.
+    /// Whether the stored presence counts for a device that is not connected here, because it may still reconnect or be at another server.
     pub fn is_awaited(&self, idmesin: MachineId, now: Timestamp) -> bool {
         if !self.ownership.is_alone() {
             return !self.is_present(idmesin);
@@ -159,7 +159,7 @@ impl Presence {
         let mut every = tokio::time::interval(EVERY);
         every.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         // In a cluster, the server that notices a dead one also records its devices as absent (`cluster::membership`).
-        let mut all_told = !self.ownership.is_alone();
+        let mut is_rest_recorded = !self.ownership.is_alone();
         let mut look_at = Instant::now() + LOOK_EVERY;
         loop {
             every.tick().await;
@@ -169,9 +169,9 @@ impl Presence {
                     self.look_again(&store).await?;
                     look_at = Instant::now() + LOOK_EVERY;
                 }
-                if !all_told && self.began.ms_until(now) >= GRACE_MS {
+                if !is_rest_recorded && self.began.ms_until(now) >= GRACE_MS {
                     self.record_rest(&store).await?;
-                    all_told = true;
+                    is_rest_recorded = true;
                 }
                 while self.record(&store, &troubles, now).await? == BATCH {}
                 Ok::<_, DbError>(())
@@ -239,7 +239,7 @@ impl Presence {
         Ok(stored.len())
     }
 
-    /// Stores a batch; the machines whose rows were free.
+    /// Stores a batch. Returns the machines whose rows were not locked.
     async fn write(
         &self,
         store: &Store,

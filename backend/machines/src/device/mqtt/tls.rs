@@ -1,10 +1,11 @@
 //! TLS for devices: a private authority of this installation, whose certificate every device receives with its key, and a server
 //! certificate that is made at each start. P-256, because small boards support no other curve that is as quick.
 //!
-//! When the authority's key rotates, new keys of devices come with the certificates of all good authorities, and the server's certificate is
-//! signed by the oldest of them: so devices of before and of after the rotation take it, and those of after also take the one of the newer
-//! authority, when the oldest is retired. A path from the new authority to the old one would be neater, but mbedTLS counts it against the
-//! path length of the old one, which is 0 (docs/decisions/0020-keys-lie-beside-the-data.md).
+//! Rotation of the authority's key: a device that gets its key after the rotation also gets the certificates of all good authorities. The
+//! oldest good authority signs the server's certificate, so devices from before and after the rotation accept it. When the oldest authority is
+//! retired, the next one signs, and the devices from after the rotation accept that certificate too. A cross-signed certificate of the new
+//! authority would avoid this, but mbedTLS counts it against the path length of the old authority, which is 0
+//! (docs/decisions/0020-keys-lie-beside-the-data.md).
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,11 +23,11 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use nyala_store::secrets::{GoodKey, Key, Keyring, Kid, Secrets};
 
 const NAME: &str = "Nyala devices";
-/// Dates of validity, so wide that they never matter. Boards without a battery take the day of their build for today, and certificates in
-/// laundries are never replaced.
+/// Dates of validity, wide enough that no certificate ever expires: boards without a battery use the day of their build as the current date,
+/// and certificates in laundries are never replaced.
 const FROM: (i32, u8, u8) = (2020, 1, 1);
 const UNTIL: (i32, u8, u8) = (2120, 1, 1);
-/// Bytes of a record: a board needs one such buffer, and its heap rarely has more in one piece.
+/// Maximum size of a TLS record: a board needs one such buffer, and its heap rarely has a larger free block.
 const RECORD: usize = 1_024;
 
 #[derive(Debug, thiserror::Error)]
@@ -47,8 +48,8 @@ struct Authority {
     pem: String,
 }
 
-/// Certificates of the good authorities of these secrets, the newest first, as PEM: a device trusts all of them. Each call makes other ones with
-/// the same keys and names; all are equally valid.
+/// Certificates of the good authorities of these secrets, the newest first, as PEM; a device trusts all of them. Each call creates new
+/// certificates with the same keys and names; all are equally valid.
 ///
 /// # Errors
 /// When the libraries reject their input, which should never happen.
@@ -114,8 +115,8 @@ impl DeviceTls {
         trusted(&self.keyring.get())
     }
 
-    /// The configuration for a new connection. With other keys it is made again: a device that trusts a retired authority cannot resume its
-    /// session either.
+    /// The configuration for a new connection. It is created again when the keys change, so that a device that trusts a retired authority
+    /// cannot resume its session either.
     pub fn config(&self) -> Arc<ServerConfig> {
         let secrets = self.keyring.get();
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::error::DbError;
@@ -39,8 +39,8 @@ pub struct Troubles {
 }
 
 pub fn channel(metrics: DeviceMetrics) -> (Troubles, mpsc::Receiver<(Location, Trouble)>) {
-    let (to, told) = mpsc::channel(MAX_WAITING);
-    (Troubles { to, metrics }, told)
+    let (to, received) = mpsc::channel(MAX_WAITING);
+    (Troubles { to, metrics }, received)
 }
 
 impl Troubles {
@@ -66,13 +66,17 @@ const fn names(trouble: Trouble) -> (&'static str, &'static str) {
 }
 
 /// Writes the reported troubles, until all senders are dropped.
-pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Trouble)>) {
-    let mut writer = Writer { store, on_record: SlidingWindow::new(ONCE_MS, MAX_REMEMBERED), lately: HashMap::new() };
+pub async fn write_loop(store: Store, mut received: mpsc::Receiver<(Location, Trouble)>) {
+    let mut writer = Writer {
+        store,
+        on_record: SlidingWindow::new(WindowLimits { window_ms: ONCE_MS, max_events: MAX_REMEMBERED }),
+        lately: HashMap::new(),
+    };
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            one = told.recv() => match one {
+            one = received.recv() => match one {
                 Some((location, trouble)) => writer.record(location, trouble).await,
                 None => return,
             },
@@ -81,7 +85,7 @@ pub async fn write_loop(store: Store, mut told: mpsc::Receiver<(Location, Troubl
     }
 }
 
-/// TroubleKey for troubles of one kind at one machine.
+/// Machine, and kind of its trouble.
 type TroubleKey = (MachineId, &'static str);
 
 struct Writer {
@@ -92,7 +96,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes a trouble at once. If it was written just now, it is written later: staff may have cleared the flag in between.
+    /// Writes a trouble at once, or later if it was written less than [`AGAIN_MS`] ago: staff may have cleared the flag in between.
     async fn record(&mut self, location: Location, trouble: Trouble) {
         match self.lately.get_mut(&(location.idmesin, names(trouble).0)) {
             Some((_, since)) => *since = Some((location, trouble)),

@@ -264,7 +264,7 @@ fn drawers_and_wallets_hold_what_was_answered() {
     let system = actix_web::rt::System::new();
     let chain = system.block_on(Chain::open());
     let config = Config { cases: HISTORIES, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
-    let told = TestRunner::new(config).run(&vec(step(), STEPS), |steps| {
+    let result = TestRunner::new(config).run(&vec(step(), STEPS), |steps| {
         system.block_on(async {
             let mut history = History::begin(&chain).await;
             for step in &steps {
@@ -274,7 +274,7 @@ fn drawers_and_wallets_hold_what_was_answered() {
         });
         Ok(())
     });
-    told.unwrap_or_else(|e| panic!("{e}"));
+    result.unwrap_or_else(|e| panic!("{e}"));
     let [made, refused] = *chain.reversals.borrow();
     assert!(made > 0 && refused > 0, "{made} reversals made, {refused} refused");
 }

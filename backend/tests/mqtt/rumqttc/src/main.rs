@@ -19,20 +19,20 @@ struct Device {
 }
 
 impl Device {
-    fn publish(&mut self, topic: &str, word: &Value) {
+    fn publish(&mut self, topic: &str, message: &Value) {
         self.seq += 1;
         let up_ms = u64::try_from(self.booted.elapsed().as_millis()).unwrap_or_default();
-        let mut said = json!({"boot_id": 7, "conn": self.conn, "seq": self.seq, "up_ms": up_ms});
-        if let (Some(said), Some(word)) = (said.as_object_mut(), word.as_object()) {
-            said.extend(word.clone());
+        let mut stamped = json!({"boot_id": 7, "conn": self.conn, "seq": self.seq, "up_ms": up_ms});
+        if let (Some(stamped), Some(message)) = (stamped.as_object_mut(), message.as_object()) {
+            stamped.extend(message.clone());
         }
         let topic_of = format!("{}/{topic}", self.prefix);
-        self.client.try_publish(topic_of, self.qos, topic == "state", said.to_string()).expect("room");
+        self.client.try_publish(topic_of, self.qos, topic == "state", stamped.to_string()).expect("room");
     }
 
     fn publish_state(&mut self) {
-        let word = json!({"online": true, "epoch": self.epoch, "run": self.run, "last": self.last});
-        self.publish("state", &word);
+        let message = json!({"online": true, "epoch": self.epoch, "run": self.run, "last": self.last});
+        self.publish("state", &message);
     }
 
     fn on_command(&mut self, cmd: &Value) {

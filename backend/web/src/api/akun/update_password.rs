@@ -7,7 +7,7 @@ use nyala_identity::auth::Auth;
 use nyala_identity::auth::change_password::{PasswordChange, change_password};
 use nyala_identity::auth::code_purpose::CodePurpose;
 use nyala_identity::auth::code_try;
-use nyala_identity::auth::line::Line;
+use nyala_identity::auth::lane::Lane;
 use nyala_identity::auth::password::{self, Compared};
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
@@ -56,7 +56,7 @@ pub async fn update_password(
     let password = Password::parse(&password_baru)?;
     let (telp, old_hash) = credentials(&store, customer.id).await?;
     let requester = requester(&req, &auth, &http);
-    let place = password::reserve(&auth, Line::Customer(customer.id, requester.address))?;
+    let place = password::reserve(&auth, Lane::Customer(customer.id, requester.address))?;
     let known_as = requester.known_by_number(&auth, &telp).await?;
     let code = code_try::take_try(&auth, &requester, known_as, CodePurpose::UpdatePassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::OtpInvalid)?;

@@ -50,7 +50,7 @@ pub async fn forgot_password(
     let password = Password::parse(&password)?;
     let requester = requester(&req, &auth, &http);
     let known_as = requester.known_by_number(&auth, &telp).await?;
-    let place = password::reserve(&auth, requester.line(known_as))?;
+    let place = password::reserve(&auth, requester.lane(known_as))?;
     let code = code_try::take_try(&auth, &requester, known_as, CodePurpose::ForgotPassword, &telp, &otp);
     let code = code.await?.ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;

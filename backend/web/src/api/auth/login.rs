@@ -6,7 +6,7 @@ use nyala_core::domain::password::composed;
 use nyala_core::domain::secret::Secret;
 use nyala_core::domain::telp::{CountryCode, Telp};
 use nyala_identity::auth::Auth;
-use nyala_identity::auth::line::Line;
+use nyala_identity::auth::lane::Lane;
 use nyala_identity::auth::login_limits::Who;
 use nyala_identity::auth::password::{self, Compared, QueuePlace};
 use nyala_store::config::HttpSettings;
@@ -60,15 +60,15 @@ pub async fn login(
     let known_as = requester.known_as(account.id, account.version);
     let stranger = Who::Stranger { number: telp, address: requester.address };
     let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), store.now())?;
-    let right = is_right((&auth, &store), requester.line(known_as), &password, &account).await;
+    let right = is_right((&auth, &store), requester.lane(known_as), &password, &account).await;
     if !matches!(right, Ok(false)) {
         limits.refund(&attempt);
     }
     if right? { logged_in(&auth, &http, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
 }
 
-async fn is_right((auth, store): (&Auth, &Store), line: Line, password: &str, account: &Account) -> Result<bool, AppError> {
-    let place = password::reserve(auth, line)?;
+async fn is_right((auth, store): (&Auth, &Store), lane: Lane, password: &str, account: &Account) -> Result<bool, AppError> {
+    let place = password::reserve(auth, lane)?;
     let compared = place.compare(password, &account.hash).await?;
     if compared == Compared::Older {
         // If this fails, the next login tries again; the password is right in any case.

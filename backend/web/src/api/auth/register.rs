@@ -59,7 +59,7 @@ pub async fn register(
     let password = Password::parse(&password)?;
     let requester = requester(&req, &auth, &http);
     // No phone is known for a number that has no account yet.
-    let place = password::reserve(&auth, requester.line(None))?;
+    let place = password::reserve(&auth, requester.lane(None))?;
     let code =
         code_try::take_try(&auth, &requester, None, CodePurpose::Register, &telp, &otp).await?.ok_or(AppError::RecordNotFound)?;
     let hash = place.hash(password.as_str()).await?;

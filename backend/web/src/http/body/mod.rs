@@ -36,12 +36,18 @@ pub fn declared(req: &HttpRequest) -> Option<u64> {
     req.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Reads the whole body, at most `max` bytes; `declared` is the length that its client declares. A body that arrives in one piece, as
-/// nearly all do, is not copied and takes up no room. The received part of a slower body counts for `enter`'s address.
+/// Length of a body: what the client declares, and the maximum, in bytes.
+#[derive(Debug, Clone, Copy)]
+pub struct BodyLength {
+    pub declared: Option<u64>,
+    pub max: usize,
+}
+
+/// Reads the whole body. A body that arrives in one piece, as nearly all do, is not copied and takes up no room. The received part of a
+/// slower body counts for the address of `enter`.
 pub async fn read<S>(
     mut payload: S,
-    declared: Option<u64>,
-    max: usize,
+    BodyLength { declared, max }: BodyLength,
     enter: impl FnOnce() -> BodyPlace,
 ) -> Result<Bytes, BodyError>
 where

@@ -92,9 +92,9 @@ impl Connections {
         };
         let mut held: HashMap<Address, usize> = HashMap::new();
         idle().for_each(|(address, _)| *held.entry(address).or_default() += 1);
-        let Some(most) = held.values().max().copied() else { return };
+        let Some(largest) = held.values().max().copied() else { return };
         // Among addresses with equally many, the one with the oldest connection.
-        if let Some((_, slot)) = idle().find(|(address, _)| held.get(address) == Some(&most)) {
+        if let Some((_, slot)) = idle().find(|(address, _)| held.get(address) == Some(&largest)) {
             slot.ends.store(true, Ordering::SeqCst);
             slot.reader.wake();
             self.0.metrics.idle_closed.inc();

@@ -185,7 +185,7 @@ pub async fn close(
             "laci_ditanya": closed.questions, "topup_dilihat": closed.looks, "cara_bayar": cara_bayar,
         });
         call::record(tx, by, ("shift.tutup", shift), content, now).await?;
-        let mut told = Counted {
+        let mut close_result = Counted {
             id: closed.id,
             diharapkan: closed.expected,
             dihitung: counted,
@@ -198,7 +198,7 @@ pub async fn close(
             sampai: None,
             petugas: None,
         };
-        let Some(known) = next else { return Ok((told, None)) };
+        let Some(known) = next else { return Ok((close_result, None)) };
         let principal = principal(known.person.id);
         let theirs = Keeper { person: known.person.id, principal: &principal, ..by };
         let opened = shift::open(tx, theirs, counted, now).await?;
@@ -206,9 +206,9 @@ pub async fn close(
         // Ends every session at this till, so that no sale goes into the next person's drawer.
         session::end_at(tx, by.browser, now).await?;
         let begun = session::begin(tx, &known, now).await?;
-        (told.baru, told.sampai, told.petugas) = (Some(opened), Some(begun.until), Some(WhoIs::from(known.person)));
+        (close_result.baru, close_result.sampai, close_result.petugas) = (Some(opened), Some(begun.until), Some(WhoIs::from(known.person)));
         handed_over = true;
-        Ok((told.clone(), Some(Counted { token: Some(begun.token), ..told })))
+        Ok((close_result.clone(), Some(Counted { token: Some(begun.token), ..close_result })))
     });
     let mut answer = answer.await?;
     if handed_over {

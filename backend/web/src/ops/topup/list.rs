@@ -93,8 +93,8 @@ pub async fn topup_list(
     let shortened = operator.role == Role::Kasir;
     let read = |row: &Row| {
         let id: TopUpId = row.get(0);
-        let told = read(row, shortened);
-        (id.get(), if Some(id) < with_amounts_from { told.without_amounts() } else { told })
+        let sale = read(row, shortened);
+        (id.get(), if Some(id) < with_amounts_from { sale.without_amounts() } else { sale })
     };
     Ok(answer::ok(Rows::of(rows.iter().map(read), limit)))
 }
@@ -143,9 +143,9 @@ pub async fn topup_one(
         let entry = AuditEntry { principal, action: "shift.topup_dilihat", object: format!("shift:{shift}"), content };
         audit::write_at(&tx, till.idoutlet, &entry, store.now()).await?;
     }
-    let told = read(&row, operator.role == Role::Kasir);
+    let sale = read(&row, operator.role == Role::Kasir);
     tx.commit().await?;
-    Ok(answer::ok(told))
+    Ok(answer::ok(sale))
 }
 
 impl TopUpRow {

@@ -143,10 +143,10 @@ pub async fn topup(
         (None, None, Some(qr)) => Named::Qr(qr),
         _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
     };
-    let said = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(|ms| Timestamp::from_ms(ms.get())));
+    let requested = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(|ms| Timestamp::from_ms(ms.get())));
     // A kasir's program may send the kind that the package or the outlet sets, without its date.
-    let names_given = operator.role == Role::Kasir && said == (Some(1), None);
-    let asked = if names_given { AccountKind::Plain } else { AccountKind::parse(said.0, said.1)? };
+    let names_given = operator.role == Role::Kasir && requested == (Some(1), None);
+    let asked = if names_given { AccountKind::Plain } else { AccountKind::parse(requested.0, requested.1)? };
     let mut package = Package::parse(body.nominal, body.quota, body.nama_paket.as_deref(), asked)?;
     let now = staff.store.now();
     topup::in_future(asked, now)?;
@@ -171,7 +171,7 @@ pub async fn topup(
             };
             let given = AccountKind::given(days, now);
             if names_given && given.number() != 1 {
-                AccountKind::parse(said.0, said.1)?;
+                AccountKind::parse(requested.0, requested.1)?;
             }
             package.kind = kind(operator.role, asked, given)?;
             let wallet = outlet.wallet_of(&payee);

@@ -31,9 +31,9 @@ const MAX_CONNECTIONS: usize = 4;
 /// How long a start waits for a connection's first state report. Without its `echo`, the device may have no clock and cannot accept the
 /// start.
 const FIRST_STATE_MS: i64 = 2_000;
-/// How long the server relies on a device's clock, somewhat less than the device keeps it. It takes the time from exchanges of up to 2 s.
+/// How long the server relies on a device's clock: somewhat less than the device itself does.
 const CLOCK_KEPT_MS: i64 = 55 * 60_000;
-/// Shortest time between two queries for a state report that only serves to send the time.
+/// Minimum time between two queries that only serve to send the time.
 const ASK_AGAIN_MS: i64 = 10_000;
 /// A device that has sent a message within this time is not queried again when a customer scans its machine.
 const FRESH_MS: i64 = 3_000;
@@ -51,7 +51,7 @@ pub enum Effect {
     Notify(DeviceEvent, Grounds),
     /// The device's presence has changed: `true` when it can be reached.
     Presence(bool),
-    /// The device has reported an epoch above that of every command of this process. After a restore the database may be behind the device.
+    /// The device has reported an epoch above that of all commands of this process. The database may be behind, after a restore.
     Epoch(i64),
     /// Publish this as the device's `cmd`, on this connection.
     Write(ConnectionId, Cmd),
@@ -59,7 +59,7 @@ pub enum Effect {
     Close(ConnectionId),
     /// Record this trouble. Staff must look at the machine.
     Trouble(Trouble),
-    /// A message was not accepted.
+    /// Count a message that was not accepted.
     Dropped(DropReason),
 }
 
@@ -73,17 +73,17 @@ pub enum Grounds {
     Last,
     /// The `epoch` of a state report: the start never arrived, and it is now too late for it.
     Epoch,
-    /// No message of the device: the start was never sent.
+    /// Not a message: the start was never sent.
     NotWritten,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// The device knew a higher epoch before: it has forgotten what it ran.
+    /// The device has reported a lower epoch than before: it has lost its memory.
     MemoryLost { before: i64, now: i64 },
     /// Two devices use one key.
     Clone,
-    /// The device states an epoch that is further ahead of the stored one than a restore explains.
+    /// The device's epoch is further ahead of the stored one than a restore explains.
     StrangeEpoch { before: i64, now: i64 },
     /// The run ended long before its time, and no operator had requested a stop.
     EndedEarly { cmd_id: Uuid, left_ms: i64 },
@@ -165,9 +165,8 @@ pub struct Conversation {
 }
 
 impl Conversation {
-    /// Sets the machine's open purchase as it is stored. While the machine waits for staff, it sets the last purchase, whose epoch
-    /// still counts. Every start of it counts as possibly sent. A run that the device has reported here is kept: that is more than the store
-    /// knows.
+    /// Sets the stored open purchase of the machine, or the last purchase while the machine waits for staff, because its epoch still counts. Its
+    /// start counts as possibly sent. A run that the device has already reported here is kept, because the stored purchase may not have it yet.
     pub fn recall(&mut self, idmesin: MachineId, p: &Purchase) {
         if p.state == PurchaseState::Running && self.open.as_ref().is_some_and(|open| open.is(p.cmd_id) && open.ran) {
             return;
@@ -229,7 +228,7 @@ impl Conversation {
         self.newest_since(before, now);
     }
 
-    /// Called when the connections have changed. A new newest connection decides the device's presence and begins with no state.
+    /// Called when the connections have changed. A new newest connection decides the device's presence, and starts without a known state.
     fn newest_since(&mut self, before: Option<ConnectionId>, now: Timestamp) {
         let connection = self.connection();
         if connection == before {
@@ -275,7 +274,7 @@ impl Conversation {
             return;
         }
         match &mut self.open {
-            // A command about a run without an open purchase has epoch 0: the purchase that is known stays.
+            // A command about a run without an open purchase has epoch 0. The known purchase stays.
             Some(open) if open.is(cmd.cmd_id) && cmd.epoch < open.cmd.epoch => {}
             None if cmd.epoch == 0 => return,
             Some(open) if open.is(cmd.cmd_id) => open.cmd = cmd.clone(),
@@ -344,7 +343,7 @@ impl Conversation {
         self.message_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS)
     }
 
-    /// Whether the device is reachable although a query was not answered in time: it was queried only to send the time.
+    /// Whether the device counts as reachable although it did not answer a query in time, because the query only served to send the time.
     pub fn was_fresh(&self, now: Timestamp) -> bool {
         self.present == Some(true) && self.message_at.is_some_and(|at| at.ms_until(now) <= FRESH_MS + PROBE_MS)
     }
@@ -359,8 +358,8 @@ impl Conversation {
         self.answered_at.is_none() && self.connected_at.ms_until(now) < FIRST_STATE_MS
     }
 
-    /// Asks for a state report, which is answered with the time, when the last exchange is long ago. It also asks when the first state
-    /// report of the connection never counted: a later message on another connection of the device may have overtaken it.
+    /// Queries the device when the last exchange of the time is long ago: the server answers the state report with the time. It also queries
+    /// when the connection's first state report was dropped as stale, because a later message on another connection overtook it.
     fn ask_for_the_time(&mut self, now: Timestamp) {
         let due = match self.answered_at {
             Some(at) => self.echo.is_some() && at.ms_until(now) >= EXCHANGE_MS,

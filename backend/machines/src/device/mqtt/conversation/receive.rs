@@ -11,14 +11,14 @@ use super::stamps::{DelayFilter, MessagePosition};
 use super::{ConnectionId, Conversation, DropReason, EXCHANGE_MS, Effect, Grounds, Trouble, nil_query};
 use crate::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
 
-/// How far a device's clock may be behind: as much as the longest time exchange by which a device sets it.
+/// How far a device's clock may be behind: the duration of the longest exchange by which a device sets its clock.
 const CLOCK_MS: i64 = 2_000;
-/// A run that ends this much too soon did not end in the normal way.
+/// A run that ends this much before its time counts as ended early.
 const EARLY_MS: i64 = 60_000;
 
 /// Longest time exchange after which a device keeps the clock that it received.
 const MAX_EXCHANGE_MS: i64 = 2_000;
-/// Least difference by which an earlier end of a run is reported to the actor again.
+/// Minimum difference for reporting an earlier end of a run to the actor again.
 const MIN_CORRECTION_MS: i64 = 100;
 
 impl Conversation {
@@ -141,7 +141,7 @@ impl Conversation {
         let first = self.answered_at.is_none();
         if self.answered_at.is_none_or(|at| at.ms_until(now) >= EXCHANGE_MS) {
             (self.answered_at, self.answered) = (Some(now), self.echo);
-            // The answer to this query decides what the state report left open.
+            // The state report left the outcome unknown; the answer to a query decides it.
             let unsure = self.open.as_ref().filter(|open| open.is_unsure(now)).map(OpenPurchaseState::query);
             self.write(unsure.map_or_else(|| nil_query(now), |query| Cmd::new(&query, now, None)), now);
         }
@@ -164,14 +164,14 @@ impl Conversation {
         self.epoch = epoch.or(self.epoch);
     }
 
-    /// Applies what a state report says of the open purchase apart from the run.
+    /// Applies the `last` and `epoch` of a state report to the open purchase.
     fn decide(&mut self, state: &State, sent_at: Option<Timestamp>) {
         let last = state.last.filter(|last| last.result != AckResult::Started);
         let Some(open) = &mut self.open else {
             // No command has named a purchase yet; the actor knows whether this one is open.
             self.out.extend(last.map(|last| {
-                let said = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
-                Effect::Notify(said, Grounds::Last)
+                let event = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
+                Effect::Notify(event, Grounds::Last)
             }));
             return;
         };

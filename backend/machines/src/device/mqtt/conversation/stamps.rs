@@ -1,4 +1,4 @@
-//! What the stamps of a device's messages say: the order of its messages and boots, and when a message was sent.
+//! Evaluation of message stamps: the order of a device's messages and boots, and the time at which a message was sent.
 
 use nyala_core::domain::timestamp::Timestamp;
 
@@ -8,8 +8,7 @@ use crate::device::mqtt::message::{BootId, Stamp};
 const CLONE_TAKEOVERS: usize = 3;
 const CLONE_MS: i64 = 60_000;
 
-/// A measured delay is used for one to two periods of this length, in milliseconds. A device keeps its clock for as long. The delay must expire,
-/// because a crystal drifts by 30 s a week.
+/// A measured delay is used for one to two periods of this length, in milliseconds. It must expire, because a crystal drifts by 30 s a week.
 const KEPT_MS: i64 = 60 * 60_000;
 
 /// Order of messages and boots. Boots themselves have no order, so a boot counts from its first message until a message of another boot
@@ -114,10 +113,10 @@ fn has_wrapped(back_ms: i64) -> bool {
 }
 
 /// Filter for message delays. The time of arrival minus the uptime in the message is the moment of the boot plus the delay, never less.
-/// So the least of these values is the best estimate of the boot.
+/// So the smallest of these values is the best estimate of the boot.
 #[derive(Debug, Default)]
 pub(super) struct DelayFilter {
-    /// Least boot moments of this period and of the one before.
+    /// Earliest boot moment, by the messages of this period and of the previous one.
     least: Option<i64>,
     before: Option<i64>,
     began: Timestamp,

@@ -88,7 +88,7 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
         Link(connection) => talk.on_subscribed(ConnectionId(*connection), now),
         Unlink(connection) => talk.on_closed(ConnectionId(*connection), now),
         Alive(connection) => talk.on_packet(ConnectionId(*connection), now),
-        Receive(from, word) => talk.on_message(ConnectionId(*from), word, now),
+        Receive(from, message) => talk.on_message(ConnectionId(*from), message, now),
         Wake => talk.wake(now),
         Begin(n) => talk.send(&cmd(Op::Start, *n), true, now),
         Send(op, n) => talk.send(&cmd(*op, *n), false, now),
@@ -205,11 +205,11 @@ fn a_will_counts_only_for_the_connection_of_the_last_message() {
 
 #[test]
 fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
-    let said = |seq, n: u8, state: State| {
+    let reported = |seq, n: u8, state: State| {
         let state = State { stamp: Stamp { seq: Some(seq), ..state.stamp }, ..state };
         (50, Receive(n.into(), DeviceMessage::State(state)))
     };
-    let (before, after) = (said(2, 2, idle(40, 0)), said(3, 3, runs(40, 1, 60)));
+    let (before, after) = (reported(2, 2, idle(40, 0)), reported(3, 3, runs(40, 1, 60)));
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -416,7 +416,7 @@ fn a_start_that_never_left_is_void_when_it_is_too_late() {
 // --- what decides an unsure purchase ---
 
 /// A start is written to a connection that breaks; the device then sends its first state report on a new one at that millisecond.
-fn comes_back(at: i64, said: State, expected: &'static str) {
+fn comes_back(at: i64, reported: State, expected: &'static str) {
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -424,7 +424,7 @@ fn comes_back(at: i64, said: State, expected: &'static str) {
         (30, Unlink(1), "away"),
         (10_000, Send(Op::Query, 1), ""),
         (at - 5, Link(2), "here"),
-        (at, Receive(2, DeviceMessage::State(said)), expected),
+        (at, Receive(2, DeviceMessage::State(reported)), expected),
     ]);
 }
 

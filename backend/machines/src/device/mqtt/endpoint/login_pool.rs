@@ -60,18 +60,18 @@ impl LoginPool {
         }
         let own_network = network(address);
         let own = self.by_network.get(&own_network).copied().unwrap_or(0);
-        let Some((&fullest, &most)) = self.by_network.iter().max_by_key(|(_, held)| **held) else { return Admission::Full };
-        let newest = if most > own + 1 {
+        let Some((&fullest, &largest)) = self.by_network.iter().max_by_key(|(_, held)| **held) else { return Admission::Full };
+        let newest = if largest > own + 1 {
             self.newest_of_fullest(fullest, None)
-        } else if own == most {
+        } else if own == largest {
             self.newest_of_fullest(own_network, Some(address))
         } else {
             None
         };
-        newest.or_else(|| self.oldest_stale(most, now)).map_or(Admission::Full, Admission::Evict)
+        newest.or_else(|| self.oldest_stale(largest, now)).map_or(Admission::Full, Admission::Evict)
     }
 
-    /// The newest connection of the address that has most in a network; `None` when `than`, with one more, would have at least as many.
+    /// The newest connection of the address with the most connections in a network; `None` when `than`, with one more, would have as many.
     fn newest_of_fullest(&self, network: Address, than: Option<Address>) -> Option<SlotKey> {
         let mut held: HashMap<Address, (usize, SlotKey)> = HashMap::new();
         for ((_, address, _), place) in self.of_network(network) {
@@ -79,13 +79,13 @@ impl LoginPool {
             *entry = (entry.0 + 1, place.key);
         }
         let own = than.and_then(|than| held.get(&than)).map_or(0, |(count, _)| *count);
-        let (most, newest) = held.into_values().max_by_key(|(count, _)| *count)?;
-        (than.is_none() || most > own + 1).then_some(newest)
+        let (largest, newest) = held.into_values().max_by_key(|(count, _)| *count)?;
+        (than.is_none() || largest > own + 1).then_some(newest)
     }
 
-    /// The oldest connection of the networks that have `most`, when it is stale.
-    fn oldest_stale(&self, most: usize, now: Timestamp) -> Option<SlotKey> {
-        let fullest = self.by_network.iter().filter(|(_, held)| **held == most);
+    /// The oldest connection of the networks that have `largest` connections, if it is stale.
+    fn oldest_stale(&self, largest: usize, now: Timestamp) -> Option<SlotKey> {
+        let fullest = self.by_network.iter().filter(|(_, held)| **held == largest);
         let places = fullest.flat_map(|(network, _)| self.of_network(*network));
         let oldest = places.map(|(_, place)| place).min_by_key(|place| (place.since, place.key.id))?;
         (oldest.since.ms_until(now) >= STALE_MS).then_some(oldest.key)

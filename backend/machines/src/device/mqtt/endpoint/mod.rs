@@ -23,9 +23,9 @@ use self::shared::MAX_COMMANDS;
 pub use self::shared::{Shared, ThreadCommand};
 use self::thread::Thread;
 
-/// How often dead connections and silent devices are looked for.
+/// Interval of the search for dead connections and silent devices.
 const SWEEP: Duration = Duration::from_millis(500);
-/// Greatest number of kernel events, and of orders, that are processed before other tasks of this thread run.
+/// Maximum number of kernel events, and of commands, that are processed before other tasks of this thread run.
 const EVENTS: usize = 256;
 const COMMANDS_A_TURN: usize = 256;
 

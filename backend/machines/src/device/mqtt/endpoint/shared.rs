@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use nyala_core::domain::address::{Address, Block};
 use nyala_core::domain::id::{DeviceKeyId, MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::rate_limit::SlidingWindow;
+use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_store::config::MqttSettings;
 use nyala_store::db::Store;
 use tokio::sync::mpsc;
@@ -99,7 +99,7 @@ impl Drop for ConnectionPermit {
 
 impl Shared {
     pub fn new(store: Store, reports: Arc<Reports>, tls: Option<DeviceTls>, settings: &MqttSettings) -> Self {
-        let recent = |window_ms| SlidingWindow::new(window_ms, MAX_REMEMBERED);
+        let recent = |window_ms| SlidingWindow::new(WindowLimits { window_ms, max_events: MAX_REMEMBERED });
         Self {
             store,
             reports,

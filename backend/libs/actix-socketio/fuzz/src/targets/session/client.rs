@@ -23,7 +23,7 @@ pub(super) struct Client {
     /// It received the end of the session.
     closed: bool,
     /// Number of received events, answers and attachments.
-    pub heard: u64,
+    pub events: u64,
     pub acks: u64,
     pub attachments: u64,
 }
@@ -38,7 +38,7 @@ impl Client {
             joined: HashSet::new(),
             due: HashMap::new(),
             closed: false,
-            heard: 0,
+            events: 0,
             acks: 0,
             attachments: 0,
         }
@@ -67,7 +67,7 @@ impl Client {
     }
 
     /// Checks the answer to a GET. True: it may be that of a closed session.
-    pub fn hears(&mut self, payload: &str) -> bool {
+    pub fn receives(&mut self, payload: &str) -> bool {
         assert!(!self.closed, "a payload after the end: {payload}");
         let packets: Vec<_> = payload.split(SEPARATOR).collect();
         assert!(payload.len() <= self.max_payload || packets.len() == 1, "{} bytes: {payload}", payload.len());
@@ -110,14 +110,14 @@ impl Client {
         }
         match kind {
             Kind::Connect => {
-                let said: serde_json::Value = serde_json::from_str(&data).unwrap_or_default();
-                let id = said["sid"].as_str().unwrap_or_default();
+                let opened: serde_json::Value = serde_json::from_str(&data).unwrap_or_default();
+                let id = opened["sid"].as_str().unwrap_or_default();
                 assert!(id.len() == 20 && id != self.sid, "the id of a socket is its own: {data}");
                 self.joined.insert(namespace);
             }
             Kind::Disconnect => drop(self.joined.remove(&namespace)),
             Kind::ConnectError => assert!(data.starts_with(r#"{"message":""#), "{data}"),
-            Kind::Event | Kind::BinaryEvent => self.heard += 1,
+            Kind::Event | Kind::BinaryEvent => self.events += 1,
             Kind::Ack | Kind::BinaryAck => {
                 self.acks += 1;
                 let due = id.and_then(|id| self.due.get_mut(&(namespace, id))).filter(|due| **due > 0);

@@ -88,14 +88,14 @@ impl Host {
         let (host, socket) = (self.clone(), socket.clone());
         host.account().waiting += 1;
         actix_web::rt::spawn(async move {
-            let told = match answer.wait().await {
+            let outcome = match answer.wait().await {
                 Ok(args) => {
                     host.account().answered += 1;
                     socket.emit_args("answered", &args)
                 }
                 Err(error) => socket.emit("unanswered", &error.to_string()),
             };
-            assert!(told.is_ok());
+            assert!(outcome.is_ok());
             host.account().waiting -= 1;
         });
     }

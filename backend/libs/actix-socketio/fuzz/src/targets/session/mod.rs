@@ -98,7 +98,7 @@ fn limits(kind: u8) -> Limits {
 struct Reached {
     joined: u64,
     answered: u64,
-    heard: u64,
+    events: u64,
     acks: u64,
     attachments: u64,
     violations: u64,
@@ -118,7 +118,7 @@ mod tests {
     fn the_seeds_reach_what_a_session_does() {
         let reached: Vec<_> = seeds().iter().map(|seed| reached(seed)).collect();
         let reaches = |of: fn(&Reached) -> u64| reached.iter().any(|reached| of(reached) > 0);
-        assert!(reaches(|r| r.joined) && reaches(|r| r.answered) && reaches(|r| r.heard), "{reached:#?}");
+        assert!(reaches(|r| r.joined) && reaches(|r| r.answered) && reaches(|r| r.events), "{reached:#?}");
         assert!(reaches(|r| r.acks) && reaches(|r| r.attachments) && reaches(|r| r.violations), "{reached:#?}");
         assert!(reaches(|r| r.stalled) && reaches(|r| r.dropped) && reaches(|r| r.displaced), "{reached:#?}");
         assert!(reaches(|r| r.refused) && reaches(|r| r.overdue), "{reached:#?}");

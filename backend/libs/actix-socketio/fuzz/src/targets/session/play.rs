@@ -200,11 +200,11 @@ where
             return assert!(!matches!(error, EngineError::PayloadTooLarge), "nothing of it is read");
         }
         assert!(opens, "only a handshake opens a session: {}", answer.body);
-        let said = answer.body.strip_prefix('0').and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
-        let said = said.unwrap_or_default();
-        let sid = said["sid"].as_str().unwrap_or_default().to_owned();
+        let open_packet = answer.body.strip_prefix('0').and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
+        let open_packet = open_packet.unwrap_or_default();
+        let sid = open_packet["sid"].as_str().unwrap_or_default().to_owned();
         assert_eq!(sid.len(), NOBODY.len(), "{}", answer.body);
-        assert_eq!(said["maxPayload"], self.limits.max_payload);
+        assert_eq!(open_packet["maxPayload"], self.limits.max_payload);
         let client = Client::new(sid, self.limits.max_payload);
         self.sessions.push(Session { client, gets: Vec::new(), posts: Vec::new(), stage: Stage::Open });
     }
@@ -258,7 +258,7 @@ where
         Reached {
             joined: account.joined,
             answered: account.answered,
-            heard: sum(|client| client.heard),
+            events: sum(|client| client.events),
             acks: sum(|client| client.acks),
             attachments: sum(|client| client.attachments),
             violations: metrics.violations.get(),

@@ -112,7 +112,7 @@ impl Session {
             let answer = read(answer).await;
             if answer.status == StatusCode::OK {
                 assert!(stage < Stage::Over, "a session that is over has nothing to say: {}", answer.body);
-                let ends = self.client.hears(&answer.body);
+                let ends = self.client.receives(&answer.body);
                 assert!(ends || stage < Stage::Closed, "a session that is closed says so: {}", answer.body);
                 self.reaches(if self.client.is_closed() { Stage::Over } else { stage });
                 continue;

@@ -5,7 +5,7 @@ use nyala_core::domain::id::CustomerId;
 
 /// A lane. No requester can make another one longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Line {
+pub enum Lane {
     /// The phones at an address that are known as this customer's by the current password.
     Customer(CustomerId, Address),
     /// All other requesters at an address.
@@ -20,7 +20,7 @@ pub struct Group {
     whole: Address,
 }
 
-impl Line {
+impl Lane {
     pub const fn group(self) -> Group {
         match self {
             Self::Customer(_, address) => Group { known: true, whole: whole(address) },

@@ -7,7 +7,7 @@ use crate::limits::{Limits, Size};
 use crate::metrics::Metrics;
 use crate::transport::Websocket;
 
-pub(super) enum Link {
+pub(super) enum PacketSink {
     /// Boxed, because most sessions are on a websocket most of the time.
     Polling(Box<Waiting>),
     Websocket(Websocket),
@@ -16,7 +16,7 @@ pub(super) enum Link {
     Closed,
 }
 
-impl Link {
+impl PacketSink {
     /// Whether these parts may be queued.
     pub fn has_room(&self, parts: &[Part<'_>], volatile: bool, limits: &Limits) -> bool {
         match self {
@@ -79,12 +79,12 @@ impl Link {
 
 /// A polling session ends with a close packet, or with a noop if the client closed it. A GET may be on its way, so after an orderly
 /// end the last payload waits for it for a short time.
-fn part(mut waiting: Waiting, reason: CloseReason, max_payload: usize) -> Link {
+fn part(mut waiting: Waiting, reason: CloseReason, max_payload: usize) -> PacketSink {
     let packet = if reason == CloseReason::ClientLeft { "6" } else { "1" };
     let orderly = matches!(reason, CloseReason::ClientLeft | CloseReason::ServerLeft | CloseReason::ConnectTimeout);
     if reason == CloseReason::ClientLeft && waiting.answer(packet) {
-        return Link::Closed;
+        return PacketSink::Closed;
     }
     let payload = waiting.last_payload(packet, max_payload);
-    if waiting.answer(&payload) || !orderly { Link::Closed } else { Link::Closing(payload) }
+    if waiting.answer(&payload) || !orderly { PacketSink::Closed } else { PacketSink::Closing(payload) }
 }

@@ -20,7 +20,7 @@ async fn a_client_id_that_comes_again_takes_over() {
     let given = app.given(app.outlet("Melati").await, "Cuci 1").await;
     let mut before = Device::online(&app, &given).await;
     let mut after = Device::subscribe(&app.clock, &given, "esp").await;
-    before.line.closed().await;
+    before.connection.closed().await;
     assert_eq!(replaced(&app).await, 1.0);
     after.boot = 2;
     after.state().await;
@@ -29,8 +29,8 @@ async fn a_client_id_that_comes_again_takes_over() {
     // A device of another machine with the same client id replaces nothing.
     let other = app.given(app.outlet("Mawar").await, "Cuci 1").await;
     let mut third = Device::subscribe(&app.clock, &other, "esp").await;
-    after.line.ping().await;
-    third.line.ping().await;
+    after.connection.ping().await;
+    third.connection.ping().await;
 }
 
 #[actix_web::test]
@@ -43,13 +43,13 @@ async fn an_empty_client_id_takes_nothing_over_and_a_fifth_connection_does() {
         others.push(Device::log_in(&app.clock, &given, "").await);
     }
     for device in &mut others {
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     // The oldest connection without a subscription to commands is closed.
     let mut fifth = Device::log_in(&app.clock, &given, "").await;
-    others.remove(0).line.closed().await;
+    others.remove(0).connection.closed().await;
     for device in others.iter_mut().chain([&mut hears, &mut fifth]) {
-        device.line.ping().await;
+        device.connection.ping().await;
     }
     assert_eq!((replaced(&app).await, app.metric("nyala_device_connections").await), (1.0, 4.0));
 }
@@ -76,7 +76,7 @@ async fn two_connections_play_one_device_as_two_terminals_do() {
     let mouth = async |last: &str, message: &serde_json::Value| {
         let mut mouth = Device::log_in(&app.clock, &given, "").await;
         mouth.send(last, message).await;
-        mouth.line.ping().await;
+        mouth.connection.ping().await;
     };
     mouth("hb", &json!({})).await;
     app.until_stored(given.idmesin.get(), "online", true).await;
@@ -110,12 +110,12 @@ async fn messages_of_an_older_connection_are_not_accepted() {
     let mut old = Device::subscribe(&app.clock, &given, "a").await;
     let mut new = Device::subscribe(&app.clock, &given, "b").await;
     old.state().await;
-    old.line.ping().await;
+    old.connection.ping().await;
     assert_eq!(app.metric("nyala_device_words_dropped_total{reason=\"stale\"}").await, 1.0);
     new.state().await;
     assert_eq!(new.command().await["op"], "query");
     // When the newer connection is gone, the older one counts again.
-    drop(new.line);
+    drop(new.connection);
     app.until_counted("nyala_device_connections", 1.0).await;
     old.seq = 0;
     old.state().await;
@@ -127,11 +127,11 @@ async fn a_device_that_unsubscribes_from_commands_is_offline() {
     let app = standing().start().await;
     let (_, given, siti, _) = app.device_shop(600).await;
     let mut device = Device::online(&app, &given).await;
-    device.line.send(&unsubscribe(&given.topic("cmd"))).await;
+    device.connection.send(&unsubscribe(&given.topic("cmd"))).await;
     app.until_counted("nyala_devices_online", 0.0).await;
     assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "offline");
-    device.line.forget_unsuback().await;
-    assert_eq!(device.line.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
+    device.connection.forget_unsuback().await;
+    assert_eq!(device.connection.subscribe(&[&given.topic("cmd")]).await, [Granted::Yes(Qos::AtMostOnce)]);
     device.state().await;
     device.command().await;
     assert_eq!(app.scanned(given.idmesin.get(), &siti).await, "idle");
@@ -156,8 +156,8 @@ async fn a_connection_goes_to_the_thread_of_its_outlet() {
     }
     assert_eq!(app.metric("nyala_devices_online").await, 18.0);
     for device in &mut devices {
-        device.line.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
-        assert!(matches!(device.line.next().await, Some(ClientEvent::Acknowledged(_))));
+        device.connection.publish(&device.given.topic("hb"), b"{}", Qos::AtLeastOnce).await;
+        assert!(matches!(device.connection.next().await, Some(ClientEvent::Acknowledged(_))));
         // The device receives its machine's query.
         app.state.machines.send(&device.given.at(), Input::QueryDevice).unwrap();
         assert_eq!(device.command().await["op"], "query");
