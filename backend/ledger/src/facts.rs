@@ -43,7 +43,7 @@ LEFT JOIN layanan l ON l.idlayanan = $5 AND l.idoutlet = m.idoutlet AND l.aktif 
     fits!()
 );
 
-/// What is stored that concerns `p`, as of `now`.
+/// The facts about `p`, as of `now`.
 pub async fn read(client: &DbClient, p: &Order, now: Timestamp) -> Result<Facts, DbError> {
     let stmt = client.prepare_cached(FACTS).await?;
     let row = client

@@ -1,5 +1,5 @@
-//! Records since when each machine is closed, away, unsure, or in need of staff, and until when (`keadaan_mesin`). It is derived from what is
-//! stored, by the server that owns the machine, so no statement of a purchase or a device has more to write.
+//! Records from when until when each machine is closed, offline, unsure, or waits for staff (`keadaan_mesin`). The server that owns the machine
+//! derives it from the database, so purchases and devices have nothing more to write.
 
 use std::time::{Duration, Instant};
 
@@ -9,9 +9,9 @@ use nyala_core::domain::timestamp::Timestamp;
 use super::error::MachineError;
 use super::machines::Machines;
 
-/// The shortest pause between two looks.
+/// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
-/// A pause is so many times as long as the look before it: looking takes at most a hundredth of a core.
+/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
 const PAUSE_FACTOR: u32 = 100;
 
 /// The conditions that hold of each machine, as an array. $1 now, $2 the shards (NULL: all).

@@ -2,9 +2,10 @@
 
 import itertools
 import json
+import time
 import urllib.request
 
-from nyala import NOTA, PASSWORD, TELP, URL, post
+from nyala import NOTA, PASSWORD, TELP, URL, get, post
 from till import FLOAT, PIN, Till, hire, invite
 
 # Number of customers that one call creates, the rupiah that each of them has, and the price of a cycle.
@@ -147,6 +148,38 @@ def sold_here(case, till):
     case.path_parameters["id"] = made["idpembelian_emoney"]
 
 
+def new_outlet(case):
+    premises = {"idowner": 1, "nama": "Outlet", "kota": "Bandung", "latitude": 0, "longitude": 0}
+    case.path_parameters["id"] = post("/ops/v1/outlet", premises)["idoutlet"]
+
+
+def new_service(case):
+    service = {"idoutlet": 1, "nama": "Cuci", "durasi": 60, "harga": PRICE}
+    case.path_parameters["id"] = post("/ops/v1/layanan", service)["id"]
+
+
+def new_machine(case):
+    case.path_parameters["id"] = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci"})["id"]
+
+
+def in_order(case):
+    """An outlet without machines has one order of them."""
+    new_outlet(case)
+    case.body = {"mesin": []}
+
+
+def taken(case):
+    """An entry about a machine whose device has never connected."""
+    made = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci", "driver": "mqtt"})["id"]
+    for _ in range(100):
+        for entry in get("/ops/v1/perhatian?idoutlet=1"):
+            if entry["idmesin"] == made:
+                case.body = {"jenis": entry["jenis"], "idmesin": made, "sejak": entry["sejak"]}
+                return
+        time.sleep(0.1)
+    raise RuntimeError(f"machine {made} needs no person")
+
+
 def of_person(case):
     case.path_parameters["id"] = hire()[0]
 
@@ -201,6 +234,24 @@ GOOD = {
     "GET /ops/v1/topup": in_turn(listed, at_till(listed_here)),
     "GET /ops/v1/pemakaian": in_turn(listed, at_till(listed_here)),
     "GET /scan/v1/epayment/get_detail_batal/{id}": voided,
+    "GET /ops/v1/layanan": listed,
+    "GET /ops/v1/mesin": listed,
+    "GET /ops/v1/perhatian": listed,
+    "GET /ops/v1/stiker": lambda case: case.query.update(id="1,2"),
+    "POST /ops/v1/layanan": lambda case: change(case, idoutlet=1, aturan=None),
+    "POST /ops/v1/layanan/{id}": lambda case: (new_service(case), change(case, aturan=None)),
+    "POST /ops/v1/outlet": lambda case: change(case, idowner=1),
+    "POST /ops/v1/outlet/{id}": new_outlet,
+    "POST /ops/v1/outlet/{id}/tutup": lambda case: (new_outlet(case), change(case, sampai=None)),
+    "POST /ops/v1/outlet/{id}/buka": new_outlet,
+    "POST /ops/v1/outlet/{id}/urut": in_order,
+    "POST /ops/v1/mesin/{id}": new_machine,
+    "POST /ops/v1/mesin/{id}/tutup": new_machine,
+    "POST /ops/v1/mesin/{id}/buka": new_machine,
+    "POST /ops/v1/mesin/{id}/servis": new_machine,
+    "POST /ops/v1/mesin/{id}/tanya": new_machine,
+    "POST /ops/v1/mesin/{id}/stiker": new_machine,
+    "POST /ops/v1/perhatian/tangani": taken,
     "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
     "POST /ops/v1/mesin/{id}/perangkat": device,
     "POST /ops/v1/mesin/{id}/stop": stop,

@@ -22,6 +22,13 @@ def answer(path, body, bearer, **headers):
         return json.load(told)["data"], (told.headers["Set-Cookie"] or "").partition(";")[0]
 
 
+def get(path, bearer=KEY):
+    """The answer's data; any refusal is an error."""
+    request = urllib.request.Request(URL + path, headers={"Authorization": f"Bearer {bearer}"})
+    with urllib.request.urlopen(request, timeout=30) as told:
+        return json.load(told)["data"]
+
+
 def post(path, body, bearer=KEY, **headers):
     """The answer's data; any refusal is an error."""
     return answer(path, body, bearer, **headers)[0]

@@ -28,6 +28,8 @@ export NYALA__AUTH__OTP_KNOWN_PER_HOUR=$many
 export NYALA__AUTH__WRONG_LOGINS_PER_PHONE=$many NYALA__AUTH__WRONG_LOGINS_PER_NUMBER=$many NYALA__AUTH__WRONG_LOGINS_PER_ADDRESS=$many
 export NYALA__AUTH__WRONG_CODES_PER_ADDRESS_HOUR=$many NYALA__AUTH__WRONG_CODES_PER_SITE_HOUR=$many
 export NYALA__HTTP__TRUSTED_PROXIES=127.0.0.1
+# A new machine whose device never connects soon needs a person.
+export NYALA__ATTENTION__OFFLINE_S=1
 export NYALA__AUTH__RESET_ALARM_WRONG_PER_HOUR=10000 NYALA__AUTH__RESET_ALARM_CODES_PER_HOUR=$many
 cd "$here/../../.."
 "$nyala" serve >"$folder/address" 2>"$folder/log" &

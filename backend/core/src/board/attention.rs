@@ -1,4 +1,4 @@
-//! What needs a person, derived from what is stored. An entry goes with its cause.
+//! What needs a person, derived from the database. An entry ends with its cause.
 
 use crate::domain::id::{MachineId, ShiftId};
 use crate::domain::timestamp::Timestamp;
@@ -7,7 +7,7 @@ use super::Condition;
 
 /// Refusals of a machine within this time are counted.
 pub const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
-/// So many refusals are an entry.
+/// The number of refusals that makes an entry.
 const REFUSALS: usize = 2;
 /// A run of no purchase that is older is no entry.
 const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
@@ -85,7 +85,7 @@ pub struct Spell {
     pub until: Option<Timestamp>,
 }
 
-/// What is stored of one machine.
+/// The recent history of one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MachineHistory {
     pub idmesin: MachineId,
@@ -115,7 +115,7 @@ pub struct OutletHistory {
     pub day_began: Timestamp,
 }
 
-/// How long a device must be away, or back, in milliseconds.
+/// How long a device must be offline, or back online, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Patience {
     pub offline_ms: i64,
@@ -175,31 +175,32 @@ impl MachineHistory {
         .flatten()
     }
 
-    /// Since when its device is away, if for long enough. A device that comes back for less than `back_ms` was away all the time.
-    fn away(&self, patience: Patience, now: Timestamp) -> Option<Timestamp> {
-        let mut away: Option<(Timestamp, Option<Timestamp>)> = None;
+    /// Since when its device is offline, if for long enough. A device that is online for less than `back_ms` counts as offline all the time.
+    fn offline_since(&self, patience: Patience, now: Timestamp) -> Option<Timestamp> {
+        let mut offline: Option<(Timestamp, Option<Timestamp>)> = None;
         for spell in self.spells.iter().filter(|spell| spell.condition == Condition::Offline) {
-            away = Some(match away {
+            offline = Some(match offline {
                 Some((from, Some(until))) if until.ms_until(spell.from) < patience.back_ms => (from, spell.until),
                 _ => (spell.from, spell.until),
             });
         }
-        let (from, until) = away?;
+        let (from, until) = offline?;
         let long_enough = from.ms_until(until.unwrap_or(now)) >= patience.offline_ms;
         let is_back = until.is_some_and(|until| until.ms_until(now) >= patience.back_ms);
         (long_enough && !is_back).then_some(from)
     }
 }
 
-/// One entry for each machine that is away, or one for the outlet when all of at least two are.
+/// One entry for each machine that is offline, or one for the outlet when all of at least two are.
 fn offline(machines: &[MachineHistory], patience: Patience, now: Timestamp) -> Vec<Entry> {
     let open: Vec<_> = machines.iter().filter(|machine| !machine.closed).collect();
-    let away: Vec<_> = open.iter().filter_map(|machine| Some((machine.idmesin, machine.away(patience, now)?))).collect();
-    match away.iter().map(|(_, since)| *since).max() {
-        Some(since) if away.len() == open.len() && away.len() >= 2 => {
+    let offline: Vec<_> =
+        open.iter().filter_map(|machine| Some((machine.idmesin, machine.offline_since(patience, now)?))).collect();
+    match offline.iter().map(|(_, since)| *since).max() {
+        Some(since) if offline.len() == open.len() && offline.len() >= 2 => {
             vec![Entry { kind: Kind::OutletGone, about: About::Outlet, since }]
         }
-        _ => away.into_iter().map(|(id, since)| Entry { kind: Kind::Offline, about: About::Machine(id), since }).collect(),
+        _ => offline.into_iter().map(|(id, since)| Entry { kind: Kind::Offline, about: About::Machine(id), since }).collect(),
     }
 }
 
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_away_from_two_minutes_on_and_back_after_thirty_seconds_of_life() {
+    fn a_device_is_offline_after_two_minutes_and_back_after_thirty_seconds() {
         use Condition::Offline;
         for (spells, expected) in [
             (vec![spell(Offline, 119, None)], vec![]),

@@ -7,7 +7,7 @@ pub mod attention;
 pub enum Condition {
     /// Closed by staff.
     Closed,
-    /// Its money went back without a word from its device.
+    /// Its money was returned although its device sent nothing.
     NeedsStaff,
     /// Its device cannot be reached.
     Offline,
@@ -36,7 +36,7 @@ impl Condition {
     }
 }
 
-/// What is stored of a machine.
+/// Facts about a machine, from the database.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MachineFacts {
     pub unsure: bool,
@@ -113,7 +113,7 @@ impl Action {
         }
     }
 
-    /// What can succeed at a machine now, whoever does it.
+    /// What can succeed at a machine now. Rights are checked separately.
     pub fn possible(machine: MachineFacts) -> Vec<Self> {
         let state = TileState::of(machine);
         let mut actions = vec![Self::Ask, if machine.closed { Self::Open } else { Self::Close }];

@@ -33,8 +33,8 @@ impl Weekdays {
     }
 }
 
-/// The price from `from` until before `until`. When `until` comes before `from`, it goes on past midnight and belongs to the day on which
-/// it began.
+/// The price from `from` until before `until`. When `until` comes before `from`, the rule lasts until the next day and belongs to the day on
+/// which it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PriceRule {
     pub days: Weekdays,
@@ -64,7 +64,7 @@ impl PriceRule {
     }
 }
 
-/// Why rules cannot stand together.
+/// Why rules are not a valid set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RulesError {
     TooMany,

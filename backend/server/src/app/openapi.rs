@@ -93,6 +93,7 @@ use nyala_web::security_txt;
         ops::board::snapshot::board,
         ops::board::snapshot::entries,
         ops::board::taken::take,
+        ops::machine::ask::ask,
         ops::machine::change::change,
         ops::machine::change::order,
         ops::machine::closing::close,

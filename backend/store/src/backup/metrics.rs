@@ -9,6 +9,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::{Registry, Unit};
 
+use super::health::BackupHealth;
 use super::status::Status;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -23,6 +24,8 @@ pub struct BackupMetrics {
     base_age: Gauge<f64, AtomicU64>,
     gaps: Counter,
     failures: Family<Step, Counter>,
+    /// For staff.
+    pub health: BackupHealth,
 }
 
 impl BackupMetrics {

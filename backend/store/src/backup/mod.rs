@@ -4,6 +4,7 @@
 pub mod base;
 pub mod error;
 pub mod folder;
+pub mod health;
 pub mod log;
 pub mod metrics;
 pub mod owner;

@@ -321,13 +321,18 @@ impl BackupService {
 
     async fn watch(&self) {
         loop {
-            match self.status().await {
-                Ok(status) => self.metrics.show(&status),
+            let is_good = match self.status().await {
+                Ok(status) => {
+                    self.metrics.show(&status);
+                    status.is_good(Duration::from_secs(self.settings.alarm_s))
+                }
                 Err(e) => {
                     self.failed("status", &e);
                     self.metrics.show_unknown(self.age());
+                    false
                 }
-            }
+            };
+            self.metrics.health.record(is_good, self.store.now());
             sleep(WATCH_EVERY).await;
         }
     }

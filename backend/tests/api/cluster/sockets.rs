@@ -97,7 +97,7 @@ async fn a_tills_socket_may_come_to_another_server_and_ends_with_its_session_the
     assert_eq!(again.expect_err("a ticket is good once"), json!({ "message": "unauthorized" }));
 
     second.state.staff_sockets.look(&second.state.staff).await.unwrap();
-    assert_eq!(page.subscribe(1).await["status"], 400, "it goes on");
+    assert_eq!(page.subscribe(1).await["status"], 404, "it goes on");
     first.ask(&rina, "keluar", &json!({})).await.ok();
     second.state.staff_sockets.look(&second.state.staff).await.unwrap();
     assert_eq!(page.closed().await, []);

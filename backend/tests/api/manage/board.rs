@@ -186,3 +186,39 @@ async fn one_person_takes_an_entry_until_its_cause_ends_or_for_half_an_hour() {
     }
     assert_eq!(app.audit_of("perhatian.tangani").await.len(), 2);
 }
+
+#[actix_web::test]
+async fn a_device_that_is_asked_answers_or_is_said_to_be_silent() {
+    let app = TestApp::spawn().await;
+    let (shop, siti, epay) = app.shop_and_payer(100_000).await;
+    let key = app.key(Scope::Kasir(shop.outlet.idoutlet)).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
+    app.advance_s(1);
+    let path = format!("mesin/{}/tanya", shop.idmesin);
+    let tile = app.ops(&key, &path, &json!({})).await.ok();
+    assert_eq!((&tile["id"], &tile["keadaan"]), (&json!(shop.idmesin), &json!("jalan")));
+    app.state.sim.set_mode(shop.idmesin, Mode::Silent, app.now());
+    app.advance_s(1);
+    app.ops(&key, &path, &json!({})).await.expect(504, "mesin belum menjawab");
+    assert_eq!(app.balance(epay).await, 90_000, "no money moved");
+}
+
+#[actix_web::test]
+async fn an_owner_sees_a_backup_that_is_behind_and_nobody_else_does() {
+    let app = TestApp::spawn().await;
+    let shop = app.shop(600).await;
+    let (owner, supervisor) =
+        (app.key(Scope::Owner(shop.outlet.idowner)).await, app.key(Scope::Supervisor(shop.outlet.idoutlet)).await);
+    let since = app.now();
+    app.state.metrics.backup.health.record(false, since);
+    app.advance_s(5 * 60);
+    let seen = app.ops_see(&owner, "perhatian").await.ok();
+    assert_eq!((kinds(&seen), &seen[0]["sejak"], &seen[0]["idmesin"]), (vec![("cadangan", "abu")], &json!(since), &Value::Null));
+    assert_eq!(app.ops_see(&supervisor, "perhatian").await.ok(), json!([]));
+    let which = json!({"jenis": "cadangan", "sejak": since});
+    app.ops(&supervisor, "perhatian/tangani", &which).await.expect(404, "perhatian sudah selesai");
+    let taken = app.ops(&owner, "perhatian/tangani", &which).await.ok();
+    assert_eq!(app.ops_see(&owner, "perhatian").await.ok()[0]["ditangani"], taken);
+    app.state.metrics.backup.health.record(true, app.now());
+    assert_eq!(app.ops_see(&owner, "perhatian").await.ok(), json!([]));
+}

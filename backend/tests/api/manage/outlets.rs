@@ -51,7 +51,7 @@ async fn a_closed_outlet_sells_nothing_says_why_and_opens_by_itself() {
     order.body["idmesin"] = json!(machine.idmesin);
     order.body["idsnap_layanan"] = json!(machine.idlayanan);
     app.buy(&siti, &order).await.ok();
-    // It was open: closed anew.
+    // It was open, so this is another closing.
     let again = app.now();
     app.ops(&key, &format!("outlet/{id}/tutup"), &json!({"alasan": "libur"})).await.ok();
     assert_eq!(app.ops_see(&key, "outlet").await.ok()[0]["tutup"]["sejak"], again.rfc3339());

@@ -38,7 +38,7 @@ fn monday(app: &TestApp) -> Timestamp {
 }
 
 #[actix_web::test]
-async fn a_price_that_changes_under_a_paying_customer_is_told_and_never_charged_silently() {
+async fn a_price_that_changes_while_a_customer_pays_is_refused_and_never_charged() {
     let app = TestApp::spawn().await;
     let (shop, siti, epay) = app.shop_and_payer(100_000).await;
     let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
@@ -58,7 +58,7 @@ async fn a_price_that_changes_under_a_paying_customer_is_told_and_never_charged_
     let six = nine.plus_ms(21 * 3_600_000);
     let now_costs = json!({"idlayanan": shop.idlayanan, "harga": PRICE, "harga_sampai": six.ms()});
     assert_eq!(refused.data, now_costs);
-    // A repeat is refused for good, and hears what the price is by then.
+    // A repeat is refused too, with the price of that time.
     app.advance_s(21 * 3_600);
     let repeated = app.buy(&siti, &cheap).await;
     repeated.expect(409, "harga layanan berubah");
@@ -66,7 +66,7 @@ async fn a_price_that_changes_under_a_paying_customer_is_told_and_never_charged_
         repeated.data,
         json!({"idlayanan": shop.idlayanan, "harga": 7_000, "harga_sampai": six.plus_ms(3 * 3_600_000).ms()})
     );
-    // Cheaper is told as well as dearer.
+    // A lower price is refused as well as a higher one.
     app.buy(&siti, &buy(2, shop, epay)).await.expect(409, "harga layanan berubah");
     assert_eq!(app.balance(epay).await, 100_000, "nothing was charged");
     app.buy(&siti, &priced(&buy(3, shop, epay), 7_000)).await.ok();

@@ -72,7 +72,7 @@ async fn a_change_touches_its_tile_only_and_is_numbered_without_a_gap() {
 }
 
 #[actix_web::test]
-async fn two_pages_and_one_that_comes_back_hear_the_same() {
+async fn two_pages_and_one_that_comes_back_get_the_same() {
     let app = setup().with(|c| c.http.workers = 2).start().await;
     let shop = app.shop(600).await;
     let outlet = shop.outlet;
@@ -84,7 +84,7 @@ async fn two_pages_and_one_that_comes_back_hear_the_same() {
     let seen = [change(&mut one, outlet, first + 1).await, change(&mut two, outlet, first + 1).await];
     assert_eq!(seen[0], seen[1]);
     drop((one, two));
-    // Nobody watches; then somebody does again: no number is given twice.
+    // No page watches, then one does again: no number is used twice.
     let mut again = join(&app, &rina).await;
     let whole = watch(&mut again, outlet).await;
     assert!(whole["versi"].as_i64().unwrap() > first, "{whole}");

@@ -67,7 +67,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 54] = [
+const CALLS: [Call; 55] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -186,6 +186,7 @@ const CALLS: [Call; 54] = [
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
     call("POST", "mesin/{machine}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "mesin/{machine}/tanya", nothing, May::From(Role::Kasir), Foreign::NotFound),
     call("POST", "mesin/{machine}/servis", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/stiker", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "stiker?id={machine}", nothing, May::From(Role::Supervisor), Foreign::NotFound),

@@ -34,7 +34,7 @@ pub struct Perhatian {
     pub jumlah: Option<i64>,
     #[schema(value_type = Option<Timestamp>, required)]
     pub kembali_at: Option<Timestamp>,
-    /// Who has taken it; null: nobody.
+    /// Who has taken it; null if no one has.
     #[schema(required)]
     pub ditangani: Option<Ditangani>,
 }

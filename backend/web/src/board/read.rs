@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use futures_util::future::{try_join, try_join3};
 use nyala_core::board::Condition;
-use nyala_core::board::attention::{self, MachineHistory, OpenShift, OutletHistory, Patience, REFUSALS_WITHIN_MS, Spell};
+use nyala_core::board::attention::{self, Entry, MachineHistory, OpenShift, OutletHistory, Patience, REFUSALS_WITHIN_MS, Spell};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId};
 use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text::natural_key;
@@ -86,7 +86,7 @@ pub struct PapanTutup {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardNow {
     pub outlet: OutletPapan,
-    /// As the machines stand in the shop.
+    /// In the order of the machines in the shop.
     pub tiles: Vec<Tile>,
     pub entries: Vec<Perhatian>,
 }
@@ -210,6 +210,16 @@ fn day_began(zone: &str, start_minute: i16, now: Timestamp) -> Result<Timestamp,
     let zone = Zone::parse(zone).ok_or_else(|| DbError::broken(format!("unknown time zone {zone}")))?;
     let start = ClockTime::from_minute(start_minute.into()).ok_or_else(|| DbError::broken("a day that begins at no minute"))?;
     Ok(zone.day_began(start, now))
+}
+
+/// Who has taken an entry of an outlet.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn taken(client: &DbClient, idoutlet: OutletId, entry: Entry, now: Timestamp) -> Result<Option<Ditangani>, DbError> {
+    let stmt = client.prepare_cached(TAKEN).await?;
+    let rows = client.query(&stmt, &[&idoutlet, &now]).await?;
+    taken_by(&rows, (entry.kind.as_str(), about(entry.about), entry.since))
 }
 
 /// Who has taken an entry last.

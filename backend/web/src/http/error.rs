@@ -30,7 +30,7 @@ pub struct HargaSekarang {
     pub idlayanan: ServiceId,
     /// Rupiah.
     pub harga: i64,
-    /// Epoch milliseconds of the next other price; null: there is none.
+    /// Epoch milliseconds at which the price changes next; null: never.
     #[schema(required)]
     pub harga_sampai: Option<i64>,
 }
@@ -99,6 +99,8 @@ pub enum AppError {
     MachineSilent,
     #[error("mesin belum menjawab, perintah berhenti terus dicoba")]
     StopSilent,
+    #[error("mesin belum menjawab")]
+    DeviceSilent,
     /// 404, for another customer's id as for an unknown one.
     #[error("{0}")]
     NotFound(&'static str),
@@ -169,7 +171,7 @@ impl AppError {
             | Self::ReceiptTaken
             | Self::BalanceTooLow
             | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::MachineSilent | Self::StopSilent => StatusCode::GATEWAY_TIMEOUT,
+            Self::MachineSilent | Self::StopSilent | Self::DeviceSilent => StatusCode::GATEWAY_TIMEOUT,
             Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }

@@ -22,13 +22,13 @@ use crate::board::read::{self, BoardNow, OutletPapan};
 use crate::board::tile::Tile;
 use crate::http::error::AppError;
 
-/// What is found without a notification is told within this time.
+/// The longest delay of a change for which no notification comes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// A pause is so many times as long as the reading before it: a board takes at most a hundredth of a core.
+/// Each pause is this many times as long as the read before it: a board takes at most a hundredth of a core.
 const PAUSE_FACTOR: u32 = 100;
 /// Changes within this time are read together.
 const TOGETHER: Duration = Duration::from_millis(50);
-/// How often a page hears that its socket is not deaf.
+/// How often a page gets a message without changes, so that it knows that its socket works.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Boards that one socket watches.
 pub const MAX_BOARDS: usize = 32;
@@ -164,7 +164,7 @@ impl Boards {
         Some(watch)
     }
 
-    /// Something at an outlet was committed: its board is read again at once, if somebody watches it.
+    /// Something at an outlet was committed: its board is read at once if it is watched.
     pub fn changed(&self, idoutlet: OutletId) {
         if let Some(board) = self.0.boards.get(&idoutlet) {
             board.wake.notify_one();
@@ -191,7 +191,7 @@ impl Boards {
         }
     }
 
-    /// Sends the changes of a board while somebody watches it.
+    /// Sends the changes of a board while it is watched.
     async fn follow(self, idoutlet: OutletId, board: Arc<Board>) {
         let mut alive_at = Instant::now();
         let mut pause = LOOK_EVERY;

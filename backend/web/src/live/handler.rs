@@ -171,7 +171,7 @@ impl StaffSocket {
     }
 }
 
-/// Answers a subscription to a board. Rights are read anew each time: a person may have been moved to another outlet.
+/// Answers a subscription to a board. Rights are read each time, because a person may have been moved to another outlet.
 async fn watch_board(
     live: Arc<Live>,
     socket: Socket,

@@ -40,6 +40,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin/{id}", web::post().to(machine::change::change))
         .route("/mesin/{id}/tutup", web::post().to(machine::closing::close))
         .route("/mesin/{id}/buka", web::post().to(machine::closing::open))
+        .route("/mesin/{id}/tanya", web::post().to(machine::ask::ask))
         .route("/mesin/{id}/servis", web::post().to(machine::closing::service))
         .route("/mesin/{id}/stiker", web::post().to(machine::sticker::renew))
         .route("/stiker", web::get().to(machine::sticker::list))

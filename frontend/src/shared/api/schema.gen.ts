@@ -174,8 +174,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Changes a service for future purchases. What is paid goes on as it was paid. Another duration makes a new service and retires this one, so
-         *     that nobody pays for 40 minutes and gets 5.
+         * Changes a service for future purchases; open ones are not affected. Another duration makes a new service and retires this one, so that no
+         *     one pays for 40 minutes and gets 5.
          */
         post: operations["change_layanan"];
         delete?: never;
@@ -297,7 +297,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says that a machine was serviced: its cycles are counted anew. */
+        /** Records that a machine was serviced: its cycles since then are counted. */
         post: operations["service_mesin"];
         delete?: never;
         options?: never;
@@ -333,6 +333,23 @@ export interface paths {
         put?: never;
         /** Stops a machine without moving money. */
         post: operations["mesin_stop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/mesin/{id}/tanya": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Asks a machine's device what it runs. It moves no money itself; the answer has its usual effects. */
+        post: operations["ask_mesin"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1879,7 +1896,7 @@ export interface components {
                 harga: number;
                 /**
                  * Format: int64
-                 * @description Epoch milliseconds of the next other price; null: there is none.
+                 * @description Epoch milliseconds at which the price changes next; null: never.
                  */
                 harga_sampai: number | null;
                 /** Format: int64 */
@@ -2416,6 +2433,44 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Tile: {
+            /** @description A machine on the board. */
+            data: {
+                /** @description What can succeed now: `tanya`, `tutup`, `buka`, `stop`, `uji`. */
+                aksi: string[];
+                ditutup: null | components["schemas"]["MesinDitutup"];
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds of the end while it runs, else null.
+                 */
+                ends_at: number | null;
+                /** Format: int64 */
+                id: number;
+                /** @description The receipt number of the purchase that uses it. */
+                idtransaksi: string | null;
+                jenis: components["schemas"]["JenisMesin"];
+                /**
+                 * Format: int64
+                 * @description Rupiah that are held.
+                 */
+                jumlah: number | null;
+                /** @description The first that holds of `belum_pasti`, `menunggu`, `jalan`, `perlu_petugas`, `ditutup`, `offline`, `siap`. */
+                keadaan: string;
+                kembali_at: null | components["schemas"]["Timestamp"];
+                layanan: string | null;
+                nama: string;
+                sejak: null | components["schemas"]["Timestamp"];
+                /** @description Such as `14 kg`. */
+                ukuran: string | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TokenData: {
             /** @description The data of an answer that logs in. */
             data: {
@@ -2563,7 +2618,7 @@ export interface components {
                 nama: string;
                 /**
                  * Format: int64
-                 * @description Epoch milliseconds of the next other price; null: there is none.
+                 * @description Epoch milliseconds at which the price changes next; null: never.
                  */
                 sampai_ms: number | null;
                 /** @description The size of machine that it is sold at; null: any. */
@@ -2839,7 +2894,7 @@ export interface components {
             harga: number;
             /**
              * Format: int64
-             * @description Epoch milliseconds of the next other price; null: there is none.
+             * @description Epoch milliseconds at which the price changes next; null: never.
              */
             harga_sampai: number | null;
             /** Format: int64 */
@@ -3043,7 +3098,7 @@ export interface components {
             harga: number;
             /**
              * Format: int64
-             * @description Epoch milliseconds of the next other price; null: there is none.
+             * @description Epoch milliseconds at which the price changes next; null: never.
              */
             harga_sampai: number | null;
             /** Format: int64 */
@@ -3200,7 +3255,7 @@ export interface components {
             nama: string;
             /**
              * Format: int64
-             * @description Epoch milliseconds of the next other price; null: there is none.
+             * @description Epoch milliseconds at which the price changes next; null: never.
              */
             sampai_ms: number | null;
             /** @description The size of machine that it is sold at; null: any. */
@@ -5980,6 +6035,79 @@ export interface operations {
                 };
             };
             /** @description No answer from the device in 8 s; the stop is tried until the run ends */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    ask_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tile"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `mesin belum menjawab` within 3 s */
             504: {
                 headers: {
                     [name: string]: unknown;

@@ -136,7 +136,7 @@ impl Writer {
 
 const FLAG: &str = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1 AND NOT perlu_petugas";
 const CLOSE: &str = "UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = $3 WHERE idmesin = $1 AND ditutup_sejak IS NULL";
-/// Why such a machine is closed, for those who stand before its tile.
+/// Why such a machine is closed, for staff.
 const STRANGE_EPOCH: &str = "perangkat menyebut nomor perintah yang tidak mungkin, ganti perangkatnya";
 
 async fn write(store: &Store, location: Location, trouble: Trouble, is_new: bool, now: Timestamp) -> Result<(), DbError> {

@@ -152,7 +152,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
     Err(AppError::Unavailable)
 }
 
-/// The answer to a refused order. A price that has changed is told as it is now, to a repeat, too.
+/// The answer to a refused order. For a changed price it contains the present one, for a repeat too.
 async fn refusal(store: &Store, order: &Order, why: Refusal) -> Result<AppError, AppError> {
     const TARIFF: &str = concat!(
         "SELECT ",

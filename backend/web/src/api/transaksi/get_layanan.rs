@@ -117,7 +117,7 @@ pub struct DataLayanan {
     durasi: i32,
     /// Whole rupiah, the present price.
     harga: i64,
-    /// Epoch milliseconds of the next other price; null: there is none.
+    /// Epoch milliseconds at which the price changes next; null: never.
     #[schema(required)]
     harga_sampai: Option<i64>,
     #[schema(value_type = i64)]

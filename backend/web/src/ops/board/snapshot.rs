@@ -1,17 +1,22 @@
 //! `GET /ops/v1/mesin` and `GET /ops/v1/perhatian`: what a board shows, as a subscription's first answer has it (every role).
 
 use actix_web::{HttpResponse, web};
+use nyala_core::board::attention::{About, Entry, Kind};
 use nyala_core::domain::id::OutletId;
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::operator::Operator;
+use nyala_store::backup::health::BackupHealth;
 use nyala_store::db::Store;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::board::entry::Perhatian;
-use crate::board::read::OutletPapan;
+use crate::board::entry::{Around, Perhatian};
+use crate::board::read::{self, OutletPapan};
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::live::boards::Boards;
+use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
 use crate::ops::scope::{self, AtOutlet};
 
@@ -68,18 +73,40 @@ pub async fn entries(
     Caller(operator): Caller,
     store: web::Data<Store>,
     boards: web::Data<Boards>,
+    metrics: web::Data<ServerMetrics>,
     which: web::Query<WhichEntries>,
 ) -> Result<HttpResponse, AppError> {
+    Ok(answer::ok(seen_by(&operator, &store, &boards, &metrics.backup.health, which.idoutlet).await?))
+}
+
+/// What needs a person at this outlet, or at all outlets in sight. Owners also see that the backup is not as it should be, with their first
+/// outlet.
+pub async fn seen_by(
+    operator: &Operator,
+    store: &Store,
+    boards: &Boards,
+    backup: &BackupHealth,
+    idoutlet: Option<OutletId>,
+) -> Result<Vec<Perhatian>, AppError> {
     let outlets = {
         let client = store.get().await?;
-        match which.idoutlet {
-            Some(id) => vec![scope::outlet(&client, &operator, id).await?.idoutlet],
-            None => scope::in_sight(&client, &operator).await?,
+        match idoutlet {
+            Some(id) => vec![scope::outlet(&client, operator, id).await?.idoutlet],
+            None => scope::in_sight(&client, operator).await?,
         }
     };
+    let backup = backup.bad_since(store.now()).filter(|_| operator.role >= Role::Owner);
     let mut entries = Vec::new();
-    for idoutlet in outlets {
-        entries.extend(boards.read(idoutlet).await?.1.entries);
+    for (n, idoutlet) in outlets.into_iter().enumerate() {
+        let board = boards.read(idoutlet).await?.1;
+        entries.extend(board.entries);
+        if let Some(since) = backup.filter(|_| n == 0) {
+            let client = store.get().await?;
+            let entry = Entry { kind: Kind::Backup, about: About::Outlet, since };
+            let taken = read::taken(&client, idoutlet, entry, store.now()).await?;
+            let around = Around { idoutlet, outlet: &board.outlet.nama, tiles: &[], tills: &[] };
+            entries.push(Perhatian::new(entry, &around, taken));
+        }
     }
-    Ok(answer::ok(entries))
+    Ok(entries)
 }

@@ -12,13 +12,14 @@ use serde_json::json;
 use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
+use super::snapshot::seen_by;
 use crate::board::entry::Ditangani;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::live::boards::Boards;
+use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
-use crate::ops::scope;
 
 /// Which entry, as `perhatian` has it.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -49,10 +50,11 @@ pub async fn take(
     Caller(operator): Caller,
     store: web::Data<Store>,
     boards: web::Data<Boards>,
+    metrics: web::Data<ServerMetrics>,
     settings: web::Data<ServerSettings>,
     body: Json<Tangani>,
 ) -> Result<HttpResponse, AppError> {
-    // Whoever had it for too long has it no more.
+    // An entry that was taken too long ago may be taken again.
     const TAKE: &str = "
         INSERT INTO perhatian_ditangani AS d (idoutlet, jenis, tentang, sejak, id_kunci, ditangani_at, sampai)
         VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -63,23 +65,10 @@ pub async fn take(
     let kind = Kind::parse(&body.jenis).ok_or_else(|| AppError::bad_input("jenis tidak dikenal"))?;
     let since =
         Timestamp::parse_rfc3339(&body.sejak).ok_or_else(|| AppError::bad_input("sejak harus waktu RFC 3339 dengan zona"))?;
-    let outlets = {
-        let client = store.get().await?;
-        match body.idoutlet {
-            Some(id) => vec![scope::outlet(&client, &operator, id).await?.idoutlet],
-            None => scope::in_sight(&client, &operator).await?,
-        }
-    };
-    let mut entry = None;
-    for idoutlet in outlets {
-        let entries = boards.read(idoutlet).await?.1.entries;
-        entry = entries.into_iter().find(|entry| {
-            (entry.jenis, entry.idmesin, entry.idshift, entry.sejak) == (kind.as_str(), body.idmesin, body.idshift, since)
-        });
-        if entry.is_some() {
-            break;
-        }
-    }
+    let entries = seen_by(&operator, &store, &boards, &metrics.backup.health, body.idoutlet).await?;
+    let entry = entries.into_iter().find(|entry| {
+        (entry.jenis, entry.idmesin, entry.idshift, entry.sejak) == (kind.as_str(), body.idmesin, body.idshift, since)
+    });
     let entry = entry.ok_or(AppError::NotFound("perhatian sudah selesai"))?;
     let about = entry.idmesin.map(MachineId::get).or(entry.idshift.map(ShiftId::get)).unwrap_or_default();
     let now = store.now();

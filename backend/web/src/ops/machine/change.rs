@@ -1,5 +1,4 @@
-//! `POST /ops/v1/mesin/{id}`: a machine's name, kind and size, how often it is serviced, and its retirement; `POST outlet/{id}/urut`: the order
-//! in which the machines stand (supervisor and above).
+//! `POST /ops/v1/mesin/{id}`: changes a machine, or retires it; `POST outlet/{id}/urut`: the order of an outlet's machines (supervisor and above).
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;

@@ -1,5 +1,5 @@
-//! `POST /ops/v1/mesin/{id}/tutup` and `/buka`: one machine closed for customers and opened again; `/servis`: it was serviced. What runs or is
-//! paid goes on.
+//! `POST /ops/v1/mesin/{id}/tutup` and `/buka`: one machine closed for customers and opened again; `/servis`: it was serviced. Open purchases
+//! are not affected.
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
@@ -79,7 +79,7 @@ pub struct Servis {
     catatan: Option<String>,
 }
 
-/// Says that a machine was serviced: its cycles are counted anew.
+/// Records that a machine was serviced: its cycles since then are counted.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/servis", operation_id = "service_mesin", tag = "papan", security(("operator" = []), ("session" = [])),
     params(("id" = inline(MachineId), Path)), request_body = Servis,

@@ -1,5 +1,6 @@
 //! Machines: installing them, their devices, their status, and stopping them.
 
+pub mod ask;
 pub mod bulk;
 pub mod change;
 pub mod closing;

@@ -284,7 +284,7 @@ pub async fn open(
     Ok(row.map(|r| r.get(0)))
 }
 
-/// The database computes with the zone as well, and has a list of its own.
+/// PostgreSQL computes with the zone too, and has a separate list of zones.
 async fn known_to_postgres(client: &impl GenericClient, zone: &Zone) -> Result<(), AppError> {
     const KNOWN: &str = "SELECT EXISTS (SELECT FROM pg_timezone_names WHERE name = $1)";
     if client.query_one(KNOWN, &[&zone.name()]).await?.try_get(0)? {

@@ -1,5 +1,5 @@
-//! `POST /ops/v1/outlet/{id}/tutup` and `/buka`: the whole outlet closed for customers and opened again (supervisor and above). What runs
-//! or is paid goes on.
+//! `POST /ops/v1/outlet/{id}/tutup` and `/buka`: the whole outlet closed for customers and opened again (supervisor and above). Open
+//! purchases are not affected.
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::OutletId;
@@ -25,7 +25,7 @@ use crate::ops::scope;
 pub struct Tutup {
     alasan: String,
     sejak: Timestamp,
-    /// When it opens by itself; null: when somebody opens it.
+    /// When it opens automatically; null: when staff open it.
     #[schema(value_type = Option<Timestamp>, required)]
     sampai: Option<Timestamp>,
 }
@@ -40,7 +40,7 @@ impl From<Closing> for Tutup {
 pub struct CloseOutlet {
     #[schema(value_type = Reason)]
     alasan: String,
-    /// When it opens by itself.
+    /// When it opens automatically.
     #[schema(value_type = Option<Timestamp>)]
     sampai: Option<String>,
 }

@@ -50,7 +50,7 @@ pub struct ServiceRow {
     harga: i64,
     /// Rupiah now.
     harga_sekarang: i64,
-    /// Epoch milliseconds of the next other price; null: there is none.
+    /// Epoch milliseconds at which the price changes next; null: never.
     #[schema(required)]
     sampai_ms: Option<i64>,
     /// The kind of machine that it is sold at; null: any.
@@ -189,7 +189,7 @@ pub async fn add(
         let id = offer(tx, outlet.idoutlet, &offered, now).await?;
         let content = json!({
             "idoutlet": outlet.idoutlet, "nama": offered.name, "durasi": offered.duration_s, "harga": offered.price,
-            "jenis": offered.kind, "ukuran": offered.size, "aturan": told(&offered.rules),
+            "jenis": offered.kind, "ukuran": offered.size, "aturan": audited(&offered.rules),
         });
         record(tx, &operator, "layanan.buat", (id, outlet.idoutlet), content, now).await?;
         Ok(LayananMade { id })
@@ -265,8 +265,8 @@ const STORED: &str = concat!(
     FOR NO KEY UPDATE OF l"
 );
 
-/// Changes a service for future purchases. What is paid goes on as it was paid. Another duration makes a new service and retires this one, so
-/// that nobody pays for 40 minutes and gets 5.
+/// Changes a service for future purchases; open ones are not affected. Another duration makes a new service and retires this one, so that no
+/// one pays for 40 minutes and gets 5.
 #[utoipa::path(
     post, path = "/ops/v1/layanan/{id}", operation_id = "change_layanan", tag = "papan", security(("operator" = []), ("session" = [])),
     params(("id" = inline(ServiceId), Path)), request_body = LayananChange,
@@ -312,7 +312,7 @@ pub async fn change(
     let is_active = body.aktif.unwrap_or(is_active);
     let content = json!({
         "nama": new.name, "durasi": new.duration_s, "harga": new.price, "jenis": new.kind, "ukuran": new.size,
-        "aturan": told(&new.rules), "aktif": is_active,
+        "aturan": audited(&new.rules), "aktif": is_active,
     });
     let made = if new.duration_s == stored_duration {
         update(&tx, id, &new, is_active, now).await?;
@@ -353,7 +353,7 @@ fn duration(seconds: i64) -> Result<i32, AppError> {
 }
 
 /// As the audit log has them.
-fn told(rules: &[PriceRule]) -> Vec<Aturan> {
+fn audited(rules: &[PriceRule]) -> Vec<Aturan> {
     rules.iter().copied().map(Aturan::from).collect()
 }
 
