@@ -129,7 +129,8 @@ test('a changed price is told and costs nothing', async ({ page }) => {
     await route.continue({ postData: JSON.stringify({ ...body, total: 1, grandtotal: 1 }) })
   })
   await pay(page)
-  await expect(toastOf(page, 'harga layanan berubah')).toBeVisible()
+  const dialog = page.getByRole('dialog', { name: 'Harga layanan berubah menjadi Rp 8.000' })
+  await expect(dialog).toContainText('Pembayaran tadi tidak jadi.')
   expect(await balance(customer)).toBe(BALANCE)
 })
 

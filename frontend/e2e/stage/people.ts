@@ -52,22 +52,22 @@ export const EXPIRING_ACCOUNT: typeof DAGO_ACCOUNT = {
 export const accounts = [MELATI_ACCOUNT, DAGO_ACCOUNT]
 
 export const services: Schemas['DataLayanan'][] = [
-  { id: 1, idoutlet: 1, nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 },
-  { id: 2, idoutlet: 1, nama: 'Cuci Kilat', durasi: 1_500, harga: 18_000 },
-  { id: 3, idoutlet: 1, nama: 'Cuci Selimut', durasi: 3_600, harga: 25_000 },
-  { id: 4, idoutlet: 1, nama: 'Bilas & Peras', durasi: 900, harga: 8_000 },
+  { id: 1, idoutlet: 1, nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000, harga_sampai: null },
+  { id: 2, idoutlet: 1, nama: 'Cuci Kilat', durasi: 1_500, harga: 18_000, harga_sampai: null },
+  { id: 3, idoutlet: 1, nama: 'Cuci Selimut', durasi: 3_600, harga: 25_000, harga_sampai: null },
+  { id: 4, idoutlet: 1, nama: 'Bilas & Peras', durasi: 900, harga: 8_000, harga_sampai: null },
 ]
 
 /** Enough services to make the list searchable. */
 export const manyServices: typeof services = [
   ...services,
-  { id: 5, idoutlet: 1, nama: 'Kering Reguler', durasi: 1_800, harga: 12_000 },
-  { id: 6, idoutlet: 1, nama: 'Kering Kilat', durasi: 1_200, harga: 14_000 },
-  { id: 7, idoutlet: 1, nama: 'Cuci Sepatu', durasi: 2_400, harga: 20_000 },
-  { id: 8, idoutlet: 1, nama: 'Cuci Boneka', durasi: 2_700, harga: 22_000 },
-  { id: 9, idoutlet: 1, nama: 'Cuci Karpet', durasi: 4_200, harga: 40_000 },
-  { id: 10, idoutlet: 1, nama: 'Cuci Gorden', durasi: 3_000, harga: 30_000 },
-  { id: 11, idoutlet: 1, nama: 'Cuci Jaket', durasi: 2_100, harga: 18_000 },
+  { id: 5, idoutlet: 1, nama: 'Kering Reguler', durasi: 1_800, harga: 12_000, harga_sampai: null },
+  { id: 6, idoutlet: 1, nama: 'Kering Kilat', durasi: 1_200, harga: 14_000, harga_sampai: null },
+  { id: 7, idoutlet: 1, nama: 'Cuci Sepatu', durasi: 2_400, harga: 20_000, harga_sampai: null },
+  { id: 8, idoutlet: 1, nama: 'Cuci Boneka', durasi: 2_700, harga: 22_000, harga_sampai: null },
+  { id: 9, idoutlet: 1, nama: 'Cuci Karpet', durasi: 4_200, harga: 40_000, harga_sampai: null },
+  { id: 10, idoutlet: 1, nama: 'Cuci Gorden', durasi: 3_000, harga: 30_000, harga_sampai: null },
+  { id: 11, idoutlet: 1, nama: 'Cuci Jaket', durasi: 2_100, harga: 18_000, harga_sampai: null },
 ]
 export const REGULAR = services[0] as Schemas['DataLayanan']
 
@@ -78,7 +78,7 @@ export const MACHINE: Schemas['DataMesin'] = {
   status: 'idle',
   tl: null,
   ends_at: null,
-  outlet: MELATI,
+  outlet: { ...MELATI, tutup: null },
 }
 
 /** A purchase that started before the moment and ends `left_ms` after it; status 2 has not started. */

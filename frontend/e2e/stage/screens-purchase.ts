@@ -59,6 +59,9 @@ const washAgain = (page: Page) => page.getByRole('link', { name: 'Cuci lagi' }).
 const PAY = 'Bayar & Nyalakan Mesin'
 const pay = (page: Page) => page.getByRole('button', { name: PAY }).click()
 
+const newPrice = (harga: number) =>
+  new Refusal(409, 'harga layanan berubah', { idlayanan: REGULAR.id, harga, harga_sampai: null })
+
 const RECEIPT = {
   nota: 'SLF261122160512408',
   customer: '7',
@@ -206,6 +209,34 @@ export const screensPurchase: Screen[] = [
     shows: 'Mesin sedang offline',
   },
   {
+    name: 'pilih-layanan-tutup',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: found({
+      status: 'offline',
+      outlet: {
+        ...MACHINE.outlet,
+        tutup: {
+          alasan: 'Air PDAM mati sejak pagi',
+          sampai: new Date(NOW + 100 * MINUTE).toISOString(),
+        },
+      },
+    }),
+    shows: 'Outlet sedang tutup',
+  },
+  {
+    name: 'pilih-layanan-sampai',
+    path: '/pilihLayanan',
+    session: chosen(),
+    answers: {
+      'transaksi/get_layanan': {
+        data_mesin: MACHINE,
+        data_layanan: services.map((one, i) => (i < 2 ? { ...one, harga_sampai: NOW + 54 * MINUTE } : one)),
+      },
+    },
+    shows: /^sampai /,
+  },
+  {
     name: 'pilih-layanan-kosong',
     path: '/pilihLayanan',
     session: chosen(),
@@ -283,6 +314,24 @@ export const screensPurchase: Screen[] = [
     act: pay,
     shows: 'mesin sedang digunakan',
     action: 'Scan mesin',
+  },
+  {
+    name: 'pembayaran-harga-baru',
+    path: '/pembayaran',
+    session: toPay,
+    answers: { 'transaksi/create_snap_transaksi': newPrice(REGULAR.harga + 3_000) },
+    act: pay,
+    shows: 'Harga layanan berubah menjadi Rp 18.000',
+    action: 'Pilih layanan lain',
+  },
+  {
+    name: 'pembayaran-harga-baru-kurang',
+    path: '/pembayaran',
+    session: toPay,
+    answers: { 'transaksi/create_snap_transaksi': newPrice(1_250_000) },
+    act: pay,
+    shows: 'Saldo kurang',
+    action: 'Pilih layanan lain',
   },
   {
     name: 'pembayaran-memastikan',

@@ -9,10 +9,12 @@ export type Schemas = components['schemas']
 export class Refusal {
   readonly status: number
   readonly message: string
+  readonly data: unknown
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, data: unknown = null) {
     this.status = status
     this.message = message
+    this.data = data
   }
 }
 
@@ -66,8 +68,8 @@ async function answer(route: Route, answers: Answers): Promise<void> {
   if (data === CUT) return route.abort()
   const reply = typeof data === 'function' ? data(route.request().postDataJSON()) : data
   if (reply instanceof Refusal) {
-    const { status, message } = reply
-    return route.fulfill({ status, json: { status, message, data: null } })
+    const { status, message, data } = reply
+    return route.fulfill({ status, json: { status, message, data } })
   }
   return route.fulfill({ json: { status: 200, message: 'ok', data: reply } })
 }

@@ -1,14 +1,16 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { useAuth } from '@/shared/lib/session/auth-store'
 import {
+  acceptNewPrice,
+  type CompleteFlow,
   dropReceipt,
   endPurchase,
   leaveSent,
   leftOpen,
   markPaid,
   openReceipt,
-  type PurchaseFlow,
   purchaseFlow,
+  takeNewPrice,
   takeUpSent,
 } from './purchase-flow'
 
@@ -21,7 +23,7 @@ afterEach(() => {
   localStorage.clear()
 })
 
-const flow: Required<PurchaseFlow> = {
+const flow: CompleteFlow = {
   qr: 'NYM1.x',
   mesin: {
     id: 7,
@@ -30,9 +32,9 @@ const flow: Required<PurchaseFlow> = {
     status: 'idle',
     tl: null,
     ends_at: null,
-    outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+    outlet: { idoutlet: 3, nama: 'M', kota: 'B', tutup: null },
   },
-  layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, idoutlet: 3 },
+  layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, harga_sampai: null, idoutlet: 3 },
   epay: { idcustomer: 9, nama: 'S', owner_idowner: 1, outlet: null, quota_emoney: null },
 }
 
@@ -104,7 +106,7 @@ it('and leaves another service that was chosen meanwhile', () => {
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 
 /** Pays for this choice at this time; the answer is lost. */
-function payLost(chosen: Required<PurchaseFlow>, at: number) {
+function payLost(chosen: CompleteFlow, at: number) {
   purchaseFlow.write(chosen)
   const receipt = openReceipt(chosen, new Date(at))
   markPaid(receipt, 50_000, at)
@@ -207,4 +209,22 @@ it('but not when it is decided, too old, left for the dashboard, or another purc
   purchaseFlow.write(other)
   expect(takeUpSent(NOW + 1)).toBe(false)
   expect(purchaseFlow.read()).toEqual(other)
+})
+
+it('a new price is another receipt of the same choice, and remembers the old one until it is seen', () => {
+  purchaseFlow.write(flow)
+  const first = openReceipt(flow, new Date('2026-11-20T10:00:00Z'))
+  markPaid(first, 50_000)
+  const changed = takeNewPrice(first, flow, { idlayanan: 5, harga: 7_000, harga_sampai: 9 })
+  expect(changed).toMatchObject({ mesin: { id: 7 }, harga_lama: 8_000, epay: { idcustomer: 9 } })
+  expect(changed.layanan).toEqual({ ...flow.layanan, harga: 7_000, harga_sampai: 9 })
+  expect(purchaseFlow.read()).toEqual(changed)
+  const next = openReceipt(changed, new Date('2026-11-20T10:00:01Z'))
+  expect(next.nota).not.toBe(first.nota)
+  expect(next.paid_ms).toBeNull()
+  expect(next.body).toMatchObject({ total: 7_000, grandtotal: 7_000 })
+  expect(leftOpen(first)).toBe(false)
+  acceptNewPrice()
+  expect(purchaseFlow.read()).not.toHaveProperty('harga_lama')
+  expect(openReceipt(changed).nota).toBe(next.nota)
 })

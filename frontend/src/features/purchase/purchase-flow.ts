@@ -1,4 +1,4 @@
-import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin } from '@/shared/api/model'
+import type { AkunEpay, CreateSnapTransaksi, DataLayanan, DataMesin, PriceNow } from '@/shared/api/model'
 import { currentCustomer } from '@/shared/lib/session/auth-store'
 import { CUSTOMER_PREFIX, isRecord, PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
 import { anyOpen, forgetOpen, isOpen, rememberOpen } from './open-receipts'
@@ -11,7 +11,12 @@ export interface PurchaseFlow {
   mesin: DataMesin
   layanan?: DataLayanan
   epay?: AkunEpay
+  /** The price that the customer wanted to pay, rupiah, until they have seen that it changed. */
+  harga_lama?: number
 }
+
+/** All choices, as the payment needs them. */
+export type CompleteFlow = PurchaseFlow & Required<Pick<PurchaseFlow, 'layanan' | 'epay'>>
 
 const isFlow = (value: unknown): value is PurchaseFlow =>
   isRecord(value) && typeof value.qr === 'string' && isRecord(value.mesin)
@@ -59,7 +64,7 @@ const sentSlot = (customer: string) =>
  * The receipt for the current choice: the stored one while its outcome is unknown and it has the same choice, else a new one. Its number
  * lets a repeated request charge only once.
  */
-export function openReceipt(flow: Required<PurchaseFlow>, now = new Date()): PurchaseReceipt {
+export function openReceipt(flow: CompleteFlow, now = new Date()): PurchaseReceipt {
   const customer = currentCustomer()
   const kept = receiptSlot.read()
   const body = {
@@ -148,6 +153,30 @@ export function endPurchase(decided: PurchaseReceipt): void {
   receiptSlot.clear()
   const flow = purchaseFlow.read()
   if (flow && isOf(flow, body)) purchaseFlow.clear()
+}
+
+/**
+ * The same choice at the service's new price, after the server has refused the old one. It has another receipt, which nobody has paid
+ * yet.
+ */
+export function takeNewPrice(
+  refused: PurchaseReceipt,
+  flow: CompleteFlow,
+  { harga, harga_sampai }: PriceNow,
+): CompleteFlow {
+  endPurchase(refused)
+  const { layanan } = flow
+  const changed = { ...flow, layanan: { ...layanan, harga, harga_sampai }, harga_lama: layanan.harga }
+  purchaseFlow.write(changed)
+  return changed
+}
+
+/** The customer has seen the new price. */
+export function acceptNewPrice(): void {
+  const flow = purchaseFlow.read()
+  if (!flow) return
+  const { harga_lama: _, ...rest } = flow
+  purchaseFlow.write(rest)
 }
 
 function isOf({ mesin, layanan, epay }: PurchaseFlow, body: CreateSnapTransaksi): boolean {

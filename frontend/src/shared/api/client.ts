@@ -70,8 +70,8 @@ function refusal(response: Response, error: unknown, token: string | null): ApiE
   // Only the refused token ends the session: a password change may have replaced it in the meantime.
   if (response.status === 401 && token && token === useAuth.getState().token) useAuth.getState().expire()
   // A proxy may answer with a separate page: then there is no message.
-  const message = isRecord(error) && typeof error.message === 'string' ? error.message : ''
-  return new ApiError(response.status, message, retryAfter(response))
+  const { message = '', data = null } = isRecord(error) ? error : {}
+  return new ApiError(response.status, typeof message === 'string' ? message : '', retryAfter(response), data)
 }
 
 /** The server sends whole seconds; a date, which a proxy may send, is ignored. */

@@ -10,12 +10,15 @@ export class ApiError extends Error {
   readonly status: number
   /** The server's `Retry-After`, milliseconds; null without one. */
   readonly retry_after_ms: number | null
+  /** The envelope's `data`, which few refusals have. */
+  readonly data: unknown
 
-  constructor(status: number, message: string, retry_after_ms: number | null = null) {
+  constructor(status: number, message: string, retry_after_ms: number | null = null, data: unknown = null) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.retry_after_ms = retry_after_ms
+    this.data = data
   }
 
   /** True when it is unknown whether the server did what it was asked. */

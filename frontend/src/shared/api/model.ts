@@ -25,6 +25,9 @@ export type DataMesin = Schemas['DataMesin']
 export type DataLayanan = Schemas['DataLayanan']
 export type Layanan = Schemas['Layanan']
 
+/** A service's price as a refused payment learns it. */
+export type PriceNow = Schemas['HargaSekarang']
+
 export type CreateSnapTransaksi = Schemas['CreateSnapTransaksi']
 export type Started = Schemas['Started']
 

@@ -1,8 +1,8 @@
 import { rupiah, signedRupiah } from '@/shared/lib/text/format'
+import { sentence } from '@/shared/lib/text/sentence'
 import { reversalOf } from '@/till/api/calls'
 import type { TopUpReversed } from '@/till/api/types'
 import type { Money } from '@/till/lib/money/use-money'
-import { sentence } from '@/till/lib/page/sentence'
 import { Decide } from '@/till/ui/decide'
 
 const REASONS = ['Salah jumlah', 'Salah pelanggan', 'Salah cara bayar']

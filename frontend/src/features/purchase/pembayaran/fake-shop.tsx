@@ -3,20 +3,21 @@ import { act, cleanup, renderHook } from '@testing-library/react'
 import type { ReactNode } from 'react'
 import { MemoryRouter, useLocation } from 'react-router'
 import { vi } from 'vitest'
+import type { PriceNow } from '@/shared/api/model'
 import { makeQueryClient } from '@/shared/api/query'
 import { useAuth } from '@/shared/lib/session/auth-store'
 import { lastOf } from '@/shared/lib/text/last-of'
 import { useToasts } from '@/shared/lib/toast/toast'
 import { isOpen } from '../open-receipts'
 import { usePaid } from '../paid/paid'
-import { openReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import { type CompleteFlow, openReceipt, purchaseFlow } from '../purchase-flow'
 import { usePay } from './use-pay'
 
 const NOW = Date.parse('2026-11-20T10:00:00Z')
 export const MINUTE = 60_000
 export const SEE_BALANCE = 'Saldo terbaru tampil di Beranda.'
 
-export const flow: Required<PurchaseFlow> = {
+export const flow: CompleteFlow = {
   qr: 'NYM1.x',
   mesin: {
     id: 7,
@@ -25,9 +26,9 @@ export const flow: Required<PurchaseFlow> = {
     status: 'idle',
     tl: null,
     ends_at: null,
-    outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+    outlet: { idoutlet: 3, nama: 'M', kota: 'B', tutup: null },
   },
-  layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, idoutlet: 3 },
+  layanan: { id: 5, nama: 'Cuci', durasi: 60, harga: 8_000, harga_sampai: null, idoutlet: 3 },
   epay: { idcustomer: 9, nama: 'S', owner_idowner: 1, outlet: null, quota_emoney: null },
 }
 
@@ -39,21 +40,23 @@ export const shop = {
   answers: true,
   /** The customer's current path. */
   place: '',
+  /** The new prices that the payment screen was given. */
+  prices: [] as PriceNow[],
   client: makeQueryClient() as QueryClient,
 }
 
 /** A payment that reached the server; the test decides its answer. */
 interface SentPayment {
   nota: Promise<string>
-  answer: (status: number, message?: string, retryAfter?: string) => Promise<void>
+  answer: (status: number, message?: string, retryAfter?: string, data?: unknown) => Promise<void>
   lose: () => Promise<void>
 }
 
 export async function pass(ms = 0): Promise<void> {
   await act(() => vi.advanceTimersByTimeAsync(ms))
 }
-const envelope = (status: number, message: string, headers = {}) =>
-  Response.json({ status, message, data: [] }, { status, headers })
+const envelope = (status: number, message: string, headers = {}, data: unknown = []) =>
+  Response.json({ status, message, data }, { status, headers })
 
 function fetch(request: Request): Promise<Response> {
   if (!request.url.endsWith('/create_snap_transaksi')) {
@@ -62,8 +65,8 @@ function fetch(request: Request): Promise<Response> {
   return new Promise((done, fail) => {
     shop.asked.push({
       nota: request.json().then(({ id }: { id: string }) => id),
-      answer(status, message = 'OK', retryAfter) {
-        done(envelope(status, message, retryAfter ? { 'retry-after': retryAfter } : {}))
+      answer(status, message = 'OK', retryAfter, data) {
+        done(envelope(status, message, retryAfter ? { 'retry-after': retryAfter } : {}, data))
         return pass()
       },
       lose() {
@@ -91,7 +94,10 @@ const wrapper = ({ children }: { children: ReactNode }) => (
 /** Opens the payment screen for this choice, as from the previous step and after a reload. */
 export async function open(choice = flow) {
   const receipt = openReceipt(choice)
-  const { result, unmount } = renderHook(() => usePay(receipt, 50_000, choice), { wrapper })
+  const { result, unmount } = renderHook(
+    () => usePay(receipt, 50_000, choice, (price) => shop.prices.push(price)),
+    { wrapper },
+  )
   await pass()
   return {
     receipt,
@@ -115,6 +121,7 @@ export function begin(): void {
   vi.stubGlobal('fetch', fetch)
   shop.asked = []
   shop.answers = true
+  shop.prices = []
   usePaid.setState({ paid: null })
   shop.client = makeQueryClient()
   useAuth.getState().signIn(`h.${btoa(JSON.stringify({ id_customer_global: 1 }))}.s`)

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Shirt } from 'lucide-react'
 import { type CSSProperties, useEffect, useState } from 'react'
 import { Navigate } from 'react-router'
+import type { PriceNow } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
 import { clockTime, formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
@@ -10,9 +11,18 @@ import { Button } from '@/shared/ui/button'
 import { Page } from '@/shared/ui/page'
 import { Porthole } from '@/shared/ui/porthole'
 import { ownerEpayQuery } from '../calls'
-import { leaveSent, openReceipt, type PurchaseFlow, purchaseFlow } from '../purchase-flow'
+import {
+  acceptNewPrice,
+  type CompleteFlow,
+  leaveSent,
+  openReceipt,
+  type PurchaseReceipt,
+  purchaseFlow,
+  takeNewPrice,
+} from '../purchase-flow'
 import { PayOverlay } from './pay-overlay'
 import styles from './pembayaran-page.module.css'
+import { PriceDialog } from './price-dialog'
 import { TornEdge } from './torn-edge'
 import { usePay } from './use-pay'
 
@@ -23,16 +33,46 @@ const NOW_MS = 10_000
 export default function PembayaranPage() {
   const [flow] = useState(purchaseFlow.read)
   if (!flow?.layanan || !flow.epay) return <Navigate to={paths.pilihEpay} replace />
-  return <Receipt flow={{ ...flow, layanan: flow.layanan, epay: flow.epay }} />
+  return <Visit chosen={{ ...flow, layanan: flow.layanan, epay: flow.epay }} />
 }
 
-function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
+/** One receipt after the other: each new price is a new receipt. */
+function Visit({ chosen }: { chosen: CompleteFlow }) {
+  const [{ flow, receipt, visit }, setNow] = useState(() => ({
+    flow: chosen,
+    receipt: openReceipt(chosen),
+    visit: 0,
+  }))
+  return (
+    <Receipt
+      key={visit}
+      flow={flow}
+      receipt={receipt}
+      onPrice={(price) => {
+        const changed = takeNewPrice(receipt, flow, price)
+        setNow({ flow: changed, receipt: openReceipt(changed), visit: visit + 1 })
+      }}
+    />
+  )
+}
+
+interface ReceiptProps {
+  flow: CompleteFlow
+  receipt: PurchaseReceipt
+  onPrice: (price: PriceNow) => void
+}
+
+function Receipt({ flow, receipt, onPrice }: ReceiptProps) {
   const { mesin, layanan, epay } = flow
-  const [receipt] = useState(() => openReceipt(flow))
   const before = useBalance(flow)
   // After the payment, a reload must not show the lowered balance as the one before.
   const balance = receipt.saldo ?? before
-  const { phase, pay } = usePay(receipt, balance, flow)
+  const { phase, pay } = usePay(receipt, balance, flow, onPrice)
+  const [isPriceNew, setIsPriceNew] = useState(flow.harga_lama !== undefined && receipt.paid_ms === null)
+  const acceptPrice = () => {
+    acceptNewPrice()
+    setIsPriceNew(false)
+  }
   // Number of digits, for which the style sheet makes room.
   const figures = String(layanan.harga).length
 
@@ -83,6 +123,17 @@ function Receipt({ flow }: { flow: Required<PurchaseFlow> }) {
         <TornEdge />
       </section>
       <PayOverlay phase={phase} onRetry={pay} onLeave={() => leaveSent(receipt)} />
+      <PriceDialog
+        open={isPriceNew}
+        before={flow.harga_lama ?? layanan.harga}
+        price={layanan.harga}
+        balance={balance}
+        onClose={acceptPrice}
+        onPay={() => {
+          acceptPrice()
+          pay()
+        }}
+      />
     </Page>
   )
 }
@@ -99,7 +150,7 @@ function Until({ duration_s }: { duration_s: number }) {
 }
 
 /** The balance before paying; fetched again after a reload, when the choice may be old. */
-function useBalance({ mesin, epay }: Required<PurchaseFlow>): number {
+function useBalance({ mesin, epay }: CompleteFlow): number {
   const { data } = useQuery({
     ...ownerEpayQuery(mesin.idowner),
     // No refetch while paying: the receipt shows the balance before.

@@ -148,3 +148,47 @@ describe('refused', () => {
     expect(takeUpSent()).toBe(false)
   })
 })
+
+describe('the price has changed', () => {
+  const price = { idlayanan: 5, harga: 7_000, harga_sampai: null }
+  const refuse = () => last().answer(409, 'harga layanan berubah', undefined, price)
+
+  it('the screen learns the new price, nothing is sent at it, and no message says the same', async () => {
+    const { tap } = await open()
+    await tap()
+    await refuse()
+    expect(shop.prices).toEqual([price])
+    expect(shop.place).toBe('/pembayaran')
+    expect(shownToasts()).toEqual([])
+    await pass(30 * MINUTE)
+    expect(shop.asked).toHaveLength(1)
+  })
+
+  it('so does one that was lost before, whatever the price is by then', async () => {
+    const { tap } = await open()
+    await tap()
+    await last().lose()
+    await pass(1_000)
+    await refuse()
+    expect(shop.prices).toEqual([price])
+    expect(shop.asked).toHaveLength(2)
+  })
+
+  it('who has left is told the price, and of which machine', async () => {
+    const { tap, leave } = await open()
+    await tap()
+    leave()
+    await refuse()
+    expect(shop.prices).toEqual([])
+    const title = 'Harga layanan berubah menjadi Rp 7.000'
+    expect(shownToasts()).toMatchObject([{ kind: 'failure', title, body: ['Mesin 07', SAFE] }])
+  })
+
+  it('another refusal without a price is told as it is', async () => {
+    const { tap } = await open()
+    await tap()
+    await last().answer(409, 'harga layanan berubah', undefined, null)
+    expect(shop.prices).toEqual([])
+    expect(shownToasts()).toMatchObject([{ title: 'harga layanan berubah' }])
+  })
+})

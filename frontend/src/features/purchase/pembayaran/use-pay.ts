@@ -2,11 +2,13 @@ import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
 import { explain } from '@/shared/api/error'
+import type { PriceNow } from '@/shared/api/model'
 import { useSend } from '@/shared/api/use-send'
 import { copy } from '@/shared/copy/copy'
 import { onlineOrPause, pause } from '@/shared/lib/net/pause'
 import { useHome } from '@/shared/lib/page/trail'
 import { whenIdle } from '@/shared/lib/page/when-idle'
+import { rupiah } from '@/shared/lib/text/format'
 import { toast } from '@/shared/lib/toast/toast'
 import { serverNow } from '@/shared/realtime/clock'
 import { createPurchase, ownerEpayQueries, servicesQueries } from '../calls'
@@ -21,6 +23,8 @@ import {
   type PurchaseReceipt,
 } from '../purchase-flow'
 import { askUntilDecided, type Outcome } from './ask'
+import { pembayaran } from './pembayaran-copy'
+import { priceNowOf } from './price-now'
 
 /**
  * `sending`: the first attempt. `asking`: a repeat with the same receipt number after an attempt without a decision. `unknown`: the app
@@ -37,9 +41,15 @@ type ChosenService = Required<Pick<PurchaseFlow, 'mesin' | 'layanan'>>
 
 /**
  * Pays once. A missing answer is not a refusal: the same receipt number is sent again until the server has decided, so that it can never
- * charge twice. `balance`: the balance before, rupiah.
+ * charge twice. `balance`: the balance before, rupiah. `onPrice`: the server refused the receipt for good, because the service has another
+ * price now. Nothing is sent at that price before the customer taps again.
  */
-export function usePay(receipt: PurchaseReceipt, balance: number, { mesin, layanan }: ChosenService) {
+export function usePay(
+  receipt: PurchaseReceipt,
+  balance: number,
+  { mesin, layanan }: ChosenService,
+  onPrice: (price: PriceNow) => void,
+) {
   const client = useQueryClient()
   const home = useHome()
   const [phase, setPhase] = useState<PayPhase>(
@@ -76,6 +86,11 @@ export function usePay(receipt: PurchaseReceipt, balance: number, { mesin, layan
     },
     async onDone(outcome) {
       if (outcome.kind === 'unknown') return setPhase('unknown')
+      const price = outcome.kind === 'refused' ? priceNowOf(outcome.error) : null
+      if (price && !left.current) {
+        void client.invalidateQueries(servicesQueries)
+        return onPrice(price)
+      }
       const started = outcome.kind === 'started'
       const [, layer] = await Promise.all([freshDashboard(client), started && paidLayerThere()])
       // The receipt is released only with the message: a reload before it gets the same outcome again.
@@ -149,7 +164,8 @@ function notify(outcome: Exclude<Outcome, { kind: 'unknown' }>, about: string[],
     toast.success(copy.pay.machineStarted, [...about, copy.pay.startedBody])
     return
   }
-  const { title } = explain(outcome.error)
+  const price = priceNowOf(outcome.error)
+  const title = price ? pembayaran.priceChanged(rupiah(price.harga)) : explain(outcome.error).title
   if (outcome.kind === 'open') toast.info(title, [...about, copy.pay.seeDashboard])
   else {
     // A sentence about returned money means that some had been taken.

@@ -15,7 +15,7 @@ const machine: DataMesin = {
   status: 'busy',
   tl: null,
   ends_at: null,
-  outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+  outlet: { idoutlet: 3, nama: 'M', kota: 'B', tutup: null },
 }
 
 const card = (now: MachineNow) => (
@@ -44,6 +44,11 @@ it('a machine that was free from the beginning tells nothing', () => {
 it.each([
   [{ kind: 'taken', ends_at: null }, 'Sedang digunakanMesin ini sedang disiapkan untuk pelanggan lain.'],
   [{ kind: 'offline' }, 'Mesin sedang offlinePindai mesin lain, atau hubungi kasir.'],
+  [{ kind: 'closed', reason: 'Mati listrik', until: null }, 'Outlet sedang tutupMati listrik.'],
+  [
+    { kind: 'closed', reason: 'Libur Lebaran!', until: '2020-05-25T01:00:00.000Z' },
+    'Outlet sedang tutupLibur Lebaran! Buka lagi 25/05/2020 08:00.',
+  ],
 ] as const)('says what to do where nobody knows when it is free: %o', (now, text) => {
   render(card(now))
   expect(screen.getByRole('status').textContent).toBe(text)

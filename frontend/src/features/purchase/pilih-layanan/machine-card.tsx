@@ -4,10 +4,13 @@ import { useEffect, useState } from 'react'
 import type { DataMesin, SnapTransaksi } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { heldUntil, isWaiting } from '@/shared/lib/session/purchases'
-import { clockTime, formatLeft } from '@/shared/lib/text/format'
+import { clockTime, formatLeft, moment } from '@/shared/lib/text/format'
+import { sentence } from '@/shared/lib/text/sentence'
+import { serverNow } from '@/shared/realtime/clock'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Porthole } from '@/shared/ui/porthole'
 import { servicesQueries } from '../calls'
+import { pilihLayanan } from './pilih-layanan-copy'
 import styles from './pilih-layanan-page.module.css'
 import type { MachineNow } from './use-machine'
 import { useOwn } from './use-own'
@@ -34,7 +37,7 @@ export function MachineCard({ machine, now }: Props) {
           <p className={styles.outlet}>{`${machine.outlet.nama}, ${machine.outlet.kota}`}</p>
         </div>
       </div>
-      <State kind={now.kind} own={own} waited={waited} left_s={left_s} />
+      <State now={now} own={own} waited={waited} left_s={left_s} />
       {free && (
         <p className={styles.hint}>
           <Check size={20} aria-hidden /> {copy.service.matchName}
@@ -45,7 +48,7 @@ export function MachineCard({ machine, now }: Props) {
 }
 
 interface StateProps {
-  kind: MachineNow['kind']
+  now: MachineNow
   /** This customer's own purchase there. */
   own: SnapTransaksi | undefined
   /** Whether it was taken before: only then does the card announce that it is free. */
@@ -56,7 +59,8 @@ interface StateProps {
 
 /** The reason why it cannot be bought, and for how long. */
 function State(props: StateProps) {
-  const { kind, left_s } = props
+  const { left_s } = props
+  const { kind } = props.now
   const [title, body] = statusTexts(props)
   return (
     <div className={styles.state} data-state={title ? kind : 'none'}>
@@ -77,19 +81,23 @@ function State(props: StateProps) {
   )
 }
 
-function statusTexts({ kind, own, waited, left_s }: StateProps): [title?: string, body?: string] {
-  if (own && kind !== 'free') {
+function statusTexts({ now, own, waited, left_s }: StateProps): [title?: string, body?: string] {
+  if (own && now.kind !== 'free') {
     return isWaiting(own)
       ? [copy.service.ownWaiting, copy.dashboard.waitingForMachineBody(clockTime(heldUntil(own)))]
       : [copy.service.own]
   }
-  switch (kind) {
+  switch (now.kind) {
     case 'free':
       return waited ? [copy.service.free] : []
     case 'taken':
       return left_s ? [copy.service.busy] : [copy.service.busy, copy.service.busyWithoutTime]
     case 'offline':
       return [copy.service.offline, copy.service.offlineBody]
+    case 'closed': {
+      const opens = now.until && pilihLayanan.opens(moment(Date.parse(now.until), serverNow()))
+      return [pilihLayanan.closed, [sentence(now.reason), opens].filter(Boolean).join(' ')]
+    }
   }
 }
 

@@ -9,8 +9,9 @@ import type { DataLayanan } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { later } from '@/shared/copy/later'
 import { paths } from '@/shared/lib/page/paths'
-import { rupiah, wholeMinutes } from '@/shared/lib/text/format'
+import { clockTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import { lastOf } from '@/shared/lib/text/last-of'
+import { serverNow } from '@/shared/realtime/clock'
 import { Button } from '@/shared/ui/button'
 import choices from '@/shared/ui/choice.module.css'
 import { Empty } from '@/shared/ui/empty'
@@ -22,10 +23,14 @@ import { type PurchaseFlow, purchaseFlow } from '../purchase-flow'
 import { readAgain } from '../scan/again'
 import { Waiting } from '../waiting'
 import { MachineCard } from './machine-card'
+import { pilihLayanan } from './pilih-layanan-copy'
 import styles from './pilih-layanan-page.module.css'
 import { useDebounced } from './use-debounced'
 import { useMachine } from './use-machine'
 import { useServices } from './use-services'
+
+/** A price that changes within this time says so. */
+const SOON_MS = 60 * 60_000
 
 /** The services of the scanned machine; without a scan it redirects to the scanner. */
 export default function PilihLayananPage() {
@@ -64,6 +69,8 @@ function ServiceList({ flow }: { flow: PurchaseFlow }) {
       footer={
         // A failed list shows a separate way on.
         !free &&
+        // No other machine of a closed outlet can be bought either.
+        now.kind !== 'closed' &&
         services.kind !== 'failed' && (
           <Button variant="secondary" onClick={scanAnother}>
             {copy.service.scanAnother}
@@ -127,12 +134,25 @@ function Services({ services, searching, free, onChoose }: ServicesProps) {
                 {service.id === last?.idlayanan && <span className={styles.last}>{later.again.last}</span>}
               </span>
             </span>
-            <span className={`digits ${styles.price}`}>{rupiah(service.harga)}</span>
+            <Price service={service} />
             <ChevronRight size={20} aria-hidden className={choices.chevron} />
           </button>
         </li>
       ))}
     </ul>
+  )
+}
+
+/** The price; one that changes soon with the time until which it holds. */
+function Price({ service: { harga, harga_sampai } }: { service: DataLayanan }) {
+  const left_ms = harga_sampai === null ? 0 : harga_sampai - serverNow()
+  return (
+    <span className={`digits ${styles.price}`}>
+      <span>{rupiah(harga)}</span>
+      {harga_sampai !== null && left_ms > 0 && left_ms <= SOON_MS && (
+        <span className={styles.duration}>{pilihLayanan.until(clockTime(harga_sampai))}</span>
+      )}
+    </span>
   )
 }
 

@@ -22,7 +22,7 @@ const machine = (status: DataMesin['status'], tl: number | null = null): DataMes
   status,
   tl,
   ends_at: tl === null ? null : NOW + tl,
-  outlet: { idoutlet: 3, nama: 'M', kota: 'B' },
+  outlet: { idoutlet: 3, nama: 'M', kota: 'B', tutup: null },
 })
 
 const show = (answer: DataMesin, asked_ms = NOW) =>
@@ -81,10 +81,21 @@ it('the next customer’s run is shown with its own time', () => {
 })
 
 it('is asked about soon where no tick tells the end, and never in a hurry', () => {
-  expect(pollAfter({ status: 'offline', tl: null })).toBe(4_000)
-  expect(pollAfter({ status: 'busy', tl: null })).toBe(4_000)
-  expect(pollAfter({ status: 'busy', tl: 300 })).toBe(4_000)
-  expect(pollAfter({ status: 'busy', tl: 9_000 })).toBe(9_000)
-  expect(pollAfter({ status: 'busy', tl: 900_000 })).toBe(15_000)
-  expect(pollAfter({ status: 'idle', tl: null })).toBe(20_000)
+  expect(pollAfter(machine('offline', null))).toBe(4_000)
+  expect(pollAfter(machine('busy', null))).toBe(4_000)
+  expect(pollAfter(machine('busy', 300))).toBe(4_000)
+  expect(pollAfter(machine('busy', 9_000))).toBe(9_000)
+  expect(pollAfter(machine('busy', 900_000))).toBe(15_000)
+  expect(pollAfter(machine('idle', null))).toBe(20_000)
+})
+
+it('a closed outlet says why and until when, and is asked about as seldom as a free machine', () => {
+  const closed = (sampai: string | null): DataMesin => ({
+    ...machine('offline'),
+    outlet: { idoutlet: 3, nama: 'M', kota: 'B', tutup: { alasan: 'Mati listrik', sampai } },
+  })
+  expect(show(closed(null)).result.current).toEqual({ kind: 'closed', reason: 'Mati listrik', until: null })
+  const until = '2026-11-20T12:00:00.000Z'
+  expect(show(closed(until)).result.current).toMatchObject({ kind: 'closed', until })
+  expect(pollAfter(closed(null))).toBe(pollAfter(machine('idle')))
 })

@@ -12,6 +12,8 @@ export type MachineNow =
   /** End of its cycle, epoch ms of the server; null where it is unknown. */
   | { kind: 'taken'; ends_at: number | null }
   | { kind: 'offline' }
+  /** The whole outlet; `until` is the server's time of its opening, null where nobody knows. */
+  | { kind: 'closed'; reason: string; until: string | null }
 
 /**
  * The machine's current state: the server's last answer, received at `asked_ms` of the phone's clock, or a later heartbeat of the
@@ -26,6 +28,9 @@ export function useMachine(machine: DataMesin, asked_ms: number): MachineNow {
   const taken = machine.status === 'busy'
   const running = newer ? runs(newer) : taken
   useAskAgain(machine.status !== 'offline' && running !== taken, tick)
+  // A choice that was stored by an earlier version has no `tutup`.
+  const { tutup } = machine.outlet
+  if (tutup) return { kind: 'closed', reason: tutup.alasan, until: tutup.sampai }
   if (machine.status === 'offline') return { kind: 'offline' }
   if (machine.status === 'idle' && !running) return { kind: 'free' }
   return { kind: 'taken', ends_at: end(machine, asked_ms, tick, newer) }

@@ -15,6 +15,7 @@ const service = (id: number, harga = 15_000) => ({
   nama: 'Cuci Reguler',
   durasi: 2_100,
   harga,
+  harga_sampai: null,
   idoutlet: 3,
 })
 
@@ -27,7 +28,7 @@ const found = (ids: number[], idoutlet = 3): Layanan => ({
     status: 'idle',
     tl: null,
     ends_at: null,
-    outlet: { idoutlet, nama: 'Laundry Melati', kota: 'Bandung' },
+    outlet: { idoutlet, nama: 'Laundry Melati', kota: 'Bandung', tutup: null },
   },
   data_layanan: ids.map((id) => service(id)),
 })
