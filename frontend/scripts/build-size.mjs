@@ -6,6 +6,8 @@ const START = 'index.html'
 const DASHBOARD = 'home'
 const REALTIME = 'socket.io-client'
 const SCAN = 'src/features/purchase/scan/scan-page.tsx'
+/** The till's management, which only those who manage load. Keys of the till's build are relative to its folder. */
+const MANAGE = '../src/till/features/kelola/kelola-page.tsx'
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */
 export function readBuild(dist) {
@@ -72,10 +74,23 @@ export function scanAdds(build) {
   return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
 }
 
-/** Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need. */
+/**
+ * Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need, and without the management,
+ * which only some people open.
+ */
 export function tillAdds(build) {
   const all = assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
-  return all - startScripts(build) - decoder(build)
+  return all - startScripts(build) - decoder(build) - managementAdds(build)
+}
+
+/** Bytes of JavaScript of the till's management alone. */
+export function managementAdds(build) {
+  return weight(build, build.chunks[MANAGE].file)
+}
+
+/** Bytes of the style sheets of the till's management alone. */
+export function managementStyles(build) {
+  return (build.chunks[MANAGE].css ?? []).reduce((sum, file) => sum + weight(build, file), 0)
 }
 
 /** Bytes of JavaScript around the WebAssembly that reads codes. */

@@ -7,6 +7,8 @@ import {
   decoder,
   firstVisit,
   fonts,
+  managementAdds,
+  managementStyles,
   readBuild,
   scanAdds,
   startScripts,
@@ -36,6 +38,11 @@ const chunks = {
     imports: ['_shared.js'],
     dynamicImports: ['node_modules/barcode-detector/ponyfill.js'],
   },
+  '../src/till/features/kelola/kelola-page.tsx': {
+    file: 'assets/kelola.js',
+    css: ['assets/kelola.css'],
+    imports: ['_shared.js'],
+  },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
   'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
 }
@@ -46,6 +53,7 @@ beforeEach(() => {
   for (const { file } of Object.values(chunks)) put(file, `content of ${file}`)
   put('assets/index.css', 'a{}')
   put('assets/scan.css', 'b{}')
+  put('assets/kelola.css', 'cc{}')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -65,7 +73,9 @@ it('counts each file once, where it is first needed', () => {
   expect(scanAdds(build)).toBe(sum('scan'))
   expect(decoder(build)).toBe(sum('ponyfill'))
   expect(tillAdds(build)).toBe(sum('shared', 'home', 'scan', 'socket'))
-  expect(styles(build)).toBe(weight('a{}') + weight('b{}'))
+  expect(managementAdds(build)).toBe(sum('kelola'))
+  expect(managementStyles(build)).toBe(weight('cc{}'))
+  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}'))
   expect(fonts(build)).toEqual([4])
 })
 

@@ -11,6 +11,7 @@ import {
   type LoggedIn,
   type LogIn,
   MAX_PACKAGES,
+  type Me,
   type MoneyBack,
   type Package,
   type Paired,
@@ -34,6 +35,7 @@ export const getDevice = (signal?: AbortSignal) => ops<ThisDevice>('GET', 'peran
 export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin: true })
 /** The ticket for the socket: valid once, for a minute. */
 export const getTicket = () => ops<Ticket>('POST', 'soket')
+export const getMe = (signal?: AbortSignal) => ops<Me>('GET', 'saya', { signal })
 export const logOut = () => ops<null>('POST', 'keluar')
 
 /** Requests approval with a supervisor's PIN for one action on one object; returns the text that the call sends in `X-Izin`. */

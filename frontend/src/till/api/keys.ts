@@ -1,6 +1,7 @@
 /** Keys of the query cache. The cache is emptied when a session ends, except for the device, which belongs to no session. */
 export const keys = {
   device: ['device'],
+  me: ['me'],
   shift: ['shift'],
   packages: ['packages'],
   /** All queries of top-ups, with any page. */

@@ -17,6 +17,8 @@ export type Person = Schemas['Person']
 export type Who = Schemas['WhoIs']
 export type LogIn = Schemas['Masuk']
 export type LoggedIn = Complete<Schemas['LoggedIn']>
+/** `hak`: what the member of staff may do; the page offers nothing else. `outlet`: the outlets in sight. */
+export type Me = Schemas['Saya']
 export type Ticket = Schemas['Ticket']
 
 /** `petugas` opened it; the server hides `modal` from a cashier. */

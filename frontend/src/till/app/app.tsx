@@ -18,6 +18,7 @@ import { NOT_OURS, useScans } from '@/till/lib/scan/scans'
 import { useSession } from '@/till/lib/session/session'
 import { useHeartbeat } from '@/till/lib/session/use-connected'
 import { useSells } from '@/till/lib/session/use-device'
+import { type May, useMay } from '@/till/lib/session/use-me'
 import { Notices } from '@/till/ui/notices'
 
 export function App() {
@@ -56,10 +57,11 @@ function Where() {
   const path = usePath()
   const { session, paired } = useSession()
   const sells = useSells()
+  const may = useMay()
   useHeartbeat()
   useFollowShift()
 
-  const wanted = place(path, { someone: session !== null, paired, sells })
+  const wanted = place(path, { someone: session !== null, paired, sells, may })
   useEffect(() => {
     if (wanted === path) return
     if (screenAt(path)) left = path
@@ -72,9 +74,11 @@ function Where() {
   return session && <Shell path={wanted} session={session} />
 }
 
-function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean }): string {
+function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean; may: May }): string {
   if (path === paths.pair || !here.paired) return paths.pair
   if (!here.someone) return paths.logIn
   const screen = screenAt(path === paths.logIn ? left : path) ?? till
-  return screen.sells && !here.sells ? paths.transactions : screen.path
+  // Until the rights are known, the screen itself draws nothing.
+  const shut = screen.rights !== undefined && here.may(screen.rights) === false
+  return (screen.sells || shut) && !here.sells ? paths.transactions : shut ? paths.till : screen.path
 }

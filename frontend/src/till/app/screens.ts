@@ -1,4 +1,4 @@
-import { Banknote, type LucideIcon, ReceiptText, ScanLine } from 'lucide-react'
+import { Banknote, type LucideIcon, ReceiptText, ScanLine, SlidersHorizontal } from 'lucide-react'
 import type { ComponentType } from 'react'
 import { lazyPage } from '@/shared/ui/lazy-page'
 import TillPage from '@/till/features/till/till-page'
@@ -12,6 +12,8 @@ export interface Screen {
   page: ComponentType
   /** Only for a till: a person's own browser has no drawer. */
   sells: boolean
+  /** Only for a member of staff with at least one of these rights. */
+  rights?: readonly string[]
 }
 
 /** The till itself; the big scan button leads to it. */
@@ -26,13 +28,34 @@ export const till: Screen = {
 const TransactionsPage = lazyPage(() => import('@/till/features/transaksi/transaksi-page'))
 const ShiftPage = lazyPage(() => import('@/till/features/shift/shift-page'))
 
+const ManagePage = lazyPage(() => import('@/till/features/kelola/kelola-page'))
+
 /** Fetches the screens besides the till: a tablet must not find out in the middle of a day that a part is missing. */
 export const fetchScreens = () => Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch()])
+
+/** Fetches the management, which most people at a till never open. */
+export const fetchManagement = () => Promise.allSettled([ManagePage.fetch()])
+
+export const MANAGEMENT_RIGHTS = [
+  'layanan.buat',
+  'layanan.ubah',
+  'outlet.tutup',
+  'outlet.buka',
+  'outlet.ubah',
+]
 
 /** The other screens, in the order of the navigation. An entry here gives a screen its address and its link. */
 export const screens: Screen[] = [
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
   { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
+  {
+    path: paths.manage,
+    title: 'Kelola',
+    icon: SlidersHorizontal,
+    page: ManagePage,
+    sells: false,
+    rights: MANAGEMENT_RIGHTS,
+  },
 ]
 
 export const screenAt = (path: string): Screen | undefined =>

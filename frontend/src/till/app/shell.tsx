@@ -5,7 +5,15 @@ import { initials } from '@/shared/lib/text/name'
 import { IconButton } from '@/shared/ui/icon-button'
 import { Spinner } from '@/shared/ui/spinner'
 import { lock, useIdleLock } from '@/till/app/lock'
-import { fetchScreens, type Screen, screenAt, screens, till } from '@/till/app/screens'
+import {
+  fetchManagement,
+  fetchScreens,
+  MANAGEMENT_RIGHTS,
+  type Screen,
+  screenAt,
+  screens,
+  till,
+} from '@/till/app/screens'
 import { useNow } from '@/till/lib/page/clock'
 import { notify } from '@/till/lib/page/notices'
 import { navigate, paths } from '@/till/lib/page/router'
@@ -14,6 +22,7 @@ import { useLive } from '@/till/lib/session/live'
 import type { Session } from '@/till/lib/session/session'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { useDevice, useSells } from '@/till/lib/session/use-device'
+import { useMay } from '@/till/lib/session/use-me'
 import { useShift } from '@/till/lib/shift/use-shift'
 import { Link } from '@/till/ui/link'
 import styles from './shell.module.css'
@@ -25,6 +34,10 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const sells = useSells()
   useScanLeads(sells)
   useEffect(() => void fetchScreens(), [])
+  const manages = useMay()(MANAGEMENT_RIGHTS) === true
+  useEffect(() => {
+    if (manages) void fetchManagement()
+  }, [manages])
   const { petugas } = session
   const Page = screen.page
   return (
@@ -55,7 +68,8 @@ function useScanLeads(sells: boolean): void {
 }
 
 function Navigation({ name, sells }: { name: string; sells: boolean }) {
-  const offered = screens.filter((one) => sells || !one.sells)
+  const may = useMay()
+  const offered = screens.filter((one) => (sells || !one.sells) && (!one.rights || may(one.rights)))
   // On a phone the scan button is in the middle.
   const half = Math.ceil(offered.length / 2)
   return (

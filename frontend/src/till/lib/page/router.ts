@@ -12,6 +12,7 @@ export const paths = {
   logIn: '/masuk',
   transactions: '/transaksi',
   shift: '/shift',
+  manage: '/kelola',
 } as const
 
 const listeners = new Set<() => void>()

@@ -1,0 +1,32 @@
+import styles from './kelola.module.css'
+
+interface Props<T extends string | number> {
+  label: string
+  options: readonly { value: T; text: string; name?: string }[]
+  chosen: readonly T[]
+  disabled?: boolean
+  onChoose: (value: T) => void
+}
+
+/** A few choices side by side. `name` is for a screen reader, where `text` is short. */
+export function Chips<T extends string | number>({ label, options, chosen, disabled, onChoose }: Props<T>) {
+  return (
+    <fieldset className={styles.chipField} disabled={disabled}>
+      <legend className={styles.label}>{label}</legend>
+      <div className={styles.chips}>
+        {options.map(({ value, text, name }) => (
+          <button
+            key={value}
+            type="button"
+            className={styles.chip}
+            aria-pressed={chosen.includes(value)}
+            aria-label={name}
+            onClick={() => onChoose(value)}
+          >
+            {text}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  )
+}

@@ -1,0 +1,14 @@
+/** Texts of the management's frame. */
+export const kelola = {
+  parts: 'Bagian kelola',
+  outlet: 'Outlet',
+  services: 'Layanan',
+  noOutlet: 'Belum ada outlet',
+  noOutletBody: 'Belum ada outlet yang Anda kelola.',
+  offline: 'Tidak ada sambungan, belum bisa disimpan.',
+  sending: 'Menunggu jawaban server…',
+  /** The answer to what was saved is missing: the form keeps what was typed, and sends the same again. */
+  open: 'Server belum menjawab. Isian ini belum tentu tersimpan, dan tidak hilang: tanyakan lagi.',
+  askAgain: 'Tanyakan lagi',
+  saved: (what: string) => `${what} sudah disimpan.`,
+} as const

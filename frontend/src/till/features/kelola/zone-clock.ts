@@ -1,0 +1,51 @@
+const DAY_MIN = 24 * 60
+const MINUTE_MS = 60_000
+const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+/** The outlet's wall clock: the weekday (1 is Monday) and the minutes after midnight. */
+export function wallClock(at_ms: number, zone: string): { day: number; minute: number } {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const parts = Object.fromEntries(format.formatToParts(at_ms).map(({ type, value }) => [type, value]))
+  return {
+    day: DAYS.indexOf(parts.weekday ?? '') + 1,
+    minute: Number(parts.hour) * 60 + Number(parts.minute),
+  }
+}
+
+/** `22.00` on the outlet's wall clock. */
+export function clockThere(at_ms: number, zone: string): string {
+  const { minute } = wallClock(at_ms, zone)
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join('.')
+}
+
+/** `22.00` where the outlet's day is today's, else `27/11/2026 22:00`, by the outlet's clock. */
+export function momentThere(at_ms: number, zone: string, now_ms: number): string {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    day: '2-digit',
+    month: '2-digit',
+    year: 'numeric',
+  })
+  const [date, today] = [at_ms, now_ms].map((ms) => format.format(ms))
+  const clock = clockThere(at_ms, zone)
+  return date === today ? clock : `${date} ${clock.replace('.', ':')}`
+}
+
+/**
+ * The next instant, epoch ms, at which the outlet's wall clock shows this minute of the day, and whether that is on the next day. A
+ * change of summer time in between is ignored: Indonesia has none.
+ */
+export function nextAt(minute: number, zone: string, now_ms: number): { at_ms: number; tomorrow: boolean } {
+  const now = wallClock(now_ms, zone).minute
+  const ahead = (minute - now + DAY_MIN) % DAY_MIN || DAY_MIN
+  return {
+    at_ms: Math.floor(now_ms / MINUTE_MS) * MINUTE_MS + ahead * MINUTE_MS,
+    tomorrow: now + ahead >= DAY_MIN,
+  }
+}
