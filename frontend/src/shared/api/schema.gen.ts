@@ -6294,6 +6294,15 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description The `Idempotency-Key` belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
             /** @description A defect of the server */
             500: {
                 headers: {

@@ -205,6 +205,7 @@ fn minute(text: &str) -> Option<i16> {
     responses(
         (status = 200, body = Answer<OutletMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, body = Empty, description = "The `Idempotency-Key` belongs to another request"),
     )
 )]
 pub async fn add(
