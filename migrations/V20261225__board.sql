@@ -24,5 +24,5 @@ CREATE TABLE perhatian_ditangani (
 );
 CREATE INDEX perhatian_ditangani_lama ON perhatian_ditangani (sampai);
 
--- Refusals of machines. `make migration-locks` measured MS ms on 1,000,000 rows.
+-- Refusals of machines. `make migration-locks` measured 161 ms on 1,000,000 rows.
 CREATE INDEX snap_transaksi_ditolak ON snap_transaksi (idoutlet, finished_at) WHERE state = 'REFUSED';
