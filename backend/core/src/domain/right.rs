@@ -54,6 +54,11 @@ rights! {
 }
 
 impl Right {
+    /// The number of [`Self::least`], for a type parameter.
+    pub const fn rank(self) -> u8 {
+        self.least() as u8
+    }
+
     /// The rights of a role.
     pub fn of(role: Role) -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied().filter(move |right| role >= right.least())

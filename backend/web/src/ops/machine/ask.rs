@@ -15,7 +15,7 @@ use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::live::boards::Boards;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 
 /// How long the device has time to answer.
 const WITHIN: Duration = Duration::from_secs(3);
@@ -31,7 +31,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
     )
 )]
 pub async fn ask(
-    by: Minimal<{ least(Right::MesinTanya) }>,
+    by: Minimal<{ Right::MesinTanya.rank() }>,
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     boards: web::Data<Boards>,

@@ -21,7 +21,7 @@ use crate::http::json::Json;
 use crate::http::schema::{NUMBER_CHARS, NamePrefix, SizeText};
 use crate::ops::idempotency::OptionalKey;
 use crate::ops::machine::install::{MesinMade, NewMachines, allowed, install, size};
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
 /// Maximum number of machines per call.
@@ -69,7 +69,7 @@ pub struct ManyMesinMade {
     )
 )]
 pub async fn mesin_bulk(
-    by: Minimal<{ least(Right::MesinBuat) }>,
+    by: Minimal<{ Right::MesinBuat.rank() }>,
     store: web::Data<Store>,
     keyring: web::Data<Keyring>,
     settings: web::Data<ServerSettings>,

@@ -23,7 +23,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
 /// The most cycles between two services.
@@ -60,7 +60,7 @@ pub struct MesinChange {
     )
 )]
 pub async fn change(
-    by: Minimal<{ least(Right::MesinUbah) }>,
+    by: Minimal<{ Right::MesinUbah.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<MesinChange>,
@@ -146,7 +146,7 @@ pub struct Urut {
     )
 )]
 pub async fn order(
-    by: Minimal<{ least(Right::OutletUrut) }>,
+    by: Minimal<{ Right::OutletUrut.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<Urut>,

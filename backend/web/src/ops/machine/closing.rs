@@ -18,7 +18,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -36,7 +36,7 @@ pub struct CloseMesin {
     )
 )]
 pub async fn close(
-    by: Minimal<{ least(Right::MesinTutup) }>,
+    by: Minimal<{ Right::MesinTutup.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<CloseMesin>,
@@ -59,7 +59,7 @@ pub async fn close(
     responses((status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn open(
-    by: Minimal<{ least(Right::MesinBuka) }>,
+    by: Minimal<{ Right::MesinBuka.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
@@ -88,7 +88,7 @@ pub struct Servis {
     )
 )]
 pub async fn service(
-    by: Minimal<{ least(Right::MesinServis) }>,
+    by: Minimal<{ Right::MesinServis.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<Servis>,

@@ -10,7 +10,7 @@ use nyala_store::db::Store;
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 
 /// Creates a key for a machine's device. An existing key stays valid until the new one is used for the first time.
 #[utoipa::path(
@@ -23,7 +23,7 @@ use crate::ops::people::key::{Minimal, least};
     )
 )]
 pub async fn mesin_perangkat(
-    by: Minimal<{ least(Right::MesinPerangkat) }>,
+    by: Minimal<{ Right::MesinPerangkat.rank() }>,
     store: web::Data<Store>,
     settings: web::Data<ServerSettings>,
     mqtt: web::Data<Mqtt>,

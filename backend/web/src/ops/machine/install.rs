@@ -27,7 +27,7 @@ use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, SizeText};
 use crate::ops::idempotency::OptionalKey;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope::{self, Outlet};
 
 /// How often new codes are drawn for machines whose code was taken. Of 32^7 codes, a second draw is already rare.
@@ -91,7 +91,7 @@ pub struct MesinMade {
     )
 )]
 pub async fn mesin(
-    by: Minimal<{ least(Right::MesinBuat) }>,
+    by: Minimal<{ Right::MesinBuat.rank() }>,
     store: web::Data<Store>,
     keyring: web::Data<Keyring>,
     settings: web::Data<ServerSettings>,

@@ -17,7 +17,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{MachineIds, Reason};
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
 /// Stickers on one printed page.
@@ -49,7 +49,7 @@ pub struct Stiker {
     )
 )]
 pub async fn renew(
-    by: Minimal<{ least(Right::MesinStiker) }>,
+    by: Minimal<{ Right::MesinStiker.rank() }>,
     store: web::Data<Store>,
     keyring: web::Data<Keyring>,
     id: web::Path<String>,
@@ -102,7 +102,7 @@ pub struct StikerPng {
     )
 )]
 pub async fn list(
-    by: Minimal<{ least(Right::MesinStiker) }>,
+    by: Minimal<{ Right::MesinStiker.rank() }>,
     store: web::Data<Store>,
     keyring: web::Data<Keyring>,
     which: web::Query<WhichStickers>,

@@ -19,7 +19,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct StopRequest {
@@ -57,7 +57,7 @@ SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEF
     )
 )]
 pub async fn mesin_stop(
-    by: Minimal<{ least(Right::MesinStop) }>,
+    by: Minimal<{ Right::MesinStop.rank() }>,
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     id: web::Path<String>,

@@ -7,7 +7,6 @@ use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{self, HeaderMap};
 use actix_web::middleware::Next;
 use actix_web::{Error, FromRequest, HttpMessage, HttpRequest, ResponseError, web};
-use nyala_core::domain::right::Right;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::operator::{self, AtTill, Operator};
 use nyala_identity::staff::session;
@@ -34,14 +33,7 @@ impl FromRequest for Caller {
     }
 }
 
-pub const SUPERVISOR: u8 = Role::Supervisor as u8;
-pub const OWNER: u8 = Role::Owner as u8;
 pub const ROOT: u8 = Role::Root as u8;
-
-/// The least role that has a right, for [`Minimal`].
-pub const fn least(right: Right) -> u8 {
-    right.least() as u8
-}
 
 /// An [`Operator`] whose role is at least `MIN`, else 403. Must be a handler's first argument, so that it responds before the body is
 /// read.

@@ -26,7 +26,7 @@ use crate::http::client_ip;
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -97,7 +97,7 @@ pub fn together() -> [OneOf; 1] {
     )
 )]
 pub async fn list(
-    by: Minimal<{ least(Right::PetugasKelola) }>,
+    by: Minimal<{ Right::PetugasKelola.rank() }>,
     store: web::Data<Store>,
     page: web::Query<Page>,
 ) -> Result<HttpResponse, AppError> {
@@ -137,7 +137,7 @@ fn below(role: Role) -> Vec<&'static str> {
     )
 )]
 pub async fn hire(
-    by: Minimal<{ least(Right::PetugasKelola) }>,
+    by: Minimal<{ Right::PetugasKelola.rank() }>,
     req: HttpRequest,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -210,7 +210,7 @@ async fn find(client: &impl GenericClient, operator: &Operator, id: StaffId) -> 
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn dismiss(
-    by: Minimal<{ least(Right::PetugasKelola) }>,
+    by: Minimal<{ Right::PetugasKelola.rank() }>,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -236,7 +236,7 @@ pub async fn dismiss(
     responses((status = 200, body = Answer<PetugasHired>), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn reset_pin(
-    by: Minimal<{ least(Right::PetugasKelola) }>,
+    by: Minimal<{ Right::PetugasKelola.rank() }>,
     req: HttpRequest,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
@@ -269,7 +269,7 @@ pub async fn reset_pin_of(tx: &Transaction<'_>, pin: &PinHash, principal: &str, 
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn open_lock(
-    by: Minimal<{ least(Right::PetugasKelola) }>,
+    by: Minimal<{ Right::PetugasKelola.rank() }>,
     id: web::Path<StaffId>,
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {

@@ -23,7 +23,7 @@ use crate::http::json::{Json, even_null};
 use crate::http::schema::{DayStart, EndOfHours, OptionalText, ShortText, TimeOfDay, ZoneName};
 use crate::ops::days;
 use crate::ops::idempotency::OptionalKey;
-use crate::ops::people::key::{Caller, Minimal, least};
+use crate::ops::people::key::{Caller, Minimal};
 use crate::ops::scope;
 
 /// An outlet in sight.
@@ -209,7 +209,7 @@ fn minute(text: &str) -> Option<i16> {
     )
 )]
 pub async fn add(
-    by: Minimal<{ least(Right::OutletBuat) }>,
+    by: Minimal<{ Right::OutletBuat.rank() }>,
     store: web::Data<Store>,
     key: OptionalKey,
     body: Json<NewOutlet>,
@@ -333,7 +333,7 @@ pub struct OutletChange {
     )
 )]
 pub async fn change(
-    by: Minimal<{ least(Right::OutletUbah) }>,
+    by: Minimal<{ Right::OutletUbah.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<OutletChange>,

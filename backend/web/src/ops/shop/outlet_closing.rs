@@ -17,7 +17,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
 /// Why and since when an outlet is closed.
@@ -55,7 +55,7 @@ pub struct CloseOutlet {
     )
 )]
 pub async fn close(
-    by: Minimal<{ least(Right::OutletTutup) }>,
+    by: Minimal<{ Right::OutletTutup.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<CloseOutlet>,
@@ -93,7 +93,7 @@ pub async fn close(
     responses((status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn open(
-    by: Minimal<{ least(Right::OutletBuka) }>,
+    by: Minimal<{ Right::OutletBuka.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {

@@ -23,7 +23,7 @@ use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::ShortText;
 use crate::ops::days;
-use crate::ops::people::key::{Caller, Minimal, least};
+use crate::ops::people::key::{Caller, Minimal};
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -100,7 +100,7 @@ pub struct PaketMade {
     )
 )]
 pub async fn add(
-    by: Minimal<{ least(Right::PaketBuat) }>,
+    by: Minimal<{ Right::PaketBuat.rank() }>,
     store: web::Data<Store>,
     body: Json<NewPaket>,
 ) -> Result<HttpResponse, AppError> {
@@ -149,7 +149,7 @@ pub struct PaketChange {
     )
 )]
 pub async fn change(
-    by: Minimal<{ least(Right::PaketUbah) }>,
+    by: Minimal<{ Right::PaketUbah.rank() }>,
     id: web::Path<String>,
     store: web::Data<Store>,
     body: Json<PaketChange>,

@@ -30,7 +30,7 @@ use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
 use crate::ops::idempotency::OptionalKey;
 use crate::ops::machine::install::size;
-use crate::ops::people::key::{Caller, Minimal, least};
+use crate::ops::people::key::{Caller, Minimal};
 use crate::ops::scope::{self, AtOutlet};
 
 /// The longest service, in seconds (docs/contract.md §4).
@@ -167,7 +167,7 @@ pub struct Offer {
     )
 )]
 pub async fn add(
-    by: Minimal<{ least(Right::LayananBuat) }>,
+    by: Minimal<{ Right::LayananBuat.rank() }>,
     store: web::Data<Store>,
     key: OptionalKey,
     body: Json<NewLayanan>,
@@ -278,7 +278,7 @@ const STORED: &str = concat!(
     )
 )]
 pub async fn change(
-    by: Minimal<{ least(Right::LayananUbah) }>,
+    by: Minimal<{ Right::LayananUbah.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
     body: Json<LayananChange>,

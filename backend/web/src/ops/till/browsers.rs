@@ -22,7 +22,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::{ShortText, id, null, with};
-use crate::ops::people::key::{Minimal, least};
+use crate::ops::people::key::Minimal;
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope;
 
@@ -84,7 +84,7 @@ pub fn together() -> [OneOf; 1] {
     )
 )]
 pub async fn list(
-    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    by: Minimal<{ Right::PerangkatKelola.rank() }>,
     store: web::Data<Store>,
     page: web::Query<Page>,
 ) -> Result<HttpResponse, AppError> {
@@ -121,7 +121,7 @@ const SIGHT: &str = "
     )
 )]
 pub async fn invite(
-    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    by: Minimal<{ Right::PerangkatKelola.rank() }>,
     store: web::Data<Store>,
     body: Json<Perangkat>,
 ) -> Result<HttpResponse, AppError> {
@@ -177,7 +177,7 @@ async fn person_in_sight(tx: &Transaction<'_>, operator: &Operator, person: Staf
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn end(
-    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    by: Minimal<{ Right::PerangkatKelola.rank() }>,
     id: web::Path<TillId>,
     store: web::Data<Store>,
     staff: web::Data<Staff>,
@@ -215,7 +215,7 @@ async fn in_sight(tx: &Transaction<'_>, operator: &Operator, id: TillId) -> Resu
     )
 )]
 pub async fn invite_again(
-    by: Minimal<{ least(Right::PerangkatKelola) }>,
+    by: Minimal<{ Right::PerangkatKelola.rank() }>,
     id: web::Path<TillId>,
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {
