@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
+  boardAdds,
+  boardStyles,
   dashboardAdds,
   decoder,
   firstVisit,
@@ -43,14 +45,16 @@ const rows = [
   { what: 'JavaScript of the till', value: startScripts(tillBuild) / KB, limit: 120, unit: 'kB' },
   // The till's other screens and the realtime client, fetched once the till is shown.
   { what: 'JavaScript the till adds', value: tillAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
+  { what: 'JavaScript of the board', value: boardAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
   // Fetched only by a browser that does not read codes itself.
   { what: 'the decoder of the till', value: decoder(tillBuild) / KB, limit: 17, unit: 'kB' },
   {
     what: 'style sheets of the till',
-    value: (styles(tillBuild) - managementStyles(tillBuild)) / KB,
+    value: (styles(tillBuild) - managementStyles(tillBuild) - boardStyles(tillBuild)) / KB,
     limit: 13,
     unit: 'kB',
   },
+  { what: 'style sheet of the board', value: boardStyles(tillBuild) / KB, limit: 4, unit: 'kB' },
   // Fetched only for those who may manage.
   { what: 'JavaScript of the management', value: managementAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
   { what: 'style sheets of the management', value: managementStyles(tillBuild) / KB, limit: 4, unit: 'kB' },

@@ -6,7 +6,9 @@ const START = 'index.html'
 const DASHBOARD = 'home'
 const REALTIME = 'socket.io-client'
 const SCAN = 'src/features/purchase/scan/scan-page.tsx'
-/** The till's management, which only those who manage load. Keys of the till's build are relative to its folder. */
+/** The till's board. Keys of the till's build are relative to its folder. */
+const BOARD = '../src/till/features/mesin/mesin-page.tsx'
+/** The till's management, which only those who manage load. */
 const MANAGE = '../src/till/features/kelola/kelola-page.tsx'
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */
@@ -75,12 +77,23 @@ export function scanAdds(build) {
 }
 
 /**
- * Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need, and without the management,
- * which only some people open.
+ * Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need, and without the board and the
+ * management, which have budgets of their own.
  */
 export function tillAdds(build) {
   const all = assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
-  return all - startScripts(build) - decoder(build) - managementAdds(build)
+  return all - startScripts(build) - decoder(build) - boardAdds(build) - managementAdds(build)
+}
+
+/** Bytes of JavaScript of the till's board alone. */
+export function boardAdds(build) {
+  return weight(build, build.chunks[BOARD].file)
+}
+
+/** Bytes of the style sheet of the till's board alone, without those that it shares. */
+export function boardStyles(build) {
+  const own = build.chunks[BOARD].css.filter((file) => file.includes('mesin-page'))
+  return own.reduce((sum, file) => sum + weight(build, file), 0)
 }
 
 /** Bytes of JavaScript of the till's management alone. */

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
+  boardAdds,
+  boardStyles,
   dashboardAdds,
   decoder,
   firstVisit,
@@ -43,6 +45,11 @@ const chunks = {
     css: ['assets/kelola.css'],
     imports: ['_shared.js'],
   },
+  '../src/till/features/mesin/mesin-page.tsx': {
+    file: 'assets/mesin-page.js',
+    css: ['assets/index.css', 'assets/mesin-page.css'],
+    imports: ['index.html'],
+  },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
   'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
 }
@@ -54,6 +61,7 @@ beforeEach(() => {
   put('assets/index.css', 'a{}')
   put('assets/scan.css', 'b{}')
   put('assets/kelola.css', 'cc{}')
+  put('assets/mesin-page.css', 'c{}...')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -73,9 +81,11 @@ it('counts each file once, where it is first needed', () => {
   expect(scanAdds(build)).toBe(sum('scan'))
   expect(decoder(build)).toBe(sum('ponyfill'))
   expect(tillAdds(build)).toBe(sum('shared', 'home', 'scan', 'socket'))
+  expect(boardAdds(build)).toBe(sum('mesin-page'))
+  expect(boardStyles(build)).toBe(weight('c{}...'))
   expect(managementAdds(build)).toBe(sum('kelola'))
   expect(managementStyles(build)).toBe(weight('cc{}'))
-  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}'))
+  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...'))
   expect(fonts(build)).toEqual([4])
 })
 

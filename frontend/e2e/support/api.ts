@@ -44,6 +44,19 @@ export async function sold(idoutlet: number): Promise<Sold[]> {
   return must(path, await send<{ baris: Sold[] }>('GET', `/ops/v1/${path}`, undefined, headers)).baris
 }
 
+/** What the server says of an outlet's machines now: name and state. */
+export async function machinesNow(idoutlet: number): Promise<string[]> {
+  const path = `mesin?idoutlet=${idoutlet}`
+  const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
+  const answer = await send<{ mesin: { nama: string; keadaan: string }[] }>(
+    'GET',
+    `/ops/v1/${path}`,
+    undefined,
+    headers,
+  )
+  return must(path, answer).mesin.map(({ nama, keadaan }) => `${nama} ${keadaan}`)
+}
+
 export async function scan<T>(path: string, body?: unknown, token?: string): Promise<Answer<T>> {
   const headers = token ? { authorization: `Bearer ${token}` } : undefined
   return send<T>(body === undefined ? 'GET' : 'POST', `/scan/v1/${path}`, body, headers)

@@ -55,6 +55,8 @@ export async function fakeSocket(page: Page, onSubscribe?: (topic: string) => un
     } else if (!opened) {
       packets = []
       connected = false
+      // A poll of the page that was left gets no answer of this connection.
+      asking = null
       await route.fulfill({ contentType: 'text/plain; charset=UTF-8', body: OPEN })
     } else {
       asking = route

@@ -85,3 +85,11 @@ export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'
 /** A supervisor's PIN for one action on one object. */
 export type Approving = Schemas['Izin'] & { aksi: ApprovedAction }
 export type Approval = Schemas['ApprovalGiven']
+
+/** A machine on the board. */
+export type Tile = Schemas['Tile']
+export type BoardOutlet = Schemas['OutletPapan']
+/** Something that needs a person. */
+export type Attention = Schemas['Perhatian']
+/** Who has taken it, since when and until when. */
+export type Taken = Schemas['Ditangani']

@@ -1,4 +1,11 @@
-import { Banknote, type LucideIcon, ReceiptText, ScanLine, SlidersHorizontal } from 'lucide-react'
+import {
+  Banknote,
+  type LucideIcon,
+  ReceiptText,
+  ScanLine,
+  SlidersHorizontal,
+  WashingMachine,
+} from 'lucide-react'
 import type { ComponentType } from 'react'
 import { lazyPage } from '@/shared/ui/lazy-page'
 import TillPage from '@/till/features/till/till-page'
@@ -27,11 +34,13 @@ export const till: Screen = {
 
 const TransactionsPage = lazyPage(() => import('@/till/features/transaksi/transaksi-page'))
 const ShiftPage = lazyPage(() => import('@/till/features/shift/shift-page'))
+const MachinesPage = lazyPage(() => import('@/till/features/mesin/mesin-page'))
 
 const ManagePage = lazyPage(() => import('@/till/features/kelola/kelola-page'))
 
 /** Fetches the screens besides the till: a tablet must not find out in the middle of a day that a part is missing. */
-export const fetchScreens = () => Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch()])
+export const fetchScreens = () =>
+  Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch(), MachinesPage.fetch()])
 
 /** Fetches the management, which most people at a till never open. */
 export const fetchManagement = () => Promise.allSettled([ManagePage.fetch()])
@@ -46,6 +55,7 @@ export const MANAGEMENT_RIGHTS = [
 
 /** The other screens, in the order of the navigation. An entry here gives a screen its address and its link. */
 export const screens: Screen[] = [
+  { path: paths.machines, title: 'Mesin', icon: WashingMachine, page: MachinesPage, sells: false },
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
   { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
   {

@@ -13,6 +13,7 @@ export const paths = {
   transactions: '/transaksi',
   shift: '/shift',
   manage: '/kelola',
+  machines: '/mesin',
 } as const
 
 const listeners = new Set<() => void>()

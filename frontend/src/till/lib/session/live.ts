@@ -1,11 +1,18 @@
+import type { Socket } from 'socket.io-client'
 import { create } from 'zustand'
 import { OPEN_TIMEOUT_MS, socketLibrary } from '@/shared/realtime/library'
 import { getTicket } from '@/till/api/calls'
 import { holdLine } from '@/till/lib/session/hold-line'
 import { useLine } from '@/till/lib/session/line'
 
-/** State of the current session's socket; `opening` until the first attempt has ended. No call waits for it. */
-export const useLive = create<{ is: 'opening' | 'up' | 'down' }>(() => ({ is: 'opening' }))
+/**
+ * State of the current session's socket; `opening` until the first attempt has ended. No call waits for it. A screen subscribes to topics
+ * over `socket`, which is null while there is no connection.
+ */
+export const useLive = create<{ is: 'opening' | 'up' | 'down'; socket: Socket | null }>(() => ({
+  is: 'opening',
+  socket: null,
+}))
 
 /** Opens the socket of the current session, and keeps it until the returned function is called. */
 export function openLive(): () => void {
@@ -40,10 +47,14 @@ async function dial(tiket: string, { up, down }: { up: () => void; down: () => v
   const { io } = await socketLibrary()
   // The library would reconnect with the same ticket.
   const line = io({ auth: { tiket }, forceNew: true, reconnection: false, timeout: OPEN_TIMEOUT_MS })
-  line.on('connect', up)
+  line.on('connect', () => {
+    useLive.setState({ socket: line })
+    up()
+  })
   line.on('disconnect', down)
   line.on('connect_error', down)
   return () => {
+    useLive.setState({ socket: null })
     line.off()
     line.disconnect()
   }

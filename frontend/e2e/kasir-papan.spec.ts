@@ -1,0 +1,131 @@
+import type { Page } from '@playwright/test'
+import { machinesNow, newMachine, ops } from './support/api.ts'
+import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
+import { expect, test } from './support/test.ts'
+import { callAt, logIn, TABLET, tokenOf } from './support/till.ts'
+
+test.use({ viewport: TABLET })
+
+/** The page shows what the server says, and this of one machine. */
+async function expectSame(page: Page, idoutlet: number, machine: string): Promise<void> {
+  await expect.poll(() => machinesShown(page)).toContain(machine)
+  expect(await machinesShown(page)).toEqual(await machinesNow(idoutlet))
+}
+
+test('a lost change is noticed at the next one, and the whole board comes again', async ({ page }) => {
+  let drop = false
+  let dropped = 0
+  await page.routeWebSocket(/socket\.io/, (ws) => {
+    const server = ws.connectToServer()
+    server.onMessage((message) => {
+      if (drop && String(message).startsWith('42["papan/')) dropped++
+      else ws.send(message)
+    })
+  })
+  const { idoutlet, world } = await openBoard(page, 'hadi')
+  await newMachine(idoutlet, 'Mesin 08')
+  await expectSame(page, idoutlet, 'Mesin 08 siap')
+  // By now the socket has left polling.
+  await callAt(page, `mesin/${world.machine.id}/tutup`, { alasan: 'Bocor' }, await tokenOf(page))
+  await expectSame(page, idoutlet, 'Mesin 07 ditutup')
+  drop = true
+  await callAt(page, `mesin/${world.machine.id}/buka`, undefined, await tokenOf(page))
+  await expect.poll(() => dropped).toBeGreaterThan(0)
+  expect(await machinesShown(page)).toContain('Mesin 07 ditutup')
+  drop = false
+  await newMachine(idoutlet, 'Mesin 09')
+  await expectSame(page, idoutlet, 'Mesin 09 siap')
+  expect(await machinesShown(page)).toContain('Mesin 07 siap')
+})
+
+test('one change touches one tile', async ({ page }) => {
+  const { socket, topic, board } = await openStagedBoard(page, 100)
+  const idle = board.mesin.map((one) => ({ ...one, keadaan: 'siap', ends_at: null, sejak: null }))
+  socket.emit(topic, { versi: 2, server_time: Date.now(), mesin: idle, perhatian: [] })
+  await expect(page.locator('[data-state="siap"]')).toHaveCount(100)
+  await page.evaluate(() => {
+    const touched = new Set<string>()
+    Object.assign(window, { touched })
+    new MutationObserver((records) => {
+      for (const { target } of records) {
+        const element = target instanceof Element ? target : target.parentElement
+        const machine = element?.closest('[data-machine]')?.getAttribute('data-machine')
+        if (machine) touched.add(machine)
+        else if (element?.closest('ul')?.querySelector('[data-machine]')) touched.add('the grid itself')
+      }
+    }).observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true })
+  })
+  const one = idle[41]
+  for (let n = 0; n < 50; n++) {
+    const keadaan = n % 2 === 0 ? 'offline' : 'siap'
+    socket.emit(topic, { versi: 3 + n, server_time: Date.now(), mesin: [{ ...one, keadaan }] })
+  }
+  socket.emit(topic, { versi: 53, server_time: Date.now(), mesin: [{ ...one, keadaan: 'perlu_petugas' }] })
+  await expect(page.locator('[data-state="perlu_petugas"]')).toHaveCount(1)
+  expect(await page.evaluate(() => [...(window as unknown as { touched: Set<string> }).touched])).toEqual([
+    String(one?.id),
+  ])
+})
+
+test('a deaf socket is told within 30 s, and asked again', async ({ page }) => {
+  await page.clock.install()
+  let answering = true
+  const { socket, topic, subscribed } = await openStagedBoard(page, 6, { answers: () => answering })
+  await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+  answering = false
+  await page.clock.runFor(29_000)
+  await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+  const before = subscribed()
+  await page.clock.runFor(2_000)
+  await expect(page.getByText(/^Berhenti diperbarui sejak \d\d\.\d\d$/)).toBeVisible()
+  await expect(page.locator('[data-stale]').filter({ has: page.locator('[data-machine]') })).toHaveCount(1)
+  await expect.poll(subscribed).toBeGreaterThan(before)
+  // A sign of life with the known number: nothing is missing.
+  const server_time = await page.evaluate(() => Date.now())
+  socket.emit(topic, { versi: 1, server_time })
+  await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+})
+
+test('without network the last picture stays, greyed, and is current again afterwards', async ({
+  page,
+  line,
+}) => {
+  const { idoutlet, world } = await openBoard(page, 'hadi', { url: line.url })
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+  line.cut()
+  await expect(page.getByText(/^Berhenti diperbarui sejak/)).toBeVisible()
+  await expect.poll(() => machinesShown(page)).toEqual(['Mesin 07 siap'])
+  await ops(`mesin/${world.machine.id}/tutup`, { alasan: 'Bocor' })
+  line.mend()
+  await expectSame(page, idoutlet, 'Mesin 07 ditutup')
+  await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+})
+
+test('an owner sees each outlet in sight, in their own browser', async ({ page }) => {
+  const first = await openBoard(page)
+  const { idowner } = first.world
+  const place = { kota: 'Bandung', latitude: -6.9147, longitude: 107.6098 }
+  const { idoutlet } = await ops<{ idoutlet: number }>('outlet', {
+    idowner,
+    nama: 'Laundry Kenanga',
+    ...place,
+  })
+  await newMachine(idoutlet, 'Kenanga 1')
+  const sari = await ops<{ id: number; pin_awal: string }>('petugas', {
+    nama: 'Sari',
+    role: 'owner',
+    idowner,
+  })
+  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Sari', idpetugas: sari.id })
+  await page.context().clearCookies()
+  await page.evaluate(() => sessionStorage.clear())
+  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
+  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+  await callAt(page, 'masuk', { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: '271828' })
+  await page.reload()
+  await logIn(page, 'Sari', '271828')
+  await page.getByRole('link', { name: 'Mesin' }).click()
+  await expect.poll(() => machinesShown(page)).toEqual(['Mesin 07 siap'])
+  await page.getByLabel('Outlet').selectOption('Laundry Kenanga, Bandung')
+  await expect.poll(() => machinesShown(page)).toEqual(['Kenanga 1 siap'])
+})
