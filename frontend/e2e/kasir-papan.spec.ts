@@ -1,16 +1,107 @@
 import type { Page } from '@playwright/test'
-import { machinesNow, newMachine, ops } from './support/api.ts'
+import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
+import { buy } from './support/buy.ts'
 import { expect, test } from './support/test.ts'
 import { callAt, logIn, TABLET, tokenOf } from './support/till.ts'
 
 test.use({ viewport: TABLET })
+
+const SHORT = { nama: 'Bilas', durasi: 3, harga: 5_000 }
+const LONG = { nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }
 
 /** The page shows what the server says, and this of one machine. */
 async function expectSame(page: Page, idoutlet: number, machine: string): Promise<void> {
   await expect.poll(() => machinesShown(page)).toContain(machine)
   expect(await machinesShown(page)).toEqual(await machinesNow(idoutlet))
 }
+
+const tile = (page: Page, name: string) => page.locator('[data-machine]').filter({ hasText: name })
+const panel = (page: Page) => page.getByRole('complementary')
+const inPanel = (page: Page, name: string) => panel(page).getByRole('button', { name, exact: true })
+
+test('machines start, finish, go offline, are closed and come back, as the server says at each step', async ({
+  page,
+}) => {
+  const { idoutlet, world } = await openBoard(page, 'hadi', { services: [SHORT] })
+  await newMachine(idoutlet, 'Mesin 08')
+  await expectSame(page, idoutlet, 'Mesin 08 siap')
+  await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+
+  const customer = await newCustomer()
+  await topUp(customer, idoutlet, 50_000)
+  await buy(customer, world)
+  await expectSame(page, idoutlet, 'Mesin 07 jalan')
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+  await expect(tile(page, 'Mesin 07')).toContainText(/selesai \d\d\.\d\d/)
+
+  await fault(world.machine.id, 'offline')
+  await expectSame(page, idoutlet, 'Mesin 07 offline')
+  await tile(page, 'Mesin 07').click()
+  await inPanel(page, 'Tanya mesin sekarang').click()
+  await expect(panel(page).getByRole('alert')).toContainText('Mesin belum menjawab')
+  await fault(world.machine.id, 'ok')
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+
+  await inPanel(page, 'Tutup mesin').click()
+  await expect(panel(page).getByText('Pilih alasannya dulu.')).toBeVisible()
+  await inPanel(page, 'Bocor').click()
+  await inPanel(page, 'Tutup mesin').click()
+  await expectSame(page, idoutlet, 'Mesin 07 ditutup')
+  await expect(panel(page).getByText('Hadi')).toBeVisible()
+  await expect(tile(page, 'Mesin 07')).toContainText('Ditutup, Bocor')
+  await inPanel(page, 'Buka mesin').click()
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+
+  await ops(`mesin/${world.machine.id}`, { aktif: false })
+  await expect.poll(() => machinesShown(page)).toEqual(['Mesin 08 siap'])
+  await expect(panel(page).getByText('Mesin ini tidak ada lagi di papan.')).toBeVisible()
+})
+
+test('a kasir closes and stops a machine, and cannot open it', async ({ page }) => {
+  const { idoutlet, world } = await openBoard(page, 'rina', { services: [LONG] })
+  const customer = await newCustomer()
+  await topUp(customer, idoutlet, 50_000)
+  await buy(customer, world)
+  await expectSame(page, idoutlet, 'Mesin 07 jalan')
+  await tile(page, 'Mesin 07').click()
+  await expect(panel(page).getByText(/^SLF\d{15}$/)).toBeVisible()
+  await expect(panel(page).getByText('Cuci Reguler')).toBeVisible()
+  await expect(panel(page).getByRole('button', { name: /Uji/ })).toHaveCount(0)
+  await inPanel(page, 'Tanya mesin sekarang').click()
+  await expect(page.getByText('Mesin 07 menjawab: jalan.')).toBeVisible()
+
+  await inPanel(page, 'Hentikan').click()
+  await expect(panel(page).getByText('Hentikan Mesin 07 sekarang.', { exact: false })).toBeVisible()
+  await inPanel(page, 'Lainnya').click()
+  await panel(page).getByLabel('Alasannya').fill('Air tumpah ke lantai')
+  await inPanel(page, 'Hentikan').click()
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+  await expect(inPanel(page, 'Hentikan')).toHaveCount(0)
+
+  await inPanel(page, 'Tutup mesin').click()
+  await inPanel(page, 'Rusak').click()
+  await inPanel(page, 'Tutup mesin').click()
+  await expectSame(page, idoutlet, 'Mesin 07 ditutup')
+  await expect(inPanel(page, 'Buka mesin')).toHaveCount(0)
+})
+
+test('a closing whose answer is lost is asked about until it is decided', async ({ page, line }) => {
+  const { idoutlet } = await openBoard(page, 'rina', { url: line.url })
+  await expectSame(page, idoutlet, 'Mesin 07 siap')
+  await tile(page, 'Mesin 07').click()
+  await inPanel(page, 'Tutup mesin').click()
+  await inPanel(page, 'Bocor').click()
+  await page.route('**/ops/v1/mesin/*/tutup', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await inPanel(page, 'Tutup mesin').click()
+  await expect(panel(page).getByText(/Belum terjawab: Tutup Mesin 07/)).toBeVisible()
+  await page.unroute('**/ops/v1/mesin/*/tutup')
+  await expect(page.getByText('Mesin 07 ditutup.')).toBeVisible()
+  await expect(panel(page).getByText(/Belum terjawab/)).toHaveCount(0)
+})
 
 test('a lost change is noticed at the next one, and the whole board comes again', async ({ page }) => {
   let drop = false

@@ -3,6 +3,7 @@ import { create } from 'zustand'
 import { isRecord } from '@/shared/lib/session/storage'
 import { learn, tickFits } from '@/shared/realtime/clock'
 import { wakeTicker } from '@/shared/realtime/ticker'
+import type { Tile } from '@/till/api/types'
 import { useLive } from '@/till/lib/session/live'
 import { type Board, changed, isChange, isLive, isSnapshot, restored } from './board-state'
 
@@ -111,4 +112,13 @@ export function followBoard(idoutlet: number): () => void {
     socket = null
     useBoard.setState(NOTHING)
   }
+}
+
+/** Shows at once what a machine's device has answered; the next change of the board says it, too. */
+export function showTile(tile: Tile): void {
+  useBoard.setState(({ board }) => {
+    if (!board) return {}
+    const tiles = board.tiles.map((one) => (one.id === tile.id ? tile : one))
+    return { board: { ...board, tiles } }
+  })
 }

@@ -35,18 +35,18 @@ export default function MachinesPage() {
   return (
     <>
       {outlet.length > 1 && <ChooseOutlet outlets={outlet} chosen={here.idoutlet} onChoose={choose} />}
-      <OneOutlet key={here.idoutlet} idoutlet={here.idoutlet} />
+      <OneOutlet key={here.idoutlet} idoutlet={here.idoutlet} rights={me.data.hak} />
     </>
   )
 }
 
-function OneOutlet({ idoutlet }: { idoutlet: number }) {
+function OneOutlet({ idoutlet, rights }: { idoutlet: number; rights: readonly string[] }) {
   const { board, refusal } = useBoard()
   useEffect(() => followBoard(idoutlet), [idoutlet])
   if (!board || board.outlet.idoutlet !== idoutlet) {
     return refusal === null ? <Spinner large /> : <Empty title={mesinCopy.notGiven} body={refusal} />
   }
-  return <BoardView board={board} />
+  return <BoardView board={board} rights={rights} />
 }
 
 interface ChooseProps {

@@ -1,0 +1,18 @@
+// The calls of the board (docs/board.md), apart from the till's other calls: only the board's own chunk needs them.
+import type { Schemas } from '@/shared/api/model'
+import type { MoneyRequest } from '@/till/api/calls'
+import { ops } from '@/till/api/client'
+import type { Tile } from '@/till/api/types'
+
+/** Asks the machine's device; the tile as it is after the answer. */
+export const askMachine = (id: number) => ops<Tile>('POST', `mesin/${id}/tanya`)
+
+export const closingOfMachine = (id: number, alasan: string): MoneyRequest<null> => ({
+  path: `mesin/${id}/tutup`,
+  body: { alasan } satisfies Schemas['CloseMesin'],
+})
+export const openingOfMachine = (id: number): MoneyRequest<null> => ({ path: `mesin/${id}/buka`, body: {} })
+export const stopOfMachine = (id: number, alasan: string): MoneyRequest<null> => ({
+  path: `mesin/${id}/stop`,
+  body: { alasan } satisfies Schemas['StopRequest'],
+})
