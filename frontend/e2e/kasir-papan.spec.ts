@@ -3,7 +3,7 @@ import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './suppo
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
 import { expect, test } from './support/test.ts'
-import { callAt, logIn, TABLET, tokenOf } from './support/till.ts'
+import { button, callAt, logIn, PIN, TABLET, tokenOf } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -102,6 +102,58 @@ test('a closing whose answer is lost is asked about until it is decided', async 
   await expect(page.getByText('Mesin 07 ditutup.')).toBeVisible()
   await expect(panel(page).getByText(/Belum terjawab/)).toHaveCount(0)
 })
+
+test('who takes an entry is shown to all; what others took, or what is over, is said plainly', async ({
+  page,
+}) => {
+  const shop = await openBoard(page, 'rina', { services: [LONG] })
+  const { idoutlet, world, tono } = shop
+  const customer = await newCustomer()
+  await topUp(customer, idoutlet, 50_000)
+  const others = await Promise.all(['Mesin 08', 'Mesin 09'].map((name) => newMachine(idoutlet, name)))
+  for (const { id } of [world.machine, ...others]) {
+    await fault(id, 'refuse')
+    await buy(customer, world, id)
+    await buy(customer, world, id)
+    await fault(id, 'ok')
+  }
+  const strip = page.getByRole('region', { name: 'Perlu perhatian' })
+  await expect(strip.getByText('Dua kali menolak menyala dalam satu jam.')).toHaveCount(3)
+  await expect(button(page, /^Perhatian/)).toContainText('3')
+
+  await button(page, 'Saya tangani Mesin 07').click()
+  await expect(strip.getByText(/^Rina ke sana, sampai \d\d\.\d\d$/)).toBeVisible()
+  const entries = await attentionNow(page, idoutlet)
+  const taken = entries.find(({ nama }) => nama === 'Mesin 07')
+  expect(taken).toMatchObject({ ditangani: { nama: 'Rina' } })
+
+  // Tono is quicker, at the same tablet's cookie: the page has not heard of it when its call arrives.
+  const pins = { idpetugas: tono.id, pin: PIN.tono }
+  const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
+  await page.route('**/ops/v1/perhatian/tangani', async (route) => {
+    await callAt(page, 'perhatian/tangani', route.request().postDataJSON(), token)
+    await route.continue()
+  })
+  await button(page, 'Saya tangani Mesin 08').click()
+  await expect(page.getByText('Mesin 08 sudah ditangani orang lain.')).toBeVisible()
+  await expect(strip.getByText(/^Tono ke sana, sampai \d\d\.\d\d$/)).toBeVisible()
+  await page.unroute('**/ops/v1/perhatian/tangani')
+
+  await page.route('**/ops/v1/perhatian/tangani', async (route) => {
+    await buy(customer, world, others[1]?.id)
+    await route.continue()
+  })
+  await button(page, 'Saya tangani Mesin 09').click()
+  await expect(page.getByText('Mesin 09 sudah beres, tidak perlu ditangani lagi.')).toBeVisible()
+  await expect(strip.getByText('Mesin 09')).toHaveCount(0)
+})
+
+async function attentionNow(page: Page, idoutlet: number) {
+  const headers = { authorization: `Bearer ${await tokenOf(page)}` }
+  const url = new URL(`/ops/v1/perhatian?idoutlet=${idoutlet}`, page.url()).href
+  const { data } = await (await page.request.get(url, { headers })).json()
+  return data as { nama: string }[]
+}
 
 test('a lost change is noticed at the next one, and the whole board comes again', async ({ page }) => {
   let drop = false

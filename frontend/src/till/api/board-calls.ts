@@ -2,7 +2,13 @@
 import type { Schemas } from '@/shared/api/model'
 import type { MoneyRequest } from '@/till/api/calls'
 import { ops } from '@/till/api/client'
-import type { Tile } from '@/till/api/types'
+import type { Attention, Taken, Tile } from '@/till/api/types'
+
+/** Takes an entry; taking one's own again gets the same answer. */
+export const takeEntry = ({ jenis, idoutlet, idmesin, idshift, sejak }: Attention) =>
+  ops<Taken>('POST', 'perhatian/tangani', {
+    body: { jenis, idoutlet, idmesin, idshift, sejak } satisfies Schemas['Tangani'],
+  })
 
 /** Asks the machine's device; the tile as it is after the answer. */
 export const askMachine = (id: number) => ops<Tile>('POST', `mesin/${id}/tanya`)

@@ -3,7 +3,7 @@ import { create } from 'zustand'
 import { isRecord } from '@/shared/lib/session/storage'
 import { learn, tickFits } from '@/shared/realtime/clock'
 import { wakeTicker } from '@/shared/realtime/ticker'
-import type { Tile } from '@/till/api/types'
+import type { Attention, Taken, Tile } from '@/till/api/types'
 import { useLive } from '@/till/lib/session/live'
 import { type Board, changed, isChange, isLive, isSnapshot, restored } from './board-state'
 
@@ -114,6 +114,15 @@ export function followBoard(idoutlet: number): () => void {
   }
 }
 
+/** Shows at once who has taken an entry; the next change of the board says it, too. */
+export function showTaken(entry: Attention, ditangani: Taken): void {
+  useBoard.setState(({ board }) => {
+    if (!board) return {}
+    const attention = board.attention.map((one) => (isSameEntry(one, entry) ? { ...one, ditangani } : one))
+    return { board: { ...board, attention } }
+  })
+}
+
 /** Shows at once what a machine's device has answered; the next change of the board says it, too. */
 export function showTile(tile: Tile): void {
   useBoard.setState(({ board }) => {
@@ -122,3 +131,9 @@ export function showTile(tile: Tile): void {
     return { board: { ...board, tiles } }
   })
 }
+
+/** An entry is known by what it is about and since when. */
+export const entryKey = ({ jenis, idoutlet, idmesin, idshift, sejak }: Attention): string =>
+  [jenis, idoutlet, idmesin, idshift, sejak].join(' ')
+
+const isSameEntry = (one: Attention, other: Attention) => entryKey(one) === entryKey(other)

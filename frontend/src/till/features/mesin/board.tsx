@@ -5,6 +5,7 @@ import { Empty } from '@/shared/ui/empty'
 import { IconButton } from '@/shared/ui/icon-button'
 import { useMedia } from '@/till/lib/page/media'
 import { OpenCalls } from '@/till/ui/open-calls'
+import { AttentionStrip } from './attention-strip'
 import { useBoard } from './board-connection'
 import type { Board } from './board-state'
 import { Grid, tileOf } from './grid'
@@ -20,7 +21,7 @@ interface Opened {
 
 /** The board with everything that can be done there. */
 export function BoardView({ board, rights }: { board: Board; rights: readonly string[] }) {
-  const { tiles, outlet } = board
+  const { tiles, attention, outlet } = board
   const live = useBoard((state) => state.live)
   const [opened, setOpened] = useState<Opened | null>(null)
 
@@ -39,6 +40,7 @@ export function BoardView({ board, rights }: { board: Board; rights: readonly st
       {!opened && <OpenCalls about={[MACHINE_SUBJECT]} />}
       <OutletClosed outlet={outlet} />
       <div className={styles.stale} data-stale={!live || undefined}>
+        <AttentionStrip entries={attention} onOpen={open} />
         <div className={styles.columns}>
           <div className={styles.grid}>
             {tiles.length === 0 && <Empty title={mesinCopy.noMachines} body={mesinCopy.noMachinesBody} />}
