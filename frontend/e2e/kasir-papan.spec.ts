@@ -10,6 +10,14 @@ test.use({ viewport: TABLET })
 const SHORT = { nama: 'Bilas', durasi: 3, harga: 5_000 }
 const LONG = { nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }
 
+/** Keys that follow each other faster count as a scanner's. */
+const press = async (page: Page, ...keys: string[]) => {
+  for (const key of keys) {
+    await page.waitForTimeout(300)
+    await page.keyboard.press(key)
+  }
+}
+
 /** The page shows what the server says, and this of one machine. */
 async function expectSame(page: Page, idoutlet: number, machine: string): Promise<void> {
   await expect.poll(() => machinesShown(page)).toContain(machine)
@@ -38,7 +46,7 @@ test('machines start, finish, go offline, are closed and come back, as the serve
   await fault(world.machine.id, 'offline')
   await expectSame(page, idoutlet, 'Mesin 07 offline')
   await tile(page, 'Mesin 07').click()
-  await inPanel(page, 'Tanya mesin sekarang').click()
+  await press(page, 't')
   await expect(panel(page).getByRole('alert')).toContainText('Mesin belum menjawab')
   await fault(world.machine.id, 'ok')
   await expectSame(page, idoutlet, 'Mesin 07 siap')
@@ -242,6 +250,47 @@ test('without network the last picture stays, greyed, and is current again after
   line.mend()
   await expectSame(page, idoutlet, 'Mesin 07 ditutup')
   await expect(page.getByText('Langsung', { exact: true })).toBeVisible()
+})
+
+test('the keyboard alone', async ({ page }) => {
+  await openStagedBoard(page, 14)
+  const focused = () =>
+    page.evaluate(() => document.querySelector('[data-machine]:focus [data-name]')?.textContent)
+  await press(page, '/')
+  await expect(page.getByRole('searchbox')).toBeFocused()
+  await press(page, '0', '7')
+  await expect(page.locator('[data-machine]:visible')).toHaveCount(1)
+  await press(page, 'Escape')
+  await expect(page.locator('[data-machine]:visible')).toHaveCount(14)
+
+  await press(page, '2')
+  await expect(button(page, /^Siap \d/)).toHaveAttribute('aria-pressed', 'true')
+  await press(page, '4')
+  await expect(page.locator('[data-machine]:visible')).toHaveCount(3)
+  await press(page, '1')
+  await expect(page.locator('[data-machine]:visible')).toHaveCount(14)
+
+  for (let steps = 0; steps < 40 && !(await focused()); steps++) await press(page, 'Tab')
+  expect(await focused()).toBe('Cuci 01')
+  await press(page, 'ArrowRight', 'ArrowRight', 'ArrowLeft')
+  expect(await focused()).toBe('Cuci 02')
+  await press(page, 'ArrowDown')
+  expect(await focused()).not.toBe('Cuci 02')
+  await press(page, 'ArrowUp')
+  expect(await focused()).toBe('Cuci 02')
+  await press(page, 'End')
+  expect(await focused()).toBe('Pengering 06')
+  await press(page, 'Home', 'Enter')
+  await expect(panel(page).getByRole('heading', { name: 'Cuci 01' })).toBeVisible()
+  await press(page, 'Escape')
+  await expect(panel(page)).toHaveCount(0)
+  expect(await focused()).toBe('Cuci 01')
+  await press(page, 'x')
+  await expect(panel(page).getByText('Tutup Cuci 01 untuk pelanggan.', { exact: false })).toBeVisible()
+  await press(page, 'Escape', '?')
+  await expect(page.getByRole('dialog', { name: 'Tombol di papan' })).toBeVisible()
+  await press(page, 'Escape')
+  await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
 test('an owner sees each outlet in sight, in their own browser', async ({ page }) => {

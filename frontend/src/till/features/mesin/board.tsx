@@ -1,18 +1,23 @@
 import { X } from 'lucide-react'
-import { useCallback, useEffect, useEffectEvent, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Empty } from '@/shared/ui/empty'
 import { IconButton } from '@/shared/ui/icon-button'
+import type { Tile } from '@/till/api/types'
 import { useMedia } from '@/till/lib/page/media'
 import { OpenCalls } from '@/till/ui/open-calls'
+import { Rows } from '@/till/ui/rows'
 import { AttentionStrip } from './attention-strip'
 import { useBoard } from './board-connection'
 import type { Board } from './board-state'
-import { Grid, tileOf } from './grid'
-import { Liveness } from './liveness'
+import { Grid, machineOf, tileOf } from './grid'
 import { MACHINE_SUBJECT, MachinePanel, type Step } from './machine-panel'
 import { mesinCopy } from './mesin-copy'
 import styles from './mesin-page.module.css'
+import { type Chip, concernedOf, isIn } from './states'
+import { Toolbar } from './toolbar'
+import { useBoardKeys } from './use-board-keys'
 
 interface Opened {
   id: number
@@ -23,7 +28,15 @@ interface Opened {
 export function BoardView({ board, rights }: { board: Board; rights: readonly string[] }) {
   const { tiles, attention, outlet } = board
   const live = useBoard((state) => state.live)
+  const [chip, setChip] = useState<Chip>('semua')
+  const [search, setSearch] = useState('')
   const [opened, setOpened] = useState<Opened | null>(null)
+  const [helping, setHelping] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const concerned = useMemo(() => concernedOf(attention), [attention])
+  const wanted = search.trim().toLocaleLowerCase('id')
+  const isShown = (tile: Tile) =>
+    isIn(chip, tile, concerned) && (wanted === '' || tile.nama.toLocaleLowerCase('id').includes(wanted))
 
   const open = useCallback((id: number) => setOpened({ id, step: 'details' }), [])
   function close() {
@@ -31,12 +44,39 @@ export function BoardView({ board, rights }: { board: Board; rights: readonly st
     setOpened(null)
     tile?.focus()
   }
-  useEscape(() => opened && close())
+  function showAll() {
+    setSearch('')
+    setChip('semua')
+  }
+  useBoardKeys({
+    onFind: () => field.current?.focus(),
+    onChip: setChip,
+    onHelp: () => setHelping(true),
+    onAsk: () => document.querySelector<HTMLElement>('[data-ask]')?.click(),
+    onCloseMachine() {
+      const id = machineOf(document.activeElement) ?? opened?.id
+      if (id !== undefined) setOpened({ id, step: 'close' })
+    },
+    onEscape() {
+      if (opened) return close()
+      showAll()
+      field.current?.blur()
+    },
+  })
 
   const selected = opened && (tiles.find(({ id }) => id === opened.id) ?? null)
   return (
     <div className={styles.page}>
-      <Liveness />
+      <Toolbar
+        tiles={tiles}
+        concerned={concerned}
+        chip={chip}
+        onChip={setChip}
+        search={search}
+        onSearch={setSearch}
+        field={field}
+        onHelp={() => setHelping(true)}
+      />
       {!opened && <OpenCalls about={[MACHINE_SUBJECT]} />}
       <OutletClosed outlet={outlet} />
       <div className={styles.stale} data-stale={!live || undefined}>
@@ -44,7 +84,13 @@ export function BoardView({ board, rights }: { board: Board; rights: readonly st
         <div className={styles.columns}>
           <div className={styles.grid}>
             {tiles.length === 0 && <Empty title={mesinCopy.noMachines} body={mesinCopy.noMachinesBody} />}
-            <Grid tiles={tiles} isShown={() => true} selected={opened?.id ?? null} onOpen={open} />
+            {tiles.length > 0 && !tiles.some(isShown) && (
+              <Empty
+                title={mesinCopy.noMatch}
+                action={<Button onClick={showAll}>{mesinCopy.showAll}</Button>}
+              />
+            )}
+            <Grid tiles={tiles} isShown={isShown} selected={opened?.id ?? null} onOpen={open} />
           </div>
           {opened && (
             <Panel key={opened.id + opened.step} title={selected?.nama ?? ''} onClose={close}>
@@ -57,6 +103,9 @@ export function BoardView({ board, rights }: { board: Board; rights: readonly st
           )}
         </div>
       </div>
+      <Dialog open={helping} onClose={() => setHelping(false)} title={mesinCopy.helpTitle}>
+        <Rows rows={mesinCopy.helpKeys.map(([key, what]) => [key, what])} />
+      </Dialog>
     </div>
   )
 }
@@ -98,16 +147,4 @@ function OutletClosed({ outlet: { tutup } }: Pick<Board, 'outlet'>) {
       <span>{mesinCopy.outletClosedWhy(tutup.alasan, tutup.sampai)}</span>
     </p>
   )
-}
-
-/** Escape, while no dialog is open. */
-function useEscape(act: () => void): void {
-  const onKey = useEffectEvent((event: KeyboardEvent) => {
-    if (event.key === 'Escape' && !document.querySelector('dialog[open]')) act()
-  })
-  useEffect(() => {
-    const listener = (event: KeyboardEvent) => onKey(event)
-    document.addEventListener('keydown', listener)
-    return () => document.removeEventListener('keydown', listener)
-  }, [])
 }
