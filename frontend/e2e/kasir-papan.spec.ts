@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
+import { expectFineScreen } from './support/axe.ts'
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
 import { expect, test } from './support/test.ts'
@@ -293,6 +294,26 @@ test('the keyboard alone', async ({ page }) => {
   await expect(page.getByRole('dialog')).toHaveCount(0)
 })
 
+test('a wall shows no bar and does not lock itself; who leaves it types a PIN', async ({ page }) => {
+  await page.clock.install()
+  await openStagedBoard(page, 14)
+  await page.getByRole('link', { name: 'Layar dinding' }).click()
+  await expect(page.getByRole('heading', { name: 'Laundry Melati', level: 1 })).toBeVisible()
+  await expect(page.getByRole('navigation')).toHaveCount(0)
+  await expect(page.getByRole('button')).toHaveCount(0)
+  await expect(page.getByText(/^data \d+ detik lalu$/)).toBeVisible()
+  await page.clock.fastForward('16:00')
+  await expect(page.getByRole('heading', { name: 'Laundry Melati', level: 1 })).toBeVisible()
+  const sizes = await page.evaluate(() =>
+    [...document.querySelectorAll('main *')]
+      .filter((node) => [...node.childNodes].some((child) => child instanceof Text && child.data.trim()))
+      .map((node) => Number.parseFloat(getComputedStyle(node).fontSize)),
+  )
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(13)
+  await page.keyboard.press('Escape')
+  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
+})
+
 test('an owner sees each outlet in sight, in their own browser', async ({ page }) => {
   const first = await openBoard(page)
   const { idowner } = first.world
@@ -321,3 +342,40 @@ test('an owner sees each outlet in sight, in their own browser', async ({ page }
   await page.getByLabel('Outlet').selectOption('Laundry Kenanga, Bandung')
   await expect.poll(() => machinesShown(page)).toEqual(['Kenanga 1 siap'])
 })
+
+for (const [width, height] of [
+  [390, 844],
+  [768, 1024],
+  [1024, 600],
+  [1366, 768],
+  [1920, 1080],
+] as const) {
+  test.describe(`${width}×${height}`, () => {
+    test.use({ viewport: { width, height } })
+    for (const count of [14, 100])
+      test(`${count} machines look well`, async ({ page }) => {
+        await openStagedBoard(page, count, { who: 'hadi' })
+        await look(page, `papan-${count}`)
+        await tile(page, 'Cuci 07').click()
+        const held = page.getByText('Uang ditahan')
+        await expect(held).toBeVisible()
+        await look(page, `papan-${count}-rincian`)
+        await page.goto(`${page.url()}?dinding`)
+        await expect(page.locator('[data-machine]')).toHaveCount(count)
+        await look(page, `dinding-${count}`)
+      })
+  })
+}
+
+/** Axe finds nothing in either theme; with `E2E_SHOTS` pictures are saved there. */
+async function look(page: Page, name: string): Promise<void> {
+  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+  const folder = process.env.E2E_SHOTS
+  await page.mouse.move(0, 0)
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectFineScreen(page, ...(colorScheme === 'dark' ? ['color-contrast'] : []))
+    if (folder) await page.screenshot({ path: `${folder}/${name}-${width}x${height}-${colorScheme}.png` })
+  }
+  await page.emulateMedia({ colorScheme: null })
+}

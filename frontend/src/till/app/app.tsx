@@ -50,7 +50,7 @@ export function App() {
 }
 
 /** The path to return to after a login. */
-let left: string = paths.till
+let left = { path: paths.till as string, search: '' }
 
 /** The screen of the address. A browser that is not paired, or has no login, has only one possible screen. */
 function Where() {
@@ -64,9 +64,9 @@ function Where() {
   const wanted = place(path, { someone: session !== null, paired, sells, may })
   useEffect(() => {
     if (wanted === path) return
-    if (screenAt(path)) left = path
-    navigate(wanted, { replace: true })
-    if (wanted === left) left = paths.till
+    if (screenAt(path)) left = { path, search: window.location.search }
+    navigate(wanted === left.path ? wanted + left.search : wanted, { replace: true })
+    if (wanted === left.path) left = { path: paths.till, search: '' }
   }, [path, wanted])
 
   if (wanted === paths.pair) return <PairPage />
@@ -77,7 +77,7 @@ function Where() {
 function place(path: string, here: { someone: boolean; paired: boolean; sells: boolean; may: May }): string {
   if (path === paths.pair || !here.paired) return paths.pair
   if (!here.someone) return paths.logIn
-  const screen = screenAt(path === paths.logIn ? left : path) ?? till
+  const screen = screenAt(path === paths.logIn ? left.path : path) ?? till
   // Until the rights are known, the screen itself draws nothing.
   const shut = screen.rights !== undefined && here.may(screen.rights) === false
   return (screen.sells || shut) && !here.sells ? paths.transactions : shut ? paths.till : screen.path

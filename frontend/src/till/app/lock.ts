@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { slot } from '@/shared/lib/session/storage'
 import { logOut } from '@/till/api/calls'
 import { useScans } from '@/till/lib/scan/scans'
 import { watchIdle } from '@/till/lib/session/idle'
@@ -16,17 +17,32 @@ export function lock(): void {
   useSession.getState().end()
 }
 
-/** Locks the page after a time without input. */
-export function useIdleLock({ petugas }: Session): void {
+/** Set while this tab shows a wall. */
+const onWall = slot<true>('session', 'nyala.kasir.dinding', (value): value is true => value === true)
+
+/** A wall is not touched for hours and does not lock itself. Who leaves it types a PIN, also after a reload of another address. */
+export function useWallLock(wall: boolean): void {
+  useEffect(() => {
+    if (wall) onWall.write(true)
+    else if (onWall.read()) {
+      onWall.clear()
+      lock()
+    }
+  }, [wall])
+}
+
+/** Locks the page after a time without input, except on a wall. */
+export function useIdleLock({ petugas }: Session, wall: boolean): void {
   const { data } = useDevice()
   const shared = data?.outlet != null
   const limit_ms = shared && mayApprove(petugas.role) ? IDLE_ABOVE_KASIR_MS : IDLE_MS
   useEffect(() => {
+    if (wall) return
     const { touch, stop } = watchIdle(limit_ms, lock)
     const forget = useScans.subscribe(touch)
     return () => {
       forget()
       stop()
     }
-  }, [limit_ms])
+  }, [limit_ms, wall])
 }

@@ -4,7 +4,7 @@ import { clockTime } from '@/shared/lib/text/format'
 import { initials } from '@/shared/lib/text/name'
 import { IconButton } from '@/shared/ui/icon-button'
 import { Spinner } from '@/shared/ui/spinner'
-import { lock, useIdleLock } from '@/till/app/lock'
+import { lock, useIdleLock, useWallLock } from '@/till/app/lock'
 import {
   fetchManagement,
   fetchScreens,
@@ -16,7 +16,7 @@ import {
 } from '@/till/app/screens'
 import { useNow } from '@/till/lib/page/clock'
 import { notify } from '@/till/lib/page/notices'
-import { navigate, paths } from '@/till/lib/page/router'
+import { isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
 import { isCustomerCode, useScans } from '@/till/lib/scan/scans'
 import { useLive } from '@/till/lib/session/live'
 import type { Session } from '@/till/lib/session/session'
@@ -30,7 +30,9 @@ import styles from './shell.module.css'
 /** The frame around each screen: the navigation, who is logged in, since when, and the state of the connection. */
 export function Shell({ path, session }: { path: string; session: Session }) {
   const screen = screenAt(path) ?? till
-  useIdleLock(session)
+  const wall = isWall(useSearch()) && screen.path === paths.machines
+  useIdleLock(session, wall)
+  useWallLock(wall)
   const sells = useSells()
   useScanLeads(sells)
   useEffect(() => void fetchScreens(), [])
@@ -42,10 +44,11 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const Page = screen.page
   return (
     <div className={styles.shell}>
-      <Navigation name={petugas.nama} sells={sells} />
+      {!wall && <Navigation name={petugas.nama} sells={sells} />}
       <div className={styles.side}>
-        <Header screen={screen} name={petugas.nama} />
-        <main className={styles.main}>
+        {!wall && <Header screen={screen} name={petugas.nama} />}
+        {/* Without a control inside, the keyboard scrolls the wall itself. */}
+        <main className={styles.main} tabIndex={wall ? 0 : undefined}>
           <Suspense fallback={<Spinner large />}>
             <Page />
           </Suspense>

@@ -4,11 +4,13 @@ import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import type { Me } from '@/till/api/types'
+import { isWall, useSearch } from '@/till/lib/page/router'
 import { useMe } from '@/till/lib/session/use-me'
 import { BoardView } from './board'
 import { followBoard, useBoard } from './board-connection'
 import { mesinCopy } from './mesin-copy'
 import styles from './mesin-page.module.css'
+import { Wall } from './wall'
 
 /** The outlet that was watched last in a browser that sees several. */
 const lastOutlet = slot<number>(
@@ -42,10 +44,12 @@ export default function MachinesPage() {
 
 function OneOutlet({ idoutlet, rights }: { idoutlet: number; rights: readonly string[] }) {
   const { board, refusal } = useBoard()
+  const wall = isWall(useSearch())
   useEffect(() => followBoard(idoutlet), [idoutlet])
   if (!board || board.outlet.idoutlet !== idoutlet) {
     return refusal === null ? <Spinner large /> : <Empty title={mesinCopy.notGiven} body={refusal} />
   }
+  if (wall) return <Wall board={board} />
   return <BoardView board={board} rights={rights} />
 }
 

@@ -1,7 +1,9 @@
-import { CircleQuestionMark, Search } from 'lucide-react'
+import { CircleQuestionMark, Monitor, Search } from 'lucide-react'
 import type { RefObject } from 'react'
 import { IconButton } from '@/shared/ui/icon-button'
 import type { Tile } from '@/till/api/types'
+import { paths, WALL } from '@/till/lib/page/router'
+import { Link } from '@/till/ui/link'
 import { Liveness } from './liveness'
 import { mesinCopy } from './mesin-copy'
 import { CHIP_NAMES, CHIPS, type Chip, isIn } from './states'
@@ -53,6 +55,9 @@ export function Toolbar({ tiles, concerned, chip, onChip, search, onSearch, fiel
         />
       </label>
       <Liveness />
+      <Link to={paths.machines + WALL} className={styles.wall} aria-label={mesinCopy.wall}>
+        <Monitor size={20} aria-hidden />
+      </Link>
       <IconButton label={mesinCopy.help} className={styles.help} onClick={onHelp}>
         <CircleQuestionMark size={20} aria-hidden />
       </IconButton>

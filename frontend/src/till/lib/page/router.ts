@@ -37,11 +37,18 @@ export function currentPath(): string {
 
 export const usePath = (): string => useSyncExternalStore(subscribe, currentPath)
 
+/** The query of the address, with its `?`. */
+export const useSearch = (): string => useSyncExternalStore(subscribe, () => window.location.search)
+
+/** The board on a wall: no bar, no panel (features/mesin/wall.tsx). */
+export const WALL = '?dinding'
+export const isWall = (search: string): boolean => new URLSearchParams(search).has('dinding')
+
 export const hrefOf = (path: string): string => (path === paths.till ? BASE : BASE + path)
 
 /** `idx` counts the app's entries, for the sheets, which have separate entries (shared/lib/sheet-history.ts). */
 export function navigate(path: string, { replace = false } = {}): void {
-  if (path === currentPath() && !window.location.hash) return
+  if (path === currentPath() + window.location.search && !window.location.hash) return
   const idx = entriesBefore()
   if (replace) window.history.replaceState({ idx }, '', hrefOf(path))
   else window.history.pushState({ idx: idx + 1 }, '', hrefOf(path))
