@@ -309,7 +309,7 @@ test('a wall shows no bar and does not lock itself; who leaves it types a PIN', 
       .filter((node) => [...node.childNodes].some((child) => child instanceof Text && child.data.trim()))
       .map((node) => Number.parseFloat(getComputedStyle(node).fontSize)),
   )
-  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(13)
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(14)
   await page.keyboard.press('Escape')
   await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
 })
