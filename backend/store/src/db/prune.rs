@@ -32,7 +32,7 @@ macro_rules! older {
 }
 
 /// Tables by the column that dates their rows.
-pub const PRUNABLE: [Prunable; 10] = [
+pub const PRUNABLE: [Prunable; 11] = [
     // Refusals only: the receipt of a purchase stays.
     older!("nota", "created_at", DAY_MS, "tolak IS NOT NULL"),
     older!("idempotensi", "created_at", 30 * DAY_MS),
@@ -50,6 +50,8 @@ pub const PRUNABLE: [Prunable; 10] = [
     older!("sesi_petugas", "sampai", 30 * DAY_MS),
     // A customer who was found may be sold to by id for an hour (`ops/people/payee.rs`).
     older!("pelanggan_ditemukan", "created_at", 3_600_000),
+    // Nobody has these entries any more; the audit log keeps who took them.
+    older!("perhatian_ditangani", "sampai", DAY_MS),
     // Their logins have expired.
     older!("langganan_push", "expires_at", 0),
 ];

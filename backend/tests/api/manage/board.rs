@@ -185,6 +185,9 @@ async fn one_person_takes_an_entry_until_its_cause_ends_or_for_half_an_hour() {
         app.ops(&rina, "perhatian/tangani", &bad).await.expect(400, told);
     }
     assert_eq!(app.audit_of("perhatian.tangani").await.len(), 2);
+    app.advance_s(2 * 86_400);
+    nyala_store::db::prune::prune(&app.state.store).await.unwrap();
+    assert_eq!(app.insert("SELECT count(*) FROM perhatian_ditangani", &[]).await, 0, "kept for a day");
 }
 
 #[actix_web::test]

@@ -31,7 +31,8 @@ SELECT m.idmesin, m.nama, m.jenis, m.ukuran, m.urut, m.online, m.perlu_petugas, 
        m.ditutup_sejak, m.ditutup_alasan, k.nama AS ditutup_oleh,
        t.state, t.no_nota, t.nama_layanan, t.grandtotal, t.created_at, t.started_at, t.ends_at, t.durasi_s,
        (SELECT p.finished_at FROM snap_transaksi p WHERE p.idmesin = m.idmesin AND p.started_at IS NOT NULL
-        ORDER BY p.cmd_epoch DESC LIMIT 1) AS last_end
+        ORDER BY p.cmd_epoch DESC LIMIT 1) AS last_end,
+       (SELECT max(e.sampai) FROM keadaan_mesin e WHERE e.idmesin = m.idmesin) AS last_condition_end
 FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),
     "
@@ -99,11 +100,6 @@ impl Spells {
     /// Since when a condition of a machine holds.
     pub fn since(&self, id: MachineId, condition: Condition) -> Option<Timestamp> {
         self.of(id).find(|spell| spell.condition == condition && spell.until.is_none()).map(|spell| spell.from)
-    }
-
-    /// When the last condition of a machine ended.
-    pub fn ended(&self, id: MachineId) -> Option<Timestamp> {
-        self.of(id).filter_map(|spell| spell.until).max()
     }
 
     fn of(&self, id: MachineId) -> impl Iterator<Item = &Spell> {

@@ -100,7 +100,7 @@ impl Tile {
                 TileState::NeedsStaff => since(Condition::NeedsStaff),
                 TileState::Closed => closed_since,
                 TileState::Offline => since(Condition::Offline),
-                TileState::Ready => spells.ended(id).max(row.try_get("last_end")?),
+                TileState::Ready => row.try_get::<_, Option<Timestamp>>("last_end")?.max(row.try_get("last_condition_end")?),
             },
             ends_at: ends_at.map(Timestamp::ms),
             idtransaksi: row.try_get("no_nota")?,

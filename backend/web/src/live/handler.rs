@@ -46,6 +46,8 @@ pub struct StaffSocket {
     socket: Socket,
     of: TicketOf,
     watching: Rc<RefCell<Vec<BoardWatch>>>,
+    /// Counts the subscriptions that are being answered.
+    answering: Rc<()>,
     _guard: StaffSocketGuard,
 }
 
@@ -140,7 +142,7 @@ impl Sockets {
         match good.await {
             Ok(good) if !good.is_empty() => {
                 let (live, socket) = (live.clone(), socket.clone());
-                Ok(StaffSocket { live, socket, of, watching: Rc::default(), _guard: guard })
+                Ok(StaffSocket { live, socket, of, watching: Rc::default(), answering: Rc::default(), _guard: guard })
             }
             Ok(_) => Err(unauthorized()),
             Err(_) => {
@@ -156,9 +158,16 @@ impl StaffSocket {
     fn event(&self, name: &str, topic: Option<&str>, ack: Option<Ack>) {
         let idoutlet = topic.and_then(|topic| topic.strip_prefix("papan/")).and_then(OutletId::parse);
         match (name, idoutlet) {
+            ("subscribe", Some(_)) if Rc::strong_count(&self.answering) > boards::MAX_BOARDS => {
+                acknowledge(ack, 429, "terlalu banyak permintaan sekaligus, coba lagi");
+            }
             ("subscribe", Some(idoutlet)) => {
+                let counted = self.answering.clone();
                 let watch = watch_board(self.live.clone(), self.socket.clone(), self.of, self.watching.clone(), idoutlet, ack);
-                actix_web::rt::spawn(watch);
+                actix_web::rt::spawn(async move {
+                    watch.await;
+                    drop(counted);
+                });
             }
             ("unsubscribe", Some(idoutlet)) => {
                 self.socket.leave(&boards::topic(idoutlet));
