@@ -7,10 +7,10 @@ export default defineConfig({
   globalSetup: './e2e/support/global-setup.ts',
   outputDir: 'test-results',
   fullyParallel: true,
-  // A test waits for deadlines, countdowns and machines for more than half of its time.
+  // A test waits for deadlines, countdowns and machines for about half of its time.
   workers: process.env.E2E_WORKERS
     ? Number(process.env.E2E_WORKERS)
-    : Math.min(3 * availableParallelism(), 9),
+    : Math.min(2 * availableParallelism(), 8),
   // A flaky test has a fault, in itself or in the app, so nothing is retried.
   retries: 0,
   // Generous: a wait ends with its event, and a busy machine is not a fault of the app.

@@ -77,5 +77,7 @@ export async function film(page: Page, png: Buffer): Promise<string> {
 export function withCamera(y4m?: string): Promise<Browser> {
   const camera = ['--use-fake-ui-for-media-stream', '--use-fake-device-for-media-stream']
   if (y4m) camera.push(`--use-file-for-fake-video-capture=${y4m}`)
-  return chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
+  const launch = () => chromium.launch({ executablePath: CHROMIUM, args: [...CHROMIUM_ARGS, ...camera] })
+  // Chromium itself sometimes crashes while it starts, before there is a page.
+  return launch().catch(launch)
 }
