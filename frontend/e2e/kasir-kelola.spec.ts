@@ -209,9 +209,9 @@ test('a supervisor closes the outlet and opens it; its data are the owner’s', 
   await form.getByRole('button', { name: 'Tutup outlet' }).press('Enter')
   await said(page, 'Laundry Melati sudah ditutup.')
   await expect(page.getByRole('heading', { name: 'Sedang tutup' })).toBeVisible()
-  const told = await closing()
-  expect(told?.alasan).toBe('Air mati')
-  expect(new Date(Date.parse(told?.sampai ?? '') + 7 * 3_600_000).toISOString().slice(11, 16)).toBe(soon)
+  const closed = await closing()
+  expect(closed?.alasan).toBe('Air mati')
+  expect(new Date(Date.parse(closed?.sampai ?? '') + 7 * 3_600_000).toISOString().slice(11, 16)).toBe(soon)
 
   await button(page, 'Ubah alasan atau jam buka').click()
   await form.getByRole('button', { name: 'Lainnya' }).press('Enter')

@@ -136,7 +136,7 @@ test('who takes an entry is shown to all; what others took, or what is over, is 
   const taken = entries.find(({ nama }) => nama === 'Mesin 07')
   expect(taken).toMatchObject({ ditangani: { nama: 'Rina' } })
 
-  // Tono is quicker, at the same tablet's cookie: the page has not heard of it when its call arrives.
+  // Tono takes the entry first, from the same tablet. The page does not know that yet when it sends its call.
   const pins = { idpetugas: tono.id, pin: PIN.tono }
   const { token } = await callAt<{ token: string }>(page, 'masuk', pins)
   await page.route('**/ops/v1/perhatian/tangani', async (route) => {

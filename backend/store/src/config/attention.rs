@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AttentionSettings {
-    /// Seconds for which a device is away before that is an entry.
+    /// Seconds for which a device is offline before that is an entry.
     pub offline_s: u32,
-    /// Seconds for which it is back before the entry goes.
+    /// Seconds for which it is online again before the entry ends.
     pub back_s: u32,
-    /// Minutes for which an entry that somebody has taken is theirs.
+    /// Minutes after which a taken entry may be taken by another person.
     pub taken_min: u32,
 }
 

@@ -50,7 +50,7 @@ pub const PRUNABLE: [Prunable; 11] = [
     older!("sesi_petugas", "sampai", 30 * DAY_MS),
     // A customer who was found may be sold to by id for an hour (`ops/people/payee.rs`).
     older!("pelanggan_ditemukan", "created_at", 3_600_000),
-    // Nobody has these entries any more; the audit log keeps who took them.
+    // The time for which an entry was taken is over. The audit log keeps who took it.
     older!("perhatian_ditangani", "sampai", DAY_MS),
     // Their logins have expired.
     older!("langganan_push", "expires_at", 0),

@@ -174,7 +174,7 @@ async fn purchases(site: &Address, release: &Release, orders: &[Value], is_start
             let (path, sent) = ("/scan/v1/transaksi/create_snap_transaksi", Instant::now());
             let body = order.to_string().into_bytes();
             match call(&site.http, &site.base_url, "POST", path, Some(payer), &[], Some(body)).await {
-                // Nobody listens yet, or the server does not serve yet.
+                // The port is not open yet, or the server does not answer calls yet.
                 Err(_) | Ok(Answer { status: 503, .. }) if is_starting && since.elapsed() < PATIENCE => sleep(EVERY).await,
                 answer => return (answer, sent.elapsed()),
             }

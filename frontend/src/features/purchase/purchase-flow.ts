@@ -156,8 +156,7 @@ export function endPurchase(decided: PurchaseReceipt): void {
 }
 
 /**
- * The same choice at the service's new price, after the server has refused the old one. It has another receipt, which nobody has paid
- * yet.
+ * The same choice at the service's new price, after the server has refused the old one. It has a new receipt number that is not paid yet.
  */
 export function takeNewPrice(
   refused: PurchaseReceipt,

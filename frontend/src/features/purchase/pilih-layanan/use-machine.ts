@@ -12,7 +12,7 @@ export type MachineNow =
   /** End of its cycle, epoch ms of the server; null where it is unknown. */
   | { kind: 'taken'; ends_at: number | null }
   | { kind: 'offline' }
-  /** The whole outlet; `until` is the server's time of its opening, null where nobody knows. */
+  /** The whole outlet; `until` is when it opens, by the server's clock; null when that is not known. */
   | { kind: 'closed'; reason: string; until: string | null }
 
 /**

@@ -1,4 +1,4 @@
-/** `22:00` of a time that a person typed (`22.00`, `22:00`, `2200`, `22`), up to `24:00`; null where it is none. */
+/** `22:00` of a time that a person typed (`22.00`, `22:00`, `2200`, `22`), up to `24:00`; null for any other text. */
 export function parseClock(text: string): string | null {
   const found = /^(\d{1,2})(?:[.:]?(\d{2}))?$/.exec(text.trim())
   if (!found) return null
