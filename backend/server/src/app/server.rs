@@ -114,7 +114,7 @@ pub fn start(
         settings: state.config.realtime.clone(),
     });
     let sockets = socket_io(socket_config(state), Sockets(live));
-    state.boards.send_over(sockets.clone());
+    state.boards.send_to(sockets.of("/"));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let balances = Balances::new(sockets.clone(), state.sessions.clone(), state.notifier.clone());

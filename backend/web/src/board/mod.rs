@@ -2,4 +2,5 @@
 
 pub mod entry;
 pub mod read;
+mod spells;
 pub mod tile;

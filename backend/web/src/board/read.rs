@@ -3,8 +3,7 @@
 use std::cmp::Reverse;
 
 use futures_util::future::{try_join, try_join3};
-use nyala_core::board::Condition;
-use nyala_core::board::attention::{self, Entry, MachineHistory, OpenShift, OutletHistory, Patience, REFUSALS_WITHIN_MS, Spell};
+use nyala_core::board::attention::{self, Entry, MachineHistory, OpenShift, OutletHistory, Patience, REFUSALS_WITHIN_MS};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId};
 use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text::natural_key;
@@ -19,6 +18,7 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use super::entry::{Around, Ditangani, Perhatian, about};
+use super::spells::Spells;
 use super::tile::Tile;
 
 /// Ended conditions are read back for this long, so that short returns of a device are seen.
@@ -92,21 +92,6 @@ pub struct BoardNow {
     pub entries: Vec<Perhatian>,
 }
 
-/// Conditions of an outlet's machines, the oldest first.
-#[derive(Debug, Default)]
-pub struct Spells(Vec<(MachineId, Spell)>);
-
-impl Spells {
-    /// Since when a condition of a machine holds.
-    pub fn since(&self, id: MachineId, condition: Condition) -> Option<Timestamp> {
-        self.of(id).find(|spell| spell.condition == condition && spell.until.is_none()).map(|spell| spell.from)
-    }
-
-    fn of(&self, id: MachineId) -> impl Iterator<Item = &Spell> {
-        self.0.iter().filter(move |(of, _)| *of == id).map(|(_, spell)| spell)
-    }
-}
-
 /// What the board of an outlet shows at `now`.
 ///
 /// # Errors
@@ -135,7 +120,7 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         ),
     )
     .await?;
-    let spells = Spells(spells.iter().map(spell).collect::<Result<_, _>>()?);
+    let spells = Spells::of_rows(&spells)?;
     tiles.sort_by_cached_key(|row| {
         let order: Option<i32> = row.get("urut");
         (order.is_none(), order, natural_key(row.get("nama")), row.get::<_, MachineId>("idmesin"))
@@ -176,12 +161,6 @@ pub async fn is_in_sight(client: &DbClient, scope: Scope, idoutlet: OutletId) ->
         SELECT EXISTS (SELECT FROM outlet WHERE idoutlet = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3))";
     let stmt = client.prepare_cached(SEES).await?;
     Ok(client.query_one(&stmt, &[&idoutlet, &scope.owner, &scope.outlet]).await?.try_get(0)?)
-}
-
-fn spell(row: &Row) -> Result<(MachineId, Spell), DbError> {
-    let stored: &str = row.try_get(1)?;
-    let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
-    Ok((row.try_get(0)?, Spell { condition, from: row.try_get(2)?, until: row.try_get(3)? }))
 }
 
 fn open_shift(row: &Row) -> Result<OpenShift, DbError> {

@@ -11,7 +11,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::read::Spells;
+use super::spells::Spells;
 
 /// A machine on the board.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use actix_socketio::{Ack, Socket, SocketIo};
+use actix_socketio::{Ack, Broadcast, Socket};
 use dashmap::DashMap;
 use nyala_cluster::notifications::{Notification, Notifier, Received};
 use nyala_core::board::attention::Patience;
@@ -15,7 +15,6 @@ use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::{Mutex, Notify};
 
-use super::handler::Sockets;
 use super::watcher::acknowledge;
 use crate::board::entry::Perhatian;
 use crate::board::read::{self, BoardNow, OutletPapan};
@@ -43,7 +42,7 @@ struct BoardRegistry {
     patience: Patience,
     boards: DashMap<OutletId, Arc<Board>>,
     /// Set once the sockets are there.
-    io: OnceLock<SocketIo<Sockets>>,
+    sockets: OnceLock<Broadcast>,
 }
 
 #[derive(Default)]
@@ -107,12 +106,12 @@ pub fn topic(idoutlet: OutletId) -> String {
 
 impl Boards {
     pub fn new(store: Store, patience: Patience) -> Self {
-        Self(Arc::new(BoardRegistry { store, patience, boards: DashMap::new(), io: OnceLock::new() }))
+        Self(Arc::new(BoardRegistry { store, patience, boards: DashMap::new(), sockets: OnceLock::new() }))
     }
 
-    /// Changes are sent over `io` from now on.
-    pub fn send_over(&self, io: SocketIo<Sockets>) {
-        let _ = self.0.io.set(io);
+    /// Changes are sent to these sockets from now on, by the rooms that they are in.
+    pub fn send_to(&self, sockets: Broadcast) {
+        let _ = self.0.sockets.set(sockets);
     }
 
     /// What the board of an outlet shows now, and the number of this server's last change of it.
@@ -240,8 +239,8 @@ impl Boards {
     }
 
     fn emit(&self, idoutlet: OutletId, change: &Change<'_>) {
-        let (Some(io), topic) = (self.0.io.get(), topic(idoutlet)) else { return };
-        if let Err(error) = io.to(topic.as_str()).emit(&topic, change) {
+        let (Some(sockets), topic) = (self.0.sockets.get(), topic(idoutlet)) else { return };
+        if let Err(error) = sockets.clone().to(topic.as_str()).emit(&topic, change) {
             tracing::error!(error = &error as &dyn std::error::Error, "a change of a board was not sent");
         }
     }

@@ -1,0 +1,35 @@
+//! Conditions of machines with their beginning and end.
+
+use nyala_core::board::Condition;
+use nyala_core::board::attention::Spell;
+use nyala_core::domain::id::MachineId;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
+use tokio_postgres::Row;
+
+/// Conditions of an outlet's machines, the oldest first.
+#[derive(Debug, Default)]
+pub struct Spells(Vec<(MachineId, Spell)>);
+
+impl Spells {
+    /// Of rows with machine, condition, beginning and end.
+    pub fn of_rows(rows: &[Row]) -> Result<Self, DbError> {
+        rows.iter().map(spell).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// Since when a condition of a machine holds.
+    pub fn since(&self, id: MachineId, condition: Condition) -> Option<Timestamp> {
+        self.of(id).find(|spell| spell.condition == condition && spell.until.is_none()).map(|spell| spell.from)
+    }
+
+    /// Those of one machine.
+    pub fn of(&self, id: MachineId) -> impl Iterator<Item = &Spell> {
+        self.0.iter().filter(move |(of, _)| *of == id).map(|(_, spell)| spell)
+    }
+}
+
+fn spell(row: &Row) -> Result<(MachineId, Spell), DbError> {
+    let stored: &str = row.try_get(1)?;
+    let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
+    Ok((row.try_get(0)?, Spell { condition, from: row.try_get(2)?, until: row.try_get(3)? }))
+}
