@@ -1,10 +1,10 @@
 import type { Page } from '@playwright/test'
 import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
-import { expectFineScreen } from './support/axe.ts'
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
+import { look } from './support/look.ts'
 import { expect, test } from './support/test.ts'
-import { button, callAt, logIn, PIN, TABLET, tokenOf } from './support/till.ts'
+import { button, callAt, openAsOwner, PIN, TABLET, tokenOf } from './support/till.ts'
 
 test.use({ viewport: TABLET })
 
@@ -324,19 +324,7 @@ test('an owner sees each outlet in sight, in their own browser', async ({ page }
     ...place,
   })
   await newMachine(idoutlet, 'Kenanga 1')
-  const sari = await ops<{ id: number; pin_awal: string }>('petugas', {
-    nama: 'Sari',
-    role: 'owner',
-    idowner,
-  })
-  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Sari', idpetugas: sari.id })
-  await page.context().clearCookies()
-  await page.evaluate(() => sessionStorage.clear())
-  await page.goto(`${process.env.NYALA_URL}/kasir/pasang#${kode}`)
-  await expect(page.getByText('Siapa yang bertugas?')).toBeVisible()
-  await callAt(page, 'masuk', { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: '271828' })
-  await page.reload()
-  await logIn(page, 'Sari', '271828')
+  await openAsOwner(page, idowner)
   await page.getByRole('link', { name: 'Mesin' }).click()
   await expect.poll(() => machinesShown(page)).toEqual(['Mesin 07 siap'])
   await page.getByLabel('Outlet').selectOption('Laundry Kenanga, Bandung')
@@ -365,17 +353,4 @@ for (const [width, height] of [
         await look(page, `dinding-${count}`)
       })
   })
-}
-
-/** Axe finds nothing in either theme; with `E2E_SHOTS` pictures are saved there. */
-async function look(page: Page, name: string): Promise<void> {
-  const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
-  const folder = process.env.E2E_SHOTS
-  await page.mouse.move(0, 0)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await expectFineScreen(page, ...(colorScheme === 'dark' ? ['color-contrast'] : []))
-    if (folder) await page.screenshot({ path: `${folder}/${name}-${width}x${height}-${colorScheme}.png` })
-  }
-  await page.emulateMedia({ colorScheme: null })
 }

@@ -4,19 +4,18 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import {
-  boardAdds,
-  boardStyles,
   dashboardAdds,
   decoder,
   firstVisit,
   fonts,
-  managementAdds,
-  managementStyles,
+  pageAdds,
+  pageStyles,
   readBuild,
   scanAdds,
   startScripts,
   styles,
   tillAdds,
+  tillStyles,
 } from './build-size.mjs'
 
 /** Kilobytes (1000 bytes) as they are shipped (build-size.mjs). */
@@ -33,6 +32,10 @@ for (const folder of [dist, till]) {
 const build = readBuild(dist)
 const tillBuild = readBuild(till)
 const visit = firstVisit(build)
+const page = (key, name, scripts, sheets) => [
+  { what: `JavaScript of ${name}`, value: pageAdds(tillBuild, key) / KB, limit: scripts, unit: 'kB' },
+  { what: `style sheets of ${name}`, value: pageStyles(tillBuild, key) / KB, limit: sheets, unit: 'kB' },
+]
 const rows = [
   { what: 'JavaScript of / and /login', value: startScripts(build) / KB, limit: 120, unit: 'kB' },
   { what: 'JavaScript the dashboard adds', value: dashboardAdds(build) / KB, limit: 44, unit: 'kB' },
@@ -45,19 +48,13 @@ const rows = [
   { what: 'JavaScript of the till', value: startScripts(tillBuild) / KB, limit: 120, unit: 'kB' },
   // The till's other screens and the realtime client, fetched once the till is shown.
   { what: 'JavaScript the till adds', value: tillAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
-  { what: 'JavaScript of the board', value: boardAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
   // Fetched only by a browser that does not read codes itself.
   { what: 'the decoder of the till', value: decoder(tillBuild) / KB, limit: 17, unit: 'kB' },
-  {
-    what: 'style sheets of the till',
-    value: (styles(tillBuild) - managementStyles(tillBuild) - boardStyles(tillBuild)) / KB,
-    limit: 13,
-    unit: 'kB',
-  },
-  { what: 'style sheet of the board', value: boardStyles(tillBuild) / KB, limit: 4, unit: 'kB' },
+  { what: 'style sheets of the till', value: tillStyles(tillBuild) / KB, limit: 13, unit: 'kB' },
+  ...page('board', 'the board', 40, 4),
+  ...page('attention', 'what needs a person', 5, 2),
   // Fetched only for those who may manage.
-  { what: 'JavaScript of the management', value: managementAdds(tillBuild) / KB, limit: 40, unit: 'kB' },
-  { what: 'style sheets of the management', value: managementStyles(tillBuild) / KB, limit: 4, unit: 'kB' },
+  ...page('management', 'the management', 40, 4),
 ]
 
 let broken = 0
@@ -66,7 +63,7 @@ for (const { what, value, limit, unit } of rows) {
   if (over) broken += 1
   const shown = unit ? value.toFixed(1) : String(value)
   console.log(
-    `${over ? 'OVER' : 'ok  '}  ${what.padEnd(32)} ${shown.padStart(6)} of ${limit} ${unit}`.trimEnd(),
+    `${over ? 'OVER' : 'ok  '}  ${what.padEnd(36)} ${shown.padStart(6)} of ${limit} ${unit}`.trimEnd(),
   )
 }
 if (broken > 0) {

@@ -6,10 +6,12 @@ const START = 'index.html'
 const DASHBOARD = 'home'
 const REALTIME = 'socket.io-client'
 const SCAN = 'src/features/purchase/scan/scan-page.tsx'
-/** The till's board. Keys of the till's build are relative to its folder. */
-const BOARD = '../src/till/features/mesin/mesin-page.tsx'
-/** The till's management, which only those who manage load. */
-const MANAGE = '../src/till/features/kelola/kelola-page.tsx'
+/** The till's pages with budgets of their own, by the names of their chunks: most people at a till never open all of them. */
+const PAGES = {
+  board: ['mesin-page'],
+  attention: ['perhatian-page', 'attention-entry'],
+  management: ['kelola-page'],
+}
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */
 export function readBuild(dist) {
@@ -76,34 +78,28 @@ export function scanAdds(build) {
   return scripts(build, without(closure(build, [SCAN]), upToDashboard(build)))
 }
 
-/**
- * Bytes of JavaScript the till fetches once it is shown, without the decoder, which only some browsers need, and without the board and the
- * management, which have budgets of their own.
- */
+/** Bytes of JavaScript the till fetches once it is shown, without the decoder and without the pages that have budgets of their own. */
 export function tillAdds(build) {
-  const all = assets(build, '.js').reduce((sum, file) => sum + weight(build, file), 0)
-  return all - startScripts(build) - decoder(build) - boardAdds(build) - managementAdds(build)
+  const pages = Object.keys(PAGES).reduce((sum, page) => sum + pageAdds(build, page), 0)
+  return ofAll(build, '.js') - startScripts(build) - decoder(build) - pages
 }
 
-/** Bytes of JavaScript of the till's board alone. */
-export function boardAdds(build) {
-  return weight(build, build.chunks[BOARD].file)
+/** Bytes of the till's style sheets, without those of the pages that have budgets of their own. */
+export function tillStyles(build) {
+  return styles(build) - Object.keys(PAGES).reduce((sum, page) => sum + pageStyles(build, page), 0)
 }
 
-/** Bytes of the style sheet of the till's board alone, without those that it shares. */
-export function boardStyles(build) {
-  const own = build.chunks[BOARD].css.filter((file) => file.includes('mesin-page'))
-  return own.reduce((sum, file) => sum + weight(build, file), 0)
-}
+/** Bytes of JavaScript of a page alone, without what it shares with others. */
+export const pageAdds = (build, page) => ofPage(build, page, '.js')
 
-/** Bytes of JavaScript of the till's management alone. */
-export function managementAdds(build) {
-  return weight(build, build.chunks[MANAGE].file)
-}
+/** Bytes of the style sheets of a page alone. */
+export const pageStyles = (build, page) => ofPage(build, page, '.css')
 
-/** Bytes of the style sheets of the till's management alone. */
-export function managementStyles(build) {
-  return (build.chunks[MANAGE].css ?? []).reduce((sum, file) => sum + weight(build, file), 0)
+function ofPage(build, page, ending) {
+  const names = PAGES[page].map((name) => `assets/${name}-`)
+  const files = assets(build, ending).filter((file) => names.some((name) => file.startsWith(name)))
+  if (files.length === 0) throw new Error(`budgets: the build has no ${ending} of ${page}; was it renamed?`)
+  return files.reduce((sum, file) => sum + weight(build, file), 0)
 }
 
 /** Bytes of JavaScript around the WebAssembly that reads codes. */
@@ -117,10 +113,10 @@ const assets = ({ dist }, ending) =>
     .filter((file) => file.endsWith(ending))
     .map((file) => `assets/${file}`)
 
+const ofAll = (build, ending) => assets(build, ending).reduce((sum, file) => sum + weight(build, file), 0)
+
 /** Bytes of all style sheets. */
-export function styles(build) {
-  return assets(build, '.css').reduce((sum, file) => sum + weight(build, file), 0)
-}
+export const styles = (build) => ofAll(build, '.css')
 
 /** Bytes of each font file. */
 export function fonts(build) {

@@ -3,19 +3,18 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import {
-  boardAdds,
-  boardStyles,
   dashboardAdds,
   decoder,
   firstVisit,
   fonts,
-  managementAdds,
-  managementStyles,
+  pageAdds,
+  pageStyles,
   readBuild,
   scanAdds,
   startScripts,
   styles,
   tillAdds,
+  tillStyles,
 } from './build-size.mjs'
 
 let dist: string
@@ -41,15 +40,20 @@ const chunks = {
     dynamicImports: ['node_modules/barcode-detector/ponyfill.js'],
   },
   '../src/till/features/kelola/kelola-page.tsx': {
-    file: 'assets/kelola.js',
-    css: ['assets/kelola.css'],
+    file: 'assets/kelola-page-1.js',
+    css: ['assets/kelola-page-1.css'],
     imports: ['_shared.js'],
   },
   '../src/till/features/mesin/mesin-page.tsx': {
-    file: 'assets/mesin-page.js',
-    css: ['assets/index.css', 'assets/mesin-page.css'],
+    file: 'assets/mesin-page-1.js',
+    css: ['assets/index.css', 'assets/mesin-page-1.css'],
     imports: ['index.html'],
   },
+  '../src/till/features/perhatian/perhatian-page.tsx': {
+    file: 'assets/perhatian-page-1.js',
+    imports: ['_attention-entry.js'],
+  },
+  '_attention-entry.js': { file: 'assets/attention-entry-1.js' },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
   'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
 }
@@ -60,8 +64,9 @@ beforeEach(() => {
   for (const { file } of Object.values(chunks)) put(file, `content of ${file}`)
   put('assets/index.css', 'a{}')
   put('assets/scan.css', 'b{}')
-  put('assets/kelola.css', 'cc{}')
-  put('assets/mesin-page.css', 'c{}...')
+  put('assets/kelola-page-1.css', 'cc{}')
+  put('assets/mesin-page-1.css', 'c{}...')
+  put('assets/attention-entry-1.css', 'd')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -81,11 +86,14 @@ it('counts each file once, where it is first needed', () => {
   expect(scanAdds(build)).toBe(sum('scan'))
   expect(decoder(build)).toBe(sum('ponyfill'))
   expect(tillAdds(build)).toBe(sum('shared', 'home', 'scan', 'socket'))
-  expect(boardAdds(build)).toBe(sum('mesin-page'))
-  expect(boardStyles(build)).toBe(weight('c{}...'))
-  expect(managementAdds(build)).toBe(sum('kelola'))
-  expect(managementStyles(build)).toBe(weight('cc{}'))
-  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...'))
+  expect(pageAdds(build, 'board')).toBe(sum('mesin-page-1'))
+  expect(pageStyles(build, 'board')).toBe(weight('c{}...'))
+  expect(pageAdds(build, 'attention')).toBe(sum('perhatian-page-1', 'attention-entry-1'))
+  expect(pageStyles(build, 'attention')).toBe(weight('d'))
+  expect(pageAdds(build, 'management')).toBe(sum('kelola-page-1'))
+  expect(pageStyles(build, 'management')).toBe(weight('cc{}'))
+  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...') + weight('d'))
+  expect(tillStyles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])
 })
 

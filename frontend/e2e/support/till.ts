@@ -4,7 +4,7 @@ import { readQr } from './qr.ts'
 import { expect, openAs } from './test.ts'
 
 export const TABLET = { width: 1024, height: 600 }
-export const PIN = { rina: '246810', hadi: '135791', tono: '864203' }
+export const PIN = { rina: '246810', hadi: '135791', tono: '864203', sari: '271828' }
 
 interface Hired {
   id: number
@@ -89,6 +89,21 @@ export const tokenOf = (page: Page): Promise<string> =>
 export async function logIn(page: Page, name: string | RegExp, pin: string): Promise<void> {
   await page.getByRole('button', { name }).click()
   await page.keyboard.type(pin)
+}
+
+/** Opens the pages of an owner, Sari, in a browser of her own. */
+export async function openAsOwner(page: Page, idowner: number, url = process.env.NYALA_URL): Promise<void> {
+  const sari = await ops<Hired>('petugas', { nama: 'Sari', role: 'owner', idowner })
+  const { kode } = await ops<{ kode: string }>('perangkat', { nama: 'HP Sari', idpetugas: sari.id })
+  await page.context().clearCookies()
+  if (page.url() !== 'about:blank') await page.evaluate(() => sessionStorage.clear())
+  await page.goto(`${url}/kasir/pasang#${kode}`)
+  await expect(page.getByText('PIN Sari').first()).toBeVisible()
+  await callAt(page, 'masuk', { idpetugas: sari.id, pin: sari.pin_awal, pin_baru: PIN.sari })
+  await page.reload()
+  await expect(page.getByText('PIN Sari').first()).toBeVisible()
+  await page.keyboard.type(PIN.sari)
+  await expect(page.getByRole('link', { name: 'Mesin' })).toBeVisible()
 }
 
 export async function lock(page: Page): Promise<void> {

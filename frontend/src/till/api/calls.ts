@@ -3,6 +3,7 @@ import { ops } from '@/till/api/client'
 import {
   type Approval,
   type Approving,
+  type Attention,
   type CashKind,
   type Counted,
   type CustomerRef,
@@ -36,6 +37,8 @@ export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin
 /** The ticket for the socket: valid once, for a minute. */
 export const getTicket = () => ops<Ticket>('POST', 'soket')
 export const getMe = (signal?: AbortSignal) => ops<Me>('GET', 'saya', { signal })
+/** What needs a person, at all outlets in sight. */
+export const getAttention = (signal?: AbortSignal) => ops<Attention[]>('GET', 'perhatian', { signal })
 export const logOut = () => ops<null>('POST', 'keluar')
 
 /** Requests approval with a supervisor's PIN for one action on one object; returns the text that the call sends in `X-Izin`. */

@@ -2,6 +2,7 @@
 export const keys = {
   device: ['device'],
   me: ['me'],
+  attention: ['attention'],
   shift: ['shift'],
   packages: ['packages'],
   /** All queries of top-ups, with any page. */

@@ -1,5 +1,6 @@
 import {
   Banknote,
+  Bell,
   type LucideIcon,
   ReceiptText,
   ScanLine,
@@ -36,11 +37,18 @@ const TransactionsPage = lazyPage(() => import('@/till/features/transaksi/transa
 const ShiftPage = lazyPage(() => import('@/till/features/shift/shift-page'))
 const MachinesPage = lazyPage(() => import('@/till/features/mesin/mesin-page'))
 
+const AttentionPage = lazyPage(() => import('@/till/features/perhatian/perhatian-page'))
+
 const ManagePage = lazyPage(() => import('@/till/features/kelola/kelola-page'))
 
 /** Fetches the screens besides the till: a tablet must not find out in the middle of a day that a part is missing. */
 export const fetchScreens = () =>
-  Promise.allSettled([TransactionsPage.fetch(), ShiftPage.fetch(), MachinesPage.fetch()])
+  Promise.allSettled([
+    TransactionsPage.fetch(),
+    ShiftPage.fetch(),
+    MachinesPage.fetch(),
+    AttentionPage.fetch(),
+  ])
 
 /** Fetches the management, which most people at a till never open. */
 export const fetchManagement = () => Promise.allSettled([ManagePage.fetch()])
@@ -57,6 +65,7 @@ export const MANAGEMENT_RIGHTS = [
 export const screens: Screen[] = [
   { path: paths.machines, title: 'Mesin', icon: WashingMachine, page: MachinesPage, sells: false },
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
+  { path: paths.attention, title: 'Perhatian', icon: Bell, page: AttentionPage, sells: false },
   { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
   {
     path: paths.manage,

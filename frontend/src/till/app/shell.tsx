@@ -20,6 +20,7 @@ import { isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
 import { isCustomerCode, useScans } from '@/till/lib/scan/scans'
 import { useLive } from '@/till/lib/session/live'
 import type { Session } from '@/till/lib/session/session'
+import { useAttention } from '@/till/lib/session/use-attention'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { useDevice, useSells } from '@/till/lib/session/use-device'
 import { useMay } from '@/till/lib/session/use-me'
@@ -70,13 +71,20 @@ function useScanLeads(sells: boolean): void {
   }, [sells, waiting])
 }
 
+/** With more entries, the scan button included, a phone's bar has only icons. */
+const MAX_WITH_LABELS = 5
+
 function Navigation({ name, sells }: { name: string; sells: boolean }) {
   const may = useMay()
   const offered = screens.filter((one) => (sells || !one.sells) && (!one.rights || may(one.rights)))
   // On a phone the scan button is in the middle.
   const half = Math.ceil(offered.length / 2)
   return (
-    <nav className={styles.nav} aria-label="Menu kasir">
+    <nav
+      className={styles.nav}
+      aria-label="Menu kasir"
+      data-many={offered.length + Number(sells) > MAX_WITH_LABELS || undefined}
+    >
       <ul className={styles.entries}>
         {offered.slice(0, half).map((one) => (
           <Entry key={one.path} screen={one} />
@@ -113,10 +121,29 @@ function Entry({ screen: { path, title, icon: Icon } }: { screen: Screen }) {
   return (
     <li>
       <Link to={path} className={styles.entry}>
-        <Icon size={24} aria-hidden />
-        <span>{title}</span>
+        <span className={styles.icon}>
+          <Icon size={24} aria-hidden />
+          {path === paths.attention && <AttentionBadge />}
+        </span>
+        <span className={styles.label}>{title}</span>
       </Link>
     </li>
+  )
+}
+
+/** Maximum age of the number; the board asks at once when its strip changes. */
+const ASK_ATTENTION_MS = 30_000
+const MAX_SHOWN = 99
+
+/** How many entries need a person. */
+function AttentionBadge() {
+  const count = useAttention(ASK_ATTENTION_MS).data?.length ?? 0
+  if (count === 0) return null
+  return (
+    <span className={styles.badge} translate="no">
+      <span aria-hidden="true">{Math.min(count, MAX_SHOWN)}</span>
+      <span className="visually-hidden">{`${count} perlu perhatian, `}</span>
+    </span>
   )
 }
 

@@ -5,6 +5,7 @@ import { learn, tickFits } from '@/shared/realtime/clock'
 import { wakeTicker } from '@/shared/realtime/ticker'
 import type { Attention, Taken, Tile } from '@/till/api/types'
 import { useLive } from '@/till/lib/session/live'
+import { entryKey } from '@/till/lib/session/use-attention'
 import { type Board, changed, isChange, isLive, isSnapshot, restored } from './board-state'
 
 /** A later answer means that the socket is deaf, although it is open. */
@@ -131,9 +132,5 @@ export function showTile(tile: Tile): void {
     return { board: { ...board, tiles } }
   })
 }
-
-/** An entry is known by what it is about and since when. */
-export const entryKey = ({ jenis, idoutlet, idmesin, idshift, sejak }: Attention): string =>
-  [jenis, idoutlet, idmesin, idshift, sejak].join(' ')
 
 const isSameEntry = (one: Attention, other: Attention) => entryKey(one) === entryKey(other)

@@ -1,11 +1,12 @@
 import { X } from 'lucide-react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Empty } from '@/shared/ui/empty'
 import { IconButton } from '@/shared/ui/icon-button'
 import type { Tile } from '@/till/api/types'
 import { useMedia } from '@/till/lib/page/media'
+import { boardOf, boardPath, navigate, useSearch } from '@/till/lib/page/router'
 import { OpenCalls } from '@/till/ui/open-calls'
 import { Rows } from '@/till/ui/rows'
 import { AttentionStrip } from './attention-strip'
@@ -38,10 +39,15 @@ export function BoardView({ board, rights }: { board: Board; rights: readonly st
   const isShown = (tile: Tile) =>
     isIn(chip, tile, concerned) && (wanted === '' || tile.nama.toLocaleLowerCase('id').includes(wanted))
 
+  const asked = boardOf(useSearch()).idmesin
+  useEffect(() => {
+    if (asked !== null) setOpened({ id: asked, step: 'details' })
+  }, [asked])
   const open = useCallback((id: number) => setOpened({ id, step: 'details' }), [])
   function close() {
     const tile = opened && tileOf(opened.id)
     setOpened(null)
+    if (asked !== null) navigate(boardPath(outlet.idoutlet, null), { replace: true })
     tile?.focus()
   }
   function showAll() {

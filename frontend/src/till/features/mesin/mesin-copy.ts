@@ -1,4 +1,4 @@
-import { clockTime, formatLeft, moment, rupiah } from '@/shared/lib/text/format'
+import { clockTime, formatLeft, moment } from '@/shared/lib/text/format'
 
 /** The texts of the board. */
 export const mesinCopy = {
@@ -21,17 +21,9 @@ export const mesinCopy = {
   help: 'Bantuan tombol',
   wall: 'Layar dinding',
 
-  attention: 'Perlu perhatian',
-  attentionNone: 'Tidak ada yang perlu perhatian',
-  attentionCount: (count: number) => `${count} perlu perhatian`,
   more: (count: number) => `Lihat ${count} lainnya`,
-  take: 'Saya tangani',
-  takeOf: (nama: string) => `Saya tangani ${nama}`,
-  takenBy: (nama: string, sampai: string) => `${nama} ke sana, sampai ${clockTime(sampai)}`,
   takenShort: (nama: string) => `${nama} ke sana`,
   notTaken: 'belum ditangani',
-  takenByOther: (nama: string) => `${nama} sudah ditangani orang lain.`,
-  alreadyOver: (nama: string) => `${nama} sudah beres, tidak perlu ditangani lagi.`,
 
   ready: (count: number) => `${count} siap`,
   next: 'berikutnya',
@@ -91,35 +83,3 @@ export const mesinCopy = {
   lastMinute: 'Menit terakhir',
   legend: 'Keterangan',
 } as const
-
-/** The wording of an entry: what is the matter, and what to do. */
-export function entryText(
-  { jenis, sejak, jumlah }: { jenis: string; sejak: string; jumlah: number | null },
-  /** Milliseconds until held money goes back; null where none is held. */
-  back_ms: number | null,
-): string {
-  const since = `sejak ${moment(new Date(sejak).getTime())}`
-  switch (jenis) {
-    case 'perlu_petugas':
-      return `Perlu petugas ${since}. Uang sudah kembali, periksa mesin.`
-    case 'tanpa_bayar':
-      return `Jalan tanpa bayar ${since}. Periksa siapa yang memakainya.`
-    case 'outlet_putus':
-      return `Semua mesin terputus ${since}. Periksa listrik dan internet.`
-    case 'belum_pasti':
-      if (jumlah === null || back_ms === null) return `Belum pasti ${since}.`
-      return back_ms > 0
-        ? `Belum pasti. ${rupiah(jumlah)} kembali sendiri dalam ${formatLeft(back_ms)}.`
-        : `Belum pasti. ${rupiah(jumlah)} sebentar lagi kembali sendiri.`
-    case 'ditolak':
-      return 'Dua kali menolak menyala dalam satu jam.'
-    case 'offline':
-      return `Offline ${since}.`
-    case 'shift':
-      return `Shift terbuka ${since}, belum dihitung.`
-    case 'cadangan':
-      return `Cadangan data terlambat ${since}.`
-    default:
-      return `Perlu diperiksa ${since}.`
-  }
-}

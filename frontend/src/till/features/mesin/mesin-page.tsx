@@ -1,13 +1,16 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { slot } from '@/shared/lib/session/storage'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
+import { keys } from '@/till/api/keys'
 import type { Me } from '@/till/api/types'
-import { isWall, useSearch } from '@/till/lib/page/router'
+import { boardOf, isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
 import { useMe } from '@/till/lib/session/use-me'
 import { BoardView } from './board'
 import { followBoard, useBoard } from './board-connection'
+import type { Board } from './board-state'
 import { mesinCopy } from './mesin-copy'
 import styles from './mesin-page.module.css'
 import { Wall } from './wall'
@@ -23,16 +26,18 @@ const lastOutlet = slot<number>(
 export default function MachinesPage() {
   const me = useMe()
   const [chosen, setChosen] = useState(lastOutlet.read)
+  const asked = boardOf(useSearch()).idoutlet ?? chosen
   if (me.isPending) return <Spinner large />
   if (!me.data) {
     return <Failed error={me.error} pending={me.isFetching} onRetry={() => void me.refetch()} />
   }
   const { outlet } = me.data
-  const here = outlet.find(({ idoutlet }) => idoutlet === chosen) ?? outlet[0]
+  const here = outlet.find(({ idoutlet }) => idoutlet === asked) ?? outlet[0]
   if (!here) return <Empty title={mesinCopy.noOutlet} />
   const choose = (idoutlet: number) => {
     lastOutlet.write(idoutlet)
     setChosen(idoutlet)
+    navigate(paths.machines, { replace: true })
   }
   return (
     <>
@@ -46,11 +51,20 @@ function OneOutlet({ idoutlet, rights }: { idoutlet: number; rights: readonly st
   const { board, refusal } = useBoard()
   const wall = isWall(useSearch())
   useEffect(() => followBoard(idoutlet), [idoutlet])
+  useFreshBadge(board?.attention)
   if (!board || board.outlet.idoutlet !== idoutlet) {
     return refusal === null ? <Spinner large /> : <Empty title={mesinCopy.notGiven} body={refusal} />
   }
   if (wall) return <Wall board={board} />
   return <BoardView board={board} rights={rights} />
+}
+
+/** The number in the navigation follows the board's strip. */
+function useFreshBadge(attention: Board['attention'] | undefined): void {
+  const client = useQueryClient()
+  useEffect(() => {
+    if (attention) void client.invalidateQueries({ queryKey: keys.attention })
+  }, [client, attention])
 }
 
 interface ChooseProps {

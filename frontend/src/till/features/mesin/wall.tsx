@@ -5,8 +5,10 @@ import { useCountdown } from '@/shared/realtime/use-countdown'
 import type { Attention, Tile } from '@/till/api/types'
 import { useNow } from '@/till/lib/page/clock'
 import { navigate, paths } from '@/till/lib/page/router'
-import { LevelSign, useEntryText } from './attention-strip'
-import { entryKey, useBoard } from './board-connection'
+import { entryKey } from '@/till/lib/session/use-attention'
+import { attentionCopy } from '@/till/ui/attention-copy'
+import { LevelSign, useEntryText } from '@/till/ui/attention-entry'
+import { useBoard } from './board-connection'
 import type { Board } from './board-state'
 import { Grid } from './grid'
 import { Liveness } from './liveness'
@@ -49,7 +51,7 @@ export function Wall({ board: { tiles, attention, outlet } }: { board: Board }) 
       </header>
       <div className={styles.body} data-stale={!live || undefined}>
         {attention.length > 0 && (
-          <ul className={styles.entries} aria-label={mesinCopy.attention}>
+          <ul className={styles.entries} aria-label={attentionCopy.title}>
             {attention.slice(0, MAX_ENTRIES).map((entry) => (
               <Entry key={entryKey(entry)} entry={entry} />
             ))}

@@ -14,6 +14,7 @@ export const paths = {
   shift: '/shift',
   manage: '/kelola',
   machines: '/mesin',
+  attention: '/perhatian',
 } as const
 
 const listeners = new Set<() => void>()
@@ -43,6 +44,15 @@ export const useSearch = (): string => useSyncExternalStore(subscribe, () => win
 /** The board on a wall: no bar, no panel (features/mesin/wall.tsx). */
 export const WALL = '?dinding'
 export const isWall = (search: string): boolean => new URLSearchParams(search).has('dinding')
+
+/** The address of an outlet's board, with one machine open. */
+export const boardPath = (idoutlet: number, idmesin: number | null): string =>
+  `${paths.machines}?outlet=${idoutlet}${idmesin === null ? '' : `&mesin=${idmesin}`}`
+export function boardOf(search: string): { idoutlet: number | null; idmesin: number | null } {
+  const query = new URLSearchParams(search)
+  const number = (name: string) => Number(query.get(name) ?? '') || null
+  return { idoutlet: number('outlet'), idmesin: number('mesin') }
+}
 
 export const hrefOf = (path: string): string => (path === paths.till ? BASE : BASE + path)
 
