@@ -1,7 +1,7 @@
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
 import { ops, scan } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
+import { card, dialog, look, openManagement, readOps, said } from './support/manage.ts'
 import { fundedAt } from './support/purchase.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
@@ -10,20 +10,6 @@ const SERVICES = [
   { nama: 'Cuci Reguler', durasi: 2_700, harga: 15_000 },
   { nama: 'Cuci Kilat', durasi: 1_800, harga: 12_000 },
 ]
-
-/** A shop whose supervisor is at the management. */
-async function openManagement(page: Page): Promise<Shop> {
-  const shop = await openShop(page, { outlet: 'Laundry Melati', services: SERVICES })
-  await choosePins(shop)
-  await logIn(page, /Hadi/, PIN.hadi)
-  await page.getByRole('link', { name: 'Kelola' }).click()
-  await expect(button(page, 'Tambah layanan')).toBeVisible()
-  return shop
-}
-
-const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name, exact: true })
-const card = (page: Page, name: RegExp) => page.getByRole('listitem').filter({ hasText: name })
-const said = (page: Page, text: string) => expect(page.getByText(text, { exact: true })).toBeVisible()
 
 /** Fills the open price by hour and uses it; all days are chosen at first. */
 async function useRule(page: Page, rule: { without?: string[]; from: string; to: string; price: string }) {
@@ -35,20 +21,15 @@ async function useRule(page: Page, rule: { without?: string[]; from: string; to:
   await page.keyboard.press('Enter')
 }
 
-const services = async ({ idoutlet }: Shop) => {
-  const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
-  const answer = await fetch(`${process.env.NYALA_URL}/ops/v1/layanan?idoutlet=${idoutlet}`, { headers })
-  return (
-    (await answer.json()) as { data: { nama: string; harga: number; durasi: number; aktif: boolean }[] }
-  ).data
-}
+const services = ({ idoutlet }: Shop) =>
+  readOps<{ nama: string; harga: number; durasi: number; aktif: boolean }[]>(`layanan?idoutlet=${idoutlet}`)
 
 test.use({ viewport: TABLET })
 
 test('a supervisor adds a service with prices by hour, and an overlap is shown before it is sent', async ({
   page,
 }) => {
-  const shop = await openManagement(page)
+  const shop = await openManagement(page, { services: SERVICES })
   await button(page, 'Tambah layanan').click()
   const form = dialog(page, 'Layanan baru')
   await form.getByRole('button', { name: 'Simpan' }).click()
@@ -93,7 +74,7 @@ test('a supervisor adds a service with prices by hour, and an overlap is shown b
 test('a new price is saved by its own button; another duration says that it is a new service', async ({
   page,
 }) => {
-  const shop = await openManagement(page)
+  const shop = await openManagement(page, { services: SERVICES })
   await card(page, /Cuci Reguler/)
     .getByRole('button')
     .click()
@@ -135,7 +116,7 @@ test('a new price is saved by its own button; another duration says that it is a
 })
 
 test('a lost answer loses nothing of the form, and adds one service', async ({ page }) => {
-  const shop = await openManagement(page)
+  const shop = await openManagement(page, { services: SERVICES })
   await button(page, 'Tambah layanan').click()
   const form = dialog(page, 'Layanan baru')
   await form.getByLabel('Nama layanan').fill('Cuci Besar')
@@ -165,7 +146,7 @@ test('a lost answer loses nothing of the form, and adds one service', async ({ p
 })
 
 test('a form is kept over a lock, and a refusal of the server is shown in it', async ({ page }) => {
-  const shop = await openManagement(page)
+  const shop = await openManagement(page, { services: SERVICES })
   await card(page, /Cuci Kilat/)
     .getByRole('button')
     .click()
@@ -186,7 +167,7 @@ test('a form is kept over a lock, and a refusal of the server is shown in it', a
 })
 
 test('a supervisor closes the outlet and opens it; its data are the owner’s', async ({ page }) => {
-  const { world } = await openManagement(page)
+  const { world } = await openManagement(page, { services: SERVICES })
   const customer = await fundedAt(world)
   const closing = async () => {
     const body = { qr: world.machine.kode, limit: 1, skip: 0, search: '' }
@@ -274,18 +255,6 @@ test('a kasir has no management, whatever the address', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'Kelola' })).toHaveCount(0)
 })
 
-/** Checks a screen in both themes; with `E2E_SHOTS` it also saves pictures in that folder. */
-async function look(page: Page, name: string): Promise<void> {
-  const { width } = page.viewportSize() ?? { width: 0 }
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await expectFineScreen(page)
-    const folder = process.env.E2E_SHOTS
-    if (folder) await page.screenshot({ path: join(folder, `kelola-${name}-${width}-${colorScheme}.png`) })
-  }
-  await page.emulateMedia({ colorScheme: null })
-}
-
 for (const [width, height] of [
   [1280, 800],
   [1024, 600],
@@ -294,7 +263,7 @@ for (const [width, height] of [
 ] as const) {
   test(`each screen at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
-    const { idoutlet } = await openManagement(page)
+    const { idoutlet } = await openManagement(page, { services: SERVICES })
     const night = { hari: [1, 2, 3, 4, 5], dari: '22:00', sampai: '06:00', harga: 9_000 }
     const busy = { hari: [6, 7], dari: '09:00', sampai: '15:00', harga: 18_000 }
     const kering = { nama: 'Kering 30', durasi: 1_800, harga: 10_000, jenis: 'kering', aturan: [night] }

@@ -1,6 +1,7 @@
 // The calls of the management, apart from those that every till loads.
 import type { Schemas } from '@/shared/api/model'
 import { ops } from '@/till/api/client'
+import type { Package, Rows } from '@/till/api/types'
 
 /** Whole rupiah, seconds. `harga` where no rule of `aturan` holds. */
 export type Service = Schemas['LayananOutlet']
@@ -12,6 +13,11 @@ export type ShopOutlet = Schemas['OutletRow']
 export const shopKeys = {
   services: (idoutlet: number) => ['services', idoutlet],
   outlets: ['outlets'],
+  machines: (idoutlet: number) => ['machines', idoutlet],
+  machine: (id: number) => ['machine', id],
+  packages: ['packages-all'],
+  staff: ['staff'],
+  tills: ['tills'],
 }
 
 export const getServices = (idoutlet: number, signal?: AbortSignal) =>
@@ -27,3 +33,57 @@ export const changeOutlet = (id: number, body: Schemas['OutletChange']) =>
 export const closeOutlet = (id: number, body: Schemas['CloseOutlet']) =>
   ops<null>('POST', `outlet/${id}/tutup`, { body })
 export const openOutlet = (id: number) => ops<null>('POST', `outlet/${id}/buka`, { body: {} })
+
+/** The outlet's machines in their order, without retired ones. */
+export const getMachines = async (idoutlet: number, signal?: AbortSignal) =>
+  (await ops<Schemas['Papan']>('GET', `mesin?idoutlet=${idoutlet}`, { signal })).mesin
+export const addMachine = (key: string, body: Schemas['NewMesin']) =>
+  ops<Schemas['MesinMade']>('POST', 'mesin', { key, body })
+export const addMachines = (key: string, body: Schemas['ManyMesin']) =>
+  ops<Schemas['ManyMesinMade']>('POST', 'mesin/bulk', { key, body })
+export const changeMachine = (id: number, body: Schemas['MesinChange']) =>
+  ops<null>('POST', `mesin/${id}`, { body })
+export const orderMachines = (idoutlet: number, mesin: number[]) =>
+  ops<null>('POST', `outlet/${idoutlet}/urut`, { body: { mesin } satisfies Schemas['Urut'] })
+
+/** What a machine's device is, and how often the machine ran. `perangkat` is null for a simulated one. */
+export interface MachineDetails {
+  siklus: {
+    hari_ini: number
+    tujuh_hari: number
+    sejak_servis: number
+    servis_tiap: number | null
+    servis_at: string | null
+  }
+  perangkat: object | null
+}
+export const getMachineDetails = (id: number, signal?: AbortSignal) =>
+  ops<MachineDetails>('GET', `mesin/${id}/rincian`, { signal })
+
+/** What a machine's device logs in with: told once. The present key holds until the new one is used. */
+export type DeviceLogin = Schemas['DeviceLogin']
+export const makeDeviceKey = (id: number) => ops<DeviceLogin>('POST', `mesin/${id}/perangkat`)
+
+/** All packages of the outlets in sight, also those that are no longer sold. */
+export const getAllPackages = (signal?: AbortSignal) => allRows<Package>('paket', signal)
+export const addPackage = (body: Schemas['NewPaket']) => ops<Schemas['PaketMade']>('POST', 'paket', { body })
+export const changePackage = (id: number, body: Schemas['PaketChange']) =>
+  ops<null>('POST', `paket/${id}`, { body })
+
+/** The most rows that a page has. */
+const PAGE = 100
+/** More pages than a shop fills. */
+const MAX_PAGES = 20
+
+/** All rows of a short list, newest first. */
+async function allRows<T>(path: string, signal?: AbortSignal): Promise<T[]> {
+  const rows: T[] = []
+  let after = ''
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { baris, lanjut } = await ops<Rows<T>>('GET', `${path}?limit=${PAGE}${after}`, { signal })
+    rows.push(...baris)
+    if (lanjut === null) break
+    after = `&sebelum=${lanjut}`
+  }
+  return rows
+}

@@ -3,6 +3,8 @@ export const kelola = {
   parts: 'Bagian kelola',
   outlet: 'Outlet',
   services: 'Layanan',
+  machines: 'Mesin',
+  packages: 'Paket',
   noOutlet: 'Belum ada outlet',
   noOutletBody: 'Belum ada outlet yang Anda kelola.',
   offline: 'Tidak ada sambungan, belum bisa disimpan.',

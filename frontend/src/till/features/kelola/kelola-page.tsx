@@ -2,15 +2,21 @@ import { useState } from 'react'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import type { Me } from '@/till/api/types'
+import { navigate, paths, useSearch } from '@/till/lib/page/router'
 import { useMe } from '@/till/lib/session/use-me'
 import styles from './kelola.module.css'
 import { kelola } from './kelola-copy'
+import { MachinesView } from './mesin/machines-view'
 import { OutletView } from './outlet-view'
+import { PackagesView } from './paket/packages-view'
 import { ServicesView } from './services-view'
 
-type Part = 'services' | 'outlet'
+/** The parts, by their name in the address (`?bagian=`). */
+type Part = 'layanan' | 'mesin' | 'paket' | 'outlet'
 const PARTS: Record<Part, { title: string; rights: readonly string[] }> = {
-  services: { title: kelola.services, rights: ['layanan.buat', 'layanan.ubah'] },
+  layanan: { title: kelola.services, rights: ['layanan.buat', 'layanan.ubah'] },
+  mesin: { title: kelola.machines, rights: ['mesin.buat', 'mesin.ubah'] },
+  paket: { title: kelola.packages, rights: ['paket.buat', 'paket.ubah'] },
   outlet: { title: kelola.outlet, rights: ['outlet.tutup', 'outlet.buka', 'outlet.ubah'] },
 }
 
@@ -24,12 +30,12 @@ export default function ManagePage() {
 
 function Manage({ me }: { me: Me }) {
   const [chosen, setChosen] = useState<number | null>(null)
-  const [part, setPart] = useState<Part | null>(null)
+  const named = new URLSearchParams(useSearch()).get('bagian')
   const place = me.outlet.find(({ idoutlet }) => idoutlet === chosen) ?? me.outlet[0]
   const offered = (Object.keys(PARTS) as Part[]).filter((one) =>
     PARTS[one].rights.some((right) => me.hak.includes(right)),
   )
-  const shown = part ?? offered[0]
+  const shown = offered.find((one) => one === named) ?? offered[0]
   if (!place || !shown) return <Empty title={kelola.noOutlet} body={kelola.noOutletBody} />
   return (
     <div className={styles.page}>
@@ -55,7 +61,8 @@ function Manage({ me }: { me: Me }) {
               type="button"
               className={styles.part}
               aria-pressed={one === shown}
-              onClick={() => setPart(one)}
+              ref={one === shown ? intoView : undefined}
+              onClick={() => navigate(`${paths.manage}?bagian=${one}`)}
             >
               {PARTS[one].title}
             </button>
@@ -63,12 +70,30 @@ function Manage({ me }: { me: Me }) {
         </nav>
       </div>
       <div className={styles.content}>
-        {shown === 'services' ? (
-          <ServicesView key={place.idoutlet} me={me} idoutlet={place.idoutlet} zone={place.zona} />
-        ) : (
-          <OutletView key={place.idoutlet} me={me} idoutlet={place.idoutlet} />
-        )}
+        <View key={place.idoutlet} part={shown} me={me} place={place} />
       </div>
     </div>
   )
+}
+
+/** On a phone the parts are a strip that is wider than the screen. */
+const intoView = (node: HTMLElement | null) => node?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
+interface ViewProps {
+  part: Part
+  me: Me
+  place: Me['outlet'][number]
+}
+
+function View({ part, me, place: { idoutlet, zona } }: ViewProps) {
+  switch (part) {
+    case 'layanan':
+      return <ServicesView me={me} idoutlet={idoutlet} zone={zona} />
+    case 'mesin':
+      return <MachinesView me={me} idoutlet={idoutlet} />
+    case 'paket':
+      return <PackagesView me={me} idoutlet={idoutlet} />
+    case 'outlet':
+      return <OutletView me={me} idoutlet={idoutlet} />
+  }
 }

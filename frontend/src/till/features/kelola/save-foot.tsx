@@ -10,13 +10,14 @@ interface Props<T> {
   saving: Saving<T>
   label: string
   disabled?: boolean
+  danger?: boolean
   onAgain: () => void
   /** A second action. */
   children?: Elements
 }
 
 /** The end of a form: why it was not saved, and its button. */
-export function SaveFoot<T>({ saving, label, disabled = false, onAgain, children }: Props<T>) {
+export function SaveFoot<T>({ saving, label, disabled = false, danger, onAgain, children }: Props<T>) {
   const { pending, fault, open } = saving
   const connected = useConnected()
   return (
@@ -32,7 +33,12 @@ export function SaveFoot<T>({ saving, label, disabled = false, onAgain, children
           {kelola.askAgain}
         </Button>
       ) : (
-        <Button type="submit" pending={pending} disabled={(disabled || !connected) && !pending}>
+        <Button
+          type="submit"
+          variant={danger ? 'danger' : 'primary'}
+          pending={pending}
+          disabled={(disabled || !connected) && !pending}
+        >
           {label}
         </Button>
       )}

@@ -20,6 +20,7 @@ import { notify } from '@/till/lib/page/notices'
 import { Chips } from './chips'
 import styles from './kelola.module.css'
 import { kelola } from './kelola-copy'
+import { useKeptForm } from './kept-form'
 import { layanan } from './layanan-copy'
 import { RuleDialog } from './rule-dialog'
 import { RulesField } from './rules-field'
@@ -54,23 +55,13 @@ interface Props {
 /** A service: a new one, or a change. */
 export function ServiceDialog({ who, idoutlet, zone, service, onClose }: Props) {
   const client = useQueryClient()
-  const id = service?.id ?? null
-  const [draft] = useState(() => {
-    const kept = serviceDraft.read(who, idoutlet)
-    return kept?.id === id ? kept : null
-  })
-  const [form, setForm] = useState<ServiceForm>(draft?.form ?? formOf(service))
+  const kept = useKeptForm(serviceDraft, { who, idoutlet, id: service?.id ?? null }, formOf(service))
+  const { form, edit } = kept
   /** The index of the open price by hour; the next free one is a new one. */
   const [rule, setRule] = useState<number | null>(null)
   const typed = service
     ? changeOf(form, service) !== null
     : JSON.stringify(form) !== JSON.stringify(formOf(null))
-
-  function edit(part: Partial<ServiceForm>) {
-    const next = { ...form, ...part }
-    setForm(next)
-    serviceDraft.write({ who, idoutlet, id, form: next })
-  }
 
   function close() {
     serviceDraft.clear()
@@ -78,8 +69,8 @@ export function ServiceDialog({ who, idoutlet, zone, service, onClose }: Props) 
   }
 
   const saving = useSave<string>({
-    openKey: draft?.key,
-    onKey: (key) => serviceDraft.write({ who, idoutlet, id, form, key }),
+    openKey: kept.openKey,
+    onKey: kept.onKey,
     onDone(done) {
       void client.invalidateQueries({ queryKey: shopKeys.services(idoutlet) })
       notify.info(done)

@@ -1,8 +1,8 @@
 import type { Schemas } from '@/shared/api/model'
 import type { Faults } from '@/shared/lib/form/validate'
-import { isRecord, slot } from '@/shared/lib/session/storage'
 import { rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import type { MachineKind, PriceRule, Service } from '@/till/api/shop-calls'
+import { formSlot } from './kept-form'
 import { layanan } from './layanan-copy'
 import { overlapOf, ruleText, sameRules } from './price-rules'
 
@@ -95,34 +95,4 @@ export function saveLabel(form: ServiceForm, service: Service | null): string {
   return onlyPrice ? layanan.savePrice(rupiah(Number(form.harga))) : layanan.save
 }
 
-interface Kept {
-  who: number
-  idoutlet: number
-  /** Null: a new service. */
-  id: number | null
-  form: ServiceForm
-  /** It was sent by this key, and has no answer. */
-  key?: string | undefined
-}
-
-const kept = slot<Kept>(
-  'session',
-  'nyala.kasir.layanan',
-  (value): value is Kept =>
-    isRecord(value) &&
-    typeof value.who === 'number' &&
-    typeof value.idoutlet === 'number' &&
-    isRecord(value.form) &&
-    Array.isArray(value.form.aturan),
-)
-
-/** A form that was typed and not saved: a lock, which comes after a minute here, or a reload must not lose it. */
-export const serviceDraft = {
-  /** A draft is only for the member of staff who typed it. */
-  read(who: number, idoutlet: number): Kept | null {
-    const draft = kept.read()
-    return draft?.who === who && draft.idoutlet === idoutlet ? draft : null
-  },
-  write: (draft: Kept) => void kept.write(draft),
-  clear: kept.clear,
-}
+export const serviceDraft = formSlot<ServiceForm>('layanan', ({ aturan }) => Array.isArray(aturan))

@@ -9,7 +9,8 @@ import { kelola } from './kelola-copy'
 
 const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 4_000], after: 'stop' }
 
-type Send<T> = (key: string) => Promise<T>
+/** `maybeMade`: an attempt before this one may have reached the server. A call without keys must look first whether it did. */
+type Send<T> = (key: string, maybeMade: boolean) => Promise<T>
 
 interface Outcome<T> {
   /** The key of what was sent before a lock or a reload, and has no answer. */
@@ -46,7 +47,7 @@ export function useSave<T>({ openKey, onKey, onDone, onRefused }: Outcome<T>): S
     setFault('')
     onKey?.(call.key)
     const decision = await untilDecided({
-      send: () => call.send(call.key),
+      send: (attempt) => call.send(call.key, maybeMade || attempt > 1),
       maybeMade,
       isDecided,
       schedule: SCHEDULE,

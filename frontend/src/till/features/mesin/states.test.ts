@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { lookOf, sharedStart, stateName } from './states'
+import { lookOf, stateName } from '@/till/lib/machine/state-name'
+import { sharedStart } from './states'
 
 it.each([
   [['Cuci 01', 'Cuci 02'], 5],

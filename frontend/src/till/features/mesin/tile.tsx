@@ -3,8 +3,8 @@ import { memo } from 'react'
 import { formatLeft } from '@/shared/lib/text/format'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import type { Tile } from '@/till/api/types'
+import { lookOf, stateName } from '@/till/lib/machine/state-name'
 import { mesinCopy } from './mesin-copy'
-import { lookOf, stateName } from './states'
 import styles from './tile.module.css'
 
 const LAST_MINUTE_S = 60

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import type { Page } from '@playwright/test'
+import { expectFineScreen } from './axe.ts'
+import { expect } from './test.ts'
+import { button, choosePins, logIn, openShop, PIN, type Shop } from './till.ts'
+
+interface Options {
+  services?: { nama: string; durasi: number; harga: number }[]
+  /** A part's button; the services are open at first. */
+  part?: string
+}
+
+/** A shop whose supervisor is at the management. */
+export async function openManagement(page: Page, { services = [], part }: Options = {}): Promise<Shop> {
+  const shop = await openShop(page, { outlet: 'Laundry Melati', services })
+  await choosePins(shop)
+  await logIn(page, /Hadi/, PIN.hadi)
+  await page.getByRole('link', { name: 'Kelola' }).click()
+  await expect(button(page, 'Tambah layanan')).toBeVisible()
+  if (part) await button(page, part).press('Enter')
+  return shop
+}
+
+export const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name, exact: true })
+export const card = (page: Page, name: RegExp) => page.getByRole('listitem').filter({ hasText: name })
+export const said = (page: Page, text: string) => expect(page.getByText(text, { exact: true })).toBeVisible()
+
+/** Checks a screen in both themes; with `E2E_SHOTS` it also saves pictures in that folder. */
+export async function look(page: Page, name: string): Promise<void> {
+  const { width } = page.viewportSize() ?? { width: 0 }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await expectFineScreen(page)
+    const folder = process.env.E2E_SHOTS
+    if (folder) await page.screenshot({ path: join(folder, `kelola-${name}-${width}-${colorScheme}.png`) })
+  }
+  await page.emulateMedia({ colorScheme: null })
+}
+
+/** The sizes at which each screen is checked: phone, tablets, desktop. */
+export const SIZES = [
+  [390, 844],
+  [768, 1024],
+  [1024, 600],
+  [1366, 768],
+] as const
+
+/** Reads from the operators' calls as root. */
+export async function readOps<T>(path: string): Promise<T> {
+  const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
+  const answer = await fetch(`${process.env.NYALA_URL}/ops/v1/${path}`, { headers })
+  return ((await answer.json()) as { data: T }).data
+}

@@ -1,0 +1,56 @@
+import { Copy, Download } from 'lucide-react'
+import { Button } from '@/shared/ui/button'
+import { Dialog, Foot } from '@/shared/ui/dialog'
+import type { DeviceLogin } from '@/till/api/shop-calls'
+import { notify } from '@/till/lib/page/notices'
+import { Qr } from '@/till/ui/qr'
+import { Rows } from '@/till/ui/rows'
+import styles from '../kelola.module.css'
+import { saveFile } from '../save-file'
+import { mesin } from './mesin-copy'
+
+/** Bytes that the largest QR code of level M holds: with several authorities the key is longer. */
+const MAX_QR_BYTES = 2_331
+
+interface Props {
+  login: DeviceLogin
+  name: string
+  onClose: () => void
+}
+
+/** A new key of a machine's device, shown once: the line that `nyala device add` prints, as a code, a file and a text. */
+export function DeviceKeyDialog({ login, name, onClose }: Props) {
+  const line = JSON.stringify(login)
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(line)
+      notify.info(mesin.copied)
+    } catch {
+      notify.failure(mesin.notCopied)
+    }
+  }
+  return (
+    <Dialog open onClose={onClose} title={mesin.keyTitle(name)}>
+      <p className={styles.note}>{mesin.keyOnce}</p>
+      {line.length <= MAX_QR_BYTES && <Qr text={line} label={mesin.keyQr(name)} className={styles.qr} />}
+      <Rows
+        rows={[
+          [mesin.keyHost, `${login.host}:${login.port}`],
+          [mesin.keyUser, login.user],
+          [mesin.keySecret, login.secret],
+        ]}
+      />
+      <Foot>
+        <Button
+          icon={<Download size={18} aria-hidden />}
+          onClick={() => saveFile(mesin.keyFile(login.idmesin), `${line}\n`, 'application/json')}
+        >
+          {mesin.download}
+        </Button>
+        <Button variant="secondary" icon={<Copy size={18} aria-hidden />} onClick={() => void copy()}>
+          {mesin.copy}
+        </Button>
+      </Foot>
+    </Dialog>
+  )
+}
