@@ -188,6 +188,15 @@ def browser(case):
     case.path_parameters["id"] = invite()[0]
 
 
+def key(case):
+    made = post("/ops/v1/kunci", {"nama": "Program", "role": "kasir", "idoutlet": 1})
+    case.path_parameters["id"] = made["id"]
+
+
+def customer_of_shop(case):
+    case.path_parameters["id"] = next(CUSTOMER)["id_customer_global"]
+
+
 def package(case):
     made = post("/ops/v1/paket", {"idoutlet": 1, "nama": "Hemat", "harga": 1000, "quota": 1100})
     case.path_parameters["id"] = made["idpaket"]
@@ -225,6 +234,11 @@ GOOD = {
     "POST /ops/v1/petugas/{id}/cabut": of_person,
     "POST /ops/v1/petugas/{id}/reset_pin": of_person,
     "POST /ops/v1/petugas/{id}/buka_kunci": of_person,
+    "POST /ops/v1/kunci": lambda case: change(case, role="kasir", idoutlet=1, idowner=None),
+    "POST /ops/v1/kunci/{id}/cabut": key,
+    "GET /ops/v1/audit": listed,
+    "GET /ops/v1/pelanggan/{id}": customer_of_shop,
+    "GET /ops/v1/pelanggan/{id}/riwayat": customer_of_shop,
     "POST /ops/v1/perangkat": lambda case: change(case, idoutlet=1, idpetugas=None),
     "POST /ops/v1/perangkat/{id}/cabut": browser,
     "POST /ops/v1/perangkat/{id}/pasang": browser,

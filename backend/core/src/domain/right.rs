@@ -31,6 +31,8 @@ macro_rules! rights {
 }
 
 rights! {
+    AuditLihat "audit.lihat" Supervisor,
+    KunciKelola "kunci.kelola" Supervisor,
     LayananBuat "layanan.buat" Supervisor,
     LayananUbah "layanan.ubah" Supervisor,
     MesinBuat "mesin.buat" Supervisor,
@@ -49,6 +51,7 @@ rights! {
     OutletUrut "outlet.urut" Supervisor,
     PaketBuat "paket.buat" Supervisor,
     PaketUbah "paket.ubah" Supervisor,
+    PelangganLihat "pelanggan.lihat" Supervisor,
     PerangkatKelola "perangkat.kelola" Supervisor,
     PetugasKelola "petugas.kelola" Supervisor,
 }

@@ -22,6 +22,16 @@ pub enum WorksFor {
     Owner(OwnerId),
 }
 
+impl WorksFor {
+    /// The outlet, or the owner.
+    pub const fn ids(self) -> (Option<OutletId>, Option<OwnerId>) {
+        match self {
+            Self::Outlet(id) => (Some(id), None),
+            Self::Owner(id) => (None, Some(id)),
+        }
+    }
+}
+
 /// The id of a person who is created later: their PIN is hashed with it.
 ///
 /// # Errors
@@ -45,10 +55,7 @@ pub async fn hire(
         VALUES ($1, $2, $3, $4, $5, $6, $7)";
     const PERSON: &str = "
         INSERT INTO petugas (id_kunci, pin_hash, pin_awal_sampai, dihitung_sejak, created_at) VALUES ($1, $2, $3, $4, $4)";
-    let (idowner, idoutlet) = match works_for {
-        WorksFor::Owner(id) => (Some(id), None),
-        WorksFor::Outlet(id) => (None, Some(id)),
-    };
+    let (idoutlet, idowner) = works_for.ids();
     // The secret is dropped here, so no call can use it.
     let (_, hash) = key::generate();
     tx.execute(KEY, &[&pin.person, &role.as_str(), &idowner, &idoutlet, &name, &hash, &now]).await?;

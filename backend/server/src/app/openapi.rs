@@ -30,6 +30,7 @@ use nyala_web::http::answer::Empty;
 use nyala_web::http::dev_guard;
 use nyala_web::http::error::AppError;
 use nyala_web::ops;
+use nyala_web::ops::people::api_keys::Kunci;
 use nyala_web::ops::people::customer_search as pelanggan_cari;
 use nyala_web::ops::people::customer_search::FindPelanggan;
 use nyala_web::ops::people::customers_bulk as pelanggan_bulk;
@@ -113,6 +114,8 @@ use nyala_web::security_txt;
         ops::refund::issue::refund,
         ops::people::customers_bulk::pelanggan_bulk,
         ops::people::customer_search::pelanggan_cari,
+        ops::people::customer::customer,
+        ops::people::customer::history,
         ops::shop::package::list,
         ops::shop::package::add,
         ops::shop::package::change,
@@ -127,6 +130,10 @@ use nyala_web::security_txt;
         ops::people::staff::dismiss,
         ops::people::staff::reset_pin,
         ops::people::staff::open_lock,
+        ops::people::api_keys::list,
+        ops::people::api_keys::add,
+        ops::people::api_keys::revoke,
+        ops::people::audit_log::audit,
         ops::till::browsers::list,
         ops::till::browsers::invite,
         ops::till::browsers::end,
@@ -250,6 +257,7 @@ impl Modify for Together {
         bind(FindPelanggan::name(), pelanggan_cari::together().map(Schema::from).into());
         bind(ManyPelanggan::name(), pelanggan_bulk::together().map(Schema::from).into());
         bind(Perangkat::name(), perangkat::together().map(Schema::from).into());
+        bind(Kunci::name(), petugas::together().map(Schema::from).into());
         bind(Petugas::name(), petugas::together().map(Schema::from).into());
     }
 }

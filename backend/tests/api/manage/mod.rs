@@ -1,6 +1,7 @@
 //! Management: what an outlet sells at which price, and when it is open (docs/contract.md §4).
 
 mod board;
+mod lists;
 mod machines;
 mod outlets;
 mod services;

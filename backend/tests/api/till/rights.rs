@@ -50,6 +50,8 @@ struct RightsShop {
     paket: i64,
     person: i64,
     browser: i64,
+    /// The API key of a kasir.
+    key: i64,
     machine: i64,
     service: i64,
     /// A machine whose device logs in with a key.
@@ -67,7 +69,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 55] = [
+const CALLS: [Call; 61] = [
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -122,6 +124,18 @@ const CALLS: [Call; 55] = [
         Foreign::OwnOnly,
     ),
     call("POST", "pelanggan/cari", |_| json!({ "telp": "81234567890" }), May::AtTill, Foreign::OwnOnly),
+    call("GET", "pelanggan/{customer}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "pelanggan/{customer}/riwayat", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "audit?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "kunci", nothing, May::From(Role::Supervisor), Foreign::OwnOnly),
+    call(
+        "POST",
+        "kunci",
+        |s| json!({ "nama": "Program", "role": "kasir", "idoutlet": s.outlet.idoutlet }),
+        May::From(Role::Supervisor),
+        Foreign::NotFound,
+    ),
+    call("POST", "kunci/{key}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "paket", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
     call(
         "POST",
@@ -216,6 +230,7 @@ impl RightsShop {
             .await;
         let person = app.person("Tono", Role::Kasir, WorksFor::Outlet(outlet.idoutlet), "864203").await;
         let browser = app.till(outlet.idoutlet).await.id;
+        let key = app.key(Scope::Kasir(outlet.idoutlet)).await.split('_').nth(1).unwrap().parse().unwrap();
         let washer = mqtt_machine(&app, outlet, "Cuci 2").await;
         let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
         Self {
@@ -227,6 +242,7 @@ impl RightsShop {
             paket,
             person: person.get(),
             browser: browser.get(),
+            key,
             machine: machine.idmesin.get(),
             service: machine.idlayanan.get(),
             washer,
@@ -240,6 +256,8 @@ impl RightsShop {
             .replace("{layanan}", &self.service.to_string())
             .replace("{topup}", &self.topup.to_string())
             .replace("{person}", &self.person.to_string())
+            .replace("{customer}", &self.customer.to_string())
+            .replace("{key}", &self.key.to_string())
             .replace("{browser}", &self.browser.to_string())
             .replace("{machine}", &self.machine.to_string())
             .replace("{washer}", &self.washer.to_string())

@@ -10,6 +10,7 @@ use nyala_identity::push::endpoint;
 use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::input::Filter;
+use crate::ops::people::audit_log::MAX_WORD_BYTES;
 
 /// The characters that `str::trim` removes: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -30,6 +31,8 @@ pub enum SizeText {}
 pub enum OptionalText {}
 /// A time zone.
 pub enum ZoneName {}
+/// An action or an object of the audit log, in a query.
+pub enum AuditWord {}
 /// Ids of machines in a query.
 pub enum MachineIds {}
 /// When a business day begins.
@@ -85,6 +88,7 @@ describe! {
     ZoneName => ObjectBuilder::new().schema_type(Type::String)
         .enum_values(Some(["Asia/Jakarta", "Asia/Pontianak", "Asia/Makassar", "Asia/Jayapura"]))
         .description(Some("A time zone of IANA's database; others are accepted, too")).build();
+    AuditWord => text(format!("^[!-~]{{1,{MAX_WORD_BYTES}}}$")).examples(["mesin.tutup"]).build();
     MachineIds => text(format!("^{DIGITS}{{0,{max}}}(,{DIGITS}{{0,{max}}}){{0,9}}$", max = MAX_DIGITS - 1)).examples(["1,2"]).build();
     DayStart => text("^((0[0-9]|1[01]):[0-5][0-9]|12:00)$").description(Some("`HH:MM`, at most `12:00`")).examples(["04:00"]).build();
     TimeOfDay => text(format!("^{HOURS}$")).description(Some("`HH:MM`")).examples(["06:00"]).build();
@@ -187,6 +191,7 @@ mod tests {
     use super::*;
     use crate::api::transaksi::get_layanan::search_of;
     use crate::ops::machine::sticker::machines;
+    use crate::ops::people::audit_log::is_word;
     use crate::ops::people::customers_bulk::PhonePrefix;
     use utoipa::PartialSchema;
 
@@ -254,6 +259,7 @@ mod tests {
         same_as::<SixDigits>(|text| Pin::parse(text).is_some());
         same_as::<NumberOrNothing>(|text| text.is_empty() || Telp::parse(text).is_ok());
         same_as::<NumberPrefix>(|text| PhonePrefix::parse(text).is_ok());
+        same_as::<AuditWord>(is_word);
         same_as::<MachineIds>(|text| machines(text).is_some());
         same_as::<TimeOfDay>(|text| ClockTime::parse(text).is_some_and(|time| time != ClockTime::DAY_END));
         same_as::<EndOfHours>(|text| ClockTime::parse(text).is_some());

@@ -95,6 +95,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of an outlet's audit log. */
+        get: operations["audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/hapus": {
         parameters: {
             query?: never;
@@ -140,6 +157,41 @@ export interface paths {
         put?: never;
         /** Ends this session. */
         post: operations["keluar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/kunci": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The API keys within the caller's scope and below the caller's role, newest first. */
+        get: operations["kunci_list"];
+        put?: never;
+        /** Makes a key. The answer shows its secret, once. */
+        post: operations["kunci_add"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/kunci/{id}/cabut": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Revokes a key: each call with it is 401 from now on. */
+        post: operations["kunci_revoke"];
         delete?: never;
         options?: never;
         head?: never;
@@ -556,6 +608,40 @@ export interface paths {
         put?: never;
         /** Finds the customer of a number or a QR code. */
         post: operations["pelanggan_cari"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/pelanggan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A customer with the accounts in sight; without any, the customer is unknown. */
+        get: operations["pelanggan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/pelanggan/{id}/riwayat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of a customer's movements, newest first. */
+        get: operations["pelanggan_riwayat"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1717,6 +1803,21 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_KunciMade: {
+            data: {
+                /** Format: int64 */
+                id: number;
+                /** @description The key as its holder sends it. Shown once. */
+                secret: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_KunciPush: {
             data: {
                 /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
@@ -2014,6 +2115,29 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Pelanggan: {
+            data: {
+                /** @description The accounts in sight, the oldest first. */
+                akun: components["schemas"]["Rekening"][];
+                /** Format: int64 */
+                id_customer_global: number;
+                nama: string;
+                /** @description When the customer registered, RFC 3339. */
+                sejak: components["schemas"]["Timestamp"];
+                /**
+                 * @description The middle digits are hidden, as `pelanggan/cari` hides them.
+                 * @example 0812••••7890
+                 */
+                telp: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_PelangganFound: {
             data: {
                 /** @description Packages that cannot be sold into the account, and why. */
@@ -2052,6 +2176,98 @@ export interface components {
                 id: number;
                 /** @description Valid for a day, to choose an own PIN with. Shown once. */
                 pin_awal: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_AuditRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    aksi: string;
+                    /** @description `operator:<id>` is a person or a key, `cli` the command line. */
+                    aktor: string;
+                    /** @description RFC 3339. */
+                    created_at: components["schemas"]["Timestamp"];
+                    /** Format: int64 */
+                    id: number;
+                    /** @description What was asked for. */
+                    isi: Record<string, never>;
+                    /** @description Name of the person or the key; null for anyone else. */
+                    nama: string | null;
+                    objek: string;
+                }[];
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null on the last one.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_Gerak: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    /** @description RFC 3339. */
+                    created_at: components["schemas"]["Timestamp"];
+                    /** Format: int64 */
+                    id: number;
+                    /**
+                     * Format: int64
+                     * @description Rupiah: negative when the balance fell.
+                     */
+                    nominal: number;
+                    /** @description The name of the outlet where it happened. */
+                    outlet: string;
+                    /** @description The receipt number, or `idpembelian_emoney` of a top-up. */
+                    ref_id: string;
+                    ref_type: components["schemas"]["RefType"];
+                }[];
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null on the last one.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_KunciRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    dicabut_at: null | components["schemas"]["Timestamp"];
+                    /** Format: int64 */
+                    id: number;
+                    /** Format: int64 */
+                    idoutlet: number | null;
+                    /** Format: int64 */
+                    idowner: number | null;
+                    nama: string;
+                    role: string;
+                }[];
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null on the last one.
+                 */
+                lanjut: number | null;
             };
             message: string;
             /**
@@ -2747,6 +2963,20 @@ export interface components {
             hari: number[];
             sampai: string;
         };
+        AuditRow: {
+            aksi: string;
+            /** @description `operator:<id>` is a person or a key, `cli` the command line. */
+            aktor: string;
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /** @description What was asked for. */
+            isi: Record<string, never>;
+            /** @description Name of the person or the key; null for anyone else. */
+            nama: string | null;
+            objek: string;
+        };
         Batal: {
             alasan: components["schemas"]["Reason"];
         };
@@ -3061,6 +3291,22 @@ export interface components {
          * @example Siti Rahmawati
          */
         FullName: string;
+        Gerak: {
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /**
+             * Format: int64
+             * @description Rupiah: negative when the balance fell.
+             */
+            nominal: number;
+            /** @description The name of the outlet where it happened. */
+            outlet: string;
+            /** @description The receipt number, or `idpembelian_emoney` of a top-up. */
+            ref_id: string;
+            ref_type: components["schemas"]["RefType"];
+        };
         GetLayanan: {
             /** Format: int64 */
             limit: number;
@@ -3162,9 +3408,44 @@ export interface components {
          * @enum {string}
          */
         JenisMesin: "cuci" | "kering" | "lain";
+        Kunci: {
+            idoutlet?: null | components["schemas"]["Id"];
+            idowner?: null | components["schemas"]["Id"];
+            /** @description Who holds it. */
+            nama: components["schemas"]["ShortText"];
+            /** @description A role below the caller's own. */
+            role: string;
+        } & ({
+            idoutlet: number | string;
+            idowner?: null;
+            /** @enum {string} */
+            role?: "kasir" | "supervisor";
+        } | {
+            idoutlet?: null;
+            idowner: number | string;
+            /** @enum {string} */
+            role?: "owner";
+        });
+        KunciMade: {
+            /** Format: int64 */
+            id: number;
+            /** @description The key as its holder sends it. Shown once. */
+            secret: string;
+        };
         KunciPush: {
             /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
             kunci: string;
+        };
+        KunciRow: {
+            dicabut_at: null | components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            idoutlet: number | null;
+            /** Format: int64 */
+            idowner: number | null;
+            nama: string;
+            role: string;
         };
         /** @description The fields of a browser's `PushSubscription`. */
         Langganan: {
@@ -3771,6 +4052,20 @@ export interface components {
             /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter. */
             kode: string;
         };
+        Pelanggan: {
+            /** @description The accounts in sight, the oldest first. */
+            akun: components["schemas"]["Rekening"][];
+            /** Format: int64 */
+            id_customer_global: number;
+            nama: string;
+            /** @description When the customer registered, RFC 3339. */
+            sejak: components["schemas"]["Timestamp"];
+            /**
+             * @description The middle digits are hidden, as `pelanggan/cari` hides them.
+             * @example 0812••••7890
+             */
+            telp: string;
+        };
         PelangganFound: {
             /** @description Packages that cannot be sold into the account, and why. */
             ditolak: components["schemas"]["NotSold"][];
@@ -3960,6 +4255,30 @@ export interface components {
              */
             password: string;
             telp: components["schemas"]["Telp"];
+        };
+        /** @description A customer's account at an outlet. */
+        Rekening: {
+            /** Format: int64 */
+            idcustomer: number;
+            /** Format: int64 */
+            idoutlet: number;
+            /**
+             * Format: int32
+             * @description 2 never expires, 1 expires at `masa_aktif`.
+             */
+            jenis_emoney: number;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            masa_aktif: number | null;
+            /** @description The outlet's name. */
+            outlet: string;
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            saldo: number;
         };
         Saya: {
             /** @description What this caller may do, such as `mesin.tutup`: a page draws no button for anything else. */
@@ -4684,6 +5003,95 @@ export interface operations {
             };
         };
     };
+    audit: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+                /** @description Those of this action only, such as `mesin.tutup`. */
+                aksi?: string;
+                /** @description Those of this object only, such as `mesin:12`. */
+                objek?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_AuditRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi`: several outlets are in sight */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     hapus: {
         parameters: {
             query?: never;
@@ -4895,6 +5303,216 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    kunci_list: {
+        parameters: {
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_KunciRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    kunci_add: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Kunci"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_KunciMade"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    kunci_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7124,6 +7742,147 @@ export interface operations {
                 headers: {
                     /** @description Seconds */
                     "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pelanggan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description id_customer_global */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Pelanggan"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pelanggan_riwayat: {
+        parameters: {
+            query?: {
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
+            header?: never;
+            path: {
+                /** @description id_customer_global */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_Gerak"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
                     [name: string]: unknown;
                 };
                 content: {

@@ -86,13 +86,20 @@ pub struct HistoryEntry {
 
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-enum RefType {
+pub enum RefType {
     SnapTransaksi,
     PembelianEmoney,
     /// A top-up that was taken back.
     PembelianEmoneyBatal,
     SnapTransaksiHapus,
     SnapTransaksiRefund,
+}
+
+impl RefType {
+    /// Whether it is about a top-up, and not about a purchase.
+    pub const fn is_top_up(self) -> bool {
+        matches!(self, Self::PembelianEmoney | Self::PembelianEmoneyBatal)
+    }
 }
 
 /// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and of
@@ -167,15 +174,19 @@ fn history(rows: &[Row]) -> Result<History, AppError> {
 
 fn entry(row: &Row) -> Result<Option<HistoryEntry>, AppError> {
     let Some(entri) = row.try_get(2)? else { return Ok(None) };
-    let (kind, amount): (&str, i64) = (row.try_get(3)?, row.try_get(4)?);
-    let (ref_type, value) = match kind {
+    let (ref_type, value) = movement(row.try_get(3)?, row.try_get(4)?)?;
+    let ref_id = row.try_get(if ref_type.is_top_up() { 8 } else { 7 })?;
+    Ok(Some(HistoryEntry { ref_id, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
+}
+
+/// How a history shows a ledger row: its kind, and by how much the balance changed.
+pub fn movement(kind: &str, amount: i64) -> Result<(RefType, i64), AppError> {
+    Ok(match kind {
         "pending" => (RefType::SnapTransaksi, -amount),
         "topup" => (RefType::PembelianEmoney, amount),
         "batal" => (RefType::PembelianEmoneyBatal, -amount),
         "hapus" => (RefType::SnapTransaksiHapus, amount),
         "void" | "refund" => (RefType::SnapTransaksiRefund, amount),
         _ => return Err(AppError::internal("a ledger row of a kind that no history shows")),
-    };
-    let ref_id = row.try_get(if matches!(kind, "topup" | "batal") { 8 } else { 7 })?;
-    Ok(Some(HistoryEntry { ref_id, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
+    })
 }

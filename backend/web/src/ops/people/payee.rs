@@ -109,7 +109,7 @@ pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<Payee, 
 }
 
 async fn by_id(client: &impl GenericClient, id: CustomerId) -> Result<Payee, AppError> {
-    const FIND: &str = "SELECT nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1";
+    const FIND: &str = "SELECT nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1 AND NOT internal";
     let stmt = client.prepare_cached(FIND).await?;
     let row = client.query_opt(&stmt, &[&id]).await?.ok_or(UNKNOWN)?;
     Ok(Payee { id, name: name::short(row.get(0), row.get(1)), telp: Telp::from_stored(row.get(2)) })

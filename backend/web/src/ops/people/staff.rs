@@ -123,7 +123,7 @@ pub async fn list(
 }
 
 /// The roles that an operator of this role hires and dismisses.
-fn below(role: Role) -> Vec<&'static str> {
+pub(in crate::ops) fn below(role: Role) -> Vec<&'static str> {
     [Role::Kasir, Role::Supervisor, Role::Owner].into_iter().filter(|r| *r < role).map(Role::as_str).collect()
 }
 
@@ -146,19 +146,9 @@ pub async fn hire(
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let name = text::parse("nama", &body.nama, text::MAX_NAME_CHARS)?;
-    let role = body.role.parse::<Role>().ok().filter(|role| *role != Role::Root);
-    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, supervisor atau owner"))?;
-    if role >= operator.role {
-        return Err(AppError::Forbidden);
-    }
+    let role = parse_role(&body.role, &operator)?;
     let client = store.get().await?;
-    let works_for = match (role, body.idoutlet, body.idowner) {
-        (Role::Owner, None, Some(owner)) => WorksFor::Owner(known_owner(&client, owner).await?),
-        (Role::Kasir | Role::Supervisor, Some(outlet), None) => {
-            WorksFor::Outlet(scope::outlet(&client, &operator, outlet).await?.idoutlet)
-        }
-        _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
-    };
+    let works_for = works_for(&client, &operator, role, (body.idoutlet, body.idowner)).await?;
     let (id, pin) = (people::next_id(&client).await?, Pin::random(&mut rand::rng()));
     drop(client); // a hash takes long
     let hash = staff.hash_pin(client_ip::counted(&req, &http.trusted_proxies), id, &pin).await?;
@@ -167,6 +157,29 @@ pub async fn hire(
     hire_with_first_pin(&tx, (&name, role, works_for), &hash, &operator.principal(), store.now()).await?;
     tx.commit().await?;
     Ok(answer::ok(PetugasHired::new(id, &pin)))
+}
+
+/// A role below the operator's own.
+pub(in crate::ops) fn parse_role(text: &str, operator: &Operator) -> Result<Role, AppError> {
+    let role = text.parse::<Role>().ok().filter(|role| *role != Role::Root);
+    let role = role.ok_or_else(|| AppError::bad_input("role harus kasir, supervisor atau owner"))?;
+    if role < operator.role { Ok(role) } else { Err(AppError::Forbidden) }
+}
+
+/// What a new person or key of this role is limited to, of which the operator sees all.
+pub(in crate::ops) async fn works_for(
+    client: &impl GenericClient,
+    operator: &Operator,
+    role: Role,
+    of: (Option<OutletId>, Option<OwnerId>),
+) -> Result<WorksFor, AppError> {
+    Ok(match (role, of) {
+        (Role::Owner, (None, Some(owner))) => WorksFor::Owner(known_owner(client, owner).await?),
+        (Role::Kasir | Role::Supervisor, (Some(outlet), None)) => {
+            WorksFor::Outlet(scope::outlet(client, operator, outlet).await?.idoutlet)
+        }
+        _ => return Err(AppError::bad_input("kasir dan supervisor perlu idoutlet, owner perlu idowner; isi salah satu saja")),
+    })
 }
 
 /// Creates a person and the entry in the audit log.
@@ -179,10 +192,7 @@ pub async fn hire_with_first_pin(
 ) -> Result<(), AppError> {
     people::hire(tx, who, (pin, false), now).await?;
     let (name, role, works_for) = who;
-    let (idoutlet, idowner) = match works_for {
-        WorksFor::Outlet(id) => (Some(id), None),
-        WorksFor::Owner(id) => (None, Some(id)),
-    };
+    let (idoutlet, idowner) = works_for.ids();
     let content = json!({ "nama": name, "role": role.as_str(), "idoutlet": idoutlet, "idowner": idowner });
     Ok(people::record(tx, principal, "petugas.buat", pin.person, content, now).await?)
 }
