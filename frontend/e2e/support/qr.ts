@@ -18,6 +18,12 @@ export async function readQr(dataUrl: string): Promise<string> {
   return found.text
 }
 
+/** The texts of all QR codes in a picture. */
+export async function readAllQr(picture: Buffer): Promise<string[]> {
+  const found = await readBarcodes(picture, { formats: ['QRCode'], maxNumberOfSymbols: 100 })
+  return found.map(({ text }) => text)
+}
+
 /** A QR code's picture, PNG in base64. */
 export async function writeQr(text: string): Promise<string> {
   const { image, error } = await writeBarcode(text, { format: 'QRCode', scale: 8 })

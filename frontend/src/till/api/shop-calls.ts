@@ -1,5 +1,7 @@
 // The calls of the management, apart from those that every till loads.
+import { asApiError } from '@/shared/api/error'
 import type { Schemas } from '@/shared/api/model'
+import type { MoneyRequest } from '@/till/api/calls'
 import { ops } from '@/till/api/client'
 import type { Package, Rows } from '@/till/api/types'
 
@@ -64,11 +66,46 @@ export const getMachineDetails = (id: number, signal?: AbortSignal) =>
 export type DeviceLogin = Schemas['DeviceLogin']
 export const makeDeviceKey = (id: number) => ops<DeviceLogin>('POST', `mesin/${id}/perangkat`)
 
+export type Sticker = Schemas['StikerPng']
+/** The most stickers that a call gives: a printed page. */
+export const STICKERS_A_PAGE = 10
+export const getStickers = (ids: readonly number[], signal?: AbortSignal) =>
+  ops<Sticker[]>('GET', `stiker?id=${ids.join(',')}`, { signal })
+export const renewalOf = (id: number, alasan: string): MoneyRequest<Schemas['Stiker']> => ({
+  path: `mesin/${id}/stiker`,
+  body: { alasan } satisfies Schemas['NewSticker'],
+})
+
 /** All packages of the outlets in sight, also those that are no longer sold. */
 export const getAllPackages = (signal?: AbortSignal) => allRows<Package>('paket', signal)
 export const addPackage = (body: Schemas['NewPaket']) => ops<Schemas['PaketMade']>('POST', 'paket', { body })
 export const changePackage = (id: number, body: Schemas['PaketChange']) =>
   ops<null>('POST', `paket/${id}`, { body })
+
+/** The staff in sight whom the caller may hire and dismiss, dismissed ones too. */
+export type StaffRow = Schemas['PetugasRow']
+export const getStaff = (signal?: AbortSignal) => allRows<StaffRow>('petugas', signal)
+export const hire = (body: { nama: string; role: 'kasir' | 'supervisor'; idoutlet: number }) =>
+  ops<Schemas['PetugasHired']>('POST', 'petugas', { body })
+/** Ends the PIN and all sessions, and gives a new first PIN. */
+export const newFirstPin = (id: number) => ops<Schemas['PetugasHired']>('POST', `petugas/${id}/reset_pin`)
+export const unlock = (id: number) => ops<null>('POST', `petugas/${id}/buka_kunci`)
+export const dismiss = (id: number) => endOnce(ops<null>('POST', `petugas/${id}/cabut`))
+
+export type TillRow = Schemas['PerangkatRow']
+export type Invitation = Schemas['Invitation']
+export const getTills = (signal?: AbortSignal) => allRows<TillRow>('perangkat', signal)
+export const invite = (body: { nama: string } & ({ idoutlet: number } | { idpetugas: number })) =>
+  ops<Invitation>('POST', 'perangkat', { body })
+export const inviteAgain = (id: number) => ops<Invitation>('POST', `perangkat/${id}/pasang`)
+export const revokeTill = (id: number) => endOnce(ops<null>('POST', `perangkat/${id}/cabut`))
+
+/** What has ended already, perhaps by an attempt whose answer was lost, is 404. */
+const endOnce = (call: Promise<null>): Promise<null> =>
+  call.catch((error: unknown) => {
+    if (asApiError(error).status === 404) return null
+    throw error
+  })
 
 /** The most rows that a page has. */
 const PAGE = 100

@@ -5,6 +5,9 @@ export const kelola = {
   services: 'Layanan',
   machines: 'Mesin',
   packages: 'Paket',
+  staff: 'Petugas',
+  tills: 'Perangkat',
+  stickers: 'Stiker',
   noOutlet: 'Belum ada outlet',
   noOutletBody: 'Belum ada outlet yang Anda kelola.',
   offline: 'Tidak ada sambungan, belum bisa disimpan.',
@@ -12,5 +15,6 @@ export const kelola = {
   /** The answer to what was saved is missing: the form keeps what was typed, and sends the same again. */
   open: 'Server belum menjawab. Isian ini belum tentu tersimpan, dan tidak hilang: tanyakan lagi.',
   askAgain: 'Tanyakan lagi',
+  back: 'Kembali',
   saved: (what: string) => `${what} sudah disimpan.`,
 } as const

@@ -7,16 +7,22 @@ import { useMe } from '@/till/lib/session/use-me'
 import styles from './kelola.module.css'
 import { kelola } from './kelola-copy'
 import { MachinesView } from './mesin/machines-view'
+import { StaffView } from './orang/staff-view'
+import { TillsView } from './orang/tills-view'
 import { OutletView } from './outlet-view'
 import { PackagesView } from './paket/packages-view'
 import { ServicesView } from './services-view'
+import { StickersView } from './stiker/stickers-view'
 
 /** The parts, by their name in the address (`?bagian=`). */
-type Part = 'layanan' | 'mesin' | 'paket' | 'outlet'
+type Part = 'layanan' | 'mesin' | 'paket' | 'petugas' | 'perangkat' | 'stiker' | 'outlet'
 const PARTS: Record<Part, { title: string; rights: readonly string[] }> = {
   layanan: { title: kelola.services, rights: ['layanan.buat', 'layanan.ubah'] },
   mesin: { title: kelola.machines, rights: ['mesin.buat', 'mesin.ubah'] },
   paket: { title: kelola.packages, rights: ['paket.buat', 'paket.ubah'] },
+  petugas: { title: kelola.staff, rights: ['petugas.kelola'] },
+  perangkat: { title: kelola.tills, rights: ['perangkat.kelola'] },
+  stiker: { title: kelola.stickers, rights: ['mesin.stiker'] },
   outlet: { title: kelola.outlet, rights: ['outlet.tutup', 'outlet.buka', 'outlet.ubah'] },
 }
 
@@ -93,6 +99,12 @@ function View({ part, me, place: { idoutlet, zona } }: ViewProps) {
       return <MachinesView me={me} idoutlet={idoutlet} />
     case 'paket':
       return <PackagesView me={me} idoutlet={idoutlet} />
+    case 'petugas':
+      return <StaffView me={me} idoutlet={idoutlet} />
+    case 'perangkat':
+      return <TillsView me={me} idoutlet={idoutlet} />
+    case 'stiker':
+      return <StickersView me={me} idoutlet={idoutlet} />
     case 'outlet':
       return <OutletView me={me} idoutlet={idoutlet} />
   }

@@ -8,8 +8,15 @@ const TEAR_MM = 6
  */
 export function printOnRoll(node: HTMLElement): void {
   const height_mm = Math.ceil(node.getBoundingClientRect().height * MM_PER_PX) + TEAR_MM
+  printOn(`size: 58mm ${height_mm}mm; margin: 0 5mm`)
+}
+
+/** Prints on A4 to the paper's edge: what is printed brings its own margins. */
+export const printOnA4 = (): void => printOn('size: A4; margin: 0')
+
+function printOn(paper: string): void {
   const page = document.createElement('style')
-  page.textContent = `@page { size: 58mm ${height_mm}mm; margin: 0 5mm }`
+  page.textContent = `@page { ${paper} }`
   document.head.append(page)
   window.addEventListener('afterprint', () => page.remove(), { once: true })
   window.print()

@@ -19,6 +19,7 @@ import {
 import type { Me, Tile } from '@/till/api/types'
 import { notify } from '@/till/lib/page/notices'
 import { Chips } from '../chips'
+import { ConfirmDialog } from '../confirm-dialog'
 import styles from '../kelola.module.css'
 import { kelola } from '../kelola-copy'
 import { useKeptForm } from '../kept-form'
@@ -42,7 +43,6 @@ import {
   newOf,
 } from './machine-form'
 import { mesin } from './mesin-copy'
-import { RetireStep } from './retire-step'
 
 const KINDS = ['cuci', 'kering', 'lain'] as const
 
@@ -142,11 +142,14 @@ function Form({ me, idoutlet, machine, service_every, hasDevice, onClose }: Form
   if (machine && login) return <DeviceKeyDialog login={login} name={machine.nama} onClose={close} />
   if (machine && retiring) {
     return (
-      <RetireStep
-        machine={machine}
+      <ConfirmDialog
+        label={mesin.retire}
+        body={mesin.retireWhat(machine.nama)}
+        send={() => changeMachine(machine.id, { aktif: false })}
         onBack={() => setRetiring(false)}
         onDone={() => {
           look()
+          notify.info(mesin.retired(machine.nama))
           close()
         }}
       />

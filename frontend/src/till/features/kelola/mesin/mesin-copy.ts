@@ -50,7 +50,6 @@ export const mesin = {
   retireWhat: (name: string) =>
     `${name} hilang dari papan dan dari daftar ini. Stiker dan kunci alatnya tidak berlaku lagi. Riwayatnya tetap ada.`,
   retired: (name: string) => `${name} tidak dipakai lagi.`,
-  back: 'Kembali',
 
   orderTitle: 'Urutan mesin',
   orderHow: 'Geser pegangannya, atau pilih pegangan lalu tekan panah atas dan bawah.',
