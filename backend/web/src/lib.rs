@@ -1,5 +1,6 @@
 //! HTTP API, sockets and pushes.
 
+pub mod alerts;
 pub mod api;
 pub mod board;
 pub mod dev;

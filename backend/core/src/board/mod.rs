@@ -1,5 +1,6 @@
 //! What staff see of a shop: the state of each machine, what may be done with it, and what needs a person (docs/board.md).
 
+pub mod alert;
 pub mod attention;
 
 /// A condition of a machine that is recorded from its beginning to its end. Several may hold at once.

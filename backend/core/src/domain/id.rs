@@ -48,6 +48,10 @@ macro_rules! for_each_id {
             DeviceKeyId,
             /// One start of a server of the cluster: `node.idnode`.
             NodeId,
+            /// What staff are told of: `alarm.id`.
+            AlertId,
+            /// A message of an alert to one browser: `alarm_kirim.id`.
+            AlertMessageId,
             /// A question about a device that is connected to another server: `device_question.id`.
             QuestionId,
         }

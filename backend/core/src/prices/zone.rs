@@ -51,9 +51,22 @@ impl Zone {
 
     /// When the business day began that is going on at `now`; each one begins at `start`.
     pub fn day_began(&self, start: ClockTime, now: Timestamp) -> Timestamp {
+        self.last(start, now)
+    }
+
+    /// When a wall clock showed `time` last, `now` included.
+    pub fn last(&self, time: ClockTime, now: Timestamp) -> Timestamp {
         let (today, minute) = self.wall_clock(now);
-        let day = if minute < start.minute() { today.yesterday().unwrap_or(today) } else { today };
-        self.instants(day, start).into_iter().filter(|at| *at <= now).max().unwrap_or(now)
+        let day = if minute < time.minute() { today.yesterday().unwrap_or(today) } else { today };
+        self.instants(day, time).into_iter().filter(|at| *at <= now).max().unwrap_or(now)
+    }
+
+    /// When a wall clock shows `time` next, `now` not included.
+    pub fn next(&self, time: ClockTime, now: Timestamp) -> Timestamp {
+        let (today, _) = self.wall_clock(now);
+        let tomorrow = today.tomorrow().unwrap_or(today);
+        let at = [today, tomorrow].into_iter().flat_map(|day| self.instants(day, time));
+        at.filter(|at| *at > now).min().unwrap_or(now)
     }
 
     /// When the clock is next put forward or back.

@@ -1,4 +1,5 @@
-//! Push subscriptions of browsers and their customers (docs/contract.md §8).
+//! Push subscriptions of browsers: customers' (docs/contract.md §8) and staff's (docs/board.md).
 
 pub mod endpoint;
+pub mod staff;
 pub mod subscription;

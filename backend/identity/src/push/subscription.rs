@@ -32,9 +32,9 @@ pub enum Wrong {
 
 /// A browser's description of itself.
 pub struct Subscription {
-    endpoint: Endpoint,
-    p256dh: [u8; KEY_BYTES],
-    auth: [u8; AUTH_BYTES],
+    pub(super) endpoint: Endpoint,
+    pub(super) p256dh: [u8; KEY_BYTES],
+    pub(super) auth: [u8; AUTH_BYTES],
 }
 
 impl Subscription {

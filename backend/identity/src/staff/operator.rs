@@ -52,6 +52,18 @@ pub async fn by_key(client: &impl GenericClient, text: &str) -> Result<Operator,
     Ok(Operator { id: StaffId::new(id), role: role(row.get(0))?, scope, at: None })
 }
 
+/// The operator of a person's browser, by the person's id.
+///
+/// # Errors
+/// `KeyUnauthorized` when the person does not work here any more.
+pub async fn by_id(client: &impl GenericClient, id: StaffId) -> Result<Operator, StaffError> {
+    const FIND: &str = "SELECT role, idowner, idoutlet FROM kunci_operator WHERE id = $1 AND revoked_at IS NULL";
+    let stmt = client.prepare_cached(FIND).await?;
+    let row = client.query_opt(&stmt, &[&id]).await?.ok_or(StaffError::KeyUnauthorized)?;
+    let scope = Scope { owner: row.get(1), outlet: row.get(2) };
+    Ok(Operator { id, role: role(row.get(0))?, scope, at: None })
+}
+
 pub(super) fn role(stored: &str) -> Result<Role, StaffError> {
     stored.parse().map_err(|e: String| StaffError::broken(e))
 }

@@ -29,6 +29,7 @@ use nyala_machines::{alarm, device, recovery};
 use nyala_store::config::{HttpSettings, ServerSettings};
 use nyala_store::db::{clock, prune};
 use nyala_store::telemetry;
+use nyala_web::alerts::watch::Watch;
 use nyala_web::http::body::{self, BodyError, BodyLength, Room};
 use nyala_web::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use nyala_web::http::error::AppError;
@@ -334,6 +335,14 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
+    let attention = Watch {
+        store: state.store.clone(),
+        ownership: state.machines.ownership().clone(),
+        settings: state.config.attention.clone(),
+        backup: state.metrics.backup.health.clone(),
+        metrics: state.metrics.attention.clone(),
+    };
+    vital::spawn("alerts", attention.run());
     vital::spawn("boards", state.boards.clone().wake_loop(state.changes.subscribe(), state.notifier.clone()));
     state.machines.set_open(true);
     Ok(())

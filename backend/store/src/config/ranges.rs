@@ -47,6 +47,8 @@ impl ServerSettings {
             ("attention.offline_s", 1, 86_400, self.attention.offline_s.into()),
             ("attention.back_s", 1, 3_600, self.attention.back_s.into()),
             ("attention.taken_min", 1, 1_440, self.attention.taken_min.into()),
+            ("attention.repeat_min", 1, 1_440, self.attention.repeat_min.into()),
+            ("attention.calm_min", 1, 1_440, self.attention.calm_min.into()),
             ("purchase.per_customer_minute", 1, MANY, self.purchase.per_customer_minute as u64),
             ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
             ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),

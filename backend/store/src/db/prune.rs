@@ -32,7 +32,7 @@ macro_rules! older {
 }
 
 /// Tables by the column that dates their rows.
-pub const PRUNABLE: [Prunable; 11] = [
+pub const PRUNABLE: [Prunable; 13] = [
     // Refusals only: the receipt of a purchase stays.
     older!("nota", "created_at", DAY_MS, "tolak IS NOT NULL"),
     older!("idempotensi", "created_at", 30 * DAY_MS),
@@ -52,6 +52,9 @@ pub const PRUNABLE: [Prunable; 11] = [
     older!("pelanggan_ditemukan", "created_at", 3_600_000),
     // The time for which an entry was taken is over. The audit log keeps who took it.
     older!("perhatian_ditangani", "sampai", DAY_MS),
+    // Their messages go with them.
+    older!("alarm", "beres_at", DAY_MS),
+    older!("alarm_kirim", "created_at", 2 * DAY_MS, "id_alarm IS NULL"),
     // Their logins have expired.
     older!("langganan_push", "expires_at", 0),
 ];

@@ -12,13 +12,13 @@ use crate::support::shop::buy;
 
 impl TestApp {
     /// The board, when the conditions of its machines are recorded.
-    async fn board(&self, key: &str, outlet: Outlet) -> Value {
+    pub async fn board(&self, key: &str, outlet: Outlet) -> Value {
         self.conditions_recorded().await;
         self.ops_see(key, &format!("mesin?idoutlet={}", outlet.idoutlet)).await.ok()
     }
 
     /// Waits until the conditions of all machines are recorded as they are.
-    async fn conditions_recorded(&self) {
+    pub async fn conditions_recorded(&self) {
         const MISSING: &str = "
             SELECT count(*) FROM mesin m WHERE m.aktif AND (
                 (m.ditutup_sejak IS NOT NULL) <> EXISTS (SELECT FROM keadaan_mesin k WHERE k.idmesin = m.idmesin AND keadaan = 'ditutup' AND sampai IS NULL)
@@ -36,7 +36,7 @@ impl TestApp {
         panic!("conditions were not recorded");
     }
 
-    async fn set(&self, idmesin: MachineId, change: &str) {
+    pub async fn set(&self, idmesin: MachineId, change: &str) {
         self.db.execute(&format!("UPDATE mesin SET {change} WHERE idmesin = $1"), &[&idmesin]).await.unwrap();
     }
 }

@@ -1,5 +1,6 @@
 //! Management: what an outlet sells at which price, and when it is open (docs/contract.md §4).
 
+mod alerts;
 mod board;
 mod lists;
 mod machines;

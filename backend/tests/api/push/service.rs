@@ -176,6 +176,17 @@ impl TestApp {
         jsonwebtoken::decode(token, &decoding, &validation).unwrap().claims
     }
 
+    /// Waits until no message to staff is due or being sent.
+    pub async fn all_alerted(&self) {
+        const LEFT: &str = "SELECT count(*) FROM alarm_kirim WHERE due_at <= $1 OR (tries > 0 AND due_at = $2)";
+        let done = async {
+            while self.insert(LEFT, &[&self.now(), &self.now().plus_ms(60_000)]).await > 0 {
+                sleep(Duration::from_millis(5)).await;
+            }
+        };
+        timeout(PATIENCE, done).await.expect("nothing is due");
+    }
+
     /// Waits until no push is due or being sent. A push being sent is claimed for a minute, longer than any pause before a retry.
     pub async fn all_pushed(&self) {
         const LEFT: &str = "SELECT count(*) FROM push WHERE due_at <= $1 OR (tries > 0 AND due_at = $2)";

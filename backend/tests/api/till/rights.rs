@@ -23,6 +23,8 @@ enum May {
     WithApproval,
     /// A session, or a key of a supervisor and above: a kasir sees the till's own shift.
     FromSupervisorOrAtTill,
+    /// A session in a person's own browser, not at an outlet's till (`backend/tests/api/manage/alerts.rs`).
+    InOwnBrowser,
 }
 
 /// The answer to another outlet's people: not found, or only their own data.
@@ -69,7 +71,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 /// Calls that need only a code or a cookie, before there is a role.
 const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
 
-const CALLS: [Call; 61] = [
+const CALLS: &[Call] = &[
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
     call(
         "POST",
@@ -196,6 +198,11 @@ const CALLS: [Call; 61] = [
         May::From(Role::Kasir),
         Foreign::NotFound,
     ),
+    call("GET", "alarm", nothing, May::AtTill, Foreign::OwnOnly),
+    call("POST", "alarm", |_| json!({ "jenis": ["offline"], "ringkasan": false }), May::AtTill, Foreign::OwnOnly),
+    call("GET", "push/kunci", nothing, May::InOwnBrowser, Foreign::OwnOnly),
+    call("POST", "push/langganan", |_| json!({ "endpoint": "", "p256dh": "", "auth": "" }), May::InOwnBrowser, Foreign::OwnOnly),
+    call("POST", "push/berhenti", |_| json!({ "endpoint": "" }), May::InOwnBrowser, Foreign::OwnOnly),
     call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
@@ -305,6 +312,7 @@ fn may(call: &Call, role: Role, at_till: bool) -> bool {
         May::From(least) => role >= least,
         May::WithApproval => role >= Role::Supervisor,
         May::FromSupervisorOrAtTill => at_till || role >= Role::Supervisor,
+        May::InOwnBrowser => false,
     }
 }
 
@@ -335,7 +343,7 @@ async fn every_call_is_for_whom_the_table_says() {
             // A separate shop for each. Calls that end something come last in the table.
             let shop = RightsShop::open().await;
             let (who, key) = (shop.at_till(role, shop.outlet).await, shop.app.key(shop.scope(role)).await);
-            for call in &CALLS {
+            for call in CALLS {
                 let answer = if at_till { shop.by_person(call, &who).await } else { shop.by_key(call, &key).await };
                 let context = format!(
                     "{} {} by {role}, at a till: {at_till}: {} {}",
@@ -382,7 +390,7 @@ async fn a_cookie_without_its_session_and_a_session_without_its_cookie_open_noth
     let shop = RightsShop::open().await;
     let who = shop.at_till(Role::Owner, shop.outlet).await;
     let other = shop.app.till(shop.outlet.idoutlet).await;
-    for call in &CALLS {
+    for call in CALLS {
         let path = format!("/ops/v1/{}", shop.path(call));
         let body = || (call.method == "POST").then(|| (call.body)(&shop).to_string().into_bytes());
         for (token, cookie, message) in [

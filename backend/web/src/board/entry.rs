@@ -58,11 +58,7 @@ pub struct Around<'a> {
 
 impl Perhatian {
     pub fn new(entry: Entry, around: &Around<'_>, ditangani: Option<Ditangani>) -> Self {
-        let (idmesin, idshift) = match entry.about {
-            About::Machine(id) => (Some(id), None),
-            About::Shift(id) => (None, Some(id)),
-            About::Outlet => (None, None),
-        };
+        let (idmesin, idshift) = about_ids(entry.about);
         let tile = around.tiles.iter().find(|tile| Some(tile.id) == idmesin);
         let till = around.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
         Self {
@@ -79,6 +75,15 @@ impl Perhatian {
             kembali_at: tile.and_then(|tile| tile.kembali_at),
             ditangani,
         }
+    }
+}
+
+/// The machine or the shift that an entry is about.
+pub const fn about_ids(entry: About) -> (Option<MachineId>, Option<ShiftId>) {
+    match entry {
+        About::Machine(id) => (Some(id), None),
+        About::Shift(id) => (None, Some(id)),
+        About::Outlet => (None, None),
     }
 }
 

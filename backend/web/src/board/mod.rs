@@ -1,6 +1,7 @@
 //! The board: what staff see of an outlet's machines and of what needs a person, and how changes reach their pages (docs/board.md).
 
 pub mod entry;
+pub mod history;
 pub mod read;
 mod spells;
 pub mod tile;

@@ -12,9 +12,12 @@ use tokio_postgres::Row;
 pub struct Spells(Vec<(MachineId, Spell)>);
 
 impl Spells {
-    /// Of rows with machine, condition, beginning and end.
-    pub fn of_rows(rows: &[Row]) -> Result<Self, DbError> {
-        rows.iter().map(spell).collect::<Result<_, _>>().map(Self)
+    /// Adds a row with outlet, machine, condition, beginning and end; the oldest first.
+    pub fn add(&mut self, row: &Row) -> Result<(), DbError> {
+        let stored: &str = row.try_get(2)?;
+        let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
+        self.0.push((row.try_get(1)?, Spell { condition, from: row.try_get(3)?, until: row.try_get(4)? }));
+        Ok(())
     }
 
     /// Since when a condition of a machine holds.
@@ -26,10 +29,4 @@ impl Spells {
     pub fn of(&self, id: MachineId) -> impl Iterator<Item = &Spell> {
         self.0.iter().filter(move |(of, _)| *of == id).map(|(_, spell)| spell)
     }
-}
-
-fn spell(row: &Row) -> Result<(MachineId, Spell), DbError> {
-    let stored: &str = row.try_get(1)?;
-    let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
-    Ok((row.try_get(0)?, Spell { condition, from: row.try_get(2)?, until: row.try_get(3)? }))
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use actix_web::{HttpRequest, HttpResponse, web};
+use futures_util::future::try_join;
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_identity::auth::Auth;
 use nyala_ledger::push_queue;
@@ -11,6 +12,7 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 
 use super::access;
+use crate::alerts;
 use crate::http::answer::Empty;
 use crate::http::dev_guard::came_by_proxy;
 use crate::http::error::AppError;
@@ -54,9 +56,9 @@ async fn page(store: &Store, auth: &Auth, counted: &ServerMetrics) -> Result<Htt
     let open = tokio::time::timeout(DATABASE_LIMIT, open_purchases(store)).await.ok().and_then(Result::ok);
     counted.database_up(open.is_some());
     counted.machines.purchases_open(open.as_deref());
-    let due = tokio::time::timeout(DATABASE_LIMIT, push_queue::waiting(store)).await;
-    if let Ok(Ok(due)) = due {
-        counted.push.waiting(due);
+    let due = try_join(push_queue::waiting(store), alerts::queue::waiting(store));
+    if let Ok(Ok((customers, staff))) = tokio::time::timeout(DATABASE_LIMIT, due).await {
+        counted.push.waiting(customers + staff);
     }
     // On a timeout the last measurement stays, as for the pushes.
     let _ = tokio::time::timeout(DATABASE_LIMIT, auth.sent_codes.measure(store)).await;

@@ -15,6 +15,7 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::alerts::metrics::AttentionMetrics;
 use crate::http::body::Room;
 use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
@@ -31,6 +32,7 @@ pub struct ServerMetrics {
     pub realtime: RealtimeMetrics,
     pub cluster: ClusterMetrics,
     pub push: PushMetrics,
+    pub attention: AttentionMetrics,
     pub backup: BackupMetrics,
 }
 
@@ -47,6 +49,7 @@ impl ServerMetrics {
             realtime: RealtimeMetrics::default(),
             cluster,
             push,
+            attention: AttentionMetrics::default(),
             backup: BackupMetrics::default(),
         };
         metrics.register(db, auth, bodies);
@@ -63,6 +66,7 @@ impl ServerMetrics {
         self.realtime.register(all);
         self.cluster.register(all);
         self.push.register(all);
+        self.attention.register(all);
         all.register_with_unit(
             "http_unfinished_bodies",
             "Bodies that are still on their way",

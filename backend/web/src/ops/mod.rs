@@ -1,5 +1,6 @@
 //! Operators' API (docs/contract.md §4): keys with roles, all changes audited, money moved once per `Idempotency-Key`.
 
+pub mod alerts;
 pub mod approval;
 pub mod board;
 pub mod days;
@@ -60,6 +61,11 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/paket", web::get().to(shop::package::list))
         .route("/paket", web::post().to(shop::package::add))
         .route("/paket/{id}", web::post().to(shop::package::change));
+    cfg.route("/alarm", web::get().to(alerts::choice::get))
+        .route("/alarm", web::post().to(alerts::choice::set))
+        .route("/push/kunci", web::get().to(alerts::push::key))
+        .route("/push/langganan", web::post().to(alerts::push::subscribe))
+        .route("/push/berhenti", web::post().to(alerts::push::stop));
     cfg.route("/saya", web::get().to(people::me::saya));
     cfg.route("/pasang", web::post().to(till::pair::pasang))
         .route("/masuk", web::post().to(till::log_in::masuk))

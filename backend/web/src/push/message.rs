@@ -7,8 +7,9 @@ use serde::Serialize;
 use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS};
 use nyala_store::secrets::Secrets;
 
-/// How long a push service keeps a message for a browser that is offline. After that the message is obsolete.
+/// How long a push service keeps a message for a customer's browser that is offline. After that the message is obsolete.
 pub const TTL_S: i64 = 600;
+
 /// The decrypted message, which the app's service worker reads.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Message<'a> {
@@ -37,11 +38,32 @@ fn came_back(usable_until: Option<&str>) -> String {
     usable_until.map_or_else(|| "Saldo sudah kembali".to_owned(), |until| format!("Saldo sudah kembali, berlaku sampai {until}"))
 }
 
-/// A tag: a name of a purchase that reveals nothing without the server's keys. 22 characters of base64url; `Topic` takes up to 32
+/// What a tag names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Object {
+    Purchase(i64),
+    TopUp(i64),
+    Alert(i64),
+}
+
+impl Object {
+    pub const fn of(cause: Cause, object: i64) -> Self {
+        match cause {
+            Cause::TopUpReversed => Self::TopUp(object),
+            Cause::Ended | Cause::Waits | Cause::NotStarted => Self::Purchase(object),
+        }
+    }
+}
+
+/// A tag: a name of an object that reveals nothing without the server's keys. 22 characters of base64url; `Topic` takes up to 32
 /// (RFC 8030 §5.4).
-pub fn tag(secrets: &Secrets, cause: Cause, object: i64) -> String {
-    let of = if cause == Cause::TopUpReversed { "topup" } else { "transaksi" };
-    let mac = secrets.tokens.in_use().key.token.derive("push tag").mac(format!("{of}:{object}").as_bytes());
+pub fn tag(secrets: &Secrets, object: Object) -> String {
+    let (of, id) = match object {
+        Object::Purchase(id) => ("transaksi", id),
+        Object::TopUp(id) => ("topup", id),
+        Object::Alert(id) => ("alarm", id),
+    };
+    let mac = secrets.tokens.in_use().key.token.derive("push tag").mac(format!("{of}:{id}").as_bytes());
     B64.encode(&mac[..16])
 }
 
@@ -52,7 +74,7 @@ mod tests {
     #[test]
     fn a_purchase_has_one_tag_and_a_top_up_another() {
         let secrets = Secrets::random();
-        let tag = |cause, object| super::tag(&secrets, cause, object);
+        let tag = |cause, object| super::tag(&secrets, Object::of(cause, object));
         assert_eq!(tag(Cause::Ended, 7), tag(Cause::Waits, 7));
         assert_ne!(tag(Cause::Ended, 7), tag(Cause::Ended, 8));
         assert_ne!(tag(Cause::Ended, 7), tag(Cause::TopUpReversed, 7));

@@ -1,11 +1,12 @@
-//! Web Push: notifications to a customer's browsers while the app is closed (docs/contract.md §8,
-//! docs/decisions/0035-a-push-is-a-row-of-the-end-it-tells.md). Statements that end something queue a push (`queue`), and `sender` sends
-//! it to the browsers' push services.
+//! Web Push: notifications to browsers of customers and of staff while no page is open (docs/contract.md §8,
+//! docs/decisions/0035-a-push-is-a-row-of-the-end-it-tells.md, docs/board.md). Statements that end something queue a push, and `sender`
+//! sends it to the browsers' push services.
 
 pub mod error;
 pub mod message;
 pub mod metrics;
 pub mod sender;
+mod taken;
 mod vapid;
 
 use std::collections::HashMap;

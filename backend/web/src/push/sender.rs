@@ -9,15 +9,15 @@ use awc::http::StatusCode;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::push::endpoint::Endpoint;
 use nyala_identity::push::subscription::Subscription;
-use nyala_ledger::push_queue::{self as queue, Browser, Cause, Taken};
+use nyala_ledger::push_queue::Browser;
 use nyala_store::secrets::Kid;
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::Push;
 use super::error::PushError;
-use super::message::{Message, TTL_S, tag};
 use super::metrics::Outcome;
+use super::taken::{self, Settled, Taken};
 use super::vapid::Vapid;
 
 /// How often the queue is read.
@@ -34,8 +34,6 @@ const LEASE_MS: i64 = 60_000;
 const PAUSES_MS: [i64; 2] = [5_000, 30_000];
 /// The longest pause that a service may ask for.
 const MAX_PAUSE_MS: i64 = 120_000;
-/// A push that was due longer ago is dropped: no server could send it in time.
-const TOO_LATE_MS: i64 = TTL_S * 1000;
 
 /// A service's response to a message.
 enum ServiceResponse {
@@ -89,14 +87,22 @@ pub async fn send_loop(push: Arc<Push>) {
 impl Push {
     async fn claim(&self, free_slots: usize) -> Result<Vec<Taken>, PushError> {
         let (db, now) = (self.store.get().await?, self.store.now());
-        Ok(queue::claim(&db, now, i64::try_from(free_slots).unwrap_or(i64::MAX), now.plus_ms(LEASE_MS)).await?)
+        Ok(taken::claim(&db, now, free_slots, now.plus_ms(LEASE_MS)).await?)
     }
 
     /// Sends one push, and stores the result.
     async fn handle(&self, client: &Client, one: Taken) {
-        let (outcome, pause_ms) = match &one.browser {
-            Some(browser) if is_useful(&one, self.store.now()) => self.send(client, &one, browser).await,
-            _ => (Outcome::Needless, None),
+        let now = self.store.now();
+        let browser = one.browser().filter(|_| one.is_useful(now) && one.tries() <= PAUSES_MS.len() + 1);
+        if let Some(until) = browser.and_then(|_| one.quiet_until(now)) {
+            if let Err(e) = self.postpone(&one, until).await {
+                tracing::warn!(error = %e, "a push was not postponed; it will be tried again");
+            }
+            return;
+        }
+        let (outcome, pause_ms) = match browser {
+            Some(browser) => self.send(client, &one, browser).await,
+            None => (Outcome::Needless, None),
         };
         self.metrics.ended(outcome);
         if let Err(e) = self.settle(&one, outcome, pause_ms).await {
@@ -138,19 +144,15 @@ impl Push {
                 tracing::warn!(service = endpoint.origin(), %status, "a push was refused");
                 (Outcome::Failed, None)
             }
-            ServiceResponse::Later(asked_ms) => {
-                match usize::try_from(one.tries).ok().and_then(|n| PAUSES_MS.get(n.saturating_sub(1))) {
-                    Some(pause_ms) => (Outcome::Again, Some(asked_ms.unwrap_or(0).clamp(*pause_ms, MAX_PAUSE_MS))),
-                    None => (Outcome::Failed, None),
-                }
-            }
+            ServiceResponse::Later(asked_ms) => match PAUSES_MS.get(one.tries().saturating_sub(1)) {
+                Some(pause_ms) => (Outcome::Again, Some(asked_ms.unwrap_or(0).clamp(*pause_ms, MAX_PAUSE_MS))),
+                None => (Outcome::Failed, None),
+            },
         }
     }
 
     fn encrypted(&self, one: &Taken, key: &p256::PublicKey, auth: &web_push_native::Auth) -> Result<Vec<u8>, PushError> {
-        let tag = tag(&self.keyring.get(), one.cause, one.object);
-        let message = Message::new(one.cause, (&one.machine, &one.outlet), one.usable_until.as_deref(), &tag);
-        Ok(web_push_native::encrypt(serde_json::to_vec(&message)?, key, auth)?)
+        Ok(web_push_native::encrypt(one.message(&self.keyring.get())?, key, auth)?)
     }
 
     async fn post(
@@ -164,9 +166,9 @@ impl Push {
             .post(endpoint.as_str())
             .insert_header(("Authorization", identity.authorization(endpoint, self.store.now())?))
             .insert_header((CONTENT_ENCODING, "aes128gcm"))
-            .insert_header(("TTL", TTL_S))
+            .insert_header(("TTL", one.ttl_s()))
             .insert_header(("Urgency", "high"))
-            .insert_header(("Topic", tag(&self.keyring.get(), one.cause, one.object)))
+            .insert_header(("Topic", one.tag(&self.keyring.get())))
             .content_type("application/octet-stream");
         let mut response = match request.send_body(body).await {
             Ok(response) => response,
@@ -188,18 +190,19 @@ impl Push {
         })
     }
 
-    async fn settle(&self, one: &Taken, outcome: Outcome, pause_ms: Option<i64>) -> Result<(), PushError> {
+    async fn postpone(&self, one: &Taken, until: Timestamp) -> Result<(), PushError> {
         let db = self.store.get().await?;
-        if outcome == Outcome::Gone {
-            queue::forget(&db, one).await?;
-        }
-        Ok(queue::settle(&db, one, pause_ms.map(|ms| self.store.now().plus_ms(ms))).await?)
+        Ok(one.postpone(&db, until).await?)
     }
-}
 
-/// Whether the notification is still useful.
-fn is_useful(one: &Taken, now: Timestamp) -> bool {
-    let due = one.created_at.plus_ms(one.cause.after_ms());
-    let tries = usize::try_from(one.tries).unwrap_or(usize::MAX);
-    due.ms_until(now) <= TOO_LATE_MS && tries <= PAUSES_MS.len() + 1 && (one.cause != Cause::Waits || one.waits)
+    async fn settle(&self, one: &Taken, outcome: Outcome, pause_ms: Option<i64>) -> Result<(), PushError> {
+        let (db, now) = (self.store.get().await?, self.store.now());
+        let settled = match outcome {
+            Outcome::Sent => Settled::Sent,
+            Outcome::Gone => Settled::Gone,
+            Outcome::Again => Settled::Again(now.plus_ms(pause_ms.unwrap_or(MAX_PAUSE_MS))),
+            Outcome::Failed | Outcome::Needless => Settled::Dropped,
+        };
+        Ok(one.settle(&db, settled, now).await?)
+    }
 }

@@ -15,7 +15,7 @@ use crate::push::Push;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Berhenti {
-    endpoint: String,
+    pub endpoint: String,
 }
 
 /// Ends the customer's subscription of one browser. Answers 200 even if there was no subscription.

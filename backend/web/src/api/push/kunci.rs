@@ -16,12 +16,18 @@ pub struct KunciPush {
     kunci: String,
 }
 
+impl KunciPush {
+    pub fn of(push: &Push) -> Result<Self, AppError> {
+        let (_, kunci) = push.key().map_err(AppError::internal)?;
+        Ok(Self { kunci })
+    }
+}
+
 /// The server's key, for `pushManager.subscribe`.
 #[utoipa::path(
     get, path = "/scan/v1/push/kunci", tag = "push", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<KunciPush>))
 )]
 pub async fn kunci(push: web::Data<Push>, _: Customer) -> Result<HttpResponse, AppError> {
-    let (_, kunci) = push.key().map_err(AppError::internal)?;
-    Ok(ok(KunciPush { kunci }))
+    Ok(ok(KunciPush::of(&push)?))
 }

@@ -24,6 +24,13 @@ pub struct Langganan {
     auth: String,
 }
 
+impl Langganan {
+    /// The subscription, or what is wrong with it.
+    pub fn subscription(&self, push: &Push) -> Result<Subscription, AppError> {
+        Subscription::parse(&self.endpoint, &self.p256dh, &self.auth, push.hosts()).map_err(refusal)
+    }
+}
+
 /// Subscribes the browser until this login ends. A subscription of another customer moves to this one.
 #[utoipa::path(
     post, path = "/scan/v1/push/langganan", tag = "push", security(("pelanggan" = [])), request_body = Langganan,
@@ -40,7 +47,7 @@ pub async fn langganan(
     Login(session): Login,
     body: Json<Langganan>,
 ) -> Result<HttpResponse, AppError> {
-    let new = Subscription::parse(&body.endpoint, &body.p256dh, &body.auth, push.hosts()).map_err(refusal)?;
+    let new = body.subscription(&push)?;
     let by = Subscriber {
         id_customer_global: session.id,
         token_version: session.version,

@@ -1,0 +1,104 @@
+//! What an alert says: no customer's name and no number.
+
+use nyala_core::board::attention::Kind;
+use nyala_store::secrets::Secrets;
+use serde::Serialize;
+
+use super::{queue, secret};
+
+/// For how many seconds a push service keeps an alert for a browser that is offline.
+pub const TTL_S: i64 = 3_600;
+
+/// The decrypted message, which the till's service worker reads.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Message<'a> {
+    judul: String,
+    isi: String,
+    /// The page that a click opens.
+    tuju: &'static str,
+    /// One per alert: a later message replaces an earlier one.
+    tanda: &'a str,
+    /// The secret with which its person may take the entry, once, from this browser. Null: there is nothing to take.
+    tangani: Option<String>,
+}
+
+impl<'a> Message<'a> {
+    pub fn new(taken: &queue::Taken, secrets: &Secrets, tag: &'a str) -> Self {
+        let (judul, isi) = of(&taken.about, &taken.news);
+        let tangani = (taken.news == News::Lasts).then(|| secret::of(secrets, taken.id));
+        Self { judul, isi, tuju: "/kasir/perhatian", tanda: tag, tangani }
+    }
+}
+
+/// What a message says of an alert.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum News {
+    /// It began, or lasts.
+    Lasts,
+    /// This person has taken it.
+    Taken(String),
+    /// It is over.
+    Over,
+}
+
+/// Of what a message is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    pub kind: Kind,
+    /// The machine's name, the till's or the outlet's.
+    pub name: String,
+    pub outlet: String,
+    /// Since when, on the outlet's clock.
+    pub since: String,
+}
+
+/// The title and the text of a message.
+pub fn of(about: &About, news: &News) -> (String, String) {
+    let About { name, outlet, since, .. } = about;
+    match news {
+        News::Lasts => (title(about), format!("{outlet}, sejak {since}")),
+        News::Taken(person) => (format!("{person} ke sana"), format!("{}, {outlet}", title(about))),
+        News::Over => (format!("{name} beres"), outlet.clone()),
+    }
+}
+
+fn title(About { kind, name, .. }: &About) -> String {
+    match kind {
+        Kind::NeedsStaff => format!("{name} perlu petugas"),
+        Kind::Unpaid => format!("{name} jalan tanpa bayar"),
+        Kind::OutletGone => format!("{name} terputus"),
+        Kind::Unsure => format!("{name} belum pasti"),
+        Kind::Refused => format!("{name} menolak"),
+        Kind::Offline => format!("{name} offline"),
+        Kind::Shift => format!("Shift {name} belum ditutup"),
+        Kind::Backup => "Cadangan data tertinggal".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn about(kind: Kind) -> About {
+        let (name, outlet, since) = ("Pengering 06".to_owned(), "Laundry Melati".to_owned(), "14.32".to_owned());
+        About { kind, name, outlet, since }
+    }
+
+    #[test]
+    fn each_kind_has_its_title() {
+        let titles = Kind::ALL.map(|kind| of(&about(kind), &News::Lasts).0);
+        assert_eq!(titles[0], "Pengering 06 perlu petugas");
+        for title in &titles[..7] {
+            assert!(title.contains("Pengering 06"), "{title}");
+        }
+    }
+
+    #[test]
+    fn who_took_it_and_the_end_are_told() {
+        let unsure = about(Kind::Unsure);
+        let expected = ("Rina ke sana".to_owned(), "Pengering 06 belum pasti, Laundry Melati".to_owned());
+        assert_eq!(of(&unsure, &News::Taken("Rina".to_owned())), expected);
+        assert_eq!(of(&unsure, &News::Over), ("Pengering 06 beres".to_owned(), "Laundry Melati".to_owned()));
+        assert_eq!(of(&unsure, &News::Lasts).1, "Laundry Melati, sejak 14.32");
+    }
+}

@@ -1,0 +1,111 @@
+//! Watches what needs a person at the outlets that this server owns, and begins, repeats and ends alerts.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use nyala_cluster::{Ownership, of_shards};
+use nyala_core::board::alert::{self, Current};
+use nyala_core::board::attention::{self, About, Entry, Kind, OutletHistory};
+use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_ledger::on_sale::Closing;
+use nyala_store::backup::health::BackupHealth;
+use nyala_store::config::AttentionSettings;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+
+use super::metrics::AttentionMetrics;
+use super::store;
+use crate::board::history;
+
+/// The shortest pause.
+const EVERY: Duration = Duration::from_secs(1);
+/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
+const PAUSE_FACTOR: u32 = 100;
+
+const OUTLETS: &str = concat!(
+    "
+SELECT o.idoutlet, o.zona, o.hari_mulai, o.dibuka_at IS NOT NULL AS dibuka, o.ditutup_alasan, o.ditutup_sejak, o.ditutup_sampai,
+       NOT EXISTS (SELECT FROM outlet p WHERE p.idowner = o.idowner AND p.idoutlet < o.idoutlet) AS pertama
+FROM outlet o WHERE ",
+    of_shards!("o.idoutlet", 1)
+);
+const MACHINES: &str = "SELECT idoutlet, idmesin, ditutup_sejak IS NOT NULL FROM mesin WHERE idoutlet = ANY($1) AND aktif";
+
+/// The parts that the watch uses.
+pub struct Watch {
+    pub store: Store,
+    pub ownership: Ownership,
+    pub settings: AttentionSettings,
+    pub backup: BackupHealth,
+    pub metrics: AttentionMetrics,
+}
+
+impl Watch {
+    /// Runs until the process ends.
+    pub async fn run(self) {
+        loop {
+            let began = Instant::now();
+            if let Err(e) = self.look(self.store.now()).await {
+                tracing::warn!(error = %e, "what needs a person was not looked for; it will be tried again");
+            }
+            tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
+        }
+    }
+
+    async fn look(&self, now: Timestamp) -> Result<(), DbError> {
+        let client = self.store.get().await?;
+        let entries = self.entries(&client, now).await?;
+        self.metrics.set(|kind| entries.values().flatten().filter(|current| current.entry.kind == kind).count());
+        let outlets: Vec<OutletId> = entries.keys().copied().collect();
+        let mut alerts: HashMap<OutletId, Vec<store::OpenAlert>> = HashMap::new();
+        for open in store::open(&client, &outlets).await? {
+            alerts.entry(open.idoutlet).or_default().push(open);
+        }
+        for (idoutlet, entries) in &entries {
+            let open = alerts.remove(idoutlet).unwrap_or_default();
+            let known: Vec<_> = open.iter().map(|open| open.alert).collect();
+            let (changes, new) = alert::next(&known, entries, self.settings.pacing(), now);
+            for (n, change) in changes {
+                store::change(&client, open[n].id, change, now).await?;
+            }
+            for entry in new {
+                store::begin(&client, *idoutlet, entry, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of each outlet that this server owns.
+    async fn entries(&self, client: &DbClient, now: Timestamp) -> Result<HashMap<OutletId, Vec<Current>>, DbError> {
+        let shards = self.ownership.shards();
+        let rows = client.query(&client.prepare_cached(OUTLETS).await?, &[&shards]).await?;
+        let ids: Vec<OutletId> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+        let mut machines: HashMap<OutletId, Vec<(MachineId, bool)>> = HashMap::new();
+        for row in client.query(&client.prepare_cached(MACHINES).await?, &[&ids]).await? {
+            machines.entry(row.try_get(0)?).or_default().push((row.try_get(1)?, row.try_get(2)?));
+        }
+        let mut facts = history::read(client, &ids, now).await?;
+        let backup = self.backup.bad_since(now);
+        let mut all = HashMap::new();
+        for row in &rows {
+            let idoutlet = row.try_get(0)?;
+            let facts = facts.remove(&idoutlet).unwrap_or_default();
+            let machines = machines.remove(&idoutlet).unwrap_or_default();
+            let history = OutletHistory {
+                sells: Closing::of(row, now)?.is_none() && row.try_get("dibuka")?,
+                machines: machines.into_iter().map(|(id, closed)| facts.machine(id, closed)).collect(),
+                shifts: facts.shifts.clone(),
+                day_began: history::day_began(row.try_get("zona")?, row.try_get("hari_mulai")?, now)?,
+            };
+            let mut entries = attention::of(&history, self.settings.patience(), now);
+            if let Some(since) = backup.filter(|_| row.get("pertama")) {
+                entries.push(Entry { kind: Kind::Backup, about: About::Outlet, since });
+            }
+            let current = |entry| Current { entry, taken_by: facts.taken(entry).map(|(by, _)| by) };
+            all.insert(idoutlet, entries.into_iter().map(current).collect());
+        }
+        Ok(all)
+    }
+}

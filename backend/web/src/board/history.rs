@@ -1,0 +1,132 @@
+//! Reads the facts from which the entries of outlets follow: what needs a person, and who has taken it.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use futures_util::future::try_join4;
+use nyala_core::board::attention::{Entry, MachineHistory, OpenShift, REFUSALS_WITHIN_MS};
+use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::prices::{ClockTime, Zone};
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+use tokio_postgres::Row;
+
+use super::entry::{Ditangani, about};
+use super::spells::Spells;
+
+/// Ended conditions are read back for this long, so that short returns of a device are seen.
+const SPELLS_WITHIN_MS: i64 = 10 * 60 * 1000;
+
+/// Conditions of the outlets' machines that hold, or ended after $2. $1 outlets.
+const SPELLS: &str = "
+SELECT m.idoutlet, k.idmesin, k.keadaan, k.dari, k.sampai FROM mesin m JOIN keadaan_mesin k USING (idmesin)
+WHERE m.idoutlet = ANY($1) AND m.aktif AND (k.sampai IS NULL OR k.sampai > $2) ORDER BY k.dari, k.id";
+
+/// Refusals of the outlets' machines after $2, without a start after them. $1 outlets.
+const REFUSALS: &str = "
+SELECT t.idoutlet, t.idmesin, t.finished_at FROM snap_transaksi t
+WHERE t.idoutlet = ANY($1) AND t.state = 'REFUSED' AND t.finished_at > $2
+    AND NOT EXISTS (SELECT FROM snap_transaksi s WHERE s.idmesin = t.idmesin AND s.cmd_epoch > t.cmd_epoch AND s.started_at IS NOT NULL)
+ORDER BY t.finished_at";
+
+const SHIFTS: &str = "
+SELECT s.idoutlet, s.id, s.dibuka_at, p.nama FROM shift s JOIN perangkat p ON p.id = s.id_perangkat
+WHERE s.idoutlet = ANY($1) AND s.ditutup_at IS NULL";
+
+const TAKEN: &str = "
+SELECT d.idoutlet, d.jenis, d.tentang, d.sejak, k.id, k.nama, d.ditangani_at, d.sampai
+FROM perhatian_ditangani d JOIN kunci_operator k ON k.id = d.id_kunci WHERE d.idoutlet = ANY($1) AND d.sampai > $2";
+
+/// The facts of one outlet.
+#[derive(Debug, Default)]
+pub struct OutletFacts {
+    pub spells: Spells,
+    refusals: Vec<(MachineId, Timestamp)>,
+    pub shifts: Vec<OpenShift>,
+    /// Names of the tills with open shifts.
+    pub tills: Vec<(ShiftId, String)>,
+    taken: Vec<Taken>,
+}
+
+#[derive(Debug)]
+struct Taken {
+    kind: String,
+    about: i64,
+    since: Timestamp,
+    by: StaffId,
+    shown: Ditangani,
+}
+
+/// The facts of these outlets at `now`. An outlet without any is left out.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Result<HashMap<OutletId, OutletFacts>, DbError> {
+    let [spells, refusals, shifts, taken] = [
+        client.prepare_cached(SPELLS).await?,
+        client.prepare_cached(REFUSALS).await?,
+        client.prepare_cached(SHIFTS).await?,
+        client.prepare_cached(TAKEN).await?,
+    ];
+    let (spells_after, refusals_after) = (now.plus_ms(-SPELLS_WITHIN_MS), now.plus_ms(-REFUSALS_WITHIN_MS));
+    // One round trip for all of them.
+    let (spells, refusals, shifts, taken) = try_join4(
+        client.query(&spells, &[&outlets, &spells_after]),
+        client.query(&refusals, &[&outlets, &refusals_after]),
+        client.query(&shifts, &[&outlets]),
+        client.query(&taken, &[&outlets, &now]),
+    )
+    .await?;
+    let mut facts: HashMap<OutletId, OutletFacts> = HashMap::new();
+    for row in &spells {
+        facts.entry(row.try_get(0)?).or_default().spells.add(row)?;
+    }
+    for row in &refusals {
+        facts.entry(row.try_get(0)?).or_default().refusals.push((row.try_get(1)?, row.try_get(2)?));
+    }
+    for row in &shifts {
+        let outlet = facts.entry(row.try_get(0)?).or_default();
+        let id = row.try_get(1)?;
+        outlet.shifts.push(OpenShift { id, since: row.try_get(2)? });
+        outlet.tills.push((id, row.try_get(3)?));
+    }
+    for row in &taken {
+        facts.entry(row.try_get(0)?).or_default().taken.push(taken_of(row)?);
+    }
+    Ok(facts)
+}
+
+fn taken_of(row: &Row) -> Result<Taken, DbError> {
+    let shown = Ditangani { nama: row.try_get(5)?, sejak: row.try_get(6)?, sampai: row.try_get(7)? };
+    Ok(Taken { kind: row.try_get(1)?, about: row.try_get(2)?, since: row.try_get(3)?, by: row.try_get(4)?, shown })
+}
+
+impl OutletFacts {
+    /// The history of one of its machines.
+    pub fn machine(&self, idmesin: MachineId, closed: bool) -> MachineHistory {
+        MachineHistory {
+            idmesin,
+            closed,
+            spells: self.spells.of(idmesin).copied().collect(),
+            refused_at: self.refusals.iter().filter(|(id, _)| *id == idmesin).map(|(_, at)| *at).collect(),
+        }
+    }
+
+    /// Who has taken an entry last.
+    pub fn taken(&self, entry: Entry) -> Option<(StaffId, Ditangani)> {
+        let key = (entry.kind.as_str(), about(entry.about), entry.since);
+        let of_entry = self.taken.iter().filter(|taken| (taken.kind.as_str(), taken.about, taken.since) == key);
+        of_entry.min_by_key(|taken| Reverse(taken.shown.sejak)).map(|taken| (taken.by, taken.shown.clone()))
+    }
+}
+
+/// When the business day of an outlet began.
+///
+/// # Errors
+/// When the stored zone or minute is none.
+pub fn day_began(zone: &str, start_minute: i16, now: Timestamp) -> Result<Timestamp, DbError> {
+    let zone = Zone::parse(zone).ok_or_else(|| DbError::broken(format!("unknown time zone {zone}")))?;
+    let start = ClockTime::from_minute(start_minute.into()).ok_or_else(|| DbError::broken("a day that begins at no minute"))?;
+    Ok(zone.day_began(start, now))
+}
