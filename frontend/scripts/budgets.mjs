@@ -55,6 +55,7 @@ const rows = [
   ...page('attention', 'what needs a person', 5, 2),
   // Fetched only for those who may manage.
   ...page('management', 'the management', 40, 4),
+  ...page('morning', "the morning's figures", 40, 4),
 ]
 
 let broken = 0

@@ -11,6 +11,7 @@ const PAGES = {
   board: ['mesin-page'],
   attention: ['perhatian-page', 'attention-entry'],
   management: ['kelola-page'],
+  morning: ['ringkasan-page'],
 }
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */

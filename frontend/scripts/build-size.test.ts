@@ -53,6 +53,10 @@ const chunks = {
     file: 'assets/perhatian-page-1.js',
     imports: ['_attention-entry.js'],
   },
+  '../src/till/features/ringkasan/ringkasan-page.tsx': {
+    file: 'assets/ringkasan-page-1.js',
+    css: ['assets/ringkasan-page-1.css'],
+  },
   '_attention-entry.js': { file: 'assets/attention-entry-1.js' },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
   'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
@@ -67,6 +71,7 @@ beforeEach(() => {
   put('assets/kelola-page-1.css', 'cc{}')
   put('assets/mesin-page-1.css', 'c{}...')
   put('assets/attention-entry-1.css', 'd')
+  put('assets/ringkasan-page-1.css', 'e')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -92,7 +97,9 @@ it('counts each file once, where it is first needed', () => {
   expect(pageStyles(build, 'attention')).toBe(weight('d'))
   expect(pageAdds(build, 'management')).toBe(sum('kelola-page-1'))
   expect(pageStyles(build, 'management')).toBe(weight('cc{}'))
-  expect(styles(build)).toBe(weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...') + weight('d'))
+  expect(styles(build)).toBe(
+    weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...') + weight('d') + weight('e'),
+  )
   expect(tillStyles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])
 })

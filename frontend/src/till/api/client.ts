@@ -26,11 +26,13 @@ interface OpsOptions {
   signal?: AbortSignal | undefined
   /** A 401 is about a PIN, unless its sentence is that the session is over. */
   pin?: boolean
+  /** The answer is a file: it comes as a `Blob`, without the envelope. */
+  file?: boolean
 }
 
 /** A call under `/ops/v1/`: the envelope's `data`, or an `ApiError`. The browser sends the cookie. */
 export async function ops<T>(method: 'GET' | 'POST', path: string, options: OpsOptions = {}): Promise<T> {
-  const { body, key, izin, signal, pin = false } = options
+  const { body, key, izin, signal, pin = false, file = false } = options
   const token = useSession.getState().session?.token ?? null
   const request: RequestInit = {
     method,
@@ -50,7 +52,8 @@ export async function ops<T>(method: 'GET' | 'POST', path: string, options: OpsO
       try {
         const response = await fetch(`/ops/v1/${path}`, { ...request, signal: limit })
         learnServerTime(response.headers.get('date'))
-        const answer = await envelope(response)
+        const isFile = file && response.ok
+        const answer = isFile ? { message: '', data: await response.blob() } : await envelope(response)
         useLine.getState().answered()
         if (response.ok && answer) return answer.data as T
         throw refusal(response, answer?.message ?? '', token, pin)

@@ -1,6 +1,7 @@
 import {
   Banknote,
   Bell,
+  ChartColumn,
   type LucideIcon,
   ReceiptText,
   ScanLine,
@@ -39,6 +40,7 @@ const MachinesPage = lazyPage(() => import('@/till/features/mesin/mesin-page'))
 
 const AttentionPage = lazyPage(() => import('@/till/features/perhatian/perhatian-page'))
 
+const SummaryPage = lazyPage(() => import('@/till/features/ringkasan/ringkasan-page'))
 const ManagePage = lazyPage(() => import('@/till/features/kelola/kelola-page'))
 
 /** Fetches the screens besides the till: a tablet must not find out in the middle of a day that a part is missing. */
@@ -50,8 +52,8 @@ export const fetchScreens = () =>
     AttentionPage.fetch(),
   ])
 
-/** Fetches the management, which most people at a till never open. */
-export const fetchManagement = () => Promise.allSettled([ManagePage.fetch()])
+/** Fetches the management and the figures, which most people at a till never open. */
+export const fetchManagement = () => Promise.allSettled([ManagePage.fetch(), SummaryPage.fetch()])
 
 export const MANAGEMENT_RIGHTS = [
   'layanan.buat',
@@ -63,6 +65,14 @@ export const MANAGEMENT_RIGHTS = [
 
 /** The other screens, in the order of the navigation. An entry here gives a screen its address and its link. */
 export const screens: Screen[] = [
+  {
+    path: paths.summary,
+    title: 'Ringkasan',
+    icon: ChartColumn,
+    page: SummaryPage,
+    sells: false,
+    rights: ['ringkasan.lihat'],
+  },
   { path: paths.machines, title: 'Mesin', icon: WashingMachine, page: MachinesPage, sells: false },
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
   { path: paths.attention, title: 'Perhatian', icon: Bell, page: AttentionPage, sells: false },

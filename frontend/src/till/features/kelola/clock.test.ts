@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { clockThere, momentThere, nextAt, wallClock } from '@/till/lib/page/zone-clock'
 import { clockText, minuteOf, parseClock } from './clock-text'
-import { clockThere, momentThere, nextAt, wallClock } from './zone-clock'
 
 it.each([
   ['22.00', '22:00'],

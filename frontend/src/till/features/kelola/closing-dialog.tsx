@@ -6,13 +6,13 @@ import { Field } from '@/shared/ui/field'
 import { closeOutlet, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
 import { useServerNow } from '@/till/lib/page/clock'
 import { notify } from '@/till/lib/page/notices'
+import { clockThere, nextAt } from '@/till/lib/page/zone-clock'
 import { Chips } from './chips'
 import { minuteOf, parseClock } from './clock-text'
 import styles from './kelola.module.css'
 import { outlet as copy } from './outlet-copy'
 import { SaveFoot } from './save-foot'
 import { useSave } from './use-save'
-import { clockThere, nextAt } from './zone-clock'
 
 /** The server's limit. */
 const LONGEST = 500

@@ -10,6 +10,7 @@ import type { Me } from '@/till/api/types'
 import { useNow } from '@/till/lib/page/clock'
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
+import { momentThere } from '@/till/lib/page/zone-clock'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { Rows } from '@/till/ui/rows'
 import { clockText } from './clock-text'
@@ -17,7 +18,6 @@ import { ClosingDialog } from './closing-dialog'
 import styles from './kelola.module.css'
 import { outlet as copy } from './outlet-copy'
 import { OutletDialog } from './outlet-dialog'
-import { momentThere } from './zone-clock'
 
 /** A closing may end by itself. */
 const LOOK_AGAIN_MS = 30_000

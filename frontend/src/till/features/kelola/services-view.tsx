@@ -12,12 +12,12 @@ import { changeService, getServices, type MachineKind, type Service, shopKeys } 
 import type { Me } from '@/till/api/types'
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
+import { clockThere } from '@/till/lib/page/zone-clock'
 import styles from './kelola.module.css'
 import { layanan } from './layanan-copy'
 import { ruleText } from './price-rules'
 import { ServiceDialog } from './service-dialog'
 import { serviceDraft } from './service-form'
-import { clockThere } from './zone-clock'
 
 /** A price by hour begins and ends without any change of ours. */
 const LOOK_AGAIN_MS = 60_000

@@ -2,10 +2,10 @@ import type { CSSProperties } from 'react'
 import { rupiah } from '@/shared/lib/text/format'
 import type { PriceRule } from '@/till/api/shop-calls'
 import { useNow } from '@/till/lib/page/clock'
+import { wallClock } from '@/till/lib/page/zone-clock'
 import { layanan } from './layanan-copy'
 import { weekOf } from './price-rules'
 import styles from './week-chart.module.css'
-import { wallClock } from './zone-clock'
 
 const DAY_MIN = 24 * 60
 const MINUTE_MS = 60_000

@@ -18,6 +18,12 @@ function printOn(paper: string): void {
   const page = document.createElement('style')
   page.textContent = `@page { ${paper} }`
   document.head.append(page)
-  window.addEventListener('afterprint', () => page.remove(), { once: true })
+  // Nothing else of the page is printed then (ui/receipt.module.css).
+  document.documentElement.dataset.roll = ''
+  const onPrinted = () => {
+    page.remove()
+    delete document.documentElement.dataset.roll
+  }
+  window.addEventListener('afterprint', onPrinted, { once: true })
   window.print()
 }

@@ -15,6 +15,7 @@ export const paths = {
   manage: '/kelola',
   machines: '/mesin',
   attention: '/perhatian',
+  summary: '/ringkasan',
 } as const
 
 const listeners = new Set<() => void>()

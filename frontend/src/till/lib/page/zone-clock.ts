@@ -49,3 +49,28 @@ export function nextAt(minute: number, zone: string, now_ms: number): { at_ms: n
     tomorrow: now + ahead >= DAY_MIN,
   }
 }
+
+/** The instant, epoch ms, at which the outlet's wall clock shows this minute of a day (`2026-11-24`). */
+export function instantAt(day: string, minute: number, zone: string): number {
+  const wanted_ms = Date.parse(`${day}T00:00:00Z`) + minute * MINUTE_MS
+  // The wall clock read as if it were UTC is ahead by the zone's offset; twice, because the offset itself may change in between.
+  let at_ms = wanted_ms
+  for (let n = 0; n < 2; n++) at_ms += wanted_ms - wallAsUtc(at_ms, zone)
+  return at_ms
+}
+
+/** The outlet's wall clock, as epoch ms of the same clock in UTC. */
+export function wallAsUtc(at_ms: number, zone: string): number {
+  const format = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const parts = Object.fromEntries(format.formatToParts(at_ms).map(({ type, value }) => [type, value]))
+  const { year, month, day, hour, minute } = parts
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:00Z`) + (at_ms % MINUTE_MS)
+}

@@ -1,0 +1,204 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from '@playwright/test'
+import { plus, stagedDays, stagedShifts, stagedSummary } from './support/figures.ts'
+import { look } from './support/look.ts'
+import { expect, test } from './support/test.ts'
+import { button, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
+
+test.use({ viewport: TABLET })
+
+/** Answers the page's calls with staged figures; `asked` are the days that it asked for. */
+async function stage(page: Page): Promise<string[]> {
+  const asked: string[] = []
+  const answer = (data: unknown) => ({ json: { status: 200, message: 'OK', data } })
+  await page.route('**/ops/v1/saya', async (route) => {
+    const response = await route.fetch()
+    const json = await response.json()
+    json.data?.hak.push('ringkasan.lihat')
+    await route.fulfill({ response, json })
+  })
+  await page.route(/\/ops\/v1\/(ringkasan|laporan)/, (route) => {
+    const url = new URL(route.request().url())
+    const [dari, sampai] = [url.searchParams.get('dari') ?? '', url.searchParams.get('sampai') ?? '']
+    const call = url.pathname.replace('/ops/v1/', '')
+    asked.push(`${call} ${dari} ${sampai}`)
+    if (call === 'ringkasan') return route.fulfill(answer(stagedSummary(dari, sampai)))
+    const baris = call === 'laporan/shift' ? stagedShifts(dari) : stagedDays(dari, sampai)
+    return route.fulfill(answer({ dari, sampai, baris, lanjut: null }))
+  })
+  return asked
+}
+
+async function openSummary(page: Page, url?: string): Promise<Shop> {
+  const shop = await openShop(page, { outlet: 'Laundry Melati', ...(url && { url }) })
+  await choosePins(shop)
+  await logIn(page, 'Hadi', PIN.hadi)
+  await page.getByRole('link', { name: 'Ringkasan' }).click()
+  return shop
+}
+
+const hero = (page: Page, name: RegExp) => page.getByRole('region', { name })
+/** The outlet's day. */
+const today = () => new Date(Date.now() + 7 * 3_600_000).toISOString().slice(0, 10)
+const dialog = (page: Page, name: string) => page.getByRole('dialog', { name })
+const choice = (page: Page, name: string) =>
+  page.getByRole('group', { name: 'Hari yang dilihat' }).getByRole('button', { name, exact: true })
+
+test('the figures of yesterday come first, with one sentence; other days are chosen by the keyboard alone', async ({
+  page,
+}) => {
+  const asked = await stage(page)
+  await openSummary(page)
+  const before = plus(today(), -1)
+  await expect(hero(page, /^Kemarin, /)).toContainText(
+    /lebih dari \w+ lalu, Cuci 08 mati 24 jam, 2 mesin lain juga mati\./,
+  )
+  await expect(hero(page, /^Hari ini sampai/)).toBeVisible()
+  await expect(hero(page, /^Minggu ini sampai/)).toBeVisible()
+  expect(asked).toContain(`ringkasan ${before} ${before}`)
+  // The worst machines first, then the others by their cycles.
+  const rows = page.getByRole('region', { name: 'Mesin' }).getByRole('rowheader')
+  await expect(rows.nth(1)).toHaveText('Cuci 08')
+  await expect(rows.nth(2)).toHaveText('Pengering 06')
+
+  const tables = page.getByRole('button', { name: 'Lihat tabel, Pendapatan per hari' })
+  await tables.press('Enter')
+  await expect(page.getByRole('table', { name: 'Pendapatan per hari' }).getByRole('row')).toHaveCount(15)
+  await page.getByRole('button', { name: 'Tutup tabel, Pendapatan per hari' }).press('Enter')
+  await expect(page.getByRole('table', { name: 'Pendapatan per hari' })).toBeHidden()
+
+  await choice(page, '7 hari').press('Enter')
+  await expect(choice(page, '7 hari')).toHaveAttribute('aria-pressed', 'true')
+  await expect(page.getByText(/dari 7 hari sebelumnya/)).toBeVisible()
+  expect(asked).toContain(`ringkasan ${plus(today(), -6)} ${today()}`)
+  await expect(page.getByRole('columnheader', { name: /^Jam/ })).toHaveCount(0)
+  // A reload keeps the days.
+  await page.reload()
+  await expect(choice(page, '7 hari')).toHaveAttribute('aria-pressed', 'true')
+
+  await page.getByRole('link', { name: /^Pengering 06/ }).press('Enter')
+  await expect(page.getByRole('heading', { name: 'Mesin', level: 1 })).toBeVisible()
+})
+
+test('days that the server would refuse are refused at the field', async ({ page }) => {
+  const asked = await stage(page)
+  await openSummary(page)
+  await choice(page, 'Pilih tanggal').press('Enter')
+  const form = dialog(page, 'Pilih tanggal')
+  const show = async (from: string, until: string) => {
+    await form.getByLabel('Dari tanggal').fill(from)
+    await form.getByLabel('Sampai tanggal').fill(until)
+    await form.getByRole('button', { name: 'Tampilkan' }).press('Enter')
+  }
+  await show('', today())
+  await expect(form.getByRole('alert')).toHaveText('Isi tanggalnya')
+  await show(today(), plus(today(), -1))
+  await expect(form.getByRole('alert')).toHaveText('Tanggal ini sebelum tanggal awal')
+  await show(today(), plus(today(), 1))
+  await expect(form.getByRole('alert')).toHaveText('Tanggal ini belum sampai')
+  await show(plus(today(), -92), today())
+  await expect(form.getByRole('alert')).toHaveText('Paling banyak 92 hari')
+  await show(plus(today(), -91), today())
+  await expect(form).toHaveCount(0)
+  expect(asked).toContain(`ringkasan ${plus(today(), -91)} ${today()}`)
+  // An address that somebody changed shows yesterday.
+  await page.goto(page.url().replace(/dari=[^&]*/, 'dari=2020-01-01'))
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+})
+
+test('a refusal and a lost network are said, and what is shown stays', async ({ page, line }) => {
+  await stage(page)
+  await page.route('**/ops/v1/ringkasan*', (route) =>
+    route.fulfill({ status: 422, json: { status: 422, message: 'paling banyak 92 hari', data: null } }),
+  )
+  await openSummary(page, line.url)
+  await expect(page.getByText('paling banyak 92 hari')).toBeVisible()
+  await page.unroute('**/ops/v1/ringkasan*')
+  await button(page, 'Coba lagi').click()
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+  line.cut()
+  await expect(page.getByText(/^Berhenti diperbarui sejak \d\d\.\d\d$/)).toBeVisible()
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+  await button(page, 'Unduh CSV').click()
+  await expect(
+    dialog(page, 'Unduh laporan').getByRole('button', { name: 'Unduh laporan Harian' }),
+  ).toBeDisabled()
+  line.mend()
+  await expect(
+    dialog(page, 'Unduh laporan').getByRole('button', { name: 'Unduh laporan Harian' }),
+  ).toBeEnabled()
+})
+
+test('a report is a file; a refused one says why', async ({ page }) => {
+  await stage(page)
+  const { idoutlet } = await openSummary(page)
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+  await button(page, 'Unduh CSV').press('Enter')
+  const sheet = dialog(page, 'Unduh laporan')
+  const before = plus(today(), -1)
+  await page.route('**/ops/v1/laporan/mesin*', (route) =>
+    route.fulfill({ status: 503, json: { status: 503, message: 'server sedang sibuk', data: null } }),
+  )
+  await sheet.getByRole('button', { name: 'Unduh laporan Mesin' }).press('Enter')
+  await expect(sheet.getByRole('alert')).toContainText('Server sedang sibuk')
+  const text = '\uFEFFtanggal;pendapatan\r\n2026-11-24;1\r\n'
+  await page.route('**/ops/v1/laporan/harian*', (route) =>
+    route.fulfill({ contentType: 'text/csv; charset=utf-8', body: text }),
+  )
+  const saved = page.waitForEvent('download')
+  await sheet.getByRole('button', { name: 'Unduh laporan Harian' }).press('Enter')
+  const file = await saved
+  expect(file.suggestedFilename()).toBe(`harian-${idoutlet}-${before}-${before}.csv`)
+  expect(readFileSync(await file.path(), 'utf8')).toBe(text)
+  await expect(page.getByText('Laporan Harian sudah diunduh.')).toBeVisible()
+})
+
+test('on paper are the figures and all tables, in dark colours on white', async ({ page }) => {
+  await stage(page)
+  await openSummary(page)
+  await expect(hero(page, /^Kemarin, /)).toBeVisible()
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  await expect(page.getByRole('navigation')).toBeHidden()
+  await expect(button(page, 'Unduh CSV')).toBeHidden()
+  await expect(page.getByRole('table', { name: 'Pendapatan per hari' })).toBeVisible()
+  await expect(page.getByRole('table', { name: 'Jam per mesin' })).toBeVisible()
+  const colours = await page.getByRole('region', { name: 'Mesin' }).evaluate((node) => {
+    const { backgroundColor, color } = getComputedStyle(node)
+    return [backgroundColor, color]
+  })
+  expect(colours).toEqual(['rgb(255, 255, 255)', 'rgb(22, 32, 43)'])
+  if (process.env.E2E_SHOTS)
+    await page.pdf({ path: `${process.env.E2E_SHOTS}/ringkasan.pdf`, format: 'A4', printBackground: true })
+})
+
+for (const [width, height] of [
+  [320, 568],
+  [390, 844],
+  [768, 1024],
+  [1024, 600],
+  [1366, 768],
+] as const) {
+  test(`looks well at ${width}×${height}`, async ({ page }) => {
+    await page.setViewportSize({ width, height })
+    await stage(page)
+    await openSummary(page)
+    await expect(hero(page, /^Kemarin, /)).toBeVisible()
+    await look(page, 'ringkasan')
+    if (process.env.E2E_SHOTS) {
+      await page.setViewportSize({ width, height: 3_000 })
+      await look(page, 'ringkasan-semua')
+      await page.setViewportSize({ width, height })
+    }
+    await choice(page, 'Bulan ini').click()
+    await expect(choice(page, 'Bulan ini')).toHaveAttribute('aria-pressed', 'true')
+    await expect(page.getByRole('img', { name: /Pendapatan per hari/ })).toBeVisible()
+    await look(page, 'ringkasan-bulan')
+    await choice(page, 'Pilih tanggal').click()
+    await expect(dialog(page, 'Pilih tanggal')).toBeVisible()
+    await look(page, 'ringkasan-tanggal')
+    await page.keyboard.press('Escape')
+    await button(page, 'Unduh CSV').click()
+    await expect(dialog(page, 'Unduh laporan')).toBeVisible()
+    await look(page, 'ringkasan-unduh')
+  })
+}

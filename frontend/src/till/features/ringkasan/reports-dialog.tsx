@@ -1,0 +1,85 @@
+import { Download } from 'lucide-react'
+import { useState } from 'react'
+import { useSubmit } from '@/shared/lib/form/use-submit'
+import { Button } from '@/shared/ui/button'
+import { Dialog } from '@/shared/ui/dialog'
+import { csvName, getCsv, type Period, REPORTS, type Report } from '@/till/api/figure-calls'
+import { reasonOf } from '@/till/lib/page/explain'
+import { notify } from '@/till/lib/page/notices'
+import { useConnected } from '@/till/lib/session/use-connected'
+import { periodText } from './period'
+import styles from './ringkasan.module.css'
+import { ringkasan as copy } from './ringkasan-copy'
+
+interface Props {
+  idoutlet: number
+  period: Period
+  onClose: () => void
+}
+
+/** The reports of a period as files. */
+export function ReportsDialog({ idoutlet, period, onClose }: Props) {
+  const [fault, setFault] = useState('')
+  return (
+    <Dialog open onClose={onClose} title={copy.downloadTitle}>
+      <p>{copy.downloadBody(periodText(period))}</p>
+      {fault && (
+        <p role="alert" className={styles.fault}>
+          {fault}
+        </p>
+      )}
+      <ul className={styles.reports}>
+        {REPORTS.map((report) => (
+          <li key={report} className={styles.report}>
+            <span className={styles.reportName}>
+              <strong>{copy.reports[report][0]}</strong>
+              <span className={styles.second}>{copy.reports[report][1]}</span>
+            </span>
+            <Get report={report} idoutlet={idoutlet} period={period} onFault={setFault} />
+          </li>
+        ))}
+      </ul>
+    </Dialog>
+  )
+}
+
+interface GetProps extends Omit<Props, 'onClose'> {
+  report: Report
+  onFault: (fault: string) => void
+}
+
+/** A link would not carry the session, so the file is fetched first and saved from here. */
+function Get({ report, idoutlet, period, onFault }: GetProps) {
+  const connected = useConnected()
+  const [name] = copy.reports[report]
+  const { pending, submit } = useSubmit(
+    async () => {
+      onFault('')
+      save(await getCsv(report, idoutlet, period), csvName(report, idoutlet, period))
+      notify.info(copy.downloaded(name))
+    },
+    (error) => onFault(reasonOf(error)),
+  )
+  return (
+    <Button
+      variant="secondary"
+      className={styles.get}
+      icon={<Download size={18} aria-hidden />}
+      aria-label={copy.downloadOf(name)}
+      pending={pending}
+      disabled={!connected && !pending}
+      onClick={() => submit()}
+    >
+      CSV
+    </Button>
+  )
+}
+
+function save(file: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(file)
+  link.download = name
+  link.click()
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
+}
