@@ -5,6 +5,9 @@ import type { MoneyRequest } from '@/till/api/calls'
 import { ops } from '@/till/api/client'
 import type { Package, Rows } from '@/till/api/types'
 
+/** Where a page of a list continues. */
+type Before = string | number | null
+
 /** Whole rupiah, seconds. `harga` where no rule of `aturan` holds. */
 export type Service = Schemas['LayananOutlet']
 export type MachineKind = Schemas['JenisMesin']
@@ -20,6 +23,10 @@ export const shopKeys = {
   packages: ['packages-all'],
   staff: ['staff'],
   tills: ['tills'],
+  apiKeys: ['api-keys'],
+  audit: (filter: AuditFilter) => ['audit', filter],
+  customer: (id: number) => ['customer', id],
+  customerMoves: (id: number) => ['customer', id, 'moves'],
 }
 
 export const getServices = (idoutlet: number, signal?: AbortSignal) =>
@@ -99,6 +106,37 @@ export const invite = (body: { nama: string } & ({ idoutlet: number } | { idpetu
   ops<Invitation>('POST', 'perangkat', { body })
 export const inviteAgain = (id: number) => ops<Invitation>('POST', `perangkat/${id}/pasang`)
 export const revokeTill = (id: number) => endOnce(ops<null>('POST', `perangkat/${id}/cabut`))
+
+export type ApiKeyRow = Schemas['KunciRow']
+export const getApiKeys = (signal?: AbortSignal) => allRows<ApiKeyRow>('kunci', signal)
+/** The secret is told once. */
+export const addApiKey = (body: { nama: string; role: 'kasir' | 'supervisor'; idoutlet: number }) =>
+  ops<Schemas['KunciMade']>('POST', 'kunci', { body })
+export const revokeApiKey = (id: number) => endOnce(ops<null>('POST', `kunci/${id}/cabut`))
+
+export type AuditRow = Schemas['AuditRow']
+/** Null: any. */
+export interface AuditFilter {
+  idoutlet: number
+  aksi: string | null
+  objek: string | null
+}
+export function getAudit({ idoutlet, aksi, objek }: AuditFilter, before: Before, signal?: AbortSignal) {
+  const query = new URLSearchParams({ idoutlet: String(idoutlet) })
+  if (aksi) query.set('aksi', aksi)
+  if (objek) query.set('objek', objek)
+  if (before !== null) query.set('sebelum', String(before))
+  return ops<Rows<AuditRow>>('GET', `audit?${query}`, { signal })
+}
+
+export type Customer = Schemas['Pelanggan']
+export type CustomerMove = Schemas['Gerak']
+export const getCustomer = (id: number, signal?: AbortSignal) =>
+  ops<Customer>('GET', `pelanggan/${id}`, { signal })
+export const getCustomerMoves = (id: number, before: Before, signal?: AbortSignal) =>
+  ops<Rows<CustomerMove>>('GET', `pelanggan/${id}/riwayat${before === null ? '' : `?sebelum=${before}`}`, {
+    signal,
+  })
 
 /** What has ended already, perhaps by an attempt whose answer was lost, is 404. */
 const endOnce = (call: Promise<null>): Promise<null> =>

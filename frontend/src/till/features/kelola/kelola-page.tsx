@@ -4,6 +4,7 @@ import { Failed } from '@/shared/ui/failed'
 import type { Me } from '@/till/api/types'
 import { navigate, paths, useSearch } from '@/till/lib/page/router'
 import { useMe } from '@/till/lib/session/use-me'
+import { AccessView } from './akses/access-view'
 import styles from './kelola.module.css'
 import { kelola } from './kelola-copy'
 import { MachinesView } from './mesin/machines-view'
@@ -11,18 +12,30 @@ import { StaffView } from './orang/staff-view'
 import { TillsView } from './orang/tills-view'
 import { OutletView } from './outlet-view'
 import { PackagesView } from './paket/packages-view'
+import { CustomersView } from './pelanggan/customers-view'
 import { ServicesView } from './services-view'
 import { StickersView } from './stiker/stickers-view'
 
 /** The parts, by their name in the address (`?bagian=`). */
-type Part = 'layanan' | 'mesin' | 'paket' | 'petugas' | 'perangkat' | 'stiker' | 'outlet'
+type Part =
+  | 'layanan'
+  | 'mesin'
+  | 'paket'
+  | 'petugas'
+  | 'perangkat'
+  | 'pelanggan'
+  | 'stiker'
+  | 'akses'
+  | 'outlet'
 const PARTS: Record<Part, { title: string; rights: readonly string[] }> = {
   layanan: { title: kelola.services, rights: ['layanan.buat', 'layanan.ubah'] },
   mesin: { title: kelola.machines, rights: ['mesin.buat', 'mesin.ubah'] },
   paket: { title: kelola.packages, rights: ['paket.buat', 'paket.ubah'] },
   petugas: { title: kelola.staff, rights: ['petugas.kelola'] },
   perangkat: { title: kelola.tills, rights: ['perangkat.kelola'] },
+  pelanggan: { title: kelola.customers, rights: ['pelanggan.lihat'] },
   stiker: { title: kelola.stickers, rights: ['mesin.stiker'] },
+  akses: { title: kelola.access, rights: ['kunci.kelola', 'audit.lihat'] },
   outlet: { title: kelola.outlet, rights: ['outlet.tutup', 'outlet.buka', 'outlet.ubah'] },
 }
 
@@ -103,8 +116,12 @@ function View({ part, me, place: { idoutlet, zona } }: ViewProps) {
       return <StaffView me={me} idoutlet={idoutlet} />
     case 'perangkat':
       return <TillsView me={me} idoutlet={idoutlet} />
+    case 'pelanggan':
+      return <CustomersView zone={zona} />
     case 'stiker':
       return <StickersView me={me} idoutlet={idoutlet} />
+    case 'akses':
+      return <AccessView me={me} idoutlet={idoutlet} zone={zona} />
     case 'outlet':
       return <OutletView me={me} idoutlet={idoutlet} />
   }

@@ -13,6 +13,7 @@ import { reversalOffer } from '@/till/lib/money/offers'
 import { methodName } from '@/till/lib/money/pay-method'
 import { useMoney } from '@/till/lib/money/use-money'
 import { useServerNow } from '@/till/lib/page/clock'
+import { patchRow } from '@/till/lib/page/use-pages'
 import { useSession } from '@/till/lib/session/session'
 import { useDevice } from '@/till/lib/session/use-device'
 import { useShift } from '@/till/lib/shift/use-shift'
@@ -22,7 +23,6 @@ import { Rows } from '@/till/ui/rows'
 import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
 import styles from './dialog.module.css'
-import { patchRow } from './use-pages'
 
 interface Props {
   row: ListedTopUp | null

@@ -9,6 +9,7 @@ import { keys } from '@/till/api/keys'
 import type { MoneyBack, UseRow } from '@/till/api/types'
 import { giveBackOffer } from '@/till/lib/money/offers'
 import { useMoney } from '@/till/lib/money/use-money'
+import { patchRow } from '@/till/lib/page/use-pages'
 import { AmountPad } from '@/till/ui/amount-pad'
 import { Decide } from '@/till/ui/decide'
 import { Rows } from '@/till/ui/rows'
@@ -16,7 +17,6 @@ import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
 import styles from './dialog.module.css'
 import { statusName } from './status-name'
-import { patchRow } from './use-pages'
 
 const REASONS = ['Mesin rusak', 'Salah mesin', 'Salah layanan']
 

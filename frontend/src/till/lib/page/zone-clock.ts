@@ -24,17 +24,21 @@ export function clockThere(at_ms: number, zone: string): string {
   return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join('.')
 }
 
-/** `22.00` where the outlet's day is today's, else `27/11/2026 22:00`, by the outlet's clock. */
-export function momentThere(at_ms: number, zone: string, now_ms: number): string {
-  const format = new Intl.DateTimeFormat('en-GB', {
+/** `27/11/2026` on the outlet's calendar. */
+export function dateThere(at_ms: number, zone: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
     timeZone: zone,
     day: '2-digit',
     month: '2-digit',
     year: 'numeric',
-  })
-  const [date, today] = [at_ms, now_ms].map((ms) => format.format(ms))
+  }).format(at_ms)
+}
+
+/** `22.00` where the outlet's day is today's, else `27/11/2026 22:00`, by the outlet's clock. */
+export function momentThere(at_ms: number, zone: string, now_ms: number): string {
+  const date = dateThere(at_ms, zone)
   const clock = clockThere(at_ms, zone)
-  return date === today ? clock : `${date} ${clock.replace('.', ':')}`
+  return date === dateThere(now_ms, zone) ? clock : `${date} ${clock.replace('.', ':')}`
 }
 
 /**

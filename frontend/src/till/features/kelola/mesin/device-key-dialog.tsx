@@ -2,9 +2,9 @@ import { Copy, Download } from 'lucide-react'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import type { DeviceLogin } from '@/till/api/shop-calls'
-import { notify } from '@/till/lib/page/notices'
 import { Qr } from '@/till/ui/qr'
 import { Rows } from '@/till/ui/rows'
+import { copyText } from '../copy-text'
 import styles from '../kelola.module.css'
 import { saveFile } from '../save-file'
 import { mesin } from './mesin-copy'
@@ -21,14 +21,6 @@ interface Props {
 /** A new key of a machine's device, shown once: the line that `nyala device add` prints, as a code, a file and a text. */
 export function DeviceKeyDialog({ login, name, onClose }: Props) {
   const line = JSON.stringify(login)
-  async function copy() {
-    try {
-      await navigator.clipboard.writeText(line)
-      notify.info(mesin.copied)
-    } catch {
-      notify.failure(mesin.notCopied)
-    }
-  }
   return (
     <Dialog open onClose={onClose} title={mesin.keyTitle(name)}>
       <p className={styles.note}>{mesin.keyOnce}</p>
@@ -47,7 +39,11 @@ export function DeviceKeyDialog({ login, name, onClose }: Props) {
         >
           {mesin.download}
         </Button>
-        <Button variant="secondary" icon={<Copy size={18} aria-hidden />} onClick={() => void copy()}>
+        <Button
+          variant="secondary"
+          icon={<Copy size={18} aria-hidden />}
+          onClick={() => void copyText(line, mesin.copied, mesin.notCopied)}
+        >
           {mesin.copy}
         </Button>
       </Foot>

@@ -14,11 +14,7 @@ import styles from '../kelola.module.css'
 import { SaveFoot } from '../save-foot'
 import { useSave } from '../use-save'
 import { petugas } from './orang-copy'
-
-type Role = 'kasir' | 'supervisor'
-
-/** The roles below one's own that work at an outlet. */
-const rolesBelow = (role: string): Role[] => (role === 'supervisor' ? ['kasir'] : ['kasir', 'supervisor'])
+import { rolesBelow, type StaffRole } from './roles'
 
 interface HireProps {
   me: Me
@@ -33,7 +29,7 @@ interface HireProps {
 export function HireDialog({ me, idoutlet, newest, onLook, onClose }: HireProps) {
   const [before] = useState(newest)
   const [nama, setNama] = useState('')
-  const [role, setRole] = useState<Role>('kasir')
+  const [role, setRole] = useState<StaffRole>('kasir')
   const [pin, setPin] = useState<string | null>(null)
   const name = nama.trim()
   const saving = useSave<string>({

@@ -6,6 +6,7 @@ import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Spinner } from '@/shared/ui/spinner'
+import { dateThere } from '@/till/lib/page/zone-clock'
 import styles from './list.module.css'
 
 interface Dated {
@@ -19,11 +20,14 @@ interface Props<T> {
   > & { rows: T[] | undefined; refetch: () => unknown; fetchNextPage: () => unknown }
   empty: string
   keyOf: (row: T) => string
+  /** The outlet's time zone, where the list is of one outlet; otherwise Jakarta's. */
+  zone?: string | undefined
   children: (row: T) => ReactNode
 }
 
 /** Rows by day; today's rows need no title. */
-export function List<T extends Dated>({ query, empty, keyOf, children }: Props<T>) {
+export function List<T extends Dated>({ query, empty, keyOf, zone, children }: Props<T>) {
+  const dayOf = (at: string | number) => (zone ? dateThere(new Date(at).getTime(), zone) : formatDate(at))
   const { rows } = query
   if (rows === undefined) {
     if (query.isPending) return <Spinner large />
@@ -32,9 +36,9 @@ export function List<T extends Dated>({ query, empty, keyOf, children }: Props<T
   if (rows.length === 0) return <Empty title={empty} />
   return (
     <>
-      {byDay(rows).map(({ day, of }) => (
+      {byDay(rows, dayOf).map(({ day, of }) => (
         <div key={day}>
-          {day !== formatDate(Date.now()) && <p className={`digits ${styles.day}`}>{day}</p>}
+          {day !== dayOf(Date.now()) && <p className={`digits ${styles.day}`}>{day}</p>}
           <ul aria-label={day}>
             {of.map((row) => (
               <li key={keyOf(row)}>{children(row)}</li>
@@ -53,10 +57,10 @@ export function List<T extends Dated>({ query, empty, keyOf, children }: Props<T
   )
 }
 
-function byDay<T extends Dated>(rows: T[]): { day: string; of: T[] }[] {
+function byDay<T extends Dated>(rows: T[], dayOf: (at: string) => string): { day: string; of: T[] }[] {
   const days: { day: string; of: T[] }[] = []
   for (const row of rows) {
-    const day = formatDate(row.created_at)
+    const day = dayOf(row.created_at)
     const last = lastOf(days)
     if (last?.day === day) last.of.push(row)
     else days.push({ day, of: [row] })

@@ -1,0 +1,5 @@
+export type StaffRole = 'kasir' | 'supervisor'
+
+/** The roles at an outlet that are below one's own. */
+export const rolesBelow = (role: string): StaffRole[] =>
+  role === 'supervisor' ? ['kasir'] : ['kasir', 'supervisor']
