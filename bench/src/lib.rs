@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod db;
 pub mod devices;
 pub mod durations;
+pub mod figures;
 pub mod history;
 pub mod idle;
 pub mod logins;

@@ -9,6 +9,7 @@ use nyala_bench::backup::BackupCost;
 use nyala_bench::boot::Resume;
 use nyala_bench::cluster::ClusterCost;
 use nyala_bench::devices::DeviceCost;
+use nyala_bench::figures::ReportTimes;
 use nyala_bench::history::HistoryPages;
 use nyala_bench::idle::Idle;
 use nyala_bench::logins::Logins;
@@ -58,6 +59,8 @@ enum What {
     Backup(BackupCost),
     /// What several servers cost that share a database, with NATS between them and without
     Cluster(ClusterCost),
+    /// How long reports take over a year of purchases
+    Figures(ReportTimes),
     /// Ticks, beside other Socket.IO servers and the floor
     Peers(Peers),
     /// What the criterion benches measured, beside the last figures that were kept
@@ -113,6 +116,7 @@ impl What {
             Self::Devices(devices) => *devices == DeviceCost::default(),
             Self::Backup(backup) => *backup == BackupCost::default(),
             Self::Cluster(cluster) => *cluster == ClusterCost::default(),
+            Self::Figures(figures) => *figures == ReportTimes::default(),
             Self::Peers(peers) => peers.is_whole(),
             Self::Table(_) | Self::All(_) => false,
         }
@@ -131,6 +135,7 @@ impl What {
             Self::Devices(devices) => devices.run().await?,
             Self::Backup(backup) => backup.run().await?,
             Self::Cluster(cluster) => cluster.run().await?,
+            Self::Figures(figures) => figures.run().await?,
             Self::Peers(peers) => peers.run().await?,
             Self::Table(table) => {
                 table.run()?;

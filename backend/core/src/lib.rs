@@ -2,6 +2,7 @@
 
 pub mod board;
 pub mod domain;
+pub mod figures;
 pub mod machine;
 pub mod prices;
 pub mod purchase;

@@ -8,6 +8,7 @@ pub mod cash;
 pub mod error;
 pub mod expiry;
 pub mod facts;
+pub mod figures;
 pub mod on_sale;
 pub mod purchase;
 pub mod push_queue;

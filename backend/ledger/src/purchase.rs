@@ -108,13 +108,13 @@ WITH t AS (
     UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
     WHERE id = $1 AND state IN ",
             undecided_states!(),
-            " RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal
+            " RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin
 ), q AS (
     UPDATE quota_emoney q SET debits_pending = debits_pending - t.grandtotal, debits_posted = debits_posted + t.grandtotal, updated_at = $6
     FROM t WHERE q.idcustomer = t.idcustomer
 ), l AS (
-    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
-    SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6
+    INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at, idmesin)
+    SELECT 'post', p.debit_akun, p.credit_akun, p.jumlah, p.id, t.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'sistem', $6, t.idmesin
     FROM t JOIN ledger_transfer p ON p.idtransaksi = $1 AND p.kind = 'pending'
 )",
             $($and,)*

@@ -1,9 +1,11 @@
 //! Records from when until when each machine is closed, offline, unsure, or waits for staff (`keadaan_mesin`). The server that owns the machine
-//! derives it from the database, so purchases and devices have nothing more to write.
+//! derives it from the database, so purchases and devices have nothing more to write. When no server records, nothing is known: `keadaan_dicatat`
+//! has the times in which one did.
 
 use std::time::{Duration, Instant};
 
 use nyala_cluster::of_shards;
+use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::error::MachineError;
@@ -56,12 +58,37 @@ WHERE NOT EXISTS (SELECT FROM keadaan_mesin k WHERE k.idmesin = h.idmesin AND k.
 ON CONFLICT DO NOTHING"
 );
 
+/// How often it is written down that conditions were recorded.
+const NOTE_EVERY: Duration = Duration::from_secs(15);
+/// Another server that takes a shard over within this time leaves no gap.
+const GAP_MS: i64 = 60_000;
+
+/// Continues what was written down of the shards $2, or begins anew when that ended before $3 (NULL: this server recorded all the time, however
+/// long its clock says that it was). $1 now.
+const NOTE: &str = "
+WITH last AS (
+    SELECT DISTINCT ON (idshard) idshard, dari, sampai FROM keadaan_dicatat WHERE idshard = ANY($2) ORDER BY idshard, dari DESC
+), goes_on AS (
+    SELECT * FROM last WHERE $3::TIMESTAMPTZ IS NULL OR sampai >= $3
+), kept AS (
+    UPDATE keadaan_dicatat k SET sampai = $1 FROM goes_on g WHERE k.idshard = g.idshard AND k.dari = g.dari AND k.sampai < $1
+)
+INSERT INTO keadaan_dicatat (idshard, dari, sampai)
+SELECT s, $1, $1 FROM unnest($2::INT[]) s
+WHERE s NOT IN (SELECT idshard FROM goes_on) AND s IN (SELECT (idoutlet % 256)::INT FROM outlet) ON CONFLICT DO NOTHING";
+
 /// Records conditions until the server stops.
 pub async fn record_loop(machines: Machines) {
+    let (mut recorded, mut noted_at) = (Vec::new(), None::<Instant>);
     loop {
         let began = Instant::now();
         let now = machines.parts().store.now();
-        if let Err(e) = record(&machines, now).await {
+        let mut done = record(&machines, now).await;
+        if done.is_ok() && noted_at.is_none_or(|at| at.elapsed() >= NOTE_EVERY) {
+            noted_at = Some(began);
+            done = note(&machines, &mut recorded, now).await;
+        }
+        if let Err(e) = done {
             tracing::warn!(error = %e, "the conditions of machines were not recorded; it will be tried again");
         }
         tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
@@ -78,5 +105,18 @@ async fn record(machines: &Machines, now: Timestamp) -> Result<(), MachineError>
         let stmt = client.prepare_cached(statement).await?;
         client.execute(&stmt, &[&now, &shards]).await?;
     }
+    Ok(())
+}
+
+/// Writes down that the conditions of this server's shards are recorded; `before` has those of the last time.
+async fn note(machines: &Machines, before: &mut Vec<Shard>, now: Timestamp) -> Result<(), MachineError> {
+    let shards = machines.ownership().shards().unwrap_or_else(|| Shard::all().collect());
+    let (kept, new): (Vec<Shard>, Vec<Shard>) = shards.iter().partition(|shard| before.contains(shard));
+    let client = machines.parts().store.get().await?;
+    let stmt = client.prepare_cached(NOTE).await?;
+    for (shards, since) in [(kept, None), (new, Some(now.plus_ms(-GAP_MS)))] {
+        client.execute(&stmt, &[&now, &shards, &since]).await?;
+    }
+    *before = shards;
     Ok(())
 }

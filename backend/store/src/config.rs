@@ -106,6 +106,7 @@ pub struct ServerSettings {
     pub whatsapp: WhatsAppSettings,
     pub push: PushSettings,
     pub attention: AttentionSettings,
+    pub ledger: LedgerSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
     pub mqtt: MqttSettings,
@@ -206,6 +207,13 @@ pub struct WhatsAppSettings {
     pub meta_access_token: Secret,
     pub meta_template: String,
     pub meta_language: String,
+}
+
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct LedgerSettings {
+    /// Rupiah of all balances of an owner from which a licence is needed.
+    pub float_notice: i64,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]

@@ -228,7 +228,15 @@ def listed_here(case, till):
 ALARM = {"jenis": ["offline"], "idoutlet": None, "senyap": None, "ringkasan": False}
 
 # For all other operations the examples of the document succeed.
+def reported(case):
+    """A period of a few days at the demo's outlet, as JSON."""
+    case.query.update(idoutlet=1, dari="2026-11-01", sampai="2026-11-30")
+    case.query.pop("format", None)
+
+
 GOOD = {
+    "GET /ops/v1/ringkasan": reported,
+    **{f"GET /ops/v1/laporan/{report}": reported for report in ("harian", "mesin", "shift", "saldo", "pemakaian")},
     "POST /ops/v1/masuk": masuk,
     "POST /ops/v1/pasang": pasang,
     "POST /ops/v1/izin": at_till(lambda case, till: change(case, idpetugas=till.person, pin=PIN), shift=False),

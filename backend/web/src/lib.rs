@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod api;
 pub mod board;
 pub mod dev;
+pub mod figures;
 pub mod health;
 pub mod http;
 pub mod live;

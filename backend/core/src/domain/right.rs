@@ -33,6 +33,7 @@ macro_rules! rights {
 rights! {
     AuditLihat "audit.lihat" Supervisor,
     KunciKelola "kunci.kelola" Supervisor,
+    LaporanLihat "laporan.lihat" Supervisor,
     LayananBuat "layanan.buat" Supervisor,
     LayananUbah "layanan.ubah" Supervisor,
     MesinBuat "mesin.buat" Supervisor,
@@ -54,6 +55,7 @@ rights! {
     PelangganLihat "pelanggan.lihat" Supervisor,
     PerangkatKelola "perangkat.kelola" Supervisor,
     PetugasKelola "petugas.kelola" Supervisor,
+    RingkasanLihat "ringkasan.lihat" Supervisor,
 }
 
 impl Right {

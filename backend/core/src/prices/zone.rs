@@ -27,7 +27,7 @@ impl Zone {
     }
 
     /// The day and the minute of it that a wall clock shows.
-    pub(super) fn wall_clock(&self, at: Timestamp) -> (civil::Date, u16) {
+    pub(crate) fn wall_clock(&self, at: Timestamp) -> (civil::Date, u16) {
         let local = self.0.to_datetime(instant(at));
         (local.date(), u16::from(local.hour().unsigned_abs()) * 60 + u16::from(local.minute().unsigned_abs()))
     }
@@ -67,6 +67,28 @@ impl Zone {
         let tomorrow = today.tomorrow().unwrap_or(today);
         let at = [today, tomorrow].into_iter().flat_map(|day| self.instants(day, time));
         at.filter(|at| *at > now).min().unwrap_or(now)
+    }
+
+    /// The first instant at which the wall clock shows `time` or more on `day`, as it does where the clock is put over it.
+    pub(crate) fn first_instant(&self, day: civil::Date, time: ClockTime) -> Timestamp {
+        let Some(at) = self.instants(day, time).into_iter().min() else {
+            // Days of the calendar's last hours have no instants.
+            return Timestamp::from_ms(jiff::Timestamp::MAX.as_millisecond());
+        };
+        let (shown, minute) = self.wall_clock(at);
+        if (shown, minute) < (day, time.minute()) { self.next_shift(at).unwrap_or(at) } else { at }
+    }
+
+    /// The instant at which the wall clock shows the same some days later.
+    pub(crate) fn same_time(&self, at: Timestamp, days: i64) -> Timestamp {
+        let moved = self.0.to_datetime(instant(at)).saturating_add(jiff::Span::new().days(days));
+        let instant = self.0.to_ambiguous_timestamp(moved).compatible();
+        instant.map_or(at, |instant| Timestamp::from_ms(instant.as_millisecond()))
+    }
+
+    /// `YYYY-MM-DD HH:MM:SS` of the wall clock.
+    pub(crate) fn written(&self, at: Timestamp) -> String {
+        self.0.to_datetime(instant(at)).strftime("%Y-%m-%d %H:%M:%S").to_string()
     }
 
     /// When the clock is next put forward or back.

@@ -39,6 +39,11 @@ pub fn principal(id: StaffId) -> String {
     format!("operator:{id}")
 }
 
+/// The key of a name in the ledger and the audit log; `None` for the server and for commands.
+pub fn of_principal(name: &str) -> Option<StaffId> {
+    name.strip_prefix("operator:").and_then(StaffId::parse)
+}
+
 /// The operator of an API key.
 ///
 /// # Errors

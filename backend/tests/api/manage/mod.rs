@@ -2,6 +2,7 @@
 
 mod alerts;
 mod board;
+mod figures;
 mod lists;
 mod machines;
 mod outlets;

@@ -3,5 +3,5 @@
 pub mod entry;
 pub mod history;
 pub mod read;
-mod spells;
+pub mod spells;
 pub mod tile;

@@ -7,7 +7,7 @@ use nyala_core::domain::telp::COUNTRY_CODE;
 use nyala_core::domain::text::{MAX_NAME_CHARS, MAX_REASON_CHARS, MAX_SIZE_CHARS};
 use nyala_core::schema::{DIGITS, describe, number, text};
 use nyala_identity::push::endpoint;
-use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::schema::{KnownFormat, Object, ObjectBuilder, SchemaFormat, SchemaType, Type};
 
 use super::input::Filter;
 use crate::ops::people::audit_log::MAX_WORD_BYTES;
@@ -35,6 +35,8 @@ pub enum ZoneName {}
 pub enum AuditWord {}
 /// Ids of machines in a query.
 pub enum MachineIds {}
+/// A day.
+pub enum CalendarDay {}
 /// When a business day begins.
 pub enum DayStart {}
 /// A time of day.
@@ -90,6 +92,8 @@ describe! {
         .description(Some("A time zone of IANA's database; others are accepted, too")).build();
     AuditWord => text(format!("^[!-~]{{1,{MAX_WORD_BYTES}}}$")).examples(["mesin.tutup"]).build();
     MachineIds => text(format!("^{DIGITS}{{0,{max}}}(,{DIGITS}{{0,{max}}}){{0,9}}$", max = MAX_DIGITS - 1)).examples(["1,2"]).build();
+    CalendarDay => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
+        .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")).examples(["2026-11-24"]).build();
     DayStart => text("^((0[0-9]|1[01]):[0-5][0-9]|12:00)$").description(Some("`HH:MM`, at most `12:00`")).examples(["04:00"]).build();
     TimeOfDay => text(format!("^{HOURS}$")).description(Some("`HH:MM`")).examples(["06:00"]).build();
     EndOfHours => text(format!("^({HOURS}|24:00)$")).description(Some("`HH:MM`, or `24:00`")).examples(["09:00"]).build();

@@ -4,6 +4,7 @@ pub mod alerts;
 pub mod approval;
 pub mod board;
 pub mod days;
+pub mod figures;
 pub mod idempotency;
 pub mod machine;
 pub mod people;
@@ -66,6 +67,12 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/push/kunci", web::get().to(alerts::push::key))
         .route("/push/langganan", web::post().to(alerts::push::subscribe))
         .route("/push/berhenti", web::post().to(alerts::push::stop));
+    cfg.route("/ringkasan", web::get().to(figures::summary::ringkasan))
+        .route("/laporan/harian", web::get().to(figures::report::harian))
+        .route("/laporan/mesin", web::get().to(figures::report::mesin))
+        .route("/laporan/shift", web::get().to(figures::report::shift))
+        .route("/laporan/saldo", web::get().to(figures::report::saldo))
+        .route("/laporan/pemakaian", web::get().to(figures::usage::pemakaian));
     cfg.route("/saya", web::get().to(people::me::saya));
     cfg.route("/pasang", web::post().to(till::pair::pasang))
         .route("/masuk", web::post().to(till::log_in::masuk))

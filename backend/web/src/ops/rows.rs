@@ -114,6 +114,11 @@ impl Page {
         Ok(Rows::of(rows.iter().map(|found| (found.get(0), row(found))), limit))
     }
 
+    /// The last row of the page before; 0 on the first one of a list that begins with the oldest row.
+    pub fn after(self) -> i64 {
+        self.sebelum.map_or(0, Id::get)
+    }
+
     /// The rows of the page have smaller ids.
     pub fn before(self) -> i64 {
         self.sebelum.map_or(i64::MAX, Id::get)

@@ -70,6 +70,10 @@ pub struct AtOutlet {
 }
 
 impl AtOutlet {
+    pub const fn named(idoutlet: Option<OutletId>) -> Self {
+        Self { idoutlet }
+    }
+
     /// The outlet, which the caller sees: the one that is named, or the only one.
     pub async fn of(self, client: &impl GenericClient, operator: &Operator) -> Result<Outlet, AppError> {
         if let Some(idoutlet) = self.idoutlet.or(operator.scope.outlet) {

@@ -216,6 +216,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/laporan/harian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An outlet's figures by day. */
+        get: operations["laporan_harian"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/laporan/mesin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An outlet's figures by machine. */
+        get: operations["laporan_mesin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/laporan/pemakaian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The uses that started at an outlet, the oldest first. `sebelum` is `lanjut` of the page before. */
+        get: operations["laporan_pemakaian"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/laporan/saldo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The balances of an outlet's accounts by day. */
+        get: operations["laporan_saldo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/laporan/shift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The shifts of an outlet's tills. */
+        get: operations["laporan_shift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/layanan": {
         parameters: {
             query?: never;
@@ -917,6 +1002,23 @@ export interface paths {
         put?: never;
         /** Refunds part or all of a purchase's price. */
         post: operations["refund"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/ringkasan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An outlet's figures; today when no days are named. */
+        get: operations["ringkasan"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1929,6 +2031,211 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_Harian: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    /** Format: int64 */
+                    batal: number;
+                    /** Format: int64 */
+                    menit_mati: number;
+                    /**
+                     * Format: int64
+                     * @description Posts less refunds and deletions.
+                     */
+                    pendapatan: number;
+                    /** Format: int64 */
+                    refund: number;
+                    /** Format: int64 */
+                    selisih_kas: number;
+                    /** Format: int64 */
+                    siklus: number;
+                    /** Format: date */
+                    tanggal: string;
+                    /** Format: int64 */
+                    topup_lain: number;
+                    /** Format: int64 */
+                    topup_qris: number;
+                    /** Format: int64 */
+                    topup_transfer: number;
+                    /** Format: int64 */
+                    topup_tunai: number;
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null: there is none.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_LaporanMesin: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    /** Format: int64 */
+                    idmesin: number;
+                    jenis: components["schemas"]["JenisMesin"];
+                    /** Format: int64 */
+                    menit_mati: number;
+                    /** @description Its present name. */
+                    mesin: string;
+                    /** Format: int64 */
+                    pendapatan: number;
+                    /** Format: int64 */
+                    refund: number;
+                    /** Format: int64 */
+                    siklus: number;
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null: there is none.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_LaporanPemakaian: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    /**
+                     * Format: int64
+                     * @description Rupiah that were refunded.
+                     */
+                    dikembalikan: number;
+                    /**
+                     * Format: int64
+                     * @description Seconds.
+                     */
+                    durasi: number;
+                    /**
+                     * Format: int64
+                     * @description Rupiah.
+                     */
+                    harga: number;
+                    /** @description The receipt number. */
+                    idtransaksi: string;
+                    layanan: string;
+                    /** @description The name at the time of the purchase. */
+                    mesin: string;
+                    pelanggan: string;
+                    status: components["schemas"]["UseStatus"];
+                    /** @description When it started, as the ledger has it. */
+                    waktu: components["schemas"]["Timestamp"];
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null: there is none.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_LaporanSaldo: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    /** Format: int64 */
+                    batal: number;
+                    /** Format: int64 */
+                    dikembalikan: number;
+                    /** Format: int64 */
+                    saldo_akhir: number;
+                    /** Format: date */
+                    tanggal: string;
+                    /** Format: int64 */
+                    terpakai: number;
+                    /** Format: int64 */
+                    topup: number;
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null: there is none.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_LaporanShift: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    catatan: string | null;
+                    dibuka_at: components["schemas"]["Timestamp"];
+                    dibuka_oleh: string;
+                    /** Format: int64 */
+                    diharapkan: number | null;
+                    /** Format: int64 */
+                    dihitung: number | null;
+                    ditutup_at: null | components["schemas"]["Timestamp"];
+                    ditutup_oleh: string | null;
+                    /** Format: int64 */
+                    idshift: number;
+                    /** Format: int64 */
+                    modal: number;
+                    perangkat: string;
+                    /** Format: int64 */
+                    selisih: number | null;
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null: there is none.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Layanan: {
             data: {
                 data_layanan: components["schemas"]["DataLayanan"][];
@@ -2274,6 +2581,61 @@ export interface components {
                 id: number;
                 /** @description Valid for a day, to choose an own PIN with. Shown once. */
                 pin_awal: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Ringkasan: {
+            /** @description Figures of an outlet. Amounts in rupiah. */
+            data: {
+                banding: components["schemas"]["Banding"];
+                /** Format: int64 */
+                batal: number;
+                /** Format: date */
+                dari: string;
+                /** @description Holds that were given back because a machine did not start; in no sum. */
+                kembali_sendiri: components["schemas"]["KembaliSendiri"];
+                /** Format: int64 */
+                menit_mati: number;
+                /**
+                 * Format: int64
+                 * @description Posts.
+                 */
+                pemakaian: number;
+                /**
+                 * Format: int64
+                 * @description Posts less refunds and deletions, each on the day of its own row.
+                 */
+                pendapatan: number;
+                per_hari: components["schemas"]["RingkasanHari"][];
+                per_mesin: components["schemas"]["RingkasanMesin"][];
+                per_orang: components["schemas"]["PerOrang"][];
+                /**
+                 * Format: int64
+                 * @description Refunds and deletions.
+                 */
+                refund: number;
+                saldo: components["schemas"]["RingkasanSaldo"];
+                /**
+                 * Format: int64
+                 * @description Balances of the accounts that were opened here, at the end of the period, held money too.
+                 */
+                saldo_beredar: number;
+                /** Format: date */
+                sampai: string;
+                /** Format: int64 */
+                selisih_kas: number;
+                /** Format: int64 */
+                siklus: number;
+                /** @description What was paid for top-ups, those that were reversed later, too. */
+                topup: components["schemas"]["PerCaraBayar"];
+                /** @description How many. */
+                topup_kali: components["schemas"]["PerCaraBayar"];
             };
             message: string;
             /**
@@ -3075,6 +3437,19 @@ export interface components {
             nama: string | null;
             objek: string;
         };
+        /** @description The same days of the week before, until the same time of the day. */
+        Banding: {
+            /** Format: date */
+            dari: string;
+            /** @description Until when they are counted. */
+            hingga: components["schemas"]["Timestamp"];
+            /** Format: int64 */
+            pendapatan: number;
+            /** Format: date */
+            sampai: string;
+            /** Format: int64 */
+            siklus: number;
+        };
         Batal: {
             alasan: components["schemas"]["Reason"];
         };
@@ -3450,6 +3825,34 @@ export interface components {
         };
         /** @description 1 is Monday. */
         Hari: number;
+        /** @description A day of an outlet. Amounts in rupiah. */
+        Harian: {
+            /** Format: int64 */
+            batal: number;
+            /** Format: int64 */
+            menit_mati: number;
+            /**
+             * Format: int64
+             * @description Posts less refunds and deletions.
+             */
+            pendapatan: number;
+            /** Format: int64 */
+            refund: number;
+            /** Format: int64 */
+            selisih_kas: number;
+            /** Format: int64 */
+            siklus: number;
+            /** Format: date */
+            tanggal: string;
+            /** Format: int64 */
+            topup_lain: number;
+            /** Format: int64 */
+            topup_qris: number;
+            /** Format: int64 */
+            topup_transfer: number;
+            /** Format: int64 */
+            topup_tunai: number;
+        };
         History: {
             /** @description Null when the page has no rows. */
             history_data: components["schemas"]["HistoryEntry"][] | null;
@@ -3506,6 +3909,12 @@ export interface components {
          * @enum {string}
          */
         JenisMesin: "cuci" | "kering" | "lain";
+        KembaliSendiri: {
+            /** Format: int64 */
+            jumlah: number;
+            /** Format: int64 */
+            kali: number;
+        };
         Kunci: {
             idoutlet?: null | components["schemas"]["Id"];
             idowner?: null | components["schemas"]["Id"];
@@ -3550,6 +3959,83 @@ export interface components {
             auth: components["schemas"]["PushAuth"];
             endpoint: components["schemas"]["PushEndpoint"];
             p256dh: components["schemas"]["PushKey"];
+        };
+        /** @description A machine. Amounts in rupiah. */
+        LaporanMesin: {
+            /** Format: int64 */
+            idmesin: number;
+            jenis: components["schemas"]["JenisMesin"];
+            /** Format: int64 */
+            menit_mati: number;
+            /** @description Its present name. */
+            mesin: string;
+            /** Format: int64 */
+            pendapatan: number;
+            /** Format: int64 */
+            refund: number;
+            /** Format: int64 */
+            siklus: number;
+        };
+        /** @description A use that started. */
+        LaporanPemakaian: {
+            /**
+             * Format: int64
+             * @description Rupiah that were refunded.
+             */
+            dikembalikan: number;
+            /**
+             * Format: int64
+             * @description Seconds.
+             */
+            durasi: number;
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            harga: number;
+            /** @description The receipt number. */
+            idtransaksi: string;
+            layanan: string;
+            /** @description The name at the time of the purchase. */
+            mesin: string;
+            pelanggan: string;
+            status: components["schemas"]["UseStatus"];
+            /** @description When it started, as the ledger has it. */
+            waktu: components["schemas"]["Timestamp"];
+        };
+        /** @description What changed the balances of the accounts that were opened at the outlet, by day. Rupiah of balance. */
+        LaporanSaldo: {
+            /** Format: int64 */
+            batal: number;
+            /** Format: int64 */
+            dikembalikan: number;
+            /** Format: int64 */
+            saldo_akhir: number;
+            /** Format: date */
+            tanggal: string;
+            /** Format: int64 */
+            terpakai: number;
+            /** Format: int64 */
+            topup: number;
+        };
+        /** @description A shift of a till that was counted in the period, or is still open. Amounts in rupiah. */
+        LaporanShift: {
+            catatan: string | null;
+            dibuka_at: components["schemas"]["Timestamp"];
+            dibuka_oleh: string;
+            /** Format: int64 */
+            diharapkan: number | null;
+            /** Format: int64 */
+            dihitung: number | null;
+            ditutup_at: null | components["schemas"]["Timestamp"];
+            ditutup_oleh: string | null;
+            /** Format: int64 */
+            idshift: number;
+            /** Format: int64 */
+            modal: number;
+            perangkat: string;
+            /** Format: int64 */
+            selisih: number | null;
         };
         LastTopUp: {
             /** @description RFC 3339. */
@@ -4195,6 +4681,31 @@ export interface components {
             telp: string;
             token: string;
         };
+        PerCaraBayar: {
+            /**
+             * Format: int64
+             * @description Without `cara_bayar`.
+             */
+            lain: number;
+            /** Format: int64 */
+            qris: number;
+            /** Format: int64 */
+            transfer: number;
+            /** Format: int64 */
+            tunai: number;
+        };
+        /** @description Who took top-ups back and refunded. */
+        PerOrang: {
+            /** Format: int64 */
+            batal: number;
+            /** Format: int64 */
+            batal_kali: number;
+            petugas: string;
+            /** Format: int64 */
+            refund: number;
+            /** Format: int64 */
+            refund_kali: number;
+        };
         Perangkat: {
             idoutlet?: null | components["schemas"]["Id"];
             idpetugas?: null | components["schemas"]["Id"];
@@ -4295,6 +4806,12 @@ export interface components {
             pin_awal: boolean;
             role: string;
         };
+        Pita: {
+            dari: components["schemas"]["Timestamp"];
+            /** @description `jalan`, `belum_pasti`, `tidak_diketahui`, `perlu_petugas`, `ditutup`, `offline`. */
+            keadaan: string;
+            sampai: components["schemas"]["Timestamp"];
+        };
         /** @description 16 bytes, base64url without padding. */
         PushAuth: string;
         /** @description An address at the push service of Google, Mozilla, Apple or Microsoft. */
@@ -4377,6 +4894,107 @@ export interface components {
              * @description Rupiah.
              */
             saldo: number;
+        };
+        /** @description Figures of an outlet. Amounts in rupiah. */
+        Ringkasan: {
+            banding: components["schemas"]["Banding"];
+            /** Format: int64 */
+            batal: number;
+            /** Format: date */
+            dari: string;
+            /** @description Holds that were given back because a machine did not start; in no sum. */
+            kembali_sendiri: components["schemas"]["KembaliSendiri"];
+            /** Format: int64 */
+            menit_mati: number;
+            /**
+             * Format: int64
+             * @description Posts.
+             */
+            pemakaian: number;
+            /**
+             * Format: int64
+             * @description Posts less refunds and deletions, each on the day of its own row.
+             */
+            pendapatan: number;
+            per_hari: components["schemas"]["RingkasanHari"][];
+            per_mesin: components["schemas"]["RingkasanMesin"][];
+            per_orang: components["schemas"]["PerOrang"][];
+            /**
+             * Format: int64
+             * @description Refunds and deletions.
+             */
+            refund: number;
+            saldo: components["schemas"]["RingkasanSaldo"];
+            /**
+             * Format: int64
+             * @description Balances of the accounts that were opened here, at the end of the period, held money too.
+             */
+            saldo_beredar: number;
+            /** Format: date */
+            sampai: string;
+            /** Format: int64 */
+            selisih_kas: number;
+            /** Format: int64 */
+            siklus: number;
+            /** @description What was paid for top-ups, those that were reversed later, too. */
+            topup: components["schemas"]["PerCaraBayar"];
+            /** @description How many. */
+            topup_kali: components["schemas"]["PerCaraBayar"];
+        };
+        RingkasanHari: {
+            /** Format: int64 */
+            pendapatan: number;
+            /** Format: int64 */
+            siklus: number;
+            /** Format: date */
+            tanggal: string;
+        };
+        RingkasanMesin: {
+            /**
+             * Format: double
+             * @description Median of the cycles on the last four same days of the week; null for more than one day, and below two such days.
+             */
+            biasa: number | null;
+            /** Format: int64 */
+            idmesin: number;
+            jenis: components["schemas"]["JenisMesin"];
+            /** Format: int64 */
+            menit_mati: number;
+            nama: string;
+            /** Format: int64 */
+            pendapatan: number;
+            /** @description What it did on that day, one state at a time; ready in between. Empty for more than one day. */
+            pita: components["schemas"]["Pita"][];
+            /**
+             * Format: int64
+             * @description Cycles since it was serviced, or since it is there.
+             */
+            sejak_servis: number;
+            /** Format: int64 */
+            siklus: number;
+        };
+        /** @description What the owner owes, beside the amount from which a licence is needed. */
+        RingkasanSaldo: {
+            /**
+             * Format: int64
+             * @description `ledger.float_notice`.
+             */
+            batas: number;
+            /**
+             * Format: int64
+             * @description From when on the page warns.
+             */
+            ingatkan: number;
+            /**
+             * Format: int64
+             * @description Of the owner's other outlets, at the end of the period; null for a supervisor.
+             */
+            lain: number | null;
+            /**
+             * Format: int64
+             * @description By how much `saldo_beredar` changed in the period.
+             */
+            perubahan: number;
         };
         Saya: {
             /** @description What this caller may do, such as `mesin.tutup`: a page draws no button for anything else. */
@@ -5744,6 +6362,455 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_harian: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_Harian"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_mesin: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_LaporanMesin"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_pemakaian: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_LaporanPemakaian"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, `dari` after `sampai`, or `limit` outside of 1 to 100 */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_saldo: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_LaporanSaldo"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_shift: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_LaporanShift"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9323,6 +10390,92 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    ringkasan: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Ringkasan"];
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
             422: {
                 headers: {
                     [name: string]: unknown;

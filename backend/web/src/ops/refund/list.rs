@@ -60,7 +60,19 @@ pub enum UseStatus {
 }
 
 impl UseStatus {
-    const fn of(state: PurchaseState) -> Self {
+    /// As messages have it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Menunggu => "menunggu",
+            Self::BelumPasti => "belum_pasti",
+            Self::Jalan => "jalan",
+            Self::Selesai => "selesai",
+            Self::Dihentikan => "dihentikan",
+            Self::Gagal => "gagal",
+        }
+    }
+
+    pub const fn of(state: PurchaseState) -> Self {
         match state {
             PurchaseState::Held | PurchaseState::Sent => Self::Menunggu,
             PurchaseState::Unsure => Self::BelumPasti,

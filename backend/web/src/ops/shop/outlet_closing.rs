@@ -62,6 +62,10 @@ pub async fn close(
 ) -> Result<HttpResponse, AppError> {
     // Closed already: with a new reason and time, since the first moment.
     const CLOSE: &str = "
+        WITH before AS (
+            INSERT INTO outlet_ditutup (idoutlet, dari, sampai)
+            SELECT idoutlet, ditutup_sejak, ditutup_sampai FROM outlet WHERE idoutlet = $1 AND ditutup_sampai <= $2
+        )
         UPDATE outlet SET ditutup_sejak = CASE WHEN ditutup_sampai <= $2 THEN $2 ELSE COALESCE(ditutup_sejak, $2) END,
             ditutup_alasan = $3, ditutup_sampai = $4, ditutup_oleh = $5
         WHERE idoutlet = $1";
@@ -98,6 +102,11 @@ pub async fn open(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const OPEN: &str = "
+        WITH before AS (
+            INSERT INTO outlet_ditutup (idoutlet, dari, sampai)
+            SELECT idoutlet, ditutup_sejak, GREATEST(ditutup_sejak, LEAST(ditutup_sampai, $2)) FROM outlet
+            WHERE idoutlet = $1 AND ditutup_sejak IS NOT NULL
+        )
         UPDATE outlet SET ditutup_sejak = NULL, ditutup_alasan = NULL, ditutup_sampai = NULL, ditutup_oleh = NULL
         WHERE idoutlet = $1 AND ditutup_sejak IS NOT NULL";
     let Minimal(operator) = by;
@@ -105,7 +114,7 @@ pub async fn open(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let id = scope::named_outlet(&tx, &operator, &id).await?.idoutlet;
-    if tx.execute(OPEN, &[&id]).await? == 1 {
+    if tx.execute(OPEN, &[&id, &now]).await? == 1 {
         let content = json!({});
         let entry =
             AuditEntry { principal: &operator.principal(), action: "outlet.buka", object: format!("outlet:{id}"), content };

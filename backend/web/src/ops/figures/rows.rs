@@ -1,0 +1,125 @@
+//! The rows of the reports, and their columns in CSV.
+
+use nyala_core::domain::id::{MachineId, ShiftId};
+use nyala_core::domain::machine_kind::MachineKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::figures::calendar::Day;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::csv::{Cell, ReportRow};
+
+/// Defines a row whose JSON fields are the columns of its CSV, in their order.
+macro_rules! report_row {
+    ($(#[$doc:meta])* $name:ident { $($(#[$attr:meta])* $field:ident: $type:ty => $cell:expr,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+        pub struct $name {
+            $($(#[$attr])* pub $field: $type,)*
+        }
+
+        impl ReportRow for $name {
+            const COLUMNS: &'static [&'static str] = &[$(stringify!($field)),*];
+            fn cells(&self) -> Vec<Cell<'_>> {
+                vec![$({
+                    let cell: fn(&$type) -> Cell<'_> = $cell;
+                    cell(&self.$field)
+                }),*]
+            }
+        }
+    };
+}
+
+fn number(n: &i64) -> Cell<'_> {
+    Cell::Number(*n)
+}
+
+fn optional_text(text: &Option<String>) -> Cell<'_> {
+    Cell::optional(text.as_deref(), Cell::Text)
+}
+
+fn optional_number(n: &Option<i64>) -> Cell<'_> {
+    Cell::optional(*n, Cell::Number)
+}
+
+report_row! {
+    /// A day of an outlet. Amounts in rupiah.
+    Harian {
+        #[schema(value_type = String, format = Date)] tanggal: Day => |day| Cell::Day(*day),
+        /// Posts less refunds and deletions.
+        pendapatan: i64 => number,
+        siklus: i64 => number,
+        topup_tunai: i64 => number,
+        topup_qris: i64 => number,
+        topup_transfer: i64 => number,
+        topup_lain: i64 => number,
+        batal: i64 => number,
+        refund: i64 => number,
+        selisih_kas: i64 => number,
+        menit_mati: i64 => number,
+    }
+}
+
+report_row! {
+    /// A machine. Amounts in rupiah.
+    LaporanMesin {
+        #[schema(value_type = i64)] idmesin: MachineId => |id| Cell::Number(id.get()),
+        /// Its present name.
+        mesin: String => |text| Cell::Text(text),
+        jenis: MachineKind => |kind| Cell::Text(kind.as_str()),
+        siklus: i64 => number,
+        pendapatan: i64 => number,
+        refund: i64 => number,
+        menit_mati: i64 => number,
+    }
+}
+
+report_row! {
+    /// A shift of a till that was counted in the period, or is still open. Amounts in rupiah.
+    LaporanShift {
+        #[schema(value_type = i64)] idshift: ShiftId => |id| Cell::Number(id.get()),
+        perangkat: String => |text| Cell::Text(text),
+        dibuka_at: Timestamp => |at| Cell::Time(*at),
+        dibuka_oleh: String => |text| Cell::Text(text),
+        #[schema(value_type = Option<Timestamp>, required)] ditutup_at: Option<Timestamp> => |at| Cell::optional(*at, Cell::Time),
+        #[schema(required)] ditutup_oleh: Option<String> => optional_text,
+        modal: i64 => number,
+        #[schema(required)] diharapkan: Option<i64> => optional_number,
+        #[schema(required)] dihitung: Option<i64> => optional_number,
+        #[schema(required)] selisih: Option<i64> => optional_number,
+        #[schema(required)] catatan: Option<String> => optional_text,
+    }
+}
+
+report_row! {
+    /// What changed the balances of the accounts that were opened at the outlet, by day. Rupiah of balance.
+    LaporanSaldo {
+        #[schema(value_type = String, format = Date)] tanggal: Day => |day| Cell::Day(*day),
+        topup: i64 => number,
+        batal: i64 => number,
+        terpakai: i64 => number,
+        dikembalikan: i64 => number,
+        saldo_akhir: i64 => number,
+    }
+}
+
+report_row! {
+    /// A use that started.
+    LaporanPemakaian {
+        /// When it started, as the ledger has it.
+        waktu: Timestamp => |at| Cell::Time(*at),
+        /// The receipt number.
+        idtransaksi: String => |text| Cell::Text(text),
+        pelanggan: String => |text| Cell::Text(text),
+        /// The name at the time of the purchase.
+        mesin: String => |text| Cell::Text(text),
+        layanan: String => |text| Cell::Text(text),
+        /// Seconds.
+        durasi: i64 => number,
+        /// Rupiah.
+        harga: i64 => number,
+        /// Rupiah that were refunded.
+        dikembalikan: i64 => number,
+        #[schema(value_type = crate::ops::refund::list::UseStatus)] status: String => |text| Cell::Text(text),
+    }
+}
