@@ -3,8 +3,10 @@
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
+use nyala_store::config::ServerSettings;
 use serde_json::{Value, json};
 
+use crate::cluster::{named, two_of};
 use crate::ops::operator::Scope;
 use crate::push::service::{Browser, PushService};
 use crate::server::listener::raw;
@@ -158,6 +160,32 @@ async fn an_alert_is_sent_once_repeated_once_taken_by_one_and_ends_with_an_all_c
     app.advance_s(2 * 86_400);
     nyala_store::db::prune::prune(&app.state.store).await.unwrap();
     assert_eq!(app.insert("SELECT (SELECT count(*) FROM alarm) + (SELECT count(*) FROM alarm_kirim)", &[]).await, 0);
+}
+
+#[actix_web::test]
+async fn among_several_servers_one_alerts() {
+    let service = PushService::start();
+    let (first, second) = two_of(|name| {
+        let hosts = |config: &mut ServerSettings| config.push.hosts = vec!["127.0.0.1".to_owned()];
+        named(name).with(hosts)
+    })
+    .await;
+    let owner = first.owner().await;
+    let person = first.person("Sari", Role::Owner, WorksFor::Owner(owner), "246810").await;
+    let sari = first.at(&first.own_browser(person).await, person).await;
+    second.ask(&sari, "push/langganan", &service.browser("Sari").body()).await.ok();
+    // Several outlets, so that each server owns some.
+    for n in 1..=6 {
+        let outlet = first.outlet_of(owner, &format!("Laundry {n}")).await;
+        let machine = first.machine(outlet, "M1").await;
+        first.set(machine.idmesin, "perlu_petugas = TRUE").await;
+    }
+    for app in [&first, &second] {
+        assert!(!app.state.machines.ownership().shards().unwrap().is_empty());
+        app.eventually("SELECT count(*) FROM alarm", 6).await;
+    }
+    first.all_alerted().await;
+    assert_eq!(service.given().len(), 6, "each once");
 }
 
 #[actix_web::test]
