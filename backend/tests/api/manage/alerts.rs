@@ -271,6 +271,41 @@ async fn only_who_is_still_there_sees_the_outlet_and_wants_the_kind_is_told() {
 }
 
 #[actix_web::test]
+async fn who_asked_for_it_gets_the_figures_of_the_day_before_when_the_outlet_opens() {
+    let alerted = Alerted::open().await;
+    let (app, shop) = (&alerted.app, alerted.shop);
+    let at = WorksFor::Outlet(shop.outlet.idoutlet);
+    let hadi = alerted.on_call("Hadi", Role::Supervisor, at).await;
+    let wati = alerted.on_call("Wati", Role::Supervisor, at).await;
+    let rina = alerted.kasir("Rina").await;
+    let wanted = json!({"jenis": [], "idoutlet": null, "senyap": null, "ringkasan": true});
+    for who in [&hadi, &rina] {
+        app.ask(&who.who, "alarm", &wanted).await.ok();
+    }
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, shop.outlet, 50_000).await;
+    let machine = app.machine(shop.outlet, "M2").await;
+    let bought = app.used(epay, &machine, "SLF000000000000001").await;
+    app.refund(&bought, 2_500).await;
+    let again = app.machine(shop.outlet, "M3").await;
+    app.used(epay, &again, "SLF000000000000002").await;
+    app.db.execute("UPDATE outlet SET jam_buka = 510", &[]).await.unwrap();
+    app.until_clock("2026-11-24T08:29:00+07:00");
+    app.conditions_recorded().await;
+    app.advance_s(60);
+    app.eventually("SELECT count(*) FROM alarm_kirim WHERE apa = 'ringkasan' AND sent_at IS NOT NULL", 1).await;
+    let expected = json!({
+        "judul": "Laundry Melati kemarin", "isi": "Rp 17.500, 2 siklus", "tuju": "/kasir/ringkasan",
+        "tanda": alerted.told(&hadi)[0]["tanda"], "tangani": null,
+    });
+    assert_eq!(alerted.told(&hadi), [expected]);
+    assert_eq!((alerted.told(&wati).len(), alerted.told(&rina).len()), (0, 0), "not asked for; not a kasir's");
+    app.advance_s(24 * 3_600);
+    app.eventually("SELECT count(*) FROM alarm_kirim WHERE apa = 'ringkasan' AND sent_at IS NOT NULL", 2).await;
+    assert_eq!(alerted.told(&hadi)[1]["isi"], "Rp 0, 0 siklus");
+}
+
+#[actix_web::test]
 async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
