@@ -2,6 +2,7 @@
 
 pub mod alert;
 pub mod attention;
+pub mod timeline;
 
 /// A condition of a machine that is recorded from its beginning to its end. Several may hold at once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

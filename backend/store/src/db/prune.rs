@@ -32,7 +32,7 @@ macro_rules! older {
 }
 
 /// Tables by the column that dates their rows.
-pub const PRUNABLE: [Prunable; 13] = [
+pub const PRUNABLE: [Prunable; 14] = [
     // Refusals only: the receipt of a purchase stays.
     older!("nota", "created_at", DAY_MS, "tolak IS NOT NULL"),
     older!("idempotensi", "created_at", 30 * DAY_MS),
@@ -55,6 +55,8 @@ pub const PRUNABLE: [Prunable; 13] = [
     // Their messages go with them.
     older!("alarm", "beres_at", DAY_MS),
     older!("alarm_kirim", "created_at", 2 * DAY_MS, "id_alarm IS NULL"),
+    // A machine's page shows a day of hours and counts a week.
+    older!("perangkat_jam", "jam", 31 * DAY_MS),
     // Their logins have expired.
     older!("langganan_push", "expires_at", 0),
 ];

@@ -14,9 +14,7 @@ pub struct Spells(Vec<(MachineId, Spell)>);
 impl Spells {
     /// Adds a row with outlet, machine, condition, beginning and end; the oldest first.
     pub fn add(&mut self, row: &Row) -> Result<(), DbError> {
-        let stored: &str = row.try_get(2)?;
-        let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
-        self.0.push((row.try_get(1)?, Spell { condition, from: row.try_get(3)?, until: row.try_get(4)? }));
+        self.0.push((row.try_get(1)?, spell(row.try_get(2)?, row.try_get(3)?, row.try_get(4)?)?));
         Ok(())
     }
 
@@ -29,4 +27,10 @@ impl Spells {
     pub fn of(&self, id: MachineId) -> impl Iterator<Item = &Spell> {
         self.0.iter().filter(move |(of, _)| *of == id).map(|(_, spell)| spell)
     }
+}
+
+/// A condition as it is stored.
+pub(super) fn spell(stored: &str, from: Timestamp, until: Option<Timestamp>) -> Result<Spell, DbError> {
+    let condition = Condition::from_stored(stored).ok_or_else(|| DbError::broken(format!("unknown condition {stored}")))?;
+    Ok(Spell { condition, from, until })
 }

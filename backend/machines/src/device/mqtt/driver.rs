@@ -21,6 +21,7 @@ use super::logins::Revocations;
 use super::metrics::{DeviceMetrics, Refused};
 use super::presence::Presence;
 use super::reports::Reports;
+use super::signal::{SignalNow, Signals};
 use super::tls::{DeviceTls, TlsError};
 use super::trouble;
 use crate::device::{CommandDropped, Driver, ProbeReason, Uplink};
@@ -32,6 +33,7 @@ const REVOKED_EVERY: Duration = Duration::from_millis(500);
 /// All devices over MQTT of this server.
 pub struct Mqtt {
     store: Store,
+    ownership: Ownership,
     reports: Arc<Reports>,
     endpoint: Arc<Shared>,
     troubles: Mutex<Option<mpsc::Receiver<(Location, Trouble)>>>,
@@ -47,10 +49,11 @@ impl Mqtt {
         settings: &MqttSettings,
     ) -> Self {
         let (troubles, received_troubles) = trouble::channel(metrics.clone());
-        let presence = Presence::new(metrics.clone(), ownership, store.now());
-        let reports = Arc::new(Reports { metrics, presence, troubles, uplink: OnceLock::new() });
+        let presence = Presence::new(metrics.clone(), ownership.clone(), store.now());
+        let signals = Signals::default();
+        let reports = Arc::new(Reports { metrics, presence, signals, troubles, uplink: OnceLock::new() });
         let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
-        Self { store, reports, endpoint, troubles: Mutex::new(Some(received_troubles)) }
+        Self { store, ownership, reports, endpoint, troubles: Mutex::new(Some(received_troubles)) }
     }
 
     /// Certificates that devices with new keys trust, as PEM, when they are served with TLS.
@@ -68,6 +71,11 @@ impl Mqtt {
     pub fn start_thread(&self) -> std::io::Result<AcceptedSender> {
         let orders = endpoint::start_thread(self.endpoint.clone())?;
         Ok(AcceptedSender { orders, metrics: self.reports.metrics.clone() })
+    }
+
+    /// What a device last reported to this server; `None`: it never was connected here.
+    pub fn signal(&self, idmesin: MachineId) -> Option<SignalNow> {
+        self.reports.signals.of(idmesin)
     }
 
     fn request(&self, idoutlet: OutletId, request: Request) -> Result<(), CommandDropped> {
@@ -98,6 +106,8 @@ impl Driver for Mqtt {
         }
         let (reports, of) = (self.reports.clone(), self.store.clone());
         vital::spawn("presence", async move { reports.presence.record_loop(of, reports.troubles.clone()).await });
+        let (reports, of, ownership) = (self.reports.clone(), self.store.clone(), self.ownership.clone());
+        vital::spawn("signals", async move { reports.signals.record_loop(of, ownership).await });
         let _ = self.reports.uplink.set(uplink);
         // This task starts last, because it lets devices log in.
         vital::spawn("revocations", watch_keys(self.endpoint.clone()));

@@ -11,6 +11,7 @@ pub mod message;
 pub mod metrics;
 mod presence;
 mod reports;
+pub mod signal;
 pub mod socket;
 pub mod tls;
 mod trouble;

@@ -7,6 +7,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use super::conversation::Effect;
 use super::metrics::{DeviceMetrics, Dropped};
 use super::presence::Presence;
+use super::signal::Signals;
 use super::trouble::Troubles;
 use crate::device::Uplink;
 use crate::machines::Location;
@@ -15,6 +16,7 @@ use crate::machines::Location;
 pub struct Reports {
     pub metrics: DeviceMetrics,
     pub presence: Presence,
+    pub signals: Signals,
     pub troubles: Troubles,
     /// Set when the driver is started.
     pub uplink: OnceLock<Uplink>,
@@ -30,7 +32,10 @@ impl Reports {
                     uplink.send(location, event);
                 }
             }
-            Effect::Presence(present) => self.presence.note(location.idmesin, present, now),
+            Effect::Presence(present) => {
+                self.presence.note(location.idmesin, present, now);
+                self.signals.note_presence(location.idmesin, present, now);
+            }
             Effect::Epoch(epoch) => self.presence.note_epoch(location.idmesin, epoch, now),
             Effect::Trouble(trouble) => self.troubles.report(location, trouble),
             Effect::Dropped(why) => self.metrics.dropped(Dropped::Disbelieved(why)),

@@ -87,6 +87,9 @@ impl Thread {
         self.shared.reports.metrics.message_received(&message);
         let Some(device) = self.devices.get(idmesin) else { return };
         let effects = device.conversation.on_message(key.id, &message, now);
+        if !effects.iter().any(|effect| matches!(effect, Effect::Dropped(_))) {
+            self.shared.reports.signals.on_message(idmesin, &message, now);
+        }
         self.perform(idmesin, effects);
         if topic == Topic::State {
             self.show_state(idmesin, publish);
@@ -129,6 +132,9 @@ impl Thread {
         }
         if let Some(connection) = self.connection(key) {
             let _ = connection.mqtt.grant(subscribe, &granted, &mut connection.out);
+        }
+        if subscribes {
+            self.shared.reports.signals.connected(idmesin, now);
         }
         let Some(device) = self.devices.get(idmesin) else { return };
         let effects =
