@@ -22,9 +22,9 @@ const FACTS: &str = concat!(
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        c.owner_idowner, q.saldo, CASE WHEN q.jenis_emoney = 1 THEN q.masa_aktif END AS expires_at,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
-       m.online AND NOT m.perlu_petugas AND ",
+       m.online AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
     is_on_sale!("$6"),
-    " AS online, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
+    ") AS online, m.perlu_petugas AS needs_staff, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
        l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.versi AS service_version, o.versi AS outlet_version,
        ",
     tariff!(),
@@ -39,7 +39,7 @@ LEFT JOIN outlet o ON o.idoutlet = m.idoutlet
 LEFT JOIN snap_transaksi p ON p.idmesin = $4 AND p.state IN ",
     open_states!(),
     "
-LEFT JOIN layanan l ON l.idlayanan = $5 AND l.idoutlet = m.idoutlet AND l.aktif AND ",
+LEFT JOIN layanan l ON l.idlayanan = $5 AND l.idoutlet = m.idoutlet AND l.internal = $7 AND (l.aktif OR $7) AND ",
     fits!()
 );
 
@@ -47,9 +47,24 @@ LEFT JOIN layanan l ON l.idlayanan = $5 AND l.idoutlet = m.idoutlet AND l.aktif 
 pub async fn read(client: &DbClient, p: &Order, now: Timestamp) -> Result<Facts, DbError> {
     let stmt = client.prepare_cached(FACTS).await?;
     let row = client
-        .query_one(&stmt, &[&p.id_customer_global, &p.receipt_number.as_str(), &p.idcustomer, &p.idmesin, &p.idlayanan, &now])
+        .query_one(
+            &stmt,
+            &[
+                &p.id_customer_global,
+                &p.receipt_number.as_str(),
+                &p.idcustomer,
+                &p.idmesin,
+                &p.idlayanan,
+                &now,
+                &p.test_s.is_some(),
+            ],
+        )
         .await?;
-    Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service: service(&row)? })
+    let mut service = service(&row)?;
+    if let (Some(service), Some(seconds)) = (&mut service, p.test_s) {
+        service.duration_s = seconds;
+    }
+    Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service })
 }
 
 fn receipt(row: &Row) -> Result<Option<KnownReceipt>, DbError> {
@@ -81,6 +96,7 @@ fn machine(row: &Row) -> Result<Option<MachineFacts>, DbError> {
         name: row.try_get("machine_name")?,
         driver: row.try_get("driver")?,
         online: row.try_get("online")?,
+        needs_staff: row.try_get("needs_staff")?,
         busy: row.try_get("busy")?,
     }))
 }

@@ -16,4 +16,5 @@ pub mod refund;
 pub mod reversal;
 pub mod shift;
 pub mod tariff;
+pub mod test_start;
 pub mod topup;

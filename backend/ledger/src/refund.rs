@@ -33,7 +33,7 @@ pub struct Refundable {
 /// $1 receipt, $2 owner, $3 outlet, $4 account.
 const LOCK: &str = "
     SELECT id, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi
-    WHERE no_nota = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
+    WHERE no_nota = $1 AND NOT uji AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
         AND ($4::BIGINT IS NULL OR idcustomer = $4)
     ORDER BY id LIMIT 2 FOR UPDATE";
 

@@ -340,7 +340,7 @@ async fn put(
     let account = match locked_account(tx, wallet).await? {
         Some(account) => account,
         None => {
-            open(tx, wallet, package.kind, now).await?;
+            open_account(tx, wallet, package.kind, now).await?;
             let opened = locked_account(tx, wallet).await?;
             opened.ok_or_else(|| LedgerError::internal("an account that was opened is gone"))?
         }
@@ -357,7 +357,8 @@ pub fn in_future(kind: AccountKind, now: Timestamp) -> Result<(), DomainError> {
     Ok(())
 }
 
-async fn open(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), LedgerError> {
+/// Opens a customer's account at an outlet, without balance; nothing when it is there.
+pub async fn open_account(tx: &Transaction<'_>, wallet: WalletRef, kind: AccountKind, now: Timestamp) -> Result<(), LedgerError> {
     let WalletRef { id_customer_global, idoutlet, idowner } = wallet;
     let stmt = tx.prepare_cached(OPEN).await?;
     tx.execute(&stmt, &[&id_customer_global, &idoutlet, &idowner, &kind.number(), &kind.masa_aktif(), &now]).await?;

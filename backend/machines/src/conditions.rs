@@ -27,7 +27,7 @@ macro_rules! holds {
         CASE WHEN NOT m.online THEN 'offline' END,
         CASE WHEN m.jalan_cmd_id IS NOT NULL THEN 'tanpa_bayar' END,
         CASE WHEN t.state = 'UNSURE' THEN 'belum_pasti' END], NULL) AS ada
-    FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state = 'UNSURE'
+    FROM mesin m LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state = 'UNSURE' AND NOT t.uji
     WHERE m.aktif AND ",
             of_shards!("m.idoutlet", 2)
         )

@@ -165,7 +165,8 @@ async fn hold(
 ) -> Result<(), nyala_web::http::error::AppError> {
     let StoredChain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
-    let machine = MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, busy: false };
+    let machine =
+        MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, needs_staff: false, busy: false };
     let service = ServiceFacts {
         idoutlet,
         name: name(),

@@ -26,6 +26,7 @@ fn start(receipt: u32, buyer: u64) -> Input {
         idlayanan: ServiceId::new(1),
         total: 10_000,
         grandtotal: 10_000,
+        test_s: None,
     };
     let name = || "Cuci".to_owned();
     let machine = MachineFacts {
@@ -34,6 +35,7 @@ fn start(receipt: u32, buyer: u64) -> Input {
         name: name(),
         driver: DriverKind::Sim,
         online: true,
+        needs_staff: false,
         busy: false,
     };
     let service = ServiceFacts {

@@ -18,16 +18,21 @@ pub struct Order {
     pub idlayanan: ServiceId,
     pub total: i64,
     pub grandtotal: i64,
+    /// A test start by staff, of so many seconds. It also runs on a machine that is closed, and on nothing that a customer may buy.
+    pub test_s: Option<i32>,
 }
 
 impl Order {
     /// The same number and body is the same purchase (docs/contract.md §2); this is the body, canonically.
     pub fn body_hash(&self) -> Vec<u8> {
         use sha2::{Digest, Sha256};
-        let text = format!(
+        let mut text = format!(
             "{}|{}|{}|{}|{}|{}",
             self.idcustomer, self.idmesin, self.idoutlet, self.idlayanan, self.total, self.grandtotal
         );
+        if let Some(seconds) = self.test_s {
+            text += &format!("|{seconds}");
+        }
         Sha256::digest(text.as_bytes()).to_vec()
     }
 }
@@ -62,8 +67,10 @@ pub struct MachineFacts {
     pub idowner: OwnerId,
     pub name: String,
     pub driver: DriverKind,
-    /// Reachable and on sale.
+    /// Reachable and on sale; for a test start: reachable.
     pub online: bool,
+    /// Its money was returned although its device sent nothing. For customers it is offline then.
+    pub needs_staff: bool,
     pub busy: bool,
 }
 

@@ -16,10 +16,12 @@ pub enum Refusal {
     MachineOffline,
     MachineBusy,
     BalanceTooLow,
+    /// Only for a test start: the machine waits for staff.
+    NeedsStaff,
 }
 
 impl Refusal {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::EpayNotFound,
         Self::MachineNotFound,
         Self::ServiceNotFound,
@@ -27,6 +29,7 @@ impl Refusal {
         Self::MachineOffline,
         Self::MachineBusy,
         Self::BalanceTooLow,
+        Self::NeedsStaff,
     ];
 
     /// As it is stored in `nota.tolak`.
@@ -39,6 +42,7 @@ impl Refusal {
             Self::MachineOffline => "MESIN_OFFLINE",
             Self::MachineBusy => "MESIN_BUSY",
             Self::BalanceTooLow => "SALDO_TOO_LOW",
+            Self::NeedsStaff => "PERLU_PETUGAS",
         }
     }
 
@@ -93,6 +97,9 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     let price = service.tariff.price(now);
     if p.total != price || p.grandtotal != price {
         return Decision::Refused(Refusal::PriceChanged);
+    }
+    if p.test_s.is_some() && machine.needs_staff {
+        return Decision::Refused(Refusal::NeedsStaff);
     }
     if !machine.online {
         return Decision::Refused(Refusal::MachineOffline);

@@ -114,10 +114,18 @@ impl Hand<'_> {
             idlayanan: machine.idlayanan,
             total: price,
             grandtotal: price,
+            test_s: None,
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
-        let facts =
-            MachineFacts { idoutlet, idowner, name: "Mesin".to_owned(), driver: DriverKind::Sim, online: true, busy: false };
+        let facts = MachineFacts {
+            idoutlet,
+            idowner,
+            name: "Mesin".to_owned(),
+            driver: DriverKind::Sim,
+            online: true,
+            needs_staff: false,
+            busy: false,
+        };
         let service = ServiceFacts {
             idoutlet,
             name: "Cuci".to_owned(),

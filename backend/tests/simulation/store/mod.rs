@@ -106,6 +106,7 @@ impl Store {
                 name: "Mesin".to_owned(),
                 driver: DriverKind::Sim,
                 online: machine.online && !machine.needs_staff,
+                needs_staff: machine.needs_staff,
                 busy: machine.unpaid.is_some() || self.open().any(|(_, p)| p.order.machine == order.machine),
             }),
             service: Some(ServiceFacts {

@@ -26,8 +26,9 @@ WHERE m.idoutlet = ANY($1) AND m.aktif AND (k.sampai IS NULL OR k.sampai > $2) O
 /// Refusals of the outlets' machines after $2, without a start after them. $1 outlets.
 const REFUSALS: &str = "
 SELECT t.idoutlet, t.idmesin, t.finished_at FROM snap_transaksi t
-WHERE t.idoutlet = ANY($1) AND t.state = 'REFUSED' AND t.finished_at > $2
-    AND NOT EXISTS (SELECT FROM snap_transaksi s WHERE s.idmesin = t.idmesin AND s.cmd_epoch > t.cmd_epoch AND s.started_at IS NOT NULL)
+WHERE t.idoutlet = ANY($1) AND t.state = 'REFUSED' AND t.finished_at > $2 AND NOT t.uji
+    AND NOT EXISTS (SELECT FROM snap_transaksi s
+        WHERE s.idmesin = t.idmesin AND s.cmd_epoch > t.cmd_epoch AND s.started_at IS NOT NULL AND NOT s.uji)
 ORDER BY t.finished_at";
 
 const SHIFTS: &str = "

@@ -212,6 +212,7 @@ impl From<Refusal> for AppError {
             Refusal::MachineOffline => Self::MachineOffline,
             Refusal::MachineBusy => Self::MachineBusy,
             Refusal::BalanceTooLow => Self::BalanceTooLow,
+            Refusal::NeedsStaff => Self::Conflict("mesin perlu petugas"),
         }
     }
 }

@@ -14,7 +14,8 @@ use nyala_core::domain::id::StaffId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::db::pool::DbClient;
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 use tokio_postgres::types::Json;
@@ -106,6 +107,12 @@ impl OptionalCall {
     }
 }
 
+/// The data of a stored answer.
+#[derive(Deserialize)]
+struct StoredData<T> {
+    data: T,
+}
+
 /// One call: its key, and the hash of its route and its parsed body (so sending an id as text changes nothing).
 pub struct IdempotentCall {
     key: IdempotencyKey,
@@ -164,6 +171,25 @@ impl IdempotentCall {
         Ok(respond(status, &once.unwrap_or(stored)))
     }
 
+    /// Runs `work` once and returns its result; a repeat returns the stored one. For a call whose answer takes longer than a transaction: its
+    /// result is what a repeat needs to find the answer. A refusal is not stored.
+    pub async fn begin<T, F>(&self, client: &mut DbClient, work: F) -> Result<T, AppError>
+    where
+        T: Serialize + DeserializeOwned,
+        F: AsyncFnOnce(&Transaction<'_>) -> Result<T, AppError>,
+    {
+        let tx = client.transaction().await?;
+        if !self.claim(&tx).await? {
+            let (_, stored) = self.stored(&tx).await?;
+            let StoredData { data } = serde_json::from_str(stored.get()).map_err(AppError::internal)?;
+            return Ok(data);
+        }
+        let done = work(&tx).await?;
+        self.store(&tx, &envelope(StatusCode::OK, "OK", Some(&done))?).await?;
+        tx.commit().await?;
+        Ok(done)
+    }
+
     async fn claim(&self, tx: &Transaction<'_>) -> Result<bool, AppError> {
         const CLAIM: &str =
             "INSERT INTO idempotensi (id_kunci, kunci, body_hash, jawaban, created_at) VALUES ($1, $2, $3, 'null', $4)
@@ -173,6 +199,13 @@ impl IdempotentCall {
     }
 
     async fn stored_answer(&self, tx: &Transaction<'_>) -> Result<HttpResponse, AppError> {
+        let (status, answer) = self.stored(tx).await?;
+        let status = u16::try_from(status).ok().and_then(|s| StatusCode::from_u16(s).ok());
+        Ok(respond(status.ok_or_else(|| AppError::internal("stored answer without a status"))?, &answer))
+    }
+
+    /// The status and the answer of the first call with this key.
+    async fn stored(&self, tx: &Transaction<'_>) -> Result<(i32, Box<RawValue>), AppError> {
         const READ: &str =
             "SELECT body_hash, jawaban, (jawaban->>'status')::INT FROM idempotensi WHERE id_kunci = $1 AND kunci = $2";
         let stmt = tx.prepare_cached(READ).await?;
@@ -181,8 +214,7 @@ impl IdempotentCall {
             return Err(AppError::Unprocessable("Idempotency-Key sudah dipakai untuk permintaan lain"));
         }
         let Json(answer): Json<Box<RawValue>> = row.get(1);
-        let status = u16::try_from(row.get::<_, i32>(2)).ok().and_then(|s| StatusCode::from_u16(s).ok());
-        Ok(respond(status.ok_or_else(|| AppError::internal("stored answer without a status"))?, &answer))
+        Ok((row.get(2), answer))
     }
 
     async fn store(&self, tx: &Transaction<'_>, answer: &RawValue) -> Result<(), AppError> {

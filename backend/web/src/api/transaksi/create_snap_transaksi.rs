@@ -88,19 +88,22 @@ pub async fn create_snap_transaksi(
         idlayanan: body.idsnap_layanan,
         total: body.total.within("total", 0)?,
         grandtotal: body.grandtotal.within("grandtotal", 0)?,
+        test_s: None,
     };
     tracing::Span::current().record("nota", order.receipt_number.as_str());
-    let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
-    match tokio::time::timeout(wait, buy(&store, &machines, &rate, &order)).await {
-        Ok(done) => done?,
-        Err(_) => return Err(AppError::MachineSilent),
-    }
+    buy(&store, &machines, Some(&rate), &order).await?;
     let message = "Mesin Berhasil dinyalakan";
     Ok(answer::ok_with(message, Started { id: order.receipt_number.as_str().to_owned(), message }))
 }
 
-/// Returns when the outcome of `order` is known: as a success, or as the refusal to respond with.
-async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Order) -> Result<(), AppError> {
+/// Returns when the outcome of `order` is known, as a success or as the refusal to respond with; with 504 when the device does not answer.
+/// A test start has no `rate`.
+pub async fn buy(store: &Store, machines: &Machines, rate: Option<&PurchaseRate>, order: &Order) -> Result<(), AppError> {
+    let wait = Duration::from_millis(ANSWER_WAIT_MS.unsigned_abs());
+    tokio::time::timeout(wait, decided(store, machines, rate, order)).await.unwrap_or(Err(AppError::MachineSilent))
+}
+
+async fn decided(store: &Store, machines: &Machines, rate: Option<&PurchaseRate>, order: &Order) -> Result<(), AppError> {
     if !machines.are_open() {
         return Err(AppError::Unavailable);
     }
@@ -110,7 +113,7 @@ async fn buy(store: &Store, machines: &Machines, rate: &PurchaseRate, order: &Or
             let now = store.now();
             decide(order, facts::read(&client, order, now).await?, now)
         };
-        if decision.is_new() {
+        if let Some(rate) = rate.filter(|_| decision.is_new()) {
             rate.admit(order.id_customer_global, order.receipt_number.digits(), store.now())?;
         }
         let outcome = match decision {

@@ -92,7 +92,7 @@ const LIST: &str = "
         t.dikembalikan, t.state, t.dihapus_at, (SELECT count(*) FROM went_back b WHERE b.idcustomer = t.idcustomer),
         (SELECT count(*) FROM went_back b WHERE b.idmesin = t.idmesin)
     FROM snap_transaksi t JOIN customer_global c ON c.id = t.id_customer_global
-    WHERE t.idoutlet = $1 AND t.id < $3
+    WHERE t.idoutlet = $1 AND t.id < $3 AND NOT t.uji
         AND t.id > COALESCE((SELECT o.id FROM snap_transaksi o WHERE $5::TIMESTAMPTZ IS NOT NULL AND o.idoutlet = $1 AND o.created_at < $5
             ORDER BY o.id DESC LIMIT 1), 0)
     ORDER BY t.id DESC LIMIT $4";

@@ -84,7 +84,7 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>, at: web::Qu
         open_states!(),
         " WHERE m.idoutlet = l.idoutlet AND t.idlayanan = l.idlayanan) AS berjalan, ",
         tariff!(),
-        " FROM layanan l JOIN outlet o USING (idoutlet) WHERE l.idoutlet = $1 AND (l.aktif OR $2)
+        " FROM layanan l JOIN outlet o USING (idoutlet) WHERE l.idoutlet = $1 AND NOT l.internal AND (l.aktif OR $2)
         ORDER BY l.aktif DESC, l.idlayanan"
     );
     let client = store.get().await?;
@@ -261,7 +261,7 @@ const STORED: &str = concat!(
     "SELECT l.idoutlet, l.nama, l.durasi_s, l.jenis, l.ukuran, l.aktif, l.diganti_oleh IS NOT NULL, ",
     tariff!(),
     " FROM layanan l JOIN outlet o USING (idoutlet)
-    WHERE l.idlayanan = $1 AND ($2::BIGINT IS NULL OR o.idowner = $2) AND ($3::BIGINT IS NULL OR l.idoutlet = $3)
+    WHERE l.idlayanan = $1 AND NOT l.internal AND ($2::BIGINT IS NULL OR o.idowner = $2) AND ($3::BIGINT IS NULL OR l.idoutlet = $3)
     FOR NO KEY UPDATE OF l"
 );
 
