@@ -199,6 +199,26 @@ pub async fn of_headers(client: &impl GenericClient, headers: &HeaderMap, now: T
     row.as_ref().map(read).ok_or(StaffError::NotPaired)
 }
 
+/// A browser since a pairing: another browser that was paired in its place is not this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairedBrowser {
+    pub id: TillId,
+    pub at: Timestamp,
+}
+
+/// Those of these browsers that are paired now.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn paired(client: &impl GenericClient, ids: &[TillId], now: Timestamp) -> Result<Vec<PairedBrowser>, StaffError> {
+    const FIND: &str = "
+        SELECT id, dipasang_at FROM perangkat
+        WHERE id = ANY($1) AND token_hash IS NOT NULL AND token_sampai > $2 AND dicabut_at IS NULL AND dipasang_at IS NOT NULL";
+    let stmt = client.prepare_cached(FIND).await?;
+    let rows = client.query(&stmt, &[&ids, &now]).await?;
+    Ok(rows.iter().map(|row| PairedBrowser { id: row.get(0), at: row.get(1) }).collect())
+}
+
 /// The paired browser with this id.
 ///
 /// # Errors

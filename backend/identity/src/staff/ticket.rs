@@ -11,6 +11,7 @@ use nyala_core::domain::id::{OutletId, StaffId, TillId, TillSessionId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::{CustomerKeys, Key, Keyring};
 
+use super::browser::PairedBrowser;
 use super::operator::AtTill;
 
 const VALID_MS: i64 = 60 * 1000;
@@ -21,15 +22,31 @@ const MAX_USED: usize = 64;
 const RANDOM_BYTES: usize = 16;
 const BODY_BYTES: usize = 5 * 8 + RANDOM_BYTES;
 const TAG_BYTES: usize = 16;
+/// In a ticket of a tablet's board.
+const NO_SESSION: TillSessionId = TillSessionId::new(0);
 /// In a ticket of a person's own browser.
 const NO_OUTLET: OutletId = OutletId::new(0);
 
 /// Holder of a ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TicketOf {
+pub enum TicketOf {
+    /// A person's session.
+    Session(SessionTicket),
+    /// A tablet without a session, for the board of its outlet.
+    Board(BoardTicket),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionTicket {
     /// The person.
     pub person: StaffId,
     pub till: AtTill,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BoardTicket {
+    pub paired: PairedBrowser,
+    pub idoutlet: OutletId,
 }
 
 /// The key of the tickets.
@@ -37,12 +54,15 @@ fn signing(keys: &CustomerKeys) -> Key {
     keys.token.derive("till ticket")
 }
 
+/// Used tickets by their random bytes, with the end of each one's validity.
+type UsedTickets = HashMap<[u8; RANDOM_BYTES], Timestamp>;
+
 /// Issues the tickets, and accepts each once.
 #[derive(Debug)]
 pub struct Tickets {
     keyring: Keyring,
-    /// By session and random bytes, with the end of each ticket's validity.
-    used: Mutex<HashMap<TillSessionId, HashMap<[u8; RANDOM_BYTES], Timestamp>>>,
+    /// By session and browser.
+    used: Mutex<HashMap<(TillSessionId, TillId), UsedTickets>>,
 }
 
 impl Tickets {
@@ -51,7 +71,11 @@ impl Tickets {
     }
 
     pub fn issue(&self, of: TicketOf, now: Timestamp) -> String {
-        let TicketOf { person, till: AtTill { session, browser, idoutlet } } = of;
+        // In place of the person, a board's ticket has the moment of the pairing.
+        let (person, session, browser, idoutlet) = match of {
+            TicketOf::Session(SessionTicket { person, till }) => (person.get(), till.session, till.browser, till.idoutlet),
+            TicketOf::Board(BoardTicket { paired, idoutlet }) => (paired.at.ms(), NO_SESSION, paired.id, Some(idoutlet)),
+        };
         let mut bytes = Vec::with_capacity(BODY_BYTES + TAG_BYTES);
         bytes.extend_from_slice(&now.plus_ms(VALID_MS).ms().to_be_bytes());
         bytes.extend_from_slice(&person.to_be_bytes());
@@ -76,7 +100,7 @@ impl Tickets {
         let (numbers, random) = body.split_last_chunk::<RANDOM_BYTES>()?;
         let [until, person, session, browser, idoutlet] = *numbers.as_chunks().0 else { return None };
         let until = Timestamp::from_ms(i64::from_be_bytes(until));
-        let (person, session) = (StaffId::from_be_bytes(person), TillSessionId::from_be_bytes(session));
+        let (person, session) = (i64::from_be_bytes(person), TillSessionId::from_be_bytes(session));
         let (browser, idoutlet) = (TillId::from_be_bytes(browser), OutletId::from_be_bytes(idoutlet));
         let idoutlet = (idoutlet != NO_OUTLET).then_some(idoutlet);
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -87,9 +111,15 @@ impl Tickets {
         if until <= now {
             return None;
         }
-        let of_session = used.entry(session).or_default();
+        let of_session = used.entry((session, browser)).or_default();
         let is_good = of_session.len() < MAX_USED && of_session.insert(*random, until).is_none();
-        is_good.then_some(TicketOf { person, till: AtTill { session, browser, idoutlet } })
+        let of = match idoutlet {
+            Some(idoutlet) if session == NO_SESSION => {
+                TicketOf::Board(BoardTicket { paired: PairedBrowser { id: browser, at: Timestamp::from_ms(person) }, idoutlet })
+            }
+            _ => TicketOf::Session(SessionTicket { person: StaffId::new(person), till: AtTill { session, browser, idoutlet } }),
+        };
+        is_good.then_some(of)
     }
 }
 
@@ -100,10 +130,12 @@ mod tests {
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_ms(1_795_000_000_000);
-    const OF: TicketOf = TicketOf {
-        person: StaffId::new(1),
-        till: AtTill { session: TillSessionId::new(2), browser: TillId::new(3), idoutlet: None },
-    };
+    const OF: TicketOf = of_session(2, None);
+
+    const fn of_session(session: i64, idoutlet: Option<OutletId>) -> TicketOf {
+        let till = AtTill { session: TillSessionId::new(session), browser: TillId::new(3), idoutlet };
+        TicketOf::Session(SessionTicket { person: StaffId::new(1), till })
+    }
 
     #[test]
     fn a_ticket_is_good_once_and_for_a_minute() {
@@ -118,7 +150,7 @@ mod tests {
             tickets.take(&tickets.issue(OF, NOW), NOW);
         }
         assert_eq!(tickets.take(&tickets.issue(OF, NOW), NOW), None, "as many in a minute");
-        let other = TicketOf { till: AtTill { session: TillSessionId::new(4), ..OF.till }, ..OF };
+        let other = of_session(4, None);
         assert_eq!(tickets.take(&tickets.issue(other, NOW), NOW), Some(other), "another session has its own");
         let later = NOW.plus_ms(VALID_MS);
         assert!(tickets.take(&tickets.issue(OF, later), later).is_some());
@@ -127,7 +159,11 @@ mod tests {
 
     #[test]
     fn it_is_valid_only_where_the_keys_are_the_same() {
-        let (secrets, of) = (Secrets::random(), TicketOf { till: AtTill { idoutlet: Some(OutletId::new(9)), ..OF.till }, ..OF });
+        let (secrets, of) = (Secrets::random(), of_session(2, Some(OutletId::new(9))));
+        let paired = PairedBrowser { id: TillId::new(3), at: NOW };
+        let board = TicketOf::Board(BoardTicket { paired, idoutlet: OutletId::new(9) });
+        let tickets = Tickets::new(secrets.clone().into());
+        assert_eq!(tickets.take(&tickets.issue(board, NOW), NOW), Some(board));
         let ticket = Tickets::new(secrets.clone().into()).issue(of, NOW);
         assert_eq!(Tickets::new(secrets.clone().into()).take(&ticket, NOW), Some(of));
         assert_eq!(Tickets::new(Secrets::random().into()).take(&ticket, NOW), None);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::ops::operator::Scope;
 use crate::purchase::races::PATIENCE;
-use crate::support::arrange::Outlet;
+use crate::support::arrange::{Outlet, column};
 use crate::support::helpers::{Setup, TestApp};
 
 /// A machine whose device has no key.
@@ -162,4 +162,30 @@ async fn a_revocation_committed_after_later_ones_is_still_reported() {
     // Revocations are repeated while an older transaction is open anywhere in the PostgreSQL cluster, even another test's.
     let silent = async { while !revocations.next(&reader).await.unwrap().is_empty() {} };
     timeout(PATIENCE, silent).await.expect("they are told no more");
+}
+
+#[actix_web::test]
+async fn an_outlets_keys_are_made_at_once_for_machines_whose_key_was_never_used() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    let [first, second, retired] = ["Cuci 1", "Cuci 2", "Cuci 3"].map(|name| mqtt_machine(&app, outlet, name));
+    let (first, second, retired) = (first.await, second.await, retired.await);
+    app.machine(outlet, "Simulasi").await;
+    app.db.execute("UPDATE mesin SET aktif = FALSE WHERE idmesin = $1", &[&retired]).await.unwrap();
+    let owner = app.key(Scope::Owner(outlet.idowner)).await;
+    let path = format!("outlet/{}/kunci_mesin", outlet.idoutlet);
+    let made = app.ops(&owner, &path, &json!({})).await.ok();
+    assert_eq!(column(&made["kunci"], "idmesin"), [&json!(first), &json!(second)]);
+    let one = &made["kunci"][0];
+    let single = app.ops(&owner, &format!("mesin/{first}/perangkat"), &json!({})).await.ok();
+    let fields = |login: &Value| login.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(fields(one), fields(&single), "each as one machine's key is given");
+    // The first machine's device logs in, so its key stays. The other's is given again, as another one.
+    app.db.execute("UPDATE device_key SET first_used_at = created_at WHERE idmesin = $1", &[&first]).await.unwrap();
+    let again = app.ops(&owner, &path, &json!({})).await.ok();
+    assert_eq!(column(&again["kunci"], "idmesin"), [&json!(second)]);
+    assert_ne!(again["kunci"][0]["secret"], made["kunci"][1]["secret"]);
+    let good = "SELECT count(*) FROM device_key WHERE idmesin = $1 AND revoked_at IS NULL";
+    assert_eq!(app.insert(good, &[&second]).await, 1);
+    app.ops(&owner, "outlet/4711/kunci_mesin", &json!({})).await.expect(404, "outlet tidak ditemukan");
 }

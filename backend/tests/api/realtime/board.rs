@@ -7,8 +7,11 @@ use serde_json::{Value, json};
 use super::phone::Phone;
 use super::setup;
 use super::till::join;
+use crate::ops::operator::Scope;
 use crate::support::arrange::Outlet;
+use crate::support::helpers::TestApp;
 use crate::support::shop::{PRICE, buy};
+use crate::till::rules::Till;
 
 async fn watch(page: &mut Phone, outlet: Outlet) -> Value {
     page.ask("subscribe", &format!(r#","papan/{}""#, outlet.idoutlet)).await
@@ -128,4 +131,84 @@ async fn a_socket_watches_thirty_two_boards() {
     }
     assert_eq!(watch(&mut page, outlets[32]).await["status"], 429);
     assert_eq!(watch(&mut page, outlets[31]).await["status"], 200, "one of them again");
+}
+
+/// The page of a tablet on which nobody is logged in.
+async fn join_as_tablet(app: &TestApp, till: &Till) -> Phone {
+    let answer = app.call("POST", "/ops/v1/soket/papan", None, &[("Cookie", &till.cookie)], Some(b"{}".to_vec())).await.ok();
+    let mut page = Phone::dial(app.address()).await;
+    page.connect(Some(&json!({ "tiket": answer["tiket"] }))).await.unwrap();
+    page
+}
+
+#[actix_web::test]
+async fn a_tablet_without_a_session_watches_its_own_board_and_sees_no_money() {
+    let app = setup().start().await;
+    let shop = app.shop(600).await;
+    let outlet = shop.outlet;
+    let elsewhere = app.outlet_of(outlet.idowner, "Mawar").await;
+    let till = app.till(outlet.idoutlet).await;
+    let mut page = join_as_tablet(&app, &till).await;
+    let whole = watch(&mut page, outlet).await;
+    let tile = |change: &Value| change["mesin"][0].as_object().unwrap().clone();
+    let expected = json!({
+        "id": shop.idmesin, "nama": "Mesin 01", "jenis": "cuci", "ukuran": null, "keadaan": "siap", "sejak": null, "ends_at": null,
+        "layanan": null, "ditutup": null, "aksi": [],
+    });
+    assert_eq!((Value::from(tile(&whole)), &whole["status"]), (expected, &json!(200)));
+    for foreign in [elsewhere.idoutlet.get(), 4711] {
+        let answer = page.ask("subscribe", &format!(r#","papan/{foreign}""#)).await;
+        assert_eq!(answer, json!({"status": 404, "message": "outlet tidak ditemukan"}));
+    }
+    assert_eq!(page.ask("subscribe", &format!(r#","heartbeat/{}""#, shop.idmesin)).await["status"], 404);
+
+    // Changes have the same numbers as for staff, and no more than the first answer had.
+    let siti = app.customer(1).await;
+    let epay = app.balance_of(&siti, shop, PRICE).await;
+    app.buy(&siti, &buy(1, shop, epay)).await.ok();
+    let mut versi = whole["versi"].as_i64().unwrap() + 1;
+    let mut runs = change(&mut page, outlet, versi).await;
+    while states(&runs) != [("Mesin 01", "jalan")] {
+        versi += 1;
+        runs = change(&mut page, outlet, versi).await;
+    }
+    let running = tile(&runs);
+    assert_eq!((&running["layanan"], &running["aksi"]), (&json!("Cuci Kilat"), &json!([])));
+    assert!(["idtransaksi", "jumlah", "kembali_at"].iter().all(|field| !running.contains_key(*field)), "{runs}");
+
+    // It ends with the tablet.
+    let supervisor = app.key(Scope::Supervisor(outlet.idoutlet)).await;
+    app.ops(&supervisor, &format!("perangkat/{}/cabut", till.id), &json!({})).await.ok();
+    assert_eq!(page.closed().await, []);
+}
+
+#[actix_web::test]
+async fn only_an_outlets_tablet_gets_a_ticket_without_a_session() {
+    let app = setup().start().await;
+    let outlet = app.outlet("Melati").await;
+    let ask = async |token: Option<&str>, cookie: &str| {
+        app.call("POST", "/ops/v1/soket/papan", token, &[("Cookie", cookie)], Some(b"{}".to_vec())).await
+    };
+    ask(None, "").await.expect(401, "perangkat belum dipasang");
+    let owner = app.person("Sari", Role::Owner, WorksFor::Owner(outlet.idowner), "271828").await;
+    let own = app.own_browser(owner).await;
+    ask(None, &own.cookie).await.expect(403, "hanya di tablet outlet");
+    let (till, key) = (app.till(outlet.idoutlet).await, app.key(Scope::Owner(outlet.idowner)).await);
+    ask(Some(&key), &till.cookie).await.expect(403, "hanya dari perangkat kasir, bukan dengan kunci operator");
+    // Four pages of one tablet, and a ticket is good once.
+    let tiket = ask(None, &till.cookie).await.ok()["tiket"].clone();
+    let mut pages = Vec::new();
+    for _ in 0..4 {
+        pages.push(join_as_tablet(&app, &till).await);
+    }
+    let refused = Phone::dial(app.address()).await.connect(Some(&json!({ "tiket": tiket }))).await.expect_err("refused");
+    assert_eq!(refused, json!({ "message": "too many sockets" }));
+    // Another browser that is paired in the tablet's place ends the board of the former one.
+    app.clock.advance_ms(1_000);
+    let paired = "UPDATE perangkat SET dipasang_at = $2 WHERE id = $1";
+    app.db.execute(paired, &[&till.id, &app.now()]).await.unwrap();
+    app.state.staff_sockets.look(&app.state.staff).await.unwrap();
+    for page in &mut pages {
+        assert_eq!(page.closed().await, []);
+    }
 }

@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, Notify};
 use super::watcher::acknowledge;
 use crate::board::entry::Perhatian;
 use crate::board::read::{self, BoardNow, OutletPapan};
+use crate::board::tablet::{TabletEntry, TabletTile};
 use crate::board::tile::Tile;
 use crate::http::error::AppError;
 
@@ -75,33 +76,72 @@ impl Drop for BoardWatch {
 }
 
 #[derive(Serialize)]
-struct Snapshot<'a> {
+struct Snapshot<'a, T, P> {
     status: u16,
     versi: i64,
     server_time: i64,
     outlet: &'a OutletPapan,
-    mesin: &'a [Tile],
-    perhatian: &'a [Perhatian],
+    mesin: Vec<T>,
+    perhatian: Vec<P>,
+}
+
+/// Who watches a board.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// People with a session.
+    Staff,
+    /// A tablet without one: no receipts, no money, nothing to press.
+    Tablet,
 }
 
 /// What changed; a bare one says that the socket works.
-#[derive(Debug, Default, PartialEq, Serialize)]
-struct Change<'a> {
+#[derive(Debug, PartialEq, Serialize)]
+struct Change<'a, T, P> {
     versi: i64,
     server_time: i64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    mesin: Vec<&'a Tile>,
+    mesin: Vec<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     hilang: Vec<MachineId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    perhatian: Option<&'a [Perhatian]>,
+    perhatian: Option<Vec<P>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outlet: Option<&'a OutletPapan>,
+}
+
+type StaffChange<'a> = Change<'a, &'a Tile, &'a Perhatian>;
+
+impl<T, P> Default for Change<'_, T, P> {
+    fn default() -> Self {
+        Self { versi: 0, server_time: 0, mesin: Vec::new(), hilang: Vec::new(), perhatian: None, outlet: None }
+    }
+}
+
+impl<'a> StaffChange<'a> {
+    /// The same for a tablet.
+    fn for_tablet(&self) -> Change<'a, TabletTile<'a>, TabletEntry<'a>> {
+        Change {
+            versi: self.versi,
+            server_time: self.server_time,
+            mesin: self.mesin.iter().map(|tile| TabletTile::of(tile)).collect(),
+            hilang: self.hilang.clone(),
+            perhatian: self.perhatian.as_ref().map(|entries| entries.iter().map(|entry| TabletEntry::of(entry)).collect()),
+            outlet: self.outlet,
+        }
+    }
 }
 
 /// The topic of an outlet's board.
 pub fn topic(idoutlet: OutletId) -> String {
     format!("papan/{idoutlet}")
+}
+
+/// The sockets that watch an outlet's board in the same way.
+pub fn room(idoutlet: OutletId, view: View) -> String {
+    match view {
+        View::Staff => topic(idoutlet),
+        View::Tablet => format!("tablet/{idoutlet}"),
+    }
 }
 
 impl Boards {
@@ -123,13 +163,21 @@ impl Boards {
         Ok((version, self.read_now(idoutlet).await?))
     }
 
+    /// The tile of a machine of an outlet; `None` when it is not there.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn tile(&self, idoutlet: OutletId, idmesin: MachineId) -> Result<Option<Tile>, DbError> {
+        Ok(self.read_now(idoutlet).await?.tiles.into_iter().find(|tile| tile.id == idmesin))
+    }
+
     async fn read_now(&self, idoutlet: OutletId) -> Result<BoardNow, DbError> {
         let client = self.0.store.get().await?;
         read::board(&client, idoutlet, self.0.patience, self.0.store.now()).await
     }
 
     /// From now on `socket` gets the changes of an outlet's board; acknowledges with all of it. Called on the socket's thread.
-    pub async fn watch(&self, idoutlet: OutletId, socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
+    pub async fn watch(&self, (idoutlet, view): (OutletId, View), socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
         let board = self.0.boards.entry(idoutlet).or_default().clone();
         board.watchers.fetch_add(1, Ordering::AcqRel);
         let watch = BoardWatch { board: board.clone(), idoutlet };
@@ -145,15 +193,25 @@ impl Boards {
             }
         }
         // Under the lock: each later change reaches the room, and each earlier one is in the snapshot.
-        if socket.join(topic(idoutlet)).is_err() {
+        if socket.join(room(idoutlet, view)).is_err() {
             acknowledge(ack, 429, TOO_MANY);
             return None;
         }
         if let (Some(ack), Some(now)) = (ack, &shown.now) {
             let versi = board.version.load(Ordering::Acquire);
             let BoardNow { outlet, tiles, entries } = now;
-            let server_time = self.0.store.now().ms();
-            let _ = ack.send(&Snapshot { status: 200, versi, server_time, outlet, mesin: tiles, perhatian: entries });
+            let (status, server_time) = (200, self.0.store.now().ms());
+            let _ = match view {
+                View::Staff => {
+                    let (mesin, perhatian) = (tiles.iter().collect(), entries.iter().collect());
+                    ack.send(&Snapshot::<&Tile, &Perhatian> { status, versi, server_time, outlet, mesin, perhatian })
+                }
+                View::Tablet => {
+                    let (mesin, perhatian) =
+                        (tiles.iter().map(TabletTile::of).collect(), entries.iter().map(TabletEntry::of).collect());
+                    ack.send(&Snapshot { status, versi, server_time, outlet, mesin, perhatian })
+                }
+            };
         }
         if !std::mem::replace(&mut shown.followed, true) {
             // On this worker thread, which stays when the socket ends.
@@ -217,7 +275,7 @@ impl Boards {
             pause = LOOK_EVERY.max(began.elapsed() * PAUSE_FACTOR);
             if alive_at.elapsed() >= ALIVE_EVERY {
                 alive_at = Instant::now();
-                let alive = Change {
+                let alive = StaffChange {
                     versi: board.version.load(Ordering::Acquire),
                     server_time: self.0.store.now().ms(),
                     ..Change::default()
@@ -238,16 +296,19 @@ impl Boards {
         true
     }
 
-    fn emit(&self, idoutlet: OutletId, change: &Change<'_>) {
+    fn emit(&self, idoutlet: OutletId, change: &StaffChange<'_>) {
         let (Some(sockets), topic) = (self.0.sockets.get(), topic(idoutlet)) else { return };
-        if let Err(error) = sockets.clone().to(topic.as_str()).emit(&topic, change) {
+        let tablets = room(idoutlet, View::Tablet);
+        let sent = sockets.clone().to(topic.as_str()).emit(&topic, change);
+        let sent = sent.and_then(|_| sockets.clone().to(tablets.as_str()).emit(&topic, &change.for_tablet()));
+        if let Err(error) = sent {
             tracing::error!(error = &error as &dyn std::error::Error, "a change of a board was not sent");
         }
     }
 }
 
 /// What of `now` a page that has `before` does not know; `None`: nothing.
-fn difference<'a>(before: &BoardNow, now: &'a BoardNow) -> Option<Change<'a>> {
+fn difference<'a>(before: &BoardNow, now: &'a BoardNow) -> Option<StaffChange<'a>> {
     // In another order, a page needs all of them.
     let stays = |boards: &[Tile], others: &[Tile]| -> Vec<MachineId> {
         boards.iter().map(|tile| tile.id).filter(|id| others.iter().any(|other| other.id == *id)).collect()
@@ -255,10 +316,10 @@ fn difference<'a>(before: &BoardNow, now: &'a BoardNow) -> Option<Change<'a>> {
     let same_order = stays(&before.tiles, &now.tiles) == stays(&now.tiles, &before.tiles);
     let known = |tile: &&Tile| same_order && before.tiles.iter().any(|old| old == *tile);
     let is_there = |id: &MachineId| now.tiles.iter().any(|tile| tile.id == *id);
-    let change = Change {
+    let change = StaffChange {
         mesin: now.tiles.iter().filter(|tile| !known(tile)).collect(),
         hilang: before.tiles.iter().map(|tile| tile.id).filter(|id| !is_there(id)).collect(),
-        perhatian: (before.entries != now.entries).then_some(now.entries.as_slice()),
+        perhatian: (before.entries != now.entries).then(|| now.entries.iter().collect()),
         outlet: (before.outlet != now.outlet).then_some(&now.outlet),
         ..Change::default()
     };

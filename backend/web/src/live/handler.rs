@@ -13,13 +13,14 @@ use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::error::AuthError;
 use nyala_identity::auth::session::{Session, authenticate};
-use nyala_identity::staff::session;
+use nyala_identity::staff::error::StaffError;
 use nyala_identity::staff::ticket::TicketOf;
+use nyala_identity::staff::{browser, session};
 use nyala_machines::alarm::{self, Wakes};
 use serde::Deserialize;
 
 use super::Live;
-use super::boards::{self, BoardWatch};
+use super::boards::{self, BoardWatch, View};
 use super::cut_off::is_cut_off;
 use super::sessions::SocketGuard;
 use super::staff_sockets::StaffSocketGuard;
@@ -136,15 +137,18 @@ impl Sockets {
         let of = live.staff.tickets.take(ticket, live.clock.now()).ok_or_else(unauthorized)?;
         let guard = live.staff_sockets.take(of, socket.closer()).ok_or_else(|| Refused::new("too many sockets"))?;
         let good = async {
-            let client = live.staff.store.get().await?;
-            session::good(&client, &[of.till.session], live.clock.now()).await
+            let (client, now) = (live.staff.store.get().await?, live.clock.now());
+            Ok::<_, StaffError>(match of {
+                TicketOf::Session(of) => !session::good(&client, &[of.till.session], now).await?.is_empty(),
+                TicketOf::Board(of) => browser::paired(&client, &[of.paired.id], now).await?.contains(&of.paired),
+            })
         };
         match good.await {
-            Ok(good) if !good.is_empty() => {
+            Ok(true) => {
                 let (live, socket) = (live.clone(), socket.clone());
                 Ok(StaffSocket { live, socket, of, watching: Rc::default(), answering: Rc::default(), _guard: guard })
             }
-            Ok(_) => Err(unauthorized()),
+            Ok(false) => Err(unauthorized()),
             Err(_) => {
                 socket.close();
                 Err(unauthorized())
@@ -154,6 +158,14 @@ impl Sockets {
 }
 
 impl StaffSocket {
+    /// What the socket may see of a board.
+    const fn view(&self) -> View {
+        match self.of {
+            TicketOf::Session(_) => View::Staff,
+            TicketOf::Board(_) => View::Tablet,
+        }
+    }
+
     /// Watches the board of an outlet, `papan/<idoutlet>`, or stops watching it.
     fn event(&self, name: &str, topic: Option<&str>, ack: Option<Ack>) {
         let idoutlet = topic.and_then(|topic| topic.strip_prefix("papan/")).and_then(OutletId::parse);
@@ -163,14 +175,15 @@ impl StaffSocket {
             }
             ("subscribe", Some(idoutlet)) => {
                 let counted = self.answering.clone();
-                let watch = watch_board(self.live.clone(), self.socket.clone(), self.of, self.watching.clone(), idoutlet, ack);
+                let at = (idoutlet, self.view());
+                let watch = watch_board(self.live.clone(), self.socket.clone(), self.of, self.watching.clone(), at, ack);
                 actix_web::rt::spawn(async move {
                     watch.await;
                     drop(counted);
                 });
             }
             ("unsubscribe", Some(idoutlet)) => {
-                self.socket.leave(&boards::topic(idoutlet));
+                self.socket.leave(&boards::room(idoutlet, self.view()));
                 self.watching.borrow_mut().retain(|watch| watch.idoutlet != idoutlet);
                 acknowledge(ack, 200, "OK");
             }
@@ -186,10 +199,14 @@ async fn watch_board(
     socket: Socket,
     of: TicketOf,
     watching: Rc<RefCell<Vec<BoardWatch>>>,
-    idoutlet: OutletId,
+    (idoutlet, view): (OutletId, View),
     ack: Option<Ack>,
 ) {
     let sees = async {
+        let of = match of {
+            TicketOf::Session(of) => of,
+            TicketOf::Board(of) => return Ok(of.idoutlet == idoutlet),
+        };
         let client = live.staff.store.get().await?;
         let operator = session::by_id(&client, of.till, live.clock.now()).await?;
         Ok::<_, AppError>(is_in_sight(&client, operator.scope, idoutlet).await?)
@@ -206,7 +223,7 @@ async fn watch_board(
     if others >= boards::MAX_BOARDS {
         return acknowledge(ack, 429, boards::TOO_MANY);
     }
-    if let Some(watch) = live.boards.watch(idoutlet, &socket, ack).await {
+    if let Some(watch) = live.boards.watch((idoutlet, view), &socket, ack).await {
         let mut watching = watching.borrow_mut();
         watching.retain(|watch| watch.idoutlet != idoutlet);
         watching.push(watch);

@@ -1,21 +1,20 @@
-//! Registry of the tills' sockets. A socket is opened with a ticket and closed with its till session (docs/till.md).
+//! Registry of the tills' sockets. A socket is opened with a ticket and closed with its till session, or with its tablet (docs/till.md).
 
-use nyala_core::domain::id::TillSessionId;
+use nyala_core::domain::id::{TillId, TillSessionId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use actix_socketio::Closer;
 use dashmap::DashMap;
 use nyala_cluster::notifications::{Notification, Notifier, Received};
-use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::error::StaffError;
-use nyala_identity::staff::session;
 use nyala_identity::staff::ticket::TicketOf;
+use nyala_identity::staff::{Staff, browser, session};
 
 use super::LOOK_EVERY;
 
-/// Sockets per session. A page has one, and a page that was just reloaded may still have its former one.
+/// Sockets per session, and per tablet without one. A page has one, and a page that was just reloaded may still have its former one.
 const PER_SESSION: usize = 4;
 
 /// All open sockets of tills.
@@ -33,9 +32,9 @@ pub struct StaffSocketGuard {
 }
 
 impl StaffSockets {
-    /// Takes a slot for one more socket of a session; `None` when it has four.
+    /// Takes a slot for one more socket of a session or a tablet; `None` when it has four.
     pub fn take(self: &Arc<Self>, of: TicketOf, closer: Closer) -> Option<StaffSocketGuard> {
-        if self.sockets.iter().filter(|socket| socket.value().0.till.session == of.till.session).count() >= PER_SESSION {
+        if self.sockets.iter().filter(|socket| socket.value().0 == of).count() >= PER_SESSION {
             return None;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
@@ -81,13 +80,23 @@ impl StaffSockets {
     /// # Errors
     /// When the database does not answer.
     pub async fn look(&self, staff: &Staff) -> Result<(), StaffError> {
-        let sessions: Vec<TillSessionId> = self.sockets.iter().map(|socket| socket.value().0.till.session).collect();
-        if sessions.is_empty() {
+        let (mut sessions, mut browsers) = (Vec::<TillSessionId>::new(), Vec::<TillId>::new());
+        for socket in &self.sockets {
+            match socket.value().0 {
+                TicketOf::Session(of) => sessions.push(of.till.session),
+                TicketOf::Board(of) => browsers.push(of.paired.id),
+            }
+        }
+        if sessions.is_empty() && browsers.is_empty() {
             return Ok(());
         }
-        let client = staff.store.get().await?;
-        let good = session::good(&client, &sessions, staff.store.now()).await?;
-        self.close_where(|of| sessions.contains(&of.till.session) && !good.contains(&of.till.session));
+        let (client, now) = (staff.store.get().await?, staff.store.now());
+        let good = session::good(&client, &sessions, now).await?;
+        let paired = browser::paired(&client, &browsers, now).await?;
+        self.close_where(|of| match of {
+            TicketOf::Session(of) => sessions.contains(&of.till.session) && !good.contains(&of.till.session),
+            TicketOf::Board(of) => browsers.contains(&of.paired.id) && !paired.contains(&of.paired),
+        });
         Ok(())
     }
 
@@ -102,10 +111,12 @@ impl StaffSockets {
 }
 
 fn is_over(of: TicketOf, end: SessionEnded) -> bool {
-    match end {
-        SessionEnded::One(session) => of.till.session == session,
-        SessionEnded::Person(person) => of.person == person,
-        SessionEnded::Browser(browser) => of.till.browser == browser,
+    match (of, end) {
+        (TicketOf::Session(of), SessionEnded::One(session)) => of.till.session == session,
+        (TicketOf::Session(of), SessionEnded::Person(person)) => of.person == person,
+        (TicketOf::Session(of), SessionEnded::Browser(browser)) => of.till.browser == browser,
+        (TicketOf::Board(of), SessionEnded::Browser(browser)) => of.paired.id == browser,
+        (TicketOf::Board(_), SessionEnded::One(_) | SessionEnded::Person(_)) => false,
     }
 }
 

@@ -184,6 +184,37 @@ pub async fn make_missing(
     Ok(logins)
 }
 
+/// Makes keys for all machines of an outlet that are not retired, have the driver mqtt and no key that was ever used. A key that waits for its
+/// first use is ended, because its secret was lost.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn make_unused(
+    tx: &Transaction<'_>,
+    idoutlet: OutletId,
+    endpoint: &DeviceEndpoint,
+    by: By<'_>,
+) -> Result<Vec<DeviceLogin>, KeyError> {
+    const LOCK: &str =
+        "SELECT idmesin FROM mesin WHERE idoutlet = $1 AND driver = 'mqtt' AND aktif ORDER BY idmesin FOR NO KEY UPDATE";
+    const UNUSED: &str = "
+        SELECT idmesin, ARRAY(SELECT id FROM device_key k WHERE k.idmesin = m.idmesin AND k.revoked_at IS NULL)
+        FROM unnest($1::BIGINT[]) AS m (idmesin)
+        WHERE NOT EXISTS (SELECT FROM device_key k WHERE k.idmesin = m.idmesin AND k.revoked_at IS NULL AND k.first_used_at IS NOT NULL)
+        ORDER BY idmesin";
+    let machines: Vec<MachineId> = tx.query(LOCK, &[&idoutlet]).await?.iter().map(|row| row.get(0)).collect();
+    let (mut logins, mut keys, mut lost) = (Vec::new(), Vec::new(), Vec::<DeviceKeyId>::new());
+    for row in tx.query(UNUSED, &[&machines]).await? {
+        let (secret, stored) = generate();
+        logins.push(endpoint.login(idoutlet, row.get(0), secret));
+        keys.push((row.get(0), FIRST, stored));
+        lost.extend(row.get::<_, Vec<DeviceKeyId>>(1));
+    }
+    end(tx, &lost, "diganti sebelum dipakai", by).await?;
+    insert(tx, &keys, by).await?;
+    Ok(logins)
+}
+
 /// Ends every key of a machine and returns how many were valid.
 ///
 /// # Errors

@@ -54,8 +54,7 @@ pub async fn ask(
     if !tokio::time::timeout(WITHIN, answers(&machines, location, asked_at)).await.unwrap_or(false) {
         return Err(AppError::DeviceSilent);
     }
-    let board = boards.read(idoutlet).await?.1;
-    let tile = board.tiles.into_iter().find(|tile| tile.id == id).ok_or(AppError::MachineNotFound)?;
+    let tile = boards.tile(idoutlet, id).await?.ok_or(AppError::MachineNotFound)?;
     Ok(answer::ok(tile))
 }
 

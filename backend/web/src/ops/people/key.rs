@@ -109,7 +109,7 @@ const SESSION: &str = "nys_";
 
 /// Whether a call needs no session: it sends a pairing code, or the cookie of a paired browser.
 fn is_open(path: &str) -> bool {
-    path.strip_prefix("/ops/v1/").is_some_and(|call| matches!(call, "pasang" | "perangkat/saya" | "masuk"))
+    path.strip_prefix("/ops/v1/").is_some_and(|call| matches!(call, "pasang" | "perangkat/saya" | "masuk" | "soket/papan"))
 }
 
 /// Whether a call takes the secret of an alert in place of a session.
