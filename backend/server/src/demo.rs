@@ -1,5 +1,5 @@
-//! The demo (docs/contract.md §5): one owner, three outlets, machines, services, a customer with two funded accounts, and two people at the
-//! first outlet's till. A fourth outlet has machines without simulated devices. Only an empty database is seeded.
+//! The demo (docs/contract.md §5): one owner, three outlets, machines, services, a customer with two funded accounts, two people at the
+//! first outlet's till, and the owner in a browser of her own. A fourth outlet has machines without simulated devices. Only an empty database is seeded.
 
 pub mod devices;
 
@@ -7,7 +7,7 @@ use deadpool_postgres::{GenericClient, Transaction};
 use serde_json::json;
 
 use nyala_core::domain::driver_kind::DriverKind;
-use nyala_core::domain::id::{OutletId, OwnerId};
+use nyala_core::domain::id::{OutletId, OwnerId, StaffId};
 use nyala_core::domain::pin::Pin;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
@@ -58,10 +58,13 @@ const BALANCE: [i64; 2] = [100_000, 50_000];
 
 /// At the first outlet's till: name, role, PIN, which is theirs from the start.
 const PEOPLE: [(&str, Role, &str); 2] = [("Rina", Role::Kasir, "246810"), ("Hadi", Role::Supervisor, "135791")];
+/// Who owns the outlets, with a browser of her own: name and PIN.
+const OWNER: (&str, &str) = ("Sari", "271828");
 /// What the first outlet's till sells besides plain rupiah: name, price, balance.
 const PACKAGES: [(&str, i64, i64); 2] = [("Paket Hemat", 100_000, 110_000), ("Paket Keluarga", 200_000, 225_000)];
-/// The browser that `serve` invites in development.
+/// The browsers that `serve` invites in development: the till, and the owner's.
 const BROWSER: &str = "Tablet demo";
+const OWNERS_BROWSER: &str = "Ponsel demo";
 /// How long that invitation is good.
 const INVITATION_MS: i64 = 24 * 60 * 60 * 1000;
 
@@ -88,6 +91,7 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
         (true, _) => {
             people(&tx, secrets, first_outlet(&tx).await?, now).await?;
             if let Some(idowner) = owner(&tx).await? {
+                owners_person(&tx, secrets, idowner, now).await?;
                 devices::outlet(&tx, secrets, idowner, now).await?;
             }
             tx.commit().await?;
@@ -104,11 +108,31 @@ pub async fn seed(db: &Db, secrets: &Secrets, now: Timestamp) -> Result<Seeded, 
     devices::outlet(&tx, secrets, idowner, now).await?;
     customer(&tx, &outlets, now).await?;
     people(&tx, secrets, outlets.first().map(|outlet| outlet.idoutlet), now).await?;
+    owners_person(&tx, secrets, idowner, now).await?;
     let entry =
         AuditEntry { principal: PRINCIPAL, action: ACTION, object: format!("owner:{idowner}"), content: json!({ "telp": TELP }) };
     audit::write(&tx, &entry, now).await?;
     tx.commit().await?;
     Ok(Seeded::Now)
+}
+
+/// Adds the owner's person where it is missing, as in demos of earlier versions.
+async fn owners_person(tx: &Transaction<'_>, secrets: &Secrets, idowner: OwnerId, now: Timestamp) -> Result<(), AppError> {
+    if owners_staff(tx, idowner).await?.is_some() {
+        return Ok(());
+    }
+    let (name, pin) = OWNER;
+    let pin = Pin::parse(pin).ok_or_else(|| AppError::internal("a PIN of the demo is none"))?;
+    let hash = PinHash::here(secrets, people::next_id(tx).await?, &pin)?;
+    people::hire(tx, (name, Role::Owner, WorksFor::Owner(idowner)), (&hash, true), now).await?;
+    Ok(())
+}
+
+/// The owner's person.
+async fn owners_staff(client: &impl GenericClient, idowner: OwnerId) -> Result<Option<StaffId>, AppError> {
+    const PERSON: &str = "
+        SELECT k.id FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci WHERE k.idowner = $1 AND k.revoked_at IS NULL ORDER BY k.id LIMIT 1";
+    Ok(client.query_opt(PERSON, &[&idowner]).await?.map(|row| row.get(0)))
 }
 
 /// The demo's owner.
@@ -157,6 +181,29 @@ pub async fn invite(db: &Db, now: Timestamp) -> Result<Option<String>, AppError>
     let pairing = perangkat::invite_with_record(&tx, BROWSER, BrowserOf::Outlet(idoutlet), INVITATION_MS, PRINCIPAL, now).await?;
     tx.commit().await?;
     Ok(Some(pairing.code))
+}
+
+/// A code that pairs the owner's own browser within a day; one that was not used before is good no more.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn invite_owner(db: &Db, now: Timestamp) -> Result<Option<String>, AppError> {
+    const UNUSED: &str = "DELETE FROM perangkat WHERE nama = $1 AND id_kunci = $2 AND dipasang_at IS NULL";
+    let mut client = db.get().await?;
+    let tx = client.transaction().await?;
+    let Some(idowner) = owner(&tx).await? else { return Ok(None) };
+    let Some(person) = owners_staff(&tx, idowner).await? else { return Ok(None) };
+    tx.execute(UNUSED, &[&OWNERS_BROWSER, &person]).await?;
+    let of = BrowserOf::Person(person);
+    let pairing = perangkat::invite_with_record(&tx, OWNERS_BROWSER, of, INVITATION_MS, PRINCIPAL, now).await?;
+    tx.commit().await?;
+    Ok(Some(pairing.code))
+}
+
+/// The owner's name and PIN, printed at the start.
+pub fn owners_pin() -> String {
+    let (name, pin) = OWNER;
+    format!("{name} {pin}")
 }
 
 /// Names and PINs at the demo's till, printed at the start.

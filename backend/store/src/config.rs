@@ -45,7 +45,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 22] = [
+pub const VITAL_TASKS: [&str; 23] = [
     "alarm",
     "hub",
     "turn",
@@ -64,6 +64,7 @@ pub const VITAL_TASKS: [&str; 22] = [
     "endpoint",
     "logins",
     "presence",
+    "signals",
     "troubles",
     "revocations",
     "conditions",
@@ -138,6 +139,8 @@ pub struct HttpSettings {
     pub metrics_port: u16,
     /// As browsers write them.
     pub allowed_origins: Vec<Origin>,
+    /// Where people reach this server: links begin with it. Empty: not known.
+    pub public_url: String,
     /// URI for reports of weaknesses of this installation; empty: none.
     pub security_contact: String,
     pub app_dir: PathBuf,

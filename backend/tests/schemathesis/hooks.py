@@ -52,6 +52,8 @@ CHANGES_SHOP = {
     "POST /ops/v1/mesin/{id}": new_machine,
     "POST /ops/v1/mesin/{id}/tutup": new_machine,
     "POST /ops/v1/mesin/{id}/stiker": new_machine,
+    "POST /ops/v1/mesin/{id}/uji": new_machine,
+    "POST /ops/v1/outlet/{id}/kunci_mesin": new_outlet,
 }
 # Fields that are instants.
 INSTANTS = {"POST /ops/v1/outlet/{id}/tutup": "sampai", "POST /ops/v1/perhatian/tangani": "sejak"}

@@ -107,7 +107,9 @@ pub struct OpenShift {
 /// One outlet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutletHistory {
-    /// It sells: it is neither closed nor being prepared.
+    /// It is not being prepared; until then it needs nobody.
+    pub opened: bool,
+    /// It is not closed.
     pub sells: bool,
     pub machines: Vec<MachineHistory>,
     pub shifts: Vec<OpenShift>,
@@ -140,6 +142,9 @@ pub struct Entry {
 /// The entries of an outlet at `now`: by kind, then the oldest first.
 pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Entry> {
     let mut entries = Vec::new();
+    if !outlet.opened {
+        return entries;
+    }
     for machine in &outlet.machines {
         let about = About::Machine(machine.idmesin);
         for (kind, since) in machine.entries(now) {
@@ -224,7 +229,7 @@ mod tests {
     }
 
     fn outlet(machines: Vec<MachineHistory>) -> OutletHistory {
-        OutletHistory { sells: true, machines, shifts: Vec::new(), day_began: ago(3_600) }
+        OutletHistory { opened: true, sells: true, machines, shifts: Vec::new(), day_began: ago(3_600) }
     }
 
     fn seen(outlet: &OutletHistory) -> Vec<(Kind, i64)> {

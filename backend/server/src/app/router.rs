@@ -18,7 +18,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     cfg.service(
         web::scope("/ops/v1")
             .wrap(from_fn(ops::people::key::middleware))
-            .configure(|cfg| ops::routes(cfg, web::to(unrouted::unrouted))),
+            .configure(|cfg| ops::routes(cfg, || web::to(unrouted::unrouted))),
     );
     if config.dev.routes {
         cfg.service(web::scope("/dev").wrap(from_fn(dev_guard::middleware)).configure(dev::routes)).configure(openapi::docs);

@@ -13,6 +13,7 @@ mod error;
 mod key;
 mod migrate;
 pub mod output;
+mod owner;
 mod perangkat;
 mod petugas;
 mod profile;
@@ -90,6 +91,9 @@ enum Command {
     /// Operators' API keys
     #[command(subcommand)]
     Key(key::KeyCommand),
+    /// Owners of outlets
+    #[command(subcommand)]
+    Owner(owner::OwnerCommand),
     /// The people at the tills
     #[command(subcommand)]
     Petugas(petugas::PetugasCommand),
@@ -135,6 +139,7 @@ pub fn main() -> ExitCode {
         Command::Restored(restored) => restored.run(&common),
         Command::Seed(seed) => seed.run(&common),
         Command::Key(key) => key.run(&common),
+        Command::Owner(owner) => owner.run(&common),
         Command::Petugas(petugas) => petugas.run(&common),
         Command::Perangkat(perangkat) => perangkat.run(&common),
         Command::Device(device) => device.run(&common),

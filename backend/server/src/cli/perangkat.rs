@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::{OutletId, TillId};
+use nyala_core::domain::id::{OutletId, StaffId, TillId};
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::browser::{BrowserOf, CODE_TTL_MS, Pairing};
@@ -24,13 +24,16 @@ pub enum PerangkatCommand {
 #[derive(Debug, Args)]
 pub struct Pasang {
     /// Whose tablet it will be
-    #[arg(long, value_name = "ID", required_unless_present = "ganti")]
+    #[arg(long, value_name = "ID", required_unless_present_any = ["ganti", "petugas"])]
     outlet: Option<OutletId>,
-    /// What it is called in the list
-    #[arg(long, value_name = "TEXT", default_value = "Tablet kasir")]
-    nama: String,
+    /// The person whose own browser it will be
+    #[arg(long, value_name = "ID", conflicts_with = "outlet")]
+    petugas: Option<StaffId>,
+    /// What it is called in the list [default: Tablet kasir, or Ponsel and the person's name]
+    #[arg(long, value_name = "TEXT")]
+    nama: Option<String>,
     /// Till that it replaces: the open shift continues in the new browser
-    #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "nama"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["outlet", "petugas", "nama"])]
     ganti: Option<TillId>,
 }
 
@@ -51,23 +54,36 @@ impl Pasang {
     async fn invite(&self, k: &CommandContext) -> Result<String, Failure> {
         let mut client = k.client().await?;
         let tx = client.transaction().await?;
-        let pairing = match (self.ganti, self.outlet) {
-            (Some(id), _) => perangkat::invite_again_with_record(&tx, id, PRINCIPAL, k.now)
+        let pairing = match (self.ganti, self.outlet, self.petugas) {
+            (Some(id), ..) => perangkat::invite_again_with_record(&tx, id, PRINCIPAL, k.now)
                 .await?
                 .ok_or_else(|| Failure::new(format!("there is no browser {id}")))?,
-            (None, Some(outlet)) => self.new_at(&tx, outlet, k.now).await?,
-            (None, None) => return Err(Failure::new("name an outlet")),
+            (None, Some(outlet), _) => self.new_at(&tx, outlet, k.now).await?,
+            (None, None, Some(person)) => self.new_of(&tx, person, k.now).await?,
+            (None, None, None) => return Err(Failure::new("name an outlet or a petugas")),
         };
         tx.commit().await?;
         Ok(pairing.code)
     }
 
     async fn new_at(&self, tx: &Transaction<'_>, outlet: OutletId, now: Timestamp) -> Result<Pairing, Failure> {
-        let name = text::parse("--nama", &self.nama, text::MAX_NAME_CHARS)?;
+        let name = text::parse("--nama", self.nama.as_deref().unwrap_or("Tablet kasir"), text::MAX_NAME_CHARS)?;
         tx.query_opt("SELECT FROM outlet WHERE idoutlet = $1", &[&outlet])
             .await?
             .ok_or_else(|| Failure::new(format!("there is no outlet {outlet}")))?;
         Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Outlet(outlet), CODE_TTL_MS, PRINCIPAL, now).await?)
+    }
+
+    async fn new_of(&self, tx: &Transaction<'_>, person: StaffId, now: Timestamp) -> Result<Pairing, Failure> {
+        const THERE: &str = "
+            SELECT k.nama FROM petugas p JOIN kunci_operator k ON k.id = p.id_kunci WHERE k.id = $1 AND k.revoked_at IS NULL";
+        let row = tx.query_opt(THERE, &[&person]).await?;
+        let of: String = row.ok_or_else(|| Failure::new(format!("there is no petugas {person} that is not revoked")))?.get(0);
+        let name = match &self.nama {
+            Some(name) => text::parse("--nama", name, text::MAX_NAME_CHARS)?,
+            None => format!("Ponsel {of}").chars().take(text::MAX_NAME_CHARS).collect(),
+        };
+        Ok(perangkat::invite_with_record(tx, &name, BrowserOf::Person(person), CODE_TTL_MS, PRINCIPAL, now).await?)
     }
 }
 

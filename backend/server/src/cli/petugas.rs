@@ -50,13 +50,13 @@ impl PetugasCommand {
 }
 
 /// A first PIN that was made here.
-struct FirstPin {
-    pin: Pin,
-    hash: PinHash,
+pub(super) struct FirstPin {
+    pub(super) pin: Pin,
+    pub(super) hash: PinHash,
 }
 
 impl FirstPin {
-    fn make(secrets: &Secrets, person: StaffId) -> Result<Self, Failure> {
+    pub(super) fn make(secrets: &Secrets, person: StaffId) -> Result<Self, Failure> {
         let pin = Pin::random(&mut rand::rng());
         let hash = PinHash::here(secrets, person, &pin)?;
         Ok(Self { pin, hash })

@@ -129,7 +129,7 @@ async fn serve(mut config: ServerSettings, clock_is_right: bool, new_database: b
         keep_backup(backup);
     }
     let play = device_play(&state, device_address).await?;
-    banner(&state.config, address, till_code(&state).await?.as_deref(), play.as_deref());
+    banner(&state.config, address, &demo_codes(&state).await?, play.as_deref());
     service_manager::report_ready();
     let ended = tokio::select! {
         () = stop => Ok(()),
@@ -213,12 +213,20 @@ async fn right_clock(
     )))
 }
 
-/// A way to the demo's till, where there is a demo.
-async fn till_code(state: &AppState) -> Result<Option<String>, Failure> {
+/// Codes that pair browsers with the demo.
+#[derive(Default)]
+struct DemoCodes {
+    till: Option<String>,
+    owner: Option<String>,
+}
+
+/// The ways into the demo, where there is one.
+async fn demo_codes(state: &AppState) -> Result<DemoCodes, Failure> {
     if !state.config.dev.seed_demo {
-        return Ok(None);
+        return Ok(DemoCodes::default());
     }
-    Ok(demo::invite(&state.store.db, state.store.now()).await?)
+    let (db, now) = (&state.store.db, state.store.now());
+    Ok(DemoCodes { till: demo::invite(db, now).await?, owner: demo::invite_owner(db, now).await? })
 }
 
 /// How to play a machine of the demo, where there is one and devices can connect.
@@ -230,13 +238,16 @@ async fn device_play(state: &AppState, address: Option<SocketAddr>) -> Result<Op
 }
 
 /// Where to go now, for the person who started it.
-fn banner(config: &ServerSettings, address: SocketAddr, till_code: Option<&str>, play: Option<&str>) {
+fn banner(config: &ServerSettings, address: SocketAddr, codes: &DemoCodes, play: Option<&str>) {
     let mut text = format!("Nyala is open at http://{address}/\n");
     if config.dev.seed_demo {
         text += &format!("  demo login:        {} / {}\n", demo::TELP, pelanggan_bulk::PASSWORD);
     }
-    if let Some(code) = till_code {
+    if let Some(code) = &codes.till {
         text += &format!("  the till:          http://{address}/kasir/pasang#{code} (PIN: {})\n", demo::pins());
+    }
+    if let Some(code) = &codes.owner {
+        text += &format!("  Buka outlet baru:  http://{address}/kasir/pasang#{code} (PIN: {})\n", demo::owners_pin());
     }
     if config.dev.routes {
         text += &format!("  WhatsApp messages: http://{address}/dev/whatsapp\n  API documents:     http://{address}/docs/\n");

@@ -17,6 +17,7 @@ impl ServerSettings {
         self.connections_per_thread()?;
         self.cluster.check(&self.database.url).or_else(refuse)?;
         self.push.check().or_else(refuse)?;
+        contact::check_address("http.public_url", &self.http.public_url).or_else(refuse)?;
         contact::check("http.security_contact", &self.http.security_contact).or_else(refuse)?;
         self.backup.check(&self.database.url, &self.data.dir).or_else(refuse)?;
         if self.database.lock_ms >= self.database.statement_ms {

@@ -5,6 +5,7 @@ mod env_file;
 mod key;
 mod ledger;
 mod missing;
+mod owner;
 mod package;
 mod seed;
 mod serve;

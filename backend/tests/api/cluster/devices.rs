@@ -4,8 +4,9 @@ use nyala_core::domain::id::{NodeId, WalletId};
 use std::time::Duration;
 
 use actix_web::rt::time::sleep;
-use futures_util::future::join;
+use futures_util::future::{Either, join, select};
 use nyala_cluster::membership::mark_orphans_offline;
+use nyala_core::domain::timestamp::Timestamp;
 use serde_json::json;
 
 use super::{named, two_of};
@@ -227,4 +228,57 @@ async fn a_device_at_a_server_that_is_cut_off_is_sent_to_another_one() {
     second.cut_off_from_database(true).await;
     device.connection.closed().await;
     second.cut_off_from_database(false).await;
+}
+
+#[actix_web::test]
+async fn every_server_knows_the_device_of_another_one() {
+    let (first, second) = two_of(named).await;
+    let (shop, _, _) = first.own_shop(3).await;
+    first.db.execute("UPDATE mesin SET online = FALSE WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
+    let given = second.key_for(shop.idmesin).await;
+    let mut device = Device::online(&second, &given).await;
+    let mut message = device.message();
+    message["rssi"] = json!(-84);
+    device.send("hb", &message).await;
+    let key = first.key(Scope::Kasir(shop.outlet.idoutlet)).await;
+    first.until_hours(shop.idmesin, [1, 1, 0]).await;
+    for app in [&first, &second] {
+        let asked = app.detail(&key, shop.idmesin);
+        let answers = async {
+            loop {
+                device.command().await;
+                device.state().await;
+            }
+        };
+        let Either::Left((seen, _)) = select(Box::pin(asked), Box::pin(answers)).await;
+        let device = &seen["perangkat"];
+        assert_eq!((&device["fw"], &device["boot_hari_ini"]), (&json!("uji"), &json!(1)));
+        let heard = Timestamp::parse_rfc3339(device["terdengar_at"].as_str().unwrap()).unwrap();
+        assert!(heard.ms_until(app.now()) < 10_000, "{device}");
+    }
+}
+
+#[actix_web::test]
+async fn a_test_start_through_any_server_is_one() {
+    let (first, second) = two_of(named).await;
+    let (shop, mut device, ..) = washer(&first, &second).await;
+    for app in [&first, &second] {
+        let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+        let runs = async {
+            let start = device.order().await;
+            assert_eq!((&start["op"], &start["durasi_s"]), (&json!("start"), &json!(60)));
+            device.starts(&start).await;
+        };
+        let (tested, ()) = join(app.test_start(&key, shop.idmesin, 60), runs).await;
+        let receipt = tested.ok()["idtransaksi"].as_str().unwrap().to_owned();
+        let stops = async {
+            let stop = device.stop_command().await;
+            device.ack(&stop, "done").await;
+            device.ends("done").await;
+        };
+        let path = format!("mesin/{}/stop", shop.idmesin);
+        join(app.ops(&key, &path, &json!({"alasan": "uji"})), stops).await.0.ok();
+        assert_eq!(first.states(&receipt).await, ["STOPPED"]);
+    }
+    first.assert_no_violation().await;
 }

@@ -2,11 +2,14 @@
 
 mod alerts;
 mod board;
+mod detail;
 mod figures;
 mod lists;
 mod machines;
+mod opening;
 mod outlets;
 mod services;
+mod test_start;
 
 use serde_json::Value;
 

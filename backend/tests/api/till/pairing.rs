@@ -70,7 +70,7 @@ async fn the_demos_code_is_good_for_a_day_until_there_is_another() {
     pair(&app, &first).await.expect(422, "kode pasang salah atau kedaluwarsa");
     app.clock.advance_ms(DAY_MS - 1);
     let (cookie, _) = cookie_of(&pair(&app, &second).await);
-    assert_eq!(names(&app, &Till { id: TillId::new(0), cookie }).await, ["Rina", "Hadi"]);
+    assert_eq!(names(&app, &Till { id: TillId::new(0), cookie }).await, ["Rina", "Hadi", "Sari"]);
     let late = invite().await;
     app.clock.advance_ms(DAY_MS);
     pair(&app, &late).await.expect(422, "kode pasang salah atau kedaluwarsa");

@@ -69,7 +69,7 @@ const fn call(method: &'static str, path: &'static str, body: fn(&RightsShop) ->
 }
 
 /// Calls that need only a code or a cookie, before there is a role.
-const OPEN: [&str; 3] = ["POST pasang", "GET perangkat/saya", "POST masuk"];
+const OPEN: [&str; 4] = ["POST pasang", "GET perangkat/saya", "POST masuk", "POST soket/papan"];
 
 const CALLS: &[Call] = &[
     call("POST", "owner", |_| json!({ "nama": "Bu Ani" }), May::From(Role::Root), Foreign::OwnOnly),
@@ -211,12 +211,16 @@ const CALLS: &[Call] = &[
     call("GET", "laporan/pemakaian?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "mesin/{machine}/rincian", nothing, May::From(Role::Kasir), Foreign::NotFound),
     call("POST", "mesin/{machine}/tutup", |_| json!({ "alasan": "uji" }), May::From(Role::Kasir), Foreign::NotFound),
     call("POST", "mesin/{machine}/buka", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/tanya", nothing, May::From(Role::Kasir), Foreign::NotFound),
+    call("POST", "mesin/{machine}/uji", |_| json!({ "durasi": 1 }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/servis", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "mesin/{machine}/stiker", |_| json!({ "alasan": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "stiker?id={machine}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "outlet/{outlet}/kunci_mesin", nothing, May::From(Role::Owner), Foreign::NotFound),
+    call("GET", "outlet/{outlet}/siap", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "outlet/{outlet}/urut", |_| json!({ "mesin": [] }), May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/pasang", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("POST", "perangkat/{browser}/cabut", nothing, May::From(Role::Supervisor), Foreign::NotFound),

@@ -90,7 +90,8 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
     let closing = Closing::of(&outlet, now)?;
     let zone: &str = outlet.try_get("zona")?;
     let history = OutletHistory {
-        sells: closing.is_none() && outlet.try_get("dibuka")?,
+        opened: outlet.try_get("dibuka")?,
+        sells: closing.is_none(),
         machines: tiles.iter().map(|tile| facts.machine(tile.id, tile.ditutup.is_some())).collect(),
         shifts: facts.shifts.clone(),
         day_began: history::day_began(zone, outlet.try_get("hari_mulai")?, now)?,

@@ -20,13 +20,15 @@ use actix_web::Route;
 use actix_web::web::{self, ServiceConfig};
 
 /// The routes below `/ops/v1`, which [`people::key::middleware`] protects. `wrong_method` responds to methods that no route accepts.
-pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
+pub fn routes(cfg: &mut ServiceConfig, wrong_method: impl Fn() -> Route) {
     cfg.route("/owner", web::post().to(shop::owner::owner))
         .route("/outlet", web::get().to(shop::outlet::list))
         .route("/outlet", web::post().to(shop::outlet::add))
         .route("/outlet/{id}", web::post().to(shop::outlet::change))
         .route("/outlet/{id}/tutup", web::post().to(shop::outlet_closing::close))
         .route("/outlet/{id}/buka", web::post().to(shop::outlet_closing::open))
+        .route("/outlet/{id}/kunci_mesin", web::post().to(machine::device_key::kunci_mesin))
+        .route("/outlet/{id}/siap", web::get().to(shop::readiness::siap))
         .route("/outlet/{id}/urut", web::post().to(machine::change::order))
         .route("/layanan", web::get().to(shop::service::list))
         .route("/layanan", web::post().to(shop::service::add))
@@ -37,12 +39,14 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/mesin", web::post().to(machine::install::mesin))
         .route("/mesin/bulk", web::post().to(machine::bulk::mesin_bulk))
         // Responds to other methods here; otherwise `bulk` would be parsed as a machine's id.
-        .service(web::resource("/mesin/bulk").default_service(wrong_method))
+        .service(web::resource("/mesin/bulk").default_service(wrong_method()))
         .route("/mesin/{id}", web::get().to(machine::status::mesin_status))
         .route("/mesin/{id}", web::post().to(machine::change::change))
+        .route("/mesin/{id}/rincian", web::get().to(machine::detail::detail))
         .route("/mesin/{id}/tutup", web::post().to(machine::closing::close))
         .route("/mesin/{id}/buka", web::post().to(machine::closing::open))
         .route("/mesin/{id}/tanya", web::post().to(machine::ask::ask))
+        .route("/mesin/{id}/uji", web::post().to(machine::test_start::test_start))
         .route("/mesin/{id}/servis", web::post().to(machine::closing::service))
         .route("/mesin/{id}/stiker", web::post().to(machine::sticker::renew))
         .route("/stiker", web::get().to(machine::sticker::list))
@@ -57,6 +61,9 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/refund", web::post().to(refund::issue::refund))
         .route("/pelanggan/bulk", web::post().to(people::customers_bulk::pelanggan_bulk))
         .route("/pelanggan/cari", web::post().to(people::customer_search::pelanggan_cari))
+        // As above: neither is a customer's id.
+        .service(web::resource("/pelanggan/bulk").default_service(wrong_method()))
+        .service(web::resource("/pelanggan/cari").default_service(wrong_method()))
         .route("/pelanggan/{id}", web::get().to(people::customer::customer))
         .route("/pelanggan/{id}/riwayat", web::get().to(people::customer::history))
         .route("/paket", web::get().to(shop::package::list))
@@ -78,6 +85,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: Route) {
         .route("/masuk", web::post().to(till::log_in::masuk))
         .route("/keluar", web::post().to(till::log_out::keluar))
         .route("/izin", web::post().to(till::approve::izin))
+        .route("/soket/papan", web::post().to(till::socket::papan))
         .route("/soket", web::post().to(till::socket::soket))
         .route("/petugas", web::get().to(people::staff::list))
         .route("/petugas", web::post().to(people::staff::hire))

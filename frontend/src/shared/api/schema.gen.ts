@@ -443,6 +443,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/mesin/{id}/rincian": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A machine in detail. */
+        get: operations["rincian_mesin"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/mesin/{id}/servis": {
         parameters: {
             query?: never;
@@ -528,6 +545,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/mesin/{id}/uji": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts a machine for some seconds, also one that is closed. It moves no money and counts nowhere. */
+        post: operations["uji_mesin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/outlet": {
         parameters: {
             query?: never;
@@ -572,8 +606,42 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Opens an outlet that is closed. */
+        /** Opens an outlet that is closed. One that is being prepared is opened by its owner, when it is ready. */
         post: operations["open_outlet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}/kunci_mesin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates keys for an outlet's machines of the driver mqtt without a key in use. Again: new ones, the former are ended. */
+        post: operations["kunci_mesin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/outlet/{id}/siap": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What an outlet still lacks. */
+        get: operations["outlet_siap"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1125,6 +1193,23 @@ export interface paths {
         put?: never;
         /** Creates a ticket for a socket. */
         post: operations["soket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/soket/papan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Creates a ticket for the board of a tablet's outlet, by the tablet's cookie alone. */
+        post: operations["soket_papan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2003,12 +2088,45 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Kesiapan: {
+            data: {
+                butir: components["schemas"]["Butir"][];
+                dibuka_at: null | components["schemas"]["Timestamp"];
+                /**
+                 * Format: int32
+                 * @description The first step with something missing; 5 when nothing is.
+                 */
+                langkah: number;
+                /** @description All that is needed is there. */
+                siap: boolean;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_KunciMade: {
             data: {
                 /** Format: int64 */
                 id: number;
                 /** @description The key as its holder sends it. Shown once. */
                 secret: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_KunciMesin: {
+            /** @description Keys of an outlet's machines. No `Debug`, so that they reach no log. */
+            data: {
+                kunci: components["schemas"]["DeviceLogin"][];
             };
             message: string;
             /**
@@ -2590,6 +2708,22 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rincian: {
+            /** @description A machine's tile with all that is known of it. */
+            data: components["schemas"]["Tile"] & {
+                perangkat: null | components["schemas"]["PerangkatMesin"];
+                /** @description The newest 20 events, the newest first. */
+                riwayat: components["schemas"]["Riwayat"][];
+                siklus: components["schemas"]["Siklus"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Ringkasan: {
             /** @description Figures of an outlet. Amounts in rupiah. */
             data: {
@@ -3082,6 +3216,24 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_TestStarted: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds.
+                 */
+                ends_at: number;
+                /** @description Its receipt number. */
+                idtransaksi: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_ThisBrowser: {
             data: {
                 outlet?: null | components["schemas"]["OutletOf"];
@@ -3455,6 +3607,16 @@ export interface components {
         };
         Berhenti: {
             endpoint: string;
+        };
+        /** @description Something that an outlet needs. */
+        Butir: {
+            beres: boolean;
+            /** @description `outlet`, `layanan`, `mesin`, `perangkat`, `uji`, `petugas`, `tablet`, `sinyal`. */
+            butir: string;
+            /** @description For people. */
+            teks: string;
+            /** @description Without it the outlet cannot be opened. */
+            wajib: boolean;
         };
         Cash: {
             alasan: components["schemas"]["Reason"];
@@ -3915,6 +4077,17 @@ export interface components {
             /** Format: int64 */
             kali: number;
         };
+        Kesiapan: {
+            butir: components["schemas"]["Butir"][];
+            dibuka_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description The first step with something missing; 5 when nothing is.
+             */
+            langkah: number;
+            /** @description All that is needed is there. */
+            siap: boolean;
+        };
         Kunci: {
             idoutlet?: null | components["schemas"]["Id"];
             idowner?: null | components["schemas"]["Id"];
@@ -3938,6 +4111,10 @@ export interface components {
             id: number;
             /** @description The key as its holder sends it. Shown once. */
             secret: string;
+        };
+        /** @description Keys of an outlet's machines. No `Debug`, so that they reach no log. */
+        KunciMesin: {
+            kunci: components["schemas"]["DeviceLogin"][];
         };
         KunciPush: {
             /** @description The public key of this server (VAPID): an uncompressed point of P-256, base64url without padding. */
@@ -4380,6 +4557,8 @@ export interface components {
              */
             longitude: number;
             nama: components["schemas"]["ShortText"];
+            /** @description True: it is being prepared, and sells nothing until its owner opens it. */
+            persiapan?: boolean | null;
             zona?: null | components["schemas"]["ZoneName"];
         };
         NewOwner: {
@@ -4717,6 +4896,32 @@ export interface components {
             idoutlet?: null;
             idpetugas: number | string;
         });
+        /** @description What a machine's device reported. */
+        PerangkatMesin: {
+            /** Format: int64 */
+            boot_hari_ini: number;
+            /** Format: int64 */
+            boot_tujuh_hari: number;
+            driver: string;
+            fw: string | null;
+            hw: string | null;
+            kunci_sejak: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Seconds since its boot.
+             */
+            menyala_s: number | null;
+            /**
+             * Format: int32
+             * @description dBm.
+             */
+            rssi: number | null;
+            /** Format: int64 */
+            sambung_hari_ini: number;
+            /** @description 24 hours, the oldest first. */
+            sinyal: components["schemas"]["SinyalJam"][];
+            terdengar_at: null | components["schemas"]["Timestamp"];
+        };
         PerangkatRow: {
             dicabut_at?: null | components["schemas"]["Timestamp"];
             dipasang_at?: null | components["schemas"]["Timestamp"];
@@ -4895,6 +5100,13 @@ export interface components {
              */
             saldo: number;
         };
+        /** @description A machine's tile with all that is known of it. */
+        Rincian: components["schemas"]["Tile"] & {
+            perangkat: null | components["schemas"]["PerangkatMesin"];
+            /** @description The newest 20 events, the newest first. */
+            riwayat: components["schemas"]["Riwayat"][];
+            siklus: components["schemas"]["Siklus"];
+        };
         /** @description Figures of an outlet. Amounts in rupiah. */
         Ringkasan: {
             banding: components["schemas"]["Banding"];
@@ -4996,6 +5208,17 @@ export interface components {
              */
             perubahan: number;
         };
+        /** @description An event of a machine. */
+        Riwayat: {
+            /**
+             * @description `dibayar`, `dikirim`, `dikirim_lagi`, `ditanya`, `dijawab`, `mulai`, `selesai`, `dihentikan`, `ditolak`, `kembali`, `ditutup`, `dibuka`,
+             *     `putus`, `tersambung`.
+             */
+            apa: string;
+            at: components["schemas"]["Timestamp"];
+            /** @description For people. */
+            teks: string;
+        };
         Saya: {
             /** @description What this caller may do, such as `mesin.tutup`: a page draws no button for anything else. */
             hak: string[];
@@ -5054,6 +5277,45 @@ export interface components {
          * @example Cuci Kilat
          */
         ShortText: string;
+        /** @description How often a machine has run for customers. */
+        Siklus: {
+            /**
+             * Format: int64
+             * @description Since the outlet's business day began.
+             */
+            hari_ini: number;
+            /**
+             * Format: int64
+             * @description Since the last service, or ever.
+             */
+            sejak_servis: number;
+            servis_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int32
+             * @description After how many cycles it is due.
+             */
+            servis_tiap: number | null;
+            /**
+             * Format: int64
+             * @description In seven business days with today.
+             */
+            tujuh_hari: number;
+        };
+        /** @description An hour of a device. */
+        SinyalJam: {
+            /** @description When the hour begins. */
+            jam: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Seconds without a connection.
+             */
+            putus: number;
+            /**
+             * Format: int32
+             * @description dBm, the last of the hour; null: none was reported.
+             */
+            rssi: number | null;
+        };
         /**
          * @description Six digits, of Arabic and East Asian keyboards, too; blanks, dashes and what nobody sees are skipped.
          * @example 123456
@@ -5212,6 +5474,23 @@ export interface components {
             /** Format: int64 */
             idoutlet: number;
             nama: string;
+        };
+        TestStart: {
+            /**
+             * Format: int64
+             * @description Seconds.
+             * @example 5
+             */
+            durasi: number;
+        };
+        TestStarted: {
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            ends_at: number;
+            /** @description Its receipt number. */
+            idtransaksi: string;
         };
         ThisBrowser: {
             outlet?: null | components["schemas"]["OutletOf"];
@@ -7718,6 +7997,61 @@ export interface operations {
             };
         };
     };
+    rincian_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rincian"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     service_mesin: {
         parameters: {
             query?: never;
@@ -8109,6 +8443,111 @@ export interface operations {
             };
         };
     };
+    uji_mesin: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+            };
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestStart"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_TestStarted"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `mesin sedang digunakan`, `mesin sedang offline`, `mesin perlu petugas`, or its device refused */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The `Idempotency-Key` belongs to another request */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description No answer from the device in 8 s; a repeat tells how it ended */
+            504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     list_outlet: {
         parameters: {
             query?: never;
@@ -8332,6 +8771,150 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `outlet belum siap` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    kunci_mesin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_KunciMesin"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `mqtt.public_host` is not set */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    outlet_siap: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Kesiapan"];
                 };
             };
             401: {
@@ -10995,6 +11578,61 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    soket_papan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Ticket"];
+                };
+            };
+            /** @description `perangkat belum dipasang` */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A person's own browser, or an API key */
             403: {
                 headers: {
                     [name: string]: unknown;

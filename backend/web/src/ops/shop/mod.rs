@@ -5,4 +5,5 @@ pub mod outlet_closing;
 pub mod owner;
 pub mod package;
 mod price_rule;
+pub mod readiness;
 pub mod service;

@@ -117,6 +117,9 @@ pub struct NewOutlet {
     jam_buka: Option<String>,
     #[schema(value_type = Option<EndOfHours>)]
     jam_tutup: Option<String>,
+    /// True: it is being prepared, and sells nothing until its owner opens it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persiapan: Option<bool>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -144,6 +147,8 @@ pub struct Premises {
     pub opens: Option<i16>,
     /// Minutes after midnight.
     pub closes: Option<i16>,
+    /// It sells nothing until its owner opens it.
+    pub preparing: bool,
 }
 
 impl Premises {
@@ -166,6 +171,7 @@ impl Premises {
             day_start: body.hari_mulai.as_deref().map(day_start).transpose()?.unwrap_or_default(),
             opens: body.jam_buka.as_deref().map(opens).transpose()?,
             closes: body.jam_tutup.as_deref().map(closes).transpose()?,
+            preparing: body.persiapan.unwrap_or_default(),
         })
     }
 }
@@ -235,6 +241,9 @@ pub async fn add(
                 content[field] = json!(value);
             }
         }
+        if premises.preparing {
+            content["persiapan"] = json!(true);
+        }
         let entry =
             AuditEntry { principal: &operator.principal(), action: "outlet.buat", object: format!("outlet:{idoutlet}"), content };
         audit::write_at(tx, Some(idoutlet), &entry, now).await?;
@@ -244,12 +253,12 @@ pub async fn add(
 }
 
 /// $1 owner, $2 name, $3 city, $4 latitude, $5 longitude, $6 now, $7 days, $8 days after a refund, then address, zone, start of the day, opening
-/// and closing time. No row when the owner does not exist.
+/// and closing time, and whether it is being prepared. No row when the owner does not exist.
 const OPEN: &str = "
     WITH made AS (
         INSERT INTO outlet (idowner, nama, kota, latitude, longitude, created_at, berlaku_hari, kembali_hari, alamat, zona, hari_mulai, jam_buka, jam_tutup, dibuka_at)
         SELECT idowner, $2::TEXT, $3::TEXT, $4::DOUBLE PRECISION, $5::DOUBLE PRECISION, $6::TIMESTAMPTZ, $7::INTEGER, COALESCE($8::INTEGER, 7),
-            $9::TEXT, $10::TEXT, $11::SMALLINT, $12::SMALLINT, $13::SMALLINT, $6::TIMESTAMPTZ
+            $9::TEXT, $10::TEXT, $11::SMALLINT, $12::SMALLINT, $13::SMALLINT, CASE WHEN NOT $14::BOOLEAN THEN $6::TIMESTAMPTZ END
         FROM owner_usaha WHERE idowner = $1
         RETURNING idoutlet
     ), books AS (
@@ -266,7 +275,7 @@ pub async fn open(
 ) -> Result<Option<OutletId>, AppError> {
     let stmt = tx.prepare_cached(OPEN).await?;
     let p = premises;
-    let params: [&(dyn ToSql + Sync); 13] = [
+    let params: [&(dyn ToSql + Sync); 14] = [
         &idowner,
         &p.name,
         &p.city,
@@ -280,6 +289,7 @@ pub async fn open(
         &p.day_start,
         &p.opens,
         &p.closes,
+        &p.preparing,
     ];
     let row = tx.query_opt(&stmt, &params).await?;
     Ok(row.map(|r| r.get(0)))

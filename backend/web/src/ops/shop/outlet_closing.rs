@@ -4,6 +4,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::right::Right;
+use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_ledger::on_sale::Closing;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
+use super::readiness;
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -90,17 +92,22 @@ pub async fn close(
     Ok(answer::ok(None::<()>))
 }
 
-/// Opens an outlet that is closed.
+/// Opens an outlet that is closed. One that is being prepared is opened by its owner, when it is ready.
 #[utoipa::path(
     post, path = "/ops/v1/outlet/{id}/buka", operation_id = "open_outlet", tag = "papan", security(("operator" = []), ("session" = [])),
     params(("id" = inline(OutletId), Path)),
-    responses((status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
+    responses(
+        (status = 200, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, body = Empty, description = "`outlet belum siap`"),
+    )
 )]
 pub async fn open(
     by: Minimal<{ Right::OutletBuka.rank() }>,
     store: web::Data<Store>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
+    const LOCK: &str = "SELECT dibuka_at IS NULL FROM outlet WHERE idoutlet = $1 FOR NO KEY UPDATE";
+    const FIRST: &str = "UPDATE outlet SET dibuka_at = $2 WHERE idoutlet = $1";
     const OPEN: &str = "
         WITH before AS (
             INSERT INTO outlet_ditutup (idoutlet, dari, sampai)
@@ -114,8 +121,18 @@ pub async fn open(
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let id = scope::named_outlet(&tx, &operator, &id).await?.idoutlet;
-    if tx.execute(OPEN, &[&id, &now]).await? == 1 {
-        let content = json!({});
+    let is_first: bool = tx.query_one(LOCK, &[&id]).await?.try_get(0)?;
+    if is_first {
+        if operator.role < Role::Owner {
+            return Err(AppError::Forbidden);
+        }
+        if !readiness::read(&tx, id, now).await?.siap {
+            return Err(AppError::Unprocessable("outlet belum siap"));
+        }
+        tx.execute(FIRST, &[&id, &now]).await?;
+    }
+    if tx.execute(OPEN, &[&id, &now]).await? == 1 || is_first {
+        let content = if is_first { json!({ "pertama": true }) } else { json!({}) };
         let entry =
             AuditEntry { principal: &operator.principal(), action: "outlet.buka", object: format!("outlet:{id}"), content };
         audit::write_at(&tx, Some(id), &entry, now).await?;

@@ -1,8 +1,11 @@
 //! `POST /ops/v1/owner`: adds an owner of outlets (root only).
 
 use actix_web::{HttpResponse, web};
+use deadpool_postgres::Transaction;
 use nyala_core::domain::id::OwnerId;
+use nyala_core::domain::telp::Telp;
 use nyala_core::domain::text;
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::{Deserialize, Serialize};
@@ -40,15 +43,23 @@ pub async fn owner(by: Minimal<ROOT>, store: web::Data<Store>, body: Json<NewOwn
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let stmt = tx.prepare_cached("INSERT INTO owner_usaha (nama, created_at) VALUES ($1, $2) RETURNING idowner").await?;
-    let idowner: OwnerId = tx.query_one(&stmt, &[&name, &now]).await?.get(0);
-    let entry = AuditEntry {
-        principal: &by.0.principal(),
-        action: "owner.buat",
-        object: format!("owner:{idowner}"),
-        content: json!({ "nama": name }),
-    };
-    audit::write(&tx, &entry, now).await?;
+    let idowner = add_with_record(&tx, &name, None, &by.0.principal(), now).await?;
     tx.commit().await?;
     Ok(answer::ok(OwnerMade { idowner }))
+}
+
+/// Creates an owner and the entry in the audit log.
+pub async fn add_with_record(
+    tx: &Transaction<'_>,
+    name: &str,
+    telp: Option<&Telp>,
+    principal: &str,
+    now: Timestamp,
+) -> Result<OwnerId, AppError> {
+    const INSERT: &str = "INSERT INTO owner_usaha (nama, telp, created_at) VALUES ($1, $2, $3) RETURNING idowner";
+    let stmt = tx.prepare_cached(INSERT).await?;
+    let idowner: OwnerId = tx.query_one(&stmt, &[&name, &telp.map(Telp::as_str), &now]).await?.try_get(0)?;
+    let (object, content) = (format!("owner:{idowner}"), json!({ "nama": name }));
+    audit::write(tx, &AuditEntry { principal, action: "owner.buat", object, content }, now).await?;
+    Ok(idowner)
 }
