@@ -54,6 +54,8 @@ CREATE TABLE alarm_kirim (
     apa TEXT NOT NULL CHECK (apa IN ('mulai', 'lagi', 'diambil', 'beres', 'ringkasan')),
     idlangganan BIGINT NOT NULL REFERENCES langganan_petugas ON DELETE CASCADE,
     hari DATE,
+    -- what a digest says
+    isi TEXT,
     created_at TIMESTAMPTZ NOT NULL,
     due_at TIMESTAMPTZ,
     tries SMALLINT NOT NULL DEFAULT 0,
@@ -61,7 +63,7 @@ CREATE TABLE alarm_kirim (
     dipakai_at TIMESTAMPTZ,
     UNIQUE (id_alarm, apa, idlangganan),
     UNIQUE (idlangganan, idoutlet, hari),
-    CHECK ((id_alarm IS NULL) = (apa = 'ringkasan') AND (hari IS NULL) = (apa <> 'ringkasan'))
+    CHECK ((id_alarm IS NULL) = (apa = 'ringkasan') AND (hari IS NULL) = (apa <> 'ringkasan') AND (isi IS NULL) = (apa <> 'ringkasan'))
 );
 CREATE INDEX alarm_kirim_due ON alarm_kirim (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX alarm_kirim_lama ON alarm_kirim (created_at) WHERE id_alarm IS NULL;

@@ -3,8 +3,10 @@
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
+use nyala_store::config::ServerSettings;
 use serde_json::{Value, json};
 
+use crate::cluster::{named, two_of};
 use crate::ops::operator::Scope;
 use crate::push::service::{Browser, PushService};
 use crate::server::listener::raw;
@@ -161,6 +163,32 @@ async fn an_alert_is_sent_once_repeated_once_taken_by_one_and_ends_with_an_all_c
 }
 
 #[actix_web::test]
+async fn among_several_servers_one_alerts() {
+    let service = PushService::start();
+    let (first, second) = two_of(|name| {
+        let hosts = |config: &mut ServerSettings| config.push.hosts = vec!["127.0.0.1".to_owned()];
+        named(name).with(hosts)
+    })
+    .await;
+    let owner = first.owner().await;
+    let person = first.person("Sari", Role::Owner, WorksFor::Owner(owner), "246810").await;
+    let sari = first.at(&first.own_browser(person).await, person).await;
+    second.ask(&sari, "push/langganan", &service.browser("Sari").body()).await.ok();
+    // Several outlets, so that each server owns some.
+    for n in 1..=6 {
+        let outlet = first.outlet_of(owner, &format!("Laundry {n}")).await;
+        let machine = first.machine(outlet, "M1").await;
+        first.set(machine.idmesin, "perlu_petugas = TRUE").await;
+    }
+    for app in [&first, &second] {
+        assert!(!app.state.machines.ownership().shards().unwrap().is_empty());
+        app.eventually("SELECT count(*) FROM alarm", 6).await;
+    }
+    first.all_alerted().await;
+    assert_eq!(service.given().len(), 6, "each once");
+}
+
+#[actix_web::test]
 async fn a_device_that_comes_and_goes_alerts_once() {
     let alerted = Alerted::open().await;
     let (app, shop) = (&alerted.app, alerted.shop);
@@ -240,6 +268,41 @@ async fn only_who_is_still_there_sees_the_outlet_and_wants_the_kind_is_told() {
     alerted.until("jenis = 'cadangan'", 2).await; // each owner's first outlet
     assert_eq!(alerted.titles(&owner), ["Mesin 01 perlu petugas", "Cadangan data tertinggal"]);
     assert_eq!(alerted.titles(&rina).len(), 1);
+}
+
+#[actix_web::test]
+async fn who_asked_for_it_gets_the_figures_of_the_day_before_when_the_outlet_opens() {
+    let alerted = Alerted::open().await;
+    let (app, shop) = (&alerted.app, alerted.shop);
+    let at = WorksFor::Outlet(shop.outlet.idoutlet);
+    let hadi = alerted.on_call("Hadi", Role::Supervisor, at).await;
+    let wati = alerted.on_call("Wati", Role::Supervisor, at).await;
+    let rina = alerted.kasir("Rina").await;
+    let wanted = json!({"jenis": [], "idoutlet": null, "senyap": null, "ringkasan": true});
+    for who in [&hadi, &rina] {
+        app.ask(&who.who, "alarm", &wanted).await.ok();
+    }
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, shop.outlet, 50_000).await;
+    let machine = app.machine(shop.outlet, "M2").await;
+    let bought = app.used(epay, &machine, "SLF000000000000001").await;
+    app.refund(&bought, 2_500).await;
+    let again = app.machine(shop.outlet, "M3").await;
+    app.used(epay, &again, "SLF000000000000002").await;
+    app.db.execute("UPDATE outlet SET jam_buka = 510", &[]).await.unwrap();
+    app.until_clock("2026-11-24T08:29:00+07:00");
+    app.conditions_recorded().await;
+    app.advance_s(60);
+    app.eventually("SELECT count(*) FROM alarm_kirim WHERE apa = 'ringkasan' AND sent_at IS NOT NULL", 1).await;
+    let expected = json!({
+        "judul": "Laundry Melati kemarin", "isi": "Rp 17.500, 2 siklus", "tuju": "/kasir/ringkasan",
+        "tanda": alerted.told(&hadi)[0]["tanda"], "tangani": null,
+    });
+    assert_eq!(alerted.told(&hadi), [expected]);
+    assert_eq!((alerted.told(&wati).len(), alerted.told(&rina).len()), (0, 0), "not asked for; not a kasir's");
+    app.advance_s(24 * 3_600);
+    app.eventually("SELECT count(*) FROM alarm_kirim WHERE apa = 'ringkasan' AND sent_at IS NOT NULL", 2).await;
+    assert_eq!(alerted.told(&hadi)[1]["isi"], "Rp 0, 0 siklus");
 }
 
 #[actix_web::test]

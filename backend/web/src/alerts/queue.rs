@@ -27,7 +27,7 @@ WITH due AS (
 ), p AS (
     UPDATE alarm_kirim q SET tries = q.tries + 1, due_at = $3 FROM due WHERE q.id = due.id RETURNING q.*
 )
-SELECT p.id, p.idlangganan, p.tries, p.apa, p.id_alarm, a.jenis, a.tentang, a.hilang_at IS NULL AND a.beres_at IS NULL AS berlaku,
+SELECT p.id, p.idlangganan, p.tries, p.apa, p.idoutlet, p.isi, p.id_alarm, a.jenis, a.tentang, a.hilang_at IS NULL AND a.beres_at IS NULL AS berlaku,
        to_char(a.sejak AT TIME ZONE o.zona, 'HH24.MI') AS sejak, taker.nama AS diambil,
        EXISTS (SELECT FROM perhatian_ditangani d WHERE d.idoutlet = a.idoutlet AND d.jenis = a.jenis AND d.tentang = a.tentang
                AND d.sejak = a.sejak AND d.sampai > $1) AS ditangani,
@@ -40,8 +40,9 @@ LEFT JOIN shift h ON h.id = a.tentang AND a.jenis = 'shift' LEFT JOIN perangkat 
 LEFT JOIN (langganan_petugas s JOIN kunci_operator k ON k.id = s.id_kunci AND k.revoked_at IS NULL
            JOIN perangkat b ON b.id = s.id_perangkat AND b.token_hash = s.token_hash AND b.token_sampai > $1 AND b.dicabut_at IS NULL
            LEFT JOIN alarm_petugas c ON c.id_kunci = k.id)
-    ON s.id = p.idlangganan AND (k.idoutlet = o.idoutlet OR k.idowner = o.idowner) AND (a.jenis <> 'cadangan' OR k.role = 'owner')
-    AND (c.id_kunci IS NULL OR (a.jenis = ANY(c.jenis) AND (c.idoutlet IS NULL OR o.idoutlet = ANY(c.idoutlet))))";
+    ON s.id = p.idlangganan AND (k.idoutlet = o.idoutlet OR k.idowner = o.idowner) AND (c.idoutlet IS NULL OR o.idoutlet = ANY(c.idoutlet))
+    AND CASE WHEN p.apa = 'ringkasan' THEN c.ringkasan AND k.role <> 'kasir'
+        ELSE (c.id_kunci IS NULL OR a.jenis = ANY(c.jenis)) AND (a.jenis <> 'cadangan' OR k.role = 'owner') END";
 
 /// Each changes nothing when another server has taken the row since.
 const DONE: &str = "UPDATE alarm_kirim SET due_at = NULL, sent_at = $3 WHERE id = $1 AND tries = $2";
@@ -62,9 +63,7 @@ pub struct Taken {
     idlangganan: i64,
     /// How often one did, this time included.
     pub tries: i16,
-    pub alert: AlertId,
-    pub about: About,
-    pub news: News,
+    pub content: Content,
     /// It still has to be told.
     pub is_useful: bool,
     /// `None` when it is gone, or its person does not want this message.
@@ -73,11 +72,26 @@ pub struct Taken {
     quiet: Option<QuietHours>,
 }
 
+/// What a message is about.
+pub enum Content {
+    Alert {
+        alert: AlertId,
+        about: About,
+        news: News,
+    },
+    /// The figures of an outlet's last business day.
+    Digest {
+        idoutlet: OutletId,
+        outlet: String,
+        text: String,
+    },
+}
+
 impl Taken {
     /// When the quiet hours of its person end, if they hold for this message.
     pub fn quiet_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let quiet = self.quiet.filter(|_| self.about.kind.level() != Level::Red)?;
-        quiet.until(&self.zone, now)
+        let is_red = matches!(&self.content, Content::Alert { about, .. } if about.kind.level() == Level::Red);
+        self.quiet.filter(|_| !is_red)?.until(&self.zone, now)
     }
 }
 
@@ -94,13 +108,12 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
             Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")?, kid: row.try_get("kid")? })
         }
     };
-    let (what, lasts, is_taken): (&str, bool, bool) = (row.try_get("apa")?, row.try_get("berlaku")?, row.try_get("ditangani")?);
-    let (news, is_useful) = match what {
-        "mulai" => (News::Lasts, lasts),
-        "lagi" => (News::Lasts, lasts && !is_taken),
-        "diambil" => (News::Taken(row.try_get("diambil")?), lasts),
-        "beres" => (News::Over, !lasts),
-        other => return Err(DbError::broken(format!("unknown message {other}"))),
+    let what: &str = row.try_get("apa")?;
+    let (content, is_useful) = if what == "ringkasan" {
+        let (idoutlet, outlet, text) = (row.try_get("idoutlet")?, row.try_get("outlet")?, row.try_get("isi")?);
+        (Content::Digest { idoutlet, outlet, text }, true)
+    } else {
+        of_alert(row, what)?
     };
     let quiet: (Option<i16>, Option<i16>) = if row.try_get("bawaan")? {
         (Some(QUIET_FROM), Some(QUIET_TO))
@@ -112,19 +125,31 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         id: row.try_get("id")?,
         idlangganan: row.try_get("idlangganan")?,
         tries: row.try_get("tries")?,
-        alert: row.try_get("id_alarm")?,
-        about: About {
-            kind: kind(row.try_get("jenis")?)?,
-            name: row.try_get("nama")?,
-            outlet: row.try_get("outlet")?,
-            since: row.try_get("sejak")?,
-        },
-        news,
+        content,
         is_useful,
         browser,
         zone: Zone::parse(row.try_get("zona")?).unwrap_or_default(),
         quiet: clock(quiet.0).zip(clock(quiet.1)).map(|(from, to)| QuietHours { from, to }),
     })
+}
+
+/// A message of an alert, and whether it still has to be told.
+fn of_alert(row: &Row, what: &str) -> Result<(Content, bool), DbError> {
+    let (lasts, is_taken): (bool, bool) = (row.try_get("berlaku")?, row.try_get("ditangani")?);
+    let (news, is_useful) = match what {
+        "mulai" => (News::Lasts, lasts),
+        "lagi" => (News::Lasts, lasts && !is_taken),
+        "diambil" => (News::Taken(row.try_get("diambil")?), lasts),
+        "beres" => (News::Over, !lasts),
+        other => return Err(DbError::broken(format!("unknown message {other}"))),
+    };
+    let about = About {
+        kind: kind(row.try_get("jenis")?)?,
+        name: row.try_get("nama")?,
+        outlet: row.try_get("outlet")?,
+        since: row.try_get("sejak")?,
+    };
+    Ok((Content::Alert { alert: row.try_get("id_alarm")?, about, news }, is_useful))
 }
 
 /// What becomes of a taken message.

@@ -4,7 +4,8 @@ use nyala_core::board::attention::Kind;
 use nyala_store::secrets::Secrets;
 use serde::Serialize;
 
-use super::{queue, secret};
+use super::queue::{self, Content};
+use super::secret;
 
 /// For how many seconds a push service keeps an alert for a browser that is offline.
 pub const TTL_S: i64 = 3_600;
@@ -24,9 +25,20 @@ pub struct Message<'a> {
 
 impl<'a> Message<'a> {
     pub fn new(taken: &queue::Taken, secrets: &Secrets, tag: &'a str) -> Self {
-        let (judul, isi) = of(&taken.about, &taken.news);
-        let tangani = (taken.news == News::Lasts).then(|| secret::of(secrets, taken.id));
-        Self { judul, isi, tuju: "/kasir/perhatian", tanda: tag, tangani }
+        match &taken.content {
+            Content::Alert { about, news, .. } => {
+                let (judul, isi) = of(about, news);
+                let tangani = (*news == News::Lasts).then(|| secret::of(secrets, taken.id));
+                Self { judul, isi, tuju: "/kasir/perhatian", tanda: tag, tangani }
+            }
+            Content::Digest { outlet, text, .. } => Self {
+                judul: format!("{outlet} kemarin"),
+                isi: text.clone(),
+                tuju: "/kasir/ringkasan",
+                tanda: tag,
+                tangani: None,
+            },
+        }
     }
 }
 
@@ -62,6 +74,17 @@ pub fn of(about: &About, news: &News) -> (String, String) {
     }
 }
 
+/// What a digest says of a day.
+pub fn digest(revenue: i64, cycles: i64) -> String {
+    format!("{}, {cycles} siklus", rupiah(revenue))
+}
+
+fn rupiah(amount: i64) -> String {
+    let digits = amount.unsigned_abs().to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    format!("{}Rp {}", if amount < 0 { "-" } else { "" }, groups.join("."))
+}
+
 fn title(About { kind, name, .. }: &About) -> String {
     match kind {
         Kind::NeedsStaff => format!("{name} perlu petugas"),
@@ -91,6 +114,13 @@ mod tests {
         for title in &titles[..7] {
             assert!(title.contains("Pengering 06"), "{title}");
         }
+    }
+
+    #[test]
+    fn a_digest_has_rupiah_in_groups() {
+        assert_eq!(digest(1_318_000, 112), "Rp 1.318.000, 112 siklus");
+        assert_eq!(digest(-500, 0), "-Rp 500, 0 siklus");
+        assert_eq!(digest(12_000, 1), "Rp 12.000, 1 siklus");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use nyala_core::board::alert::{self, Current};
 use nyala_core::board::attention::{self, About, Entry, Kind, OutletHistory};
 use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::prices::{ClockTime, Zone};
+use nyala_ledger::error::LedgerError;
 use nyala_ledger::on_sale::Closing;
 use nyala_store::backup::health::BackupHealth;
 use nyala_store::config::AttentionSettings;
@@ -15,6 +17,9 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
+use tokio_postgres::Row;
+
+use super::digest::Digests;
 use super::metrics::AttentionMetrics;
 use super::store;
 use crate::board::history;
@@ -26,7 +31,7 @@ const PAUSE_FACTOR: u32 = 100;
 
 const OUTLETS: &str = concat!(
     "
-SELECT o.idoutlet, o.zona, o.hari_mulai, o.dibuka_at IS NOT NULL AS dibuka, o.ditutup_alasan, o.ditutup_sejak, o.ditutup_sampai,
+SELECT o.idoutlet, o.zona, o.hari_mulai, o.dibuka_at IS NOT NULL AS dibuka, o.jam_buka, o.ditutup_alasan, o.ditutup_sejak, o.ditutup_sampai,
        NOT EXISTS (SELECT FROM outlet p WHERE p.idowner = o.idowner AND p.idoutlet < o.idoutlet) AS pertama
 FROM outlet o WHERE ",
     of_shards!("o.idoutlet", 1)
@@ -45,22 +50,39 @@ pub struct Watch {
 impl Watch {
     /// Runs until the process ends.
     pub async fn run(self) {
+        let mut digests = Digests::default();
         loop {
             let began = Instant::now();
-            if let Err(e) = self.look(self.store.now()).await {
+            if let Err(e) = self.look(&mut digests, self.store.now()).await {
                 tracing::warn!(error = %e, "what needs a person was not looked for; it will be tried again");
             }
             tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
         }
     }
 
-    async fn look(&self, now: Timestamp) -> Result<(), DbError> {
-        let client = self.store.get().await?;
-        let entries = self.entries(&client, now).await?;
+    async fn look(&self, digests: &mut Digests, now: Timestamp) -> Result<(), LedgerError> {
+        let mut client = self.store.get().await?;
+        let outlets = client.query(&client.prepare_cached(OUTLETS).await?, &[&self.ownership.shards()]).await?;
+        self.alert(&client, &outlets, now).await?;
+        for row in &outlets {
+            let opens = row.try_get::<_, Option<i16>>("jam_buka")?.and_then(|minute| ClockTime::from_minute(minute.into()));
+            let (idoutlet, zone) = (row.try_get("idoutlet")?, Zone::parse(row.try_get("zona")?).unwrap_or_default());
+            if row.try_get("dibuka")?
+                && let Some(opened_at) = digests.opened_at(idoutlet, &zone, opens, now)
+            {
+                digests.queue(&mut client, idoutlet, opened_at, now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins, repeats and ends alerts.
+    async fn alert(&self, client: &DbClient, outlets: &[Row], now: Timestamp) -> Result<(), DbError> {
+        let entries = self.entries(client, outlets, now).await?;
         self.metrics.set(|kind| entries.values().flatten().filter(|current| current.entry.kind == kind).count());
         let outlets: Vec<OutletId> = entries.keys().copied().collect();
         let mut alerts: HashMap<OutletId, Vec<store::OpenAlert>> = HashMap::new();
-        for open in store::open(&client, &outlets).await? {
+        for open in store::open(client, &outlets).await? {
             alerts.entry(open.idoutlet).or_default().push(open);
         }
         for (idoutlet, entries) in &entries {
@@ -68,19 +90,17 @@ impl Watch {
             let known: Vec<_> = open.iter().map(|open| open.alert).collect();
             let (changes, new) = alert::next(&known, entries, self.settings.pacing(), now);
             for (n, change) in changes {
-                store::change(&client, open[n].id, change, now).await?;
+                store::change(client, open[n].id, change, now).await?;
             }
             for entry in new {
-                store::begin(&client, *idoutlet, entry, now).await?;
+                store::begin(client, *idoutlet, entry, now).await?;
             }
         }
         Ok(())
     }
 
-    /// The entries of each outlet that this server owns.
-    async fn entries(&self, client: &DbClient, now: Timestamp) -> Result<HashMap<OutletId, Vec<Current>>, DbError> {
-        let shards = self.ownership.shards();
-        let rows = client.query(&client.prepare_cached(OUTLETS).await?, &[&shards]).await?;
+    /// The entries of each of these outlets.
+    async fn entries(&self, client: &DbClient, rows: &[Row], now: Timestamp) -> Result<HashMap<OutletId, Vec<Current>>, DbError> {
         let ids: Vec<OutletId> = rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
         let mut machines: HashMap<OutletId, Vec<(MachineId, bool)>> = HashMap::new();
         for row in client.query(&client.prepare_cached(MACHINES).await?, &[&ids]).await? {
@@ -89,7 +109,7 @@ impl Watch {
         let mut facts = history::read(client, &ids, now).await?;
         let backup = self.backup.bad_since(now);
         let mut all = HashMap::new();
-        for row in &rows {
+        for row in rows {
             let idoutlet = row.try_get(0)?;
             let facts = facts.remove(&idoutlet).unwrap_or_default();
             let machines = machines.remove(&idoutlet).unwrap_or_default();

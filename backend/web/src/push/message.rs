@@ -44,6 +44,8 @@ pub enum Object {
     Purchase(i64),
     TopUp(i64),
     Alert(i64),
+    /// The digest of an outlet.
+    Digest(i64),
 }
 
 impl Object {
@@ -62,6 +64,7 @@ pub fn tag(secrets: &Secrets, object: Object) -> String {
         Object::Purchase(id) => ("transaksi", id),
         Object::TopUp(id) => ("topup", id),
         Object::Alert(id) => ("alarm", id),
+        Object::Digest(id) => ("ringkasan", id),
     };
     let mac = secrets.tokens.in_use().key.token.derive("push tag").mac(format!("{of}:{id}").as_bytes());
     B64.encode(&mac[..16])

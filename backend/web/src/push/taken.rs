@@ -7,7 +7,8 @@ use nyala_store::db::pool::DbClient;
 use nyala_store::secrets::Secrets;
 
 use super::message::{Message, Object, TTL_S, tag};
-use crate::alerts::{self, queue};
+use crate::alerts;
+use crate::alerts::queue::{self, Content};
 
 /// A push to a customer that was due longer ago is dropped: no server could send it in time.
 const TOO_LATE_MS: i64 = TTL_S * 1000;
@@ -86,7 +87,10 @@ impl Taken {
             secrets,
             match self {
                 Self::Customer(taken) => Object::of(taken.cause, taken.object),
-                Self::Staff(taken) => Object::Alert(taken.alert.get()),
+                Self::Staff(taken) => match taken.content {
+                    Content::Alert { alert, .. } => Object::Alert(alert.get()),
+                    Content::Digest { idoutlet, .. } => Object::Digest(idoutlet.get()),
+                },
             },
         )
     }
