@@ -1,7 +1,7 @@
 import type { Page } from '@playwright/test'
-import { fault, newCustomer, newMachine, newWorld, ops, topUp, type World } from './support/api.ts'
+import { newMachine, newWorld, ops } from './support/api.ts'
+import { refuseTwice } from './support/attention.ts'
 import { stagedBoard } from './support/board.ts'
-import { buy } from './support/buy.ts'
 import { look } from './support/look.ts'
 import { expect, test } from './support/test.ts'
 import {
@@ -20,17 +20,6 @@ test.use({ viewport: TABLET })
 
 const SERVICES = [{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }]
 const TWICE = 'Dua kali menolak menyala dalam satu jam.'
-
-/** A machine refuses two starts: that needs a person, until it starts. The returned function starts it. */
-async function refuseTwice(world: World, idmesin = world.machine.id): Promise<() => Promise<void>> {
-  const customer = await newCustomer()
-  await topUp(customer, world.idoutlet, 50_000)
-  await fault(idmesin, 'refuse')
-  await buy(customer, world, idmesin)
-  await buy(customer, world, idmesin)
-  await fault(idmesin, 'ok')
-  return async () => void (await buy(customer, world, idmesin))
-}
 
 async function openAttention(page: Page, url?: string): Promise<Shop> {
   const shop = await openShop(page, { services: SERVICES, ...(url && { url }) })

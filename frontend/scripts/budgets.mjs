@@ -56,6 +56,7 @@ const rows = [
   // Fetched only for those who may manage.
   ...page('management', 'the management', 40, 4),
   ...page('morning', "the morning's figures", 40, 4),
+  ...page('alerts', 'the alerts', 5, 2),
 ]
 
 let broken = 0

@@ -12,6 +12,7 @@ const PAGES = {
   attention: ['perhatian-page', 'attention-entry'],
   management: ['kelola-page'],
   morning: ['ringkasan-page'],
+  alerts: ['pemberitahuan-page', 'push'],
 }
 
 /** A build: its folder, and by source file what each chunk is and imports (Vite's manifest). */

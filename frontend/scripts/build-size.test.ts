@@ -53,6 +53,10 @@ const chunks = {
     file: 'assets/perhatian-page-1.js',
     imports: ['_attention-entry.js'],
   },
+  '../src/till/features/pemberitahuan/pemberitahuan-page.tsx': {
+    file: 'assets/pemberitahuan-page-1.js',
+    css: ['assets/pemberitahuan-page-1.css'],
+  },
   '../src/till/features/ringkasan/ringkasan-page.tsx': {
     file: 'assets/ringkasan-page-1.js',
     css: ['assets/ringkasan-page-1.css'],
@@ -72,6 +76,7 @@ beforeEach(() => {
   put('assets/mesin-page-1.css', 'c{}...')
   put('assets/attention-entry-1.css', 'd')
   put('assets/ringkasan-page-1.css', 'e')
+  put('assets/pemberitahuan-page-1.css', 'f')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -98,7 +103,13 @@ it('counts each file once, where it is first needed', () => {
   expect(pageAdds(build, 'management')).toBe(sum('kelola-page-1'))
   expect(pageStyles(build, 'management')).toBe(weight('cc{}'))
   expect(styles(build)).toBe(
-    weight('a{}') + weight('b{}') + weight('cc{}') + weight('c{}...') + weight('d') + weight('e'),
+    weight('a{}') +
+      weight('b{}') +
+      weight('cc{}') +
+      weight('c{}...') +
+      weight('d') +
+      weight('e') +
+      weight('f'),
   )
   expect(tillStyles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])

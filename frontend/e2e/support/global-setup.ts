@@ -31,6 +31,8 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.NYALA__AUTH__WRONG_CODES_PER_ADDRESS_HOUR = '100000'
   process.env.NYALA__AUTH__RESET_ALARM_WRONG_PER_HOUR = '10000'
   process.env.NYALA__REALTIME__UNJOINED_PER_ADDRESS = '100000'
+  // The push service of the alerts' tests (push-service.ts).
+  process.env.NYALA__PUSH__HOSTS = '127.0.0.1'
   const log = join(data, 'server.log')
   const out = openSync(log, 'w')
   const server = spawn(binary, ['serve'], { cwd: repo, stdio: ['ignore', out, out] })

@@ -23,6 +23,23 @@ export function readPush(text: string | undefined): PushMessage | null {
   }
 }
 
+/** An alert to a member of staff (docs/board.md). */
+export interface AlertMessage extends PushMessage {
+  /** The secret that takes the entry, once, from this browser; null when there is nothing to take. */
+  tangani: string | null
+}
+
+/** Parses an alert; null for an invalid one, and for one that leads out of the till. */
+export function readAlert(text: string | undefined): AlertMessage | null {
+  const message = readPush(text)
+  if (!message || !TILL.test(message.tuju)) return null
+  const { tangani } = message as Partial<AlertMessage>
+  return { ...message, tangani: typeof tangani === 'string' ? tangani : null }
+}
+
+/** The till's screens. */
+export const TILL = /^\/kasir(\/|\?|$)/
+
 const FIELDS = ['judul', 'isi', 'tuju', 'tanda'] as const
 
 const isPushMessage = (value: unknown): value is PushMessage =>

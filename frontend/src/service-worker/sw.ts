@@ -9,6 +9,7 @@ import {
 } from 'workbox-precaching'
 import { NavigationRoute, registerRoute } from 'workbox-routing'
 import { NetworkFirst } from 'workbox-strategies'
+import { openScreen } from './open-screen'
 import { type PushMessage, readPush, SERVERS_OWN } from './rules'
 
 declare const self: ServiceWorkerGlobalScope & { __WB_MANIFEST: PrecacheEntry[] }
@@ -64,7 +65,7 @@ self.addEventListener('push', (event) => {
 
 self.addEventListener('notificationclick', (event) => {
   event.notification.close()
-  event.waitUntil(open(String(event.notification.data)))
+  event.waitUntil(appPages().then((pages) => openScreen(pages, String(event.notification.data))))
 })
 
 /** A visible page shows the message itself; otherwise the phone shows a notification. */
@@ -79,17 +80,6 @@ async function notify({ judul, isi, tuju, tanda }: PushMessage): Promise<void> {
     lang: 'id',
     data: tuju,
   })
-}
-
-/** Shows the screen in an open page, or opens a new one. */
-async function open(path: string): Promise<void> {
-  const [page] = await appPages()
-  if (!page) {
-    await self.clients.openWindow(path)
-    return
-  }
-  await page.focus()
-  page.postMessage({ open: path })
 }
 
 /** Open pages of the app. A till in the same browser is excluded: it would show nothing. */

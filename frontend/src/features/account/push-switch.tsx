@@ -2,7 +2,7 @@ import { Bell } from 'lucide-react'
 import { later } from '@/shared/copy/later'
 import { usePushSwitch } from '@/shared/push/use-push'
 import choices from '@/shared/ui/choice.module.css'
-import styles from './push-switch.module.css'
+import styles from '@/shared/ui/switch.module.css'
 
 /** Switch for the notification at the end of a wash; hidden where the phone can never receive pushes. */
 export function PushSwitch() {

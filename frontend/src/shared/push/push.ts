@@ -3,19 +3,14 @@ import { api, call } from '@/shared/api/client'
 import type { Nothing } from '@/shared/api/model'
 import { currentCustomer } from '@/shared/lib/session/auth-store'
 import { CUSTOMER_PREFIX, slot } from '@/shared/lib/session/storage'
-
-/** Whether this browser notifies its customer while the app is closed (docs/contract.md §8). */
-export type PushState =
-  /** Not checked yet, or wanted and not yet renewed. */
-  | 'unknown'
-  /** The browser does not support pushes. */
-  | 'unsupported'
-  /** An iPhone supports pushes once the app is on its home screen. */
-  | 'homeScreenFirst'
-  /** The owner has forbidden notifications; only the browser's settings change that. */
-  | 'refused'
-  | 'off'
-  | 'on'
+import {
+  bodyOf,
+  type PushState,
+  possible,
+  refusal,
+  type SubscriptionBody,
+  subscribedWith,
+} from './subscription'
 
 export const usePush = create<{ state: PushState }>(() => ({ state: 'unknown' }))
 
@@ -26,34 +21,14 @@ const READY_MS = 15_000
 const wanted = () =>
   slot<boolean>('local', `${CUSTOMER_PREFIX}${currentCustomer()}.push`, (value) => value === true)
 
-const register = (subscription: PushSubscription): Promise<Nothing> => {
-  const { endpoint = '', keys } = subscription.toJSON()
-  const body = { endpoint, p256dh: keys?.p256dh ?? '', auth: keys?.auth ?? '' }
-  return call((init) => api.POST('/scan/v1/push/langganan', { ...init, body }))
-}
-
-function possible(): PushState | null {
-  if (!('serviceWorker' in navigator)) return 'unsupported'
-  if (!('PushManager' in window) || !('Notification' in window)) {
-    return 'standalone' in navigator && !navigator.standalone ? 'homeScreenFirst' : 'unsupported'
-  }
-  return Notification.permission === 'denied' ? 'refused' : null
-}
+const register = (body: SubscriptionBody): Promise<Nothing> =>
+  call((init) => api.POST('/scan/v1/push/langganan', { ...init, body }))
 
 const present = async () => (await navigator.serviceWorker.getRegistration())?.pushManager.getSubscription()
 
-const bytes = (key: ArrayBuffer | null | undefined) =>
-  key ? String.fromCharCode(...new Uint8Array(key)) : null
-const encoded = (key: string) => btoa(key).replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')
-
-/** A subscription made with this server's key. One made with another key is useless and blocks a new one, so it is removed. */
-async function subscription(pushManager: PushManager): Promise<PushSubscription> {
+async function subscription(pushManager: PushManager): Promise<SubscriptionBody> {
   const { kunci } = await call((init) => api.GET('/scan/v1/push/kunci', init))
-  const kept = await pushManager.getSubscription()
-  const key = bytes(kept?.options?.applicationServerKey)
-  if (kept && (key === null || encoded(key) === kunci)) return kept
-  await kept?.unsubscribe()
-  return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: kunci })
+  return bodyOf(await subscribedWith(pushManager, kunci))
 }
 
 /** Determines the state, as far as that is possible without waiting. */
@@ -86,8 +61,8 @@ export async function turnPushOn(): Promise<PushState> {
 
 async function subscribe(): Promise<PushState> {
   const customer = currentCustomer()
-  const permission = await Notification.requestPermission()
-  if (permission !== 'granted') return permission === 'denied' ? 'refused' : 'off'
+  const refused = await refusal()
+  if (refused) return refused
   const { pushManager } = await installed()
   // A customer who logged in during the prompt did not answer it.
   if (currentCustomer() !== customer) return 'unknown'

@@ -3,7 +3,8 @@ import { useSend } from '@/shared/api/use-send'
 import { later } from '@/shared/copy/later'
 import { whenIdle } from '@/shared/lib/page/when-idle'
 import { toast } from '@/shared/lib/toast/toast'
-import { glanceAtPush, type PushState, renewPush, turnPushOff, turnPushOn, usePush } from './push'
+import { glanceAtPush, renewPush, turnPushOff, turnPushOn, usePush } from './push'
+import type { PushState } from './subscription'
 
 /** Advice where a tap alone does not turn it on. */
 const WHY_NOT: Partial<Record<PushState, string>> = {

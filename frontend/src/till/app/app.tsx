@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react'
 import { makeQueryClient } from '@/shared/api/query'
 import { keys } from '@/till/api/keys'
 import { Catch } from '@/till/app/catch'
+import { useFollowAlerts } from '@/till/app/follow-alerts'
 import { useFollowSession } from '@/till/app/follow-session'
 import { useFollowShift } from '@/till/app/follow-shift'
 import { useFollowTopUps } from '@/till/app/follow-top-ups'
@@ -60,6 +61,7 @@ function Where() {
   const may = useMay()
   useHeartbeat()
   useFollowShift()
+  useFollowAlerts()
 
   const wanted = place(path, { someone: session !== null, paired, sells, may })
   useEffect(() => {

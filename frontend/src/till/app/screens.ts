@@ -21,6 +21,8 @@ export interface Screen {
   page: ComponentType
   /** Only for a till: a person's own browser has no drawer. */
   sells: boolean
+  /** Reached from another screen, without an entry in the navigation. */
+  unlisted?: true
   /** Only for a member of staff with at least one of these rights. */
   rights?: readonly string[]
 }
@@ -40,6 +42,7 @@ const MachinesPage = lazyPage(() => import('@/till/features/mesin/mesin-page'))
 
 const AttentionPage = lazyPage(() => import('@/till/features/perhatian/perhatian-page'))
 
+const AlertsPage = lazyPage(() => import('@/till/features/pemberitahuan/pemberitahuan-page'))
 const SummaryPage = lazyPage(() => import('@/till/features/ringkasan/ringkasan-page'))
 const ManagePage = lazyPage(() => import('@/till/features/kelola/kelola-page'))
 
@@ -76,6 +79,14 @@ export const screens: Screen[] = [
   { path: paths.machines, title: 'Mesin', icon: WashingMachine, page: MachinesPage, sells: false },
   { path: paths.transactions, title: 'Transaksi', icon: ReceiptText, page: TransactionsPage, sells: false },
   { path: paths.attention, title: 'Perhatian', icon: Bell, page: AttentionPage, sells: false },
+  {
+    path: paths.alerts,
+    title: 'Pemberitahuan',
+    icon: Bell,
+    page: AlertsPage,
+    sells: false,
+    unlisted: true,
+  },
   { path: paths.shift, title: 'Shift', icon: Banknote, page: ShiftPage, sells: true },
   {
     path: paths.manage,

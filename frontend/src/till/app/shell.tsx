@@ -76,7 +76,9 @@ const MAX_WITH_LABELS = 5
 
 function Navigation({ name, sells }: { name: string; sells: boolean }) {
   const may = useMay()
-  const offered = screens.filter((one) => (sells || !one.sells) && (!one.rights || may(one.rights)))
+  const offered = screens.filter(
+    (one) => !one.unlisted && (sells || !one.sells) && (!one.rights || may(one.rights)),
+  )
   // On a phone the scan button is in the middle.
   const half = Math.ceil(offered.length / 2)
   return (

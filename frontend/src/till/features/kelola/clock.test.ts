@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { clockText, minuteOf, parseClock } from '@/till/lib/page/clock-text'
 import { clockThere, momentThere, nextAt, wallClock } from '@/till/lib/page/zone-clock'
-import { clockText, minuteOf, parseClock } from './clock-text'
 
 it.each([
   ['22.00', '22:00'],

@@ -1,6 +1,6 @@
 import { lastOf } from '@/shared/lib/text/last-of'
 import type { PriceRule } from '@/till/api/shop-calls'
-import { clockText, minuteOf } from './clock-text'
+import { clockText, minuteOf } from '@/till/lib/page/clock-text'
 import { layanan } from './layanan-copy'
 
 export const MAX_RULES = 6

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { BellRing } from 'lucide-react'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
@@ -11,6 +12,7 @@ import { useSells } from '@/till/lib/session/use-device'
 import { useMe } from '@/till/lib/session/use-me'
 import { attentionCopy } from '@/till/ui/attention-copy'
 import { AttentionEntry } from '@/till/ui/attention-entry'
+import { Link } from '@/till/ui/link'
 import { perhatian } from './perhatian-copy'
 import styles from './perhatian-page.module.css'
 
@@ -47,6 +49,12 @@ export default function AttentionPage() {
         <p role="status" className={styles.count}>
           {data.length === 0 ? '' : attentionCopy.count(data.length)}
         </p>
+        {!sells && (
+          <Link to={paths.alerts} className={styles.alerts}>
+            <BellRing size={18} aria-hidden />
+            <span>{perhatian.alerts}</span>
+          </Link>
+        )}
         <p className={styles.age}>
           <span className={styles.dot} aria-hidden="true" />
           <span role="status">{stale ? perhatian.stale(dataUpdatedAt) : perhatian.asOf(dataUpdatedAt)}</span>

@@ -25,13 +25,13 @@ export function changeText(now: number, before: number): string | null {
 /** A whole number, or one with a half: the usual number of cycles may be a mean of two. */
 export const countText = (count: number): string => String(Math.round(count * 10) / 10).replace('.', ',')
 
-/** A machine that was down for so long, or made so few of its usual cycles, is looked at. */
+/** Thresholds from which a machine is looked at: minutes down, and the share of its usual cycles. */
 const DOWN_MIN = 30
 const FEW = 0.7
 /** Fewer usual cycles differ by chance. */
 const ENOUGH = 3
 
-/** `over`: the day has ended. Before that nobody knows whether its cycles will be as usual. */
+/** `over`: the day has ended. Before that its cycles may still become as usual. */
 export function needsLook({ menit_mati, siklus, biasa }: MachineFigures, over: boolean): boolean {
   return menit_mati >= DOWN_MIN || (over && biasa !== null && biasa >= ENOUGH && siklus < FEW * biasa)
 }

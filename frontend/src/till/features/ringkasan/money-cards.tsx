@@ -172,13 +172,8 @@ export function ReturnsCard({
 }) {
   const cell = (amount: number, count: number) => (
     <td className="digits">
-      {count === 0 ? (
-        '–'
-      ) : (
-        <>
-          <span>{rupiah(amount)}</span> <span className={styles.quiet}>{copy.times(count)}</span>
-        </>
-      )}
+      <span>{count === 0 ? '–' : rupiah(amount)}</span>
+      {count > 0 && <span className={styles.times}>{copy.times(count)}</span>}
     </td>
   )
   const total = (field: 'batal_kali' | 'refund_kali') => per_orang.reduce((sum, one) => sum + one[field], 0)

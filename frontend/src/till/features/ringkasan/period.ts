@@ -82,7 +82,7 @@ export function periodText({ dari, sampai }: Period): string {
   return `${dateText(dari).slice(0, 5)}–${dateText(sampai)}`
 }
 
-/** What the figures stand beside: `Selasa lalu`, `minggu lalu`, or the days themselves. */
+/** The name of the days that the figures are compared with: `Selasa lalu`, `minggu lalu`, or the days themselves. */
 export function beforeText(period: Period, before: Period): string {
   const days = daysOf(period)
   if (days === 1) return `${weekdayName(period.dari)} lalu`

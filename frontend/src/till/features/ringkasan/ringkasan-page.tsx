@@ -27,7 +27,7 @@ import styles from './ringkasan.module.css'
 import { ringkasan as copy } from './ringkasan-copy'
 import { Toolbar } from './toolbar'
 
-/** Figures of a day that is not over are asked for again; others change only when somebody refunds. */
+/** Figures of a day that is not over are asked for again; others change only by a refund. */
 const TODAY_MS = 60_000
 const PAST_MS = 5 * 60_000
 

@@ -15,6 +15,7 @@ export const paths = {
   manage: '/kelola',
   machines: '/mesin',
   attention: '/perhatian',
+  alerts: '/pemberitahuan',
   summary: '/ringkasan',
 } as const
 
