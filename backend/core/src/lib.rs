@@ -1,6 +1,7 @@
 //! Pure decisions of the server and the values they use: ids, money, time, the purchase and the machine. No database, no device, no network.
 
 pub mod board;
+pub mod calls;
 pub mod domain;
 pub mod figures;
 pub mod machine;

@@ -3,6 +3,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type, accepts};
 
+use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
@@ -22,6 +23,8 @@ pub enum Cause {
     NotStarted,
     /// A till took a top-up back.
     TopUpReversed,
+    /// A machine is free for the customer, who waits for one.
+    Called,
 }
 
 impl Cause {
@@ -31,6 +34,7 @@ impl Cause {
             Self::Waits => "menunggu",
             Self::NotStarted => "gagal",
             Self::TopUpReversed => "topup_batal",
+            Self::Called => "panggilan",
         }
     }
 
@@ -38,7 +42,7 @@ impl Cause {
     pub const fn after_ms(self) -> i64 {
         match self {
             Self::Waits => REMIND_AFTER_MS,
-            Self::Ended | Self::NotStarted | Self::TopUpReversed => 0,
+            Self::Ended | Self::NotStarted | Self::TopUpReversed | Self::Called => 0,
         }
     }
 }
@@ -46,7 +50,7 @@ impl Cause {
 impl<'a> FromSql<'a> for Cause {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         let text = <&str>::from_sql(ty, raw)?;
-        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed].into_iter();
+        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed, Self::Called].into_iter();
         all.find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
     }
     accepts!(TEXT);
@@ -100,6 +104,31 @@ macro_rules! __queue_back {
 }
 pub use __queue_back as queue_back;
 
+/// For the statement that calls a customer: `from` has the call's `id` and `id_customer_global`. One that is still on its way is sent again.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __queue_call {
+    ($from:literal, $now:literal) => {
+        concat!(
+            "push_queued AS (
+    INSERT INTO push (objek, sebab, idlangganan, id_customer_global, created_at, due_at)
+    SELECT ",
+            $from,
+            ".id, 'panggilan', s.id, s.id_customer_global, ",
+            $now,
+            ", ",
+            $now,
+            " FROM ",
+            $from,
+            " JOIN langganan_push s USING (id_customer_global) WHERE s.expires_at > ",
+            $now,
+            " ON CONFLICT (objek, sebab, idlangganan) DO UPDATE SET created_at = EXCLUDED.created_at, due_at = EXCLUDED.due_at, tries = 0
+)"
+        )
+    };
+}
+pub use __queue_call as queue_call;
+
 /// Whether the laundry of the finished cycle `t` is presumably still in its machine. A later start means that it was taken out.
 #[doc(hidden)]
 #[macro_export]
@@ -120,13 +149,16 @@ WITH due AS (
     UPDATE push SET tries = push.tries + 1, due_at = $3 FROM due
     WHERE (push.objek, push.sebab, push.idlangganan) = (due.objek, due.sebab, due.idlangganan) RETURNING push.*
 )
-SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, s.kid, t.nama_mesin, o.nama AS nama_outlet,
+SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, s.kid,
+       COALESCE(t.nama_mesin, m.nama) AS nama_mesin, o.nama AS nama_outlet, o.idoutlet, c.dipanggil_sampai,
        to_char(q.kembali_sampai AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI') AS berlaku_sampai, ",
     laundry_waits!(),
     " AS menunggu
 FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
-LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab <> 'topup_batal'
-LEFT JOIN outlet o ON o.idoutlet = t.idoutlet
+LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab NOT IN ('topup_batal', 'panggilan')
+LEFT JOIN panggilan c ON c.id = p.objek AND p.sebab = 'panggilan' AND c.selesai_at IS NULL
+LEFT JOIN mesin m ON m.idmesin = c.idmesin
+LEFT JOIN outlet o ON o.idoutlet = COALESCE(t.idoutlet, c.idoutlet)
 LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AND q.jenis_emoney = 1 AND q.masa_aktif = q.kembali_sampai
     AND q.kembali_at >= t.created_at"
 );
@@ -151,6 +183,9 @@ pub struct Taken {
     pub browser: Option<Browser>,
     pub machine: String,
     pub outlet: String,
+    pub idoutlet: Option<OutletId>,
+    /// Until when its customer is called to the machine.
+    pub called_until: Option<Timestamp>,
     /// When the money of a purchase that did not start came back to an expired account: until when it is good.
     pub usable_until: Option<String>,
     /// The laundry is still in the machine, as far as is known.
@@ -188,6 +223,8 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         browser,
         machine: text("nama_mesin")?,
         outlet: text("nama_outlet")?,
+        idoutlet: row.try_get("idoutlet")?,
+        called_until: row.try_get("dipanggil_sampai")?,
         usable_until: row.try_get("berlaku_sampai")?,
         waits: row.try_get::<_, Option<bool>>("menunggu")?.unwrap_or(false),
     })

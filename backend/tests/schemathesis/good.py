@@ -234,7 +234,18 @@ def reported(case):
     case.query.pop("format", None)
 
 
+def waits(case):
+    """A customer waits at an outlet whose only machine is not there."""
+    somebody(case)
+    new_outlet(case)
+    machine = {"idoutlet": case.path_parameters["id"], "nama": "Mesin", "driver": "mqtt", "jenis": "lain"}
+    post("/ops/v1/mesin", machine)
+    change(case, jenis="lain")
+
+
 GOOD = {
+    "POST /scan/v1/outlet/{id}/panggil": waits,
+    "GET /scan/v1/outlet/{id}/mesin": lambda case: case.path_parameters.update(id="1"),
     "GET /ops/v1/ringkasan": reported,
     **{f"GET /ops/v1/laporan/{report}": reported for report in ("harian", "mesin", "shift", "saldo", "pemakaian")},
     "POST /ops/v1/masuk": masuk,

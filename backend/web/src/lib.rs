@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod api;
 pub mod board;
+pub mod calls;
 pub mod dev;
 pub mod figures;
 pub mod health;

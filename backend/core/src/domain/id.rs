@@ -28,6 +28,8 @@ macro_rules! for_each_id {
             OutletId,
             /// `idowner`.
             OwnerId,
+            /// A call of a customer who waits for a machine: `panggilan.id`.
+            CallId,
             /// A service of an outlet: `idlayanan`.
             ServiceId,
             /// A package of an outlet: `idpaket`.

@@ -23,7 +23,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use nyala_identity::staff::browser;
-use nyala_web::api::{akun, auth, dashboard, epayment, push, transaksi};
+use nyala_web::api::{akun, auth, dashboard, epayment, outlet, push, transaksi};
 use nyala_web::dev;
 use nyala_web::health;
 use nyala_web::http::answer::Empty;
@@ -76,6 +76,11 @@ use nyala_web::security_txt;
         akun::update_nama::update_nama,
         akun::request_otp_password::request_otp_password,
         akun::update_password::update_password,
+        outlet::list::list,
+        outlet::machines::machines,
+        outlet::call::panggil,
+        outlet::call::panggilan,
+        outlet::call::berhenti,
         push::kunci::kunci,
         push::langganan::langganan,
         push::berhenti::berhenti,

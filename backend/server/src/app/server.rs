@@ -30,6 +30,7 @@ use nyala_store::config::{HttpSettings, ServerSettings};
 use nyala_store::db::{clock, prune};
 use nyala_store::telemetry;
 use nyala_web::alerts::watch::Watch;
+use nyala_web::calls::decide;
 use nyala_web::http::body::{self, BodyError, BodyLength, Room};
 use nyala_web::http::connection::{self, Connection, Connections, HEAD_WITHIN};
 use nyala_web::http::error::AppError;
@@ -335,6 +336,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
+    vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone()));
     let attention = Watch {
         store: state.store.clone(),
         ownership: state.machines.ownership().clone(),

@@ -32,7 +32,9 @@ macro_rules! older {
 }
 
 /// Tables by the column that dates their rows.
-pub const PRUNABLE: [Prunable; 14] = [
+pub const PRUNABLE: [Prunable; 15] = [
+    // Calls of customers that are over.
+    older!("panggilan", "selesai_at", DAY_MS, "selesai_at IS NOT NULL"),
     // Refusals only: the receipt of a purchase stays.
     older!("nota", "created_at", DAY_MS, "tolak IS NOT NULL"),
     older!("idempotensi", "created_at", 30 * DAY_MS),

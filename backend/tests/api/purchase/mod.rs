@@ -2,6 +2,7 @@
 
 pub mod account_kind;
 pub mod buy;
+pub mod calls;
 pub mod dashboard;
 pub mod detail;
 pub mod epay;

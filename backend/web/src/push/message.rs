@@ -1,10 +1,13 @@
 //! Content of a push: no customer's name, no phone number and no balance.
 
+use std::borrow::Cow;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use serde::Serialize;
 
-use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS};
+use nyala_core::calls::CALLED_MS;
+use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS, Taken};
 use nyala_store::secrets::Secrets;
 
 /// How long a push service keeps a message for a customer's browser that is offline. After that the message is obsolete.
@@ -16,21 +19,27 @@ pub struct Message<'a> {
     judul: &'static str,
     isi: String,
     /// The page that a click opens.
-    tuju: &'static str,
+    tuju: Cow<'static, str>,
     /// One per purchase: a later message replaces an earlier one.
     tanda: &'a str,
 }
 
 impl<'a> Message<'a> {
-    /// `machine` and `outlet` are the purchase's; a top-up has none.
-    pub fn new(cause: Cause, (machine, outlet): (&str, &str), usable_until: Option<&str>, tag: &'a str) -> Self {
-        let (judul, isi, tuju) = match cause {
+    /// A top-up has neither machine nor outlet.
+    pub fn new(taken: &Taken, tag: &'a str) -> Self {
+        let (machine, outlet, usable_until) = (&taken.machine, &taken.outlet, taken.usable_until.as_deref());
+        let (judul, isi, tuju) = match taken.cause {
+            Cause::Called => {
+                let page = taken.idoutlet.map_or(Cow::Borrowed("/outlet"), |id| format!("/outlet/{id}").into());
+                let isi = format!("{machine} di {outlet}, {} menit untuk Anda", CALLED_MS / 60_000);
+                return Self { judul: "Mesin siap", isi, tuju: page, tanda: tag };
+            }
             Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
             Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
             Cause::TopUpReversed => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
         };
-        Self { judul, isi, tuju, tanda: tag }
+        Self { judul, isi, tuju: tuju.into(), tanda: tag }
     }
 }
 
@@ -43,6 +52,7 @@ fn came_back(usable_until: Option<&str>) -> String {
 pub enum Object {
     Purchase(i64),
     TopUp(i64),
+    Call(i64),
     Alert(i64),
     /// The digest of an outlet.
     Digest(i64),
@@ -52,6 +62,7 @@ impl Object {
     pub const fn of(cause: Cause, object: i64) -> Self {
         match cause {
             Cause::TopUpReversed => Self::TopUp(object),
+            Cause::Called => Self::Call(object),
             Cause::Ended | Cause::Waits | Cause::NotStarted => Self::Purchase(object),
         }
     }
@@ -63,6 +74,7 @@ pub fn tag(secrets: &Secrets, object: Object) -> String {
     let (of, id) = match object {
         Object::Purchase(id) => ("transaksi", id),
         Object::TopUp(id) => ("topup", id),
+        Object::Call(id) => ("panggilan", id),
         Object::Alert(id) => ("alarm", id),
         Object::Digest(id) => ("ringkasan", id),
     };

@@ -1,5 +1,6 @@
 //! A push that this server has taken from one of the queues: customers' ([`nyala_ledger::push_queue`]) or staff's ([`crate::alerts::queue`]).
 
+use nyala_core::calls::CALLED_MS;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_ledger::push_queue::{self, Browser, Cause};
 use nyala_store::db::error::DbError;
@@ -60,7 +61,12 @@ impl Taken {
         match self {
             Self::Customer(taken) => {
                 let due = taken.created_at.plus_ms(taken.cause.after_ms());
-                due.ms_until(now) <= TOO_LATE_MS && (taken.cause != Cause::Waits || taken.waits)
+                let still = match taken.cause {
+                    Cause::Waits => taken.waits,
+                    Cause::Called => taken.called_until.is_some_and(|until| until > now),
+                    Cause::Ended | Cause::NotStarted | Cause::TopUpReversed => true,
+                };
+                due.ms_until(now) <= TOO_LATE_MS && still
             }
             Self::Staff(taken) => taken.is_useful,
         }
@@ -77,6 +83,7 @@ impl Taken {
     /// For how many seconds its push service keeps it for a browser that is offline.
     pub fn ttl_s(&self) -> i64 {
         match self {
+            Self::Customer(taken) if taken.cause == Cause::Called => CALLED_MS / 1000,
             Self::Customer(_) => TTL_S,
             Self::Staff(_) => alerts::text::TTL_S,
         }
@@ -99,10 +106,7 @@ impl Taken {
     pub fn message(&self, secrets: &Secrets) -> Result<Vec<u8>, serde_json::Error> {
         let tag = self.tag(secrets);
         match self {
-            Self::Customer(taken) => {
-                let (at, until) = ((taken.machine.as_str(), taken.outlet.as_str()), taken.usable_until.as_deref());
-                serde_json::to_vec(&Message::new(taken.cause, at, until, &tag))
-            }
+            Self::Customer(taken) => serde_json::to_vec(&Message::new(taken, &tag)),
             Self::Staff(taken) => serde_json::to_vec(&alerts::text::Message::new(taken, secrets, &tag)),
         }
     }

@@ -1561,6 +1561,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/outlet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The customer's outlets. */
+        get: operations["outlet_saya"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/outlet/{id}/mesin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The machines of any outlet that has been opened. */
+        get: operations["papan_umum"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/outlet/{id}/panggil": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Waits for a machine of a kind, two hours at most. The same again gives the same call. */
+        post: operations["panggil"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/panggil": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The customer's call; null when there is none, or it is over. */
+        get: operations["panggilan_saya"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/panggil/berhenti": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ends the customer's call, if there is one. */
+        post: operations["panggil_berhenti"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/push/berhenti": {
         parameters: {
             query?: never;
@@ -2534,6 +2619,30 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Option_Panggilan: {
+            data: null | {
+                dipanggil: null | components["schemas"]["Dipanggil"];
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                idoutlet: number;
+                jenis: components["schemas"]["JenisMesin"];
+                /** @description Until when it waits. */
+                sampai: components["schemas"]["Timestamp"];
+                /**
+                 * Format: int64
+                 * @description The customer's place in the queue; 1 is called next.
+                 */
+                urutan: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Option_Terakhir: {
             data: null | {
                 /**
@@ -2614,6 +2723,31 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Panggilan: {
+            /** @description A customer's call for a machine. */
+            data: {
+                dipanggil: null | components["schemas"]["Dipanggil"];
+                /** Format: int64 */
+                id: number;
+                /** Format: int64 */
+                idoutlet: number;
+                jenis: components["schemas"]["JenisMesin"];
+                /** @description Until when it waits. */
+                sampai: components["schemas"]["Timestamp"];
+                /**
+                 * Format: int64
+                 * @description The customer's place in the queue; 1 is called next.
+                 */
+                urutan: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Papan: {
             data: {
                 mesin: components["schemas"]["Tile"][];
@@ -2629,6 +2763,25 @@ export interface components {
                  * @description The number of the answering server's last change of this board.
                  */
                 versi: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PapanUmum: {
+            /** @description An outlet's machines. */
+            data: {
+                mesin: components["schemas"]["MesinPapan"][];
+                outlet: components["schemas"]["OutletUmum"];
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds.
+                 */
+                server_time: number;
             };
             message: string;
             /**
@@ -3488,6 +3641,18 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_OutletSaya: {
+            data: (components["schemas"]["OutletUmum"] & {
+                jenis: components["schemas"]["JenisMesinPapan"][];
+            })[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_Perhatian: {
             data: {
                 ditangani: null | components["schemas"]["Ditangani"];
@@ -3868,6 +4033,14 @@ export interface components {
             /** @description MQTT's user name: `idmesin` as a text. */
             user: string;
         };
+        /** @description A machine that is free, with a head start for the customer. */
+        Dipanggil: {
+            /** Format: int64 */
+            idmesin: number;
+            /** @description Its name. */
+            mesin: string;
+            sampai: components["schemas"]["Timestamp"];
+        };
         /** @enum {string} */
         Direction: "masuk" | "keluar" | "setor";
         /** @description Who has taken an entry, since when and until when. */
@@ -4071,6 +4244,21 @@ export interface components {
          * @enum {string}
          */
         JenisMesin: "cuci" | "kering" | "lain";
+        /** @description The machines of a kind. */
+        JenisMesinPapan: {
+            berikutnya_at: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description How many are in use.
+             */
+            jalan: number;
+            jenis: components["schemas"]["JenisMesin"];
+            /**
+             * Format: int64
+             * @description How many are free and were heard.
+             */
+            siap: number;
+        };
         KembaliSendiri: {
             /** Format: int64 */
             jumlah: number;
@@ -4438,6 +4626,20 @@ export interface components {
              */
             tl: number | null;
         };
+        /** @description A machine. */
+        MesinPapan: {
+            dipanggil_sampai: null | components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Epoch milliseconds of the end while it runs, else null.
+             */
+            ends_at: number | null;
+            /** Format: int64 */
+            id: number;
+            jenis: components["schemas"]["JenisMesin"];
+            nama: string;
+            status: components["schemas"]["StatusPapan"];
+        };
         /**
          * @description A simulated device's fault (docs/contract.md §5).
          * @enum {string}
@@ -4734,6 +4936,15 @@ export interface components {
             alasan: string;
             sampai: null | components["schemas"]["Timestamp"];
         };
+        /** @description An outlet that customers see. */
+        OutletUmum: {
+            alamat: string;
+            /** Format: int64 */
+            idoutlet: number;
+            kota: string;
+            nama: string;
+            tutup: null | components["schemas"]["OutletTutup"];
+        };
         OwnerMade: {
             /** Format: int64 */
             idowner: number;
@@ -4790,6 +5001,25 @@ export interface components {
              */
             quota: number;
         };
+        Panggil: {
+            jenis: components["schemas"]["JenisMesin"];
+        };
+        /** @description A customer's call for a machine. */
+        Panggilan: {
+            dipanggil: null | components["schemas"]["Dipanggil"];
+            /** Format: int64 */
+            id: number;
+            /** Format: int64 */
+            idoutlet: number;
+            jenis: components["schemas"]["JenisMesin"];
+            /** @description Until when it waits. */
+            sampai: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description The customer's place in the queue; 1 is called next.
+             */
+            urutan: number;
+        };
         Papan: {
             mesin: components["schemas"]["Tile"][];
             outlet: components["schemas"]["OutletPapan"];
@@ -4810,6 +5040,16 @@ export interface components {
             alasan: string;
             sampai: null | components["schemas"]["Timestamp"];
             sejak: components["schemas"]["Timestamp"];
+        };
+        /** @description An outlet's machines. */
+        PapanUmum: {
+            mesin: components["schemas"]["MesinPapan"][];
+            outlet: components["schemas"]["OutletUmum"];
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            server_time: number;
         };
         Pasang: {
             /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter. */
@@ -5417,6 +5657,11 @@ export interface components {
         };
         /** @enum {string} */
         StatusMesin: "idle" | "busy" | "offline";
+        /**
+         * @description Whether a machine can be bought.
+         * @enum {string}
+         */
+        StatusPapan: "idle" | "diam" | "busy" | "offline";
         /** @description What is printed on a sticker. */
         Stiker: {
             /** Format: int64 */
@@ -13144,6 +13389,294 @@ export interface operations {
             };
             /** @description Unknown, or another's */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    outlet_saya: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_OutletSaya"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    papan_umum: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PapanUmum"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    panggil: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Panggil"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Panggilan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `outlet tidak ditemukan`, `jenis mesin tidak ada` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `ada mesin yang siap`, `masih ada panggilan lain`, `outlet sedang tutup`, `antrean penuh` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    panggilan_saya: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Option_Panggilan"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    panggil_berhenti: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -56,6 +56,11 @@ impl Mqtt {
         Self { store, ownership, reports, endpoint, troubles: Mutex::new(Some(received_troubles)) }
     }
 
+    /// Whether a machine's device is connected to this server, and was not silent for long.
+    pub fn is_connected(&self, idmesin: MachineId) -> bool {
+        self.reports.presence.is_present(idmesin)
+    }
+
     /// Certificates that devices with new keys trust, as PEM, when they are served with TLS.
     ///
     /// # Errors

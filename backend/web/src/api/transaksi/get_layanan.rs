@@ -100,7 +100,7 @@ pub struct OutletMesin {
 }
 
 /// A closed outlet.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OutletTutup {
     alasan: String,
     /// When it opens by itself; null: not known.

@@ -67,6 +67,8 @@ pub async fn close(
         WITH before AS (
             INSERT INTO outlet_ditutup (idoutlet, dari, sampai)
             SELECT idoutlet, ditutup_sejak, ditutup_sampai FROM outlet WHERE idoutlet = $1 AND ditutup_sampai <= $2
+        ), calls AS (
+            UPDATE panggilan SET selesai_at = $2 WHERE idoutlet = $1 AND selesai_at IS NULL
         )
         UPDATE outlet SET ditutup_sejak = CASE WHEN ditutup_sampai <= $2 THEN $2 ELSE COALESCE(ditutup_sejak, $2) END,
             ditutup_alasan = $3, ditutup_sampai = $4, ditutup_oleh = $5

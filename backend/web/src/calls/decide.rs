@@ -1,0 +1,137 @@
+//! Decides about the calls of the outlets that this server owns. Each change is a compare-and-set, so that two servers that both think that they own an
+//! outlet call a customer once.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use nyala_cluster::of_shards;
+use nyala_core::calls::{self, Call, Step};
+use nyala_core::domain::id::OutletId;
+use nyala_core::domain::machine_kind::MachineKind;
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::state::{open_states, undecided_states};
+use nyala_ledger::on_sale::{is_on_sale, is_open};
+use nyala_ledger::push_queue::queue_call;
+use nyala_machines::machines::Machines;
+use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
+use tokio_postgres::Row;
+
+/// The shortest pause.
+const EVERY: Duration = Duration::from_secs(1);
+/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
+const PAUSE_FACTOR: u32 = 100;
+
+/// Condition, as a literal: the machine `m` of the outlet `o` can be bought at `$now`.
+macro_rules! is_free {
+    ($now:literal) => {
+        concat!(
+            "(m.aktif AND m.online AND NOT m.perlu_petugas AND m.jalan_cmd_id IS NULL AND ",
+            is_on_sale!($now),
+            " AND NOT EXISTS (SELECT FROM snap_transaksi f WHERE f.idmesin = m.idmesin AND f.state IN ",
+            open_states!(),
+            "))"
+        )
+    };
+}
+pub(super) use is_free;
+
+/// The calls that are not over, in the order in which they came. $1 now, $2 the shards (NULL: all).
+const CALLS: &str = concat!(
+    "
+SELECT p.id, p.idoutlet, p.jenis, p.sampai, p.idmesin, p.dipanggil_sampai, EXISTS (
+        SELECT FROM snap_transaksi t WHERE t.id_customer_global = p.id_customer_global AND t.idoutlet = p.idoutlet AND t.id > p.sesudah
+            AND t.started_at IS NOT NULL) AS mulai, (
+        SELECT t.idmesin FROM snap_transaksi t WHERE t.id_customer_global = p.id_customer_global AND t.idoutlet = p.idoutlet AND t.state IN ",
+    undecided_states!(),
+    " LIMIT 1) AS menahan, ",
+    is_open!("$1"),
+    " AS buka
+FROM panggilan p JOIN outlet o USING (idoutlet) WHERE p.selesai_at IS NULL AND ",
+    of_shards!("p.idoutlet", 2),
+    " ORDER BY p.id"
+);
+
+/// $1 outlet, $2 now, $3 kind.
+const FREE: &str = concat!(
+    "SELECT m.idmesin FROM mesin m JOIN outlet o USING (idoutlet) WHERE m.idoutlet = $1 AND m.jenis = $3 AND ",
+    is_free!("$2"),
+    " ORDER BY m.idmesin"
+);
+
+/// The three changes name what the call was before ($2 machine, or null).
+const END: &str = "
+UPDATE panggilan SET selesai_at = $3 WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2";
+const WAIT: &str = "
+UPDATE panggilan SET idmesin = NULL, dipanggil_sampai = NULL WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2";
+/// $3 now, $4 the machine, $5 until when.
+const CALL: &str = concat!(
+    "
+WITH called AS (
+    UPDATE panggilan SET idmesin = $4, dipanggil_sampai = $5 WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2
+    RETURNING id, id_customer_global
+), ",
+    queue_call!("called", "$3"),
+    "
+SELECT FROM called"
+);
+
+/// Decides until the server stops.
+pub async fn decide_loop(store: Store, machines: Machines) {
+    loop {
+        let began = Instant::now();
+        if let Err(e) = decide(&store, &machines).await {
+            tracing::warn!(error = %e, "calls of customers were not decided; it will be tried again");
+        }
+        tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
+    }
+}
+
+async fn decide(store: &Store, machines: &Machines) -> Result<(), DbError> {
+    let shards = machines.ownership().shards();
+    if shards.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(());
+    }
+    let now = store.now();
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(CALLS).await?;
+    let mut queues: BTreeMap<(OutletId, MachineKind), (bool, Vec<Call>)> = BTreeMap::new();
+    for row in client.query(&stmt, &[&now, &shards]).await? {
+        let queue = queues.entry((row.try_get("idoutlet")?, row.try_get("jenis")?)).or_default();
+        queue.0 = row.try_get("buka")?;
+        queue.1.push(call(&row)?);
+    }
+    for ((idoutlet, kind), (is_open, queue)) in queues {
+        let stmt = client.prepare_cached(FREE).await?;
+        let free: Vec<_> = client.query(&stmt, &[&idoutlet, &now, &kind]).await?.iter().map(|row| row.get(0)).collect();
+        for step in calls::decide(&queue, &free, is_open, now) {
+            apply(&client, &queue, step, now).await?;
+        }
+    }
+    Ok(())
+}
+
+fn call(row: &Row) -> Result<Call, DbError> {
+    let machine = row.try_get::<_, Option<_>>("idmesin")?;
+    Ok(Call {
+        id: row.try_get("id")?,
+        until: row.try_get("sampai")?,
+        called: machine.zip(row.try_get("dipanggil_sampai")?),
+        started: row.try_get("mulai")?,
+        holds: row.try_get("menahan")?,
+    })
+}
+
+async fn apply(client: &DbClient, queue: &[Call], step: Step, now: Timestamp) -> Result<(), DbError> {
+    let (Step::End(id) | Step::Wait(id) | Step::Call(id, ..)) = step;
+    let before = queue.iter().find(|call| call.id == id).and_then(|call| call.called).map(|(machine, _)| machine);
+    match step {
+        Step::End(_) => client.execute(&client.prepare_cached(END).await?, &[&id, &before, &now]).await?,
+        Step::Wait(_) => client.execute(&client.prepare_cached(WAIT).await?, &[&id, &before]).await?,
+        Step::Call(_, machine, until) => {
+            client.execute(&client.prepare_cached(CALL).await?, &[&id, &before, &now, &machine, &until]).await?
+        }
+    };
+    Ok(())
+}
