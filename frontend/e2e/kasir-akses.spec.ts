@@ -1,7 +1,8 @@
 import type { Page } from '@playwright/test'
 import { newCustomer, ops, topUp } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
-import { dialog, look, openManagement, readOps, SIZES, said } from './support/manage.ts'
+import { look } from './support/look.ts'
+import { dialog, openManagement, readOps, SIZES, said } from './support/manage.ts'
 import { expect, test } from './support/test.ts'
 import { button, type Shop, TABLET } from './support/till.ts'
 

@@ -1,6 +1,4 @@
-import { join } from 'node:path'
 import type { Page } from '@playwright/test'
-import { expectFineScreen } from './axe.ts'
 import { expect } from './test.ts'
 import { button, choosePins, logIn, openShop, PIN, type Shop } from './till.ts'
 
@@ -24,18 +22,6 @@ export async function openManagement(page: Page, { services = [], part }: Option
 export const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', { name, exact: true })
 export const card = (page: Page, name: RegExp) => page.getByRole('listitem').filter({ hasText: name })
 export const said = (page: Page, text: string) => expect(page.getByText(text, { exact: true })).toBeVisible()
-
-/** Checks a screen in both themes; with `E2E_SHOTS` it also saves pictures in that folder. */
-export async function look(page: Page, name: string): Promise<void> {
-  const { width } = page.viewportSize() ?? { width: 0 }
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    await expectFineScreen(page)
-    const folder = process.env.E2E_SHOTS
-    if (folder) await page.screenshot({ path: join(folder, `kelola-${name}-${width}-${colorScheme}.png`) })
-  }
-  await page.emulateMedia({ colorScheme: null })
-}
 
 /** The sizes at which each screen is checked: phone, tablets, desktop. */
 export const SIZES = [

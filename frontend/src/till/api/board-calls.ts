@@ -22,3 +22,16 @@ export const stopOfMachine = (id: number, alasan: string): MoneyRequest<null> =>
   path: `mesin/${id}/stop`,
   body: { alasan } satisfies Schemas['StopRequest'],
 })
+export const testStartOf = (id: number, durasi: number): MoneyRequest<Schemas['TestStarted']> => ({
+  path: `mesin/${id}/uji`,
+  body: { durasi } satisfies Schemas['TestStart'],
+})
+export const serviceOf = (id: number): MoneyRequest<null> => ({ path: `mesin/${id}/servis`, body: {} })
+
+export type Details = Schemas['Rincian']
+/** The query of all that is known of a machine. */
+export const machineDetails = (id: number) => ({
+  queryKey: ['machine', id],
+  queryFn: ({ signal }: { signal: AbortSignal }) => ops<Details>('GET', `mesin/${id}/rincian`, { signal }),
+  retry: false,
+})

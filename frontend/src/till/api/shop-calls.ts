@@ -18,8 +18,8 @@ export type ShopOutlet = Schemas['OutletRow']
 export const shopKeys = {
   services: (idoutlet: number) => ['services', idoutlet],
   outlets: ['outlets'],
+  readiness: (idoutlet: number) => ['readiness', idoutlet],
   machines: (idoutlet: number) => ['machines', idoutlet],
-  machine: (id: number) => ['machine', id],
   packages: ['packages-all'],
   staff: ['staff'],
   tills: ['tills'],
@@ -37,6 +37,14 @@ export const changeService = (id: number, body: Schemas['LayananChange']) =>
   ops<Schemas['LayananChanged']>('POST', `layanan/${id}`, { body })
 
 export const getOutlets = (signal?: AbortSignal) => ops<ShopOutlet[]>('GET', 'outlet', { signal })
+export const addOutlet = (key: string, body: Schemas['NewOutlet']) =>
+  ops<Schemas['OutletMade']>('POST', 'outlet', { key, body })
+/** What an outlet in preparation still lacks. */
+export type Readiness = Schemas['Kesiapan']
+export const getReadiness = (id: number, signal?: AbortSignal) =>
+  ops<Readiness>('GET', `outlet/${id}/siap`, { signal })
+/** Keys for the outlet's devices that have none in use; told once. */
+export const makeOutletKeys = (id: number) => ops<Schemas['KunciMesin']>('POST', `outlet/${id}/kunci_mesin`)
 export const changeOutlet = (id: number, body: Schemas['OutletChange']) =>
   ops<null>('POST', `outlet/${id}`, { body })
 export const closeOutlet = (id: number, body: Schemas['CloseOutlet']) =>
@@ -54,20 +62,6 @@ export const changeMachine = (id: number, body: Schemas['MesinChange']) =>
   ops<null>('POST', `mesin/${id}`, { body })
 export const orderMachines = (idoutlet: number, mesin: number[]) =>
   ops<null>('POST', `outlet/${idoutlet}/urut`, { body: { mesin } satisfies Schemas['Urut'] })
-
-/** What a machine's device is, and how often the machine ran. `perangkat` is null for a simulated one. */
-export interface MachineDetails {
-  siklus: {
-    hari_ini: number
-    tujuh_hari: number
-    sejak_servis: number
-    servis_tiap: number | null
-    servis_at: string | null
-  }
-  perangkat: object | null
-}
-export const getMachineDetails = (id: number, signal?: AbortSignal) =>
-  ops<MachineDetails>('GET', `mesin/${id}/rincian`, { signal })
 
 /** What a machine's device logs in with: told once. The present key holds until the new one is used. */
 export type DeviceLogin = Schemas['DeviceLogin']

@@ -1,4 +1,4 @@
-import { clockTime, formatLeft, moment, rupiah } from '@/shared/lib/text/format'
+import { formatLeft, rupiah } from '@/shared/lib/text/format'
 
 /** The texts of entries that need a person, on the board and on their own page. */
 export const attentionCopy = {
@@ -7,18 +7,20 @@ export const attentionCopy = {
   count: (count: number) => `${count} perlu perhatian`,
   take: 'Saya tangani',
   takeOf: (nama: string) => `Saya tangani ${nama}`,
-  takenBy: (nama: string, sampai: string) => `${nama} ke sana, sampai ${clockTime(sampai)}`,
+  takenBy: (nama: string, until: string) => `${nama} ke sana, sampai ${until}`,
   takenByOther: (nama: string) => `${nama} sudah ditangani orang lain.`,
   alreadyOver: (nama: string) => `${nama} sudah beres, tidak perlu ditangani lagi.`,
 } as const
 
 /** The wording of an entry: what is the matter, and what to do. */
 export function entryText(
-  { jenis, sejak, jumlah }: { jenis: string; sejak: string; jumlah: number | null },
+  { jenis, jumlah }: { jenis: string; jumlah: number | null },
+  /** Since when, by the outlet's clock. */
+  moment: string,
   /** Milliseconds until held money goes back; null where none is held. */
   back_ms: number | null,
 ): string {
-  const since = `sejak ${moment(new Date(sejak).getTime())}`
+  const since = `sejak ${moment}`
   switch (jenis) {
     case 'perlu_petugas':
       return `Perlu petugas ${since}. Uang sudah kembali, periksa mesin.`

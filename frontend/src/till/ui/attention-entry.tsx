@@ -9,6 +9,7 @@ import type { Attention, Taken } from '@/till/api/types'
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
 import { useConnected } from '@/till/lib/session/use-connected'
+import { useOutletMoment } from '@/till/lib/session/use-outlet-moment'
 import { attentionCopy, entryText } from './attention-copy'
 import styles from './attention-entry.module.css'
 import { Link } from './link'
@@ -28,6 +29,7 @@ interface Props {
 export function AttentionEntry({ entry, onTaken, onOpen, to = null, withOutlet = false }: Props) {
   const { tingkat, idmesin, nama, outlet, ditangani } = entry
   const text = useEntryText(entry)
+  const moment = useOutletMoment(entry.idoutlet)
   return (
     <li className={styles.entry} data-level={tingkat}>
       <What to={to} onOpen={onOpen && idmesin !== null ? () => onOpen(idmesin) : null}>
@@ -39,7 +41,7 @@ export function AttentionEntry({ entry, onTaken, onOpen, to = null, withOutlet =
         </span>
       </What>
       {ditangani ? (
-        <p className={styles.taken}>{attentionCopy.takenBy(ditangani.nama, ditangani.sampai)}</p>
+        <p className={styles.taken}>{attentionCopy.takenBy(ditangani.nama, moment(ditangani.sampai))}</p>
       ) : (
         <Take entry={entry} onTaken={onTaken} />
       )}
@@ -106,7 +108,8 @@ function Take({ entry, onTaken }: Pick<Props, 'entry' | 'onTaken'>) {
 export function useEntryText(entry: Attention): string {
   const { kembali_at } = entry
   const left_s = useCountdown(kembali_at === null ? null : new Date(kembali_at).getTime())
-  return entryText(entry, left_s === null ? null : left_s * 1000)
+  const moment = useOutletMoment(entry.idoutlet)
+  return entryText(entry, moment(entry.sejak), left_s === null ? null : left_s * 1000)
 }
 
 /** The level by shape and colour: a filled square, a dashed circle, a plain circle. */

@@ -1,4 +1,5 @@
-import { clockTime } from '@/shared/lib/text/format'
+import { useZone } from '@/till/lib/page/zone'
+import { clockThere } from '@/till/lib/page/zone-clock'
 import styles from './entry.module.css'
 
 interface Props {
@@ -15,9 +16,10 @@ interface Props {
 
 /** A row of a list of money: time, name, means, amount. */
 export function Entry({ at, name, how, amount, plus = false, gone = false, onOpen }: Props) {
+  const zone = useZone()
   const line = (
     <>
-      <span className={`digits ${styles.time}`}>{clockTime(at)}</span>
+      <span className={`digits ${styles.time}`}>{clockThere(Date.parse(at), zone)}</span>
       <span className={styles.who}>
         <span className={styles.name}>{name}</span>
         <span className={styles.how}>{how}</span>

@@ -1,11 +1,11 @@
 import type { UseInfiniteQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { formatDate } from '@/shared/lib/text/format'
 import { lastOf } from '@/shared/lib/text/last-of'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { MoreSentinel } from '@/shared/ui/more-sentinel'
 import { Spinner } from '@/shared/ui/spinner'
+import { useZone } from '@/till/lib/page/zone'
 import { dateThere } from '@/till/lib/page/zone-clock'
 import styles from './list.module.css'
 
@@ -20,14 +20,13 @@ interface Props<T> {
   > & { rows: T[] | undefined; refetch: () => unknown; fetchNextPage: () => unknown }
   empty: string
   keyOf: (row: T) => string
-  /** The outlet's time zone, where the list is of one outlet; otherwise Jakarta's. */
-  zone?: string | undefined
   children: (row: T) => ReactNode
 }
 
 /** Rows by day; today's rows need no title. */
-export function List<T extends Dated>({ query, empty, keyOf, zone, children }: Props<T>) {
-  const dayOf = (at: string | number) => (zone ? dateThere(new Date(at).getTime(), zone) : formatDate(at))
+export function List<T extends Dated>({ query, empty, keyOf, children }: Props<T>) {
+  const zone = useZone()
+  const dayOf = (at: string | number) => dateThere(new Date(at).getTime(), zone)
   const { rows } = query
   if (rows === undefined) {
     if (query.isPending) return <Spinner large />

@@ -145,12 +145,12 @@ function Panel({ title, onClose, children }: PanelProps) {
   )
 }
 
-function OutletClosed({ outlet: { tutup } }: Pick<Board, 'outlet'>) {
+function OutletClosed({ outlet: { tutup, zona } }: Pick<Board, 'outlet'>) {
   if (!tutup) return null
   return (
     <p className={styles.closed}>
       <strong>{mesinCopy.outletClosed}</strong>{' '}
-      <span>{mesinCopy.outletClosedWhy(tutup.alasan, tutup.sampai)}</span>
+      <span>{mesinCopy.outletClosedWhy(tutup.alasan, tutup.sampai, zona)}</span>
     </p>
   )
 }

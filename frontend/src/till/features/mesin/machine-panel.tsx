@@ -1,21 +1,33 @@
+import { useQueryClient } from '@tanstack/react-query'
 import { RefreshCw } from 'lucide-react'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { useSubmit } from '@/shared/lib/form/use-submit'
-import { clockTime, formatDateTime, rupiah } from '@/shared/lib/text/format'
+import { rupiah } from '@/shared/lib/text/format'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import { Button } from '@/shared/ui/button'
-import { askMachine, closingOfMachine, openingOfMachine, stopOfMachine } from '@/till/api/board-calls'
+import {
+  askMachine,
+  closingOfMachine,
+  machineDetails,
+  openingOfMachine,
+  serviceOf,
+  stopOfMachine,
+  testStartOf,
+} from '@/till/api/board-calls'
 import type { Tile } from '@/till/api/types'
 import { lookOf, stateName } from '@/till/lib/machine/state-name'
 import { useMoney } from '@/till/lib/money/use-money'
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
+import { useZone } from '@/till/lib/page/zone'
+import { clockThere, momentThere } from '@/till/lib/page/zone-clock'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { Decide } from '@/till/ui/decide'
 import { Rows } from '@/till/ui/rows'
 import { Unanswered } from '@/till/ui/unanswered'
 import { View } from '@/till/ui/view'
 import { showTile } from './board-connection'
+import { MachineDetails } from './machine-details'
 import styles from './machine-panel.module.css'
 import { mesinCopy } from './mesin-copy'
 import { kindName } from './states'
@@ -29,6 +41,9 @@ interface Props {
   first: Step
 }
 
+/** Long enough for a look at the drum. */
+const TEST_S = 60
+
 /** The subject of a machine's calls, for `useMoney`. */
 export const MACHINE_SUBJECT = 'mesin:'
 
@@ -37,10 +52,13 @@ export function MachinePanel({ tile, rights, first }: Props) {
   const { id, nama, aksi } = tile
   const [step, setStep] = useState<Step>(first)
   const connected = useConnected()
-  const calls = useMoney<null>(`${MACHINE_SUBJECT}${id}`, {
+  const client = useQueryClient()
+  const zone = useZone()
+  const calls = useMoney<unknown>(`${MACHINE_SUBJECT}${id}`, {
     onDone: (_, { path }) => {
       setStep('details')
       notify.info(doneText(path, nama))
+      void client.invalidateQueries({ queryKey: machineDetails(id).queryKey })
     },
     onRefused: () => setStep('details'),
   })
@@ -80,7 +98,8 @@ export function MachinePanel({ tile, rights, first }: Props) {
     <View label={nama}>
       <State tile={tile} />
       {tile.jumlah !== null && <Held amount={tile.jumlah} back_at={tile.kembali_at} />}
-      <Rows rows={rowsOf(tile)} />
+      <Rows rows={rowsOf(tile, zone)} />
+      <MachineDetails tile={tile} />
       {calls.fault && (
         <p role="alert" className={styles.fault}>
           {calls.fault}
@@ -98,6 +117,24 @@ export function MachinePanel({ tile, rights, first }: Props) {
               onClick={() => calls.send(mesinCopy.openWhat(nama), openingOfMachine(id))}
             >
               {mesinCopy.open}
+            </Button>
+          )}
+          {may('uji') && (
+            <Button
+              variant="secondary"
+              disabled={!connected}
+              onClick={() => calls.send(mesinCopy.testWhat(nama), testStartOf(id, TEST_S))}
+            >
+              {mesinCopy.test}
+            </Button>
+          )}
+          {rights.includes('mesin.servis') && (
+            <Button
+              variant="secondary"
+              disabled={!connected}
+              onClick={() => calls.send(mesinCopy.serviceWhat(nama), serviceOf(id))}
+            >
+              {mesinCopy.noteService}
             </Button>
           )}
           {may('tutup') && (
@@ -161,6 +198,8 @@ function useAskWhenChanged(keadaan: string, unanswered: boolean, ask: () => void
 }
 
 function doneText(path: string, nama: string): string {
+  if (path.endsWith('/uji')) return mesinCopy.tested(nama)
+  if (path.endsWith('/servis')) return mesinCopy.serviced(nama)
   if (path.endsWith('/tutup')) return mesinCopy.closed(nama)
   return path.endsWith('/buka') ? mesinCopy.opened(nama) : mesinCopy.stopped(nama)
 }
@@ -174,10 +213,11 @@ function Back({ disabled, onClick }: { disabled: boolean; onClick: () => void })
 }
 
 function State({ tile: { keadaan, sejak } }: { tile: Tile }) {
+  const zone = useZone()
   return (
     <p className={styles.state} data-state={lookOf(keadaan) ?? 'unknown'}>
       <strong>{stateName(keadaan)}</strong>
-      {sejak !== null && <span>{mesinCopy.stateSince(sejak)}</span>}
+      {sejak !== null && <span>{mesinCopy.stateSince(sejak, zone)}</span>}
     </p>
   )
 }
@@ -196,15 +236,18 @@ function Held({ amount, back_at }: { amount: number; back_at: string | null }) {
   )
 }
 
-function rowsOf({ jenis, ukuran, idtransaksi, layanan, ends_at, ditutup }: Tile): [string, string | null][] {
+function rowsOf(
+  { jenis, ukuran, idtransaksi, layanan, ends_at, ditutup }: Tile,
+  zone: string,
+): [string, string | null][] {
   return [
     [mesinCopy.kind, kindName(jenis)],
     [mesinCopy.size, ukuran],
     [mesinCopy.service, layanan],
     [mesinCopy.receipt, idtransaksi],
-    [mesinCopy.ends, ends_at === null ? null : clockTime(ends_at)],
+    [mesinCopy.ends, ends_at === null ? null : clockThere(ends_at, zone)],
     [mesinCopy.closedWhy, ditutup?.alasan ?? null],
     [mesinCopy.closedBy, ditutup?.oleh ?? null],
-    [mesinCopy.closedSince, ditutup ? formatDateTime(ditutup.sejak) : null],
+    [mesinCopy.closedSince, ditutup ? momentThere(Date.parse(ditutup.sejak), zone, Date.now()) : null],
   ]
 }

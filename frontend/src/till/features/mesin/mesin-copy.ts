@@ -1,9 +1,13 @@
-import { clockTime, formatLeft, moment } from '@/shared/lib/text/format'
+import { formatLeft } from '@/shared/lib/text/format'
+import { clockThere, momentThere } from '@/till/lib/page/zone-clock'
+
+/** A moment by the outlet's clock. */
+const at = (instant: string, zone: string) => momentThere(Date.parse(instant), zone, Date.now())
 
 /** The texts of the board. */
 export const mesinCopy = {
   live: 'Langsung',
-  stale: (told_ms: number) => `Berhenti diperbarui sejak ${clockTime(told_ms)}`,
+  stale: (told_ms: number, zone: string) => `Berhenti diperbarui sejak ${clockThere(told_ms, zone)}`,
   connecting: 'Menyambung…',
   noMachines: 'Belum ada mesin',
   noMachinesBody: 'Mesin outlet ini tampil di sini begitu ditambahkan.',
@@ -13,8 +17,8 @@ export const mesinCopy = {
   noOutlet: 'Belum ada outlet',
   outlet: 'Outlet',
   outletClosed: 'Outlet ditutup',
-  outletClosedWhy: (alasan: string, sampai: string | null) =>
-    sampai === null ? `${alasan}.` : `${alasan}, buka lagi ${moment(new Date(sampai).getTime())}.`,
+  outletClosedWhy: (alasan: string, sampai: string | null, zone: string) =>
+    sampai === null ? `${alasan}.` : `${alasan}, buka lagi ${at(sampai, zone)}.`,
 
   filter: 'Saring mesin',
   find: 'Cari mesin',
@@ -29,9 +33,9 @@ export const mesinCopy = {
   next: 'berikutnya',
   nextLeft: 'lagi',
   left: 'Sisa waktu',
-  doneAt: (at: string) => `selesai ${moment(new Date(at).getTime())}`,
-  stateSince: (at: string) => ` sejak ${moment(new Date(at).getTime())}`,
-  since: (at: string) => moment(new Date(at).getTime()),
+  doneAt: (done: string, zone: string) => `selesai ${at(done, zone)}`,
+  stateSince: (since: string, zone: string) => ` sejak ${at(since, zone)}`,
+  since: (since: string, zone: string) => at(since, zone),
   unpaidRun: 'Jalan tanpa bayar',
   closedAfter: 'lalu ditutup',
 
@@ -62,6 +66,37 @@ export const mesinCopy = {
   stopped: (nama: string) => `${nama} dihentikan.`,
   back: 'Kembali',
   gone: 'Mesin ini tidak ada lagi di papan.',
+
+  test: 'Tes 60 detik',
+  testWhat: (nama: string) => `Tes ${nama} selama 60 detik.`,
+  tested: (nama: string) => `${nama} menyala untuk tes.`,
+  noteService: 'Catat servis',
+  serviceWhat: (nama: string) => `Catat servis ${nama}.`,
+  serviced: (nama: string) => `Servis ${nama} dicatat.`,
+  history: 'Riwayat',
+  historyNone: 'Belum ada riwayat.',
+  historyMore: (count: number) => `Lihat ${count} yang lebih lama`,
+  cycles: 'Siklus',
+  today: 'hari ini',
+  sevenDays: '7 hari',
+  sinceService: 'Siklus sejak servis',
+  ofEvery: (cycles: number, every: number) => `${cycles} dari ${every}`,
+  lastService: (date: string) => `Terakhir ${date}.`,
+  neverServiced: 'Belum pernah dicatat.',
+  device: 'Perangkat',
+  signal: 'Sinyal',
+  dbm: (rssi: number) => `${rssi < 0 ? '−' : ''}${Math.abs(rssi)} dBm`,
+  weak: 'Sinyal lemah. Dekatkan router atau pasang penguat.',
+  firmware: 'Firmware',
+  boardName: 'Papan',
+  heard: 'Terdengar',
+  on: 'Menyala',
+  keySince: 'Kunci sejak',
+  restarts: 'Restart hari ini',
+  restartsWeek: 'Restart 7 hari',
+  reconnects: 'Sambung ulang hari ini',
+  lost: (minutes: number) => `Terputus ${minutes} menit dalam 24 jam`,
+  detailsFailed: 'Rincian belum bisa dibaca.',
 
   helpTitle: 'Tombol di papan',
   helpKeys: [

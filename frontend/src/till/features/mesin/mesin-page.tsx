@@ -7,6 +7,7 @@ import { Spinner } from '@/shared/ui/spinner'
 import { keys } from '@/till/api/keys'
 import type { Me } from '@/till/api/types'
 import { boardOf, isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
+import { ZoneContext } from '@/till/lib/page/zone'
 import { useMe } from '@/till/lib/session/use-me'
 import { BoardView } from './board'
 import { followBoard, useBoard } from './board-connection'
@@ -55,8 +56,11 @@ function OneOutlet({ idoutlet, rights }: { idoutlet: number; rights: readonly st
   if (!board || board.outlet.idoutlet !== idoutlet) {
     return refusal === null ? <Spinner large /> : <Empty title={mesinCopy.notGiven} body={refusal} />
   }
-  if (wall) return <Wall board={board} />
-  return <BoardView board={board} rights={rights} />
+  return (
+    <ZoneContext value={board.outlet.zona}>
+      {wall ? <Wall board={board} /> : <BoardView board={board} rights={rights} />}
+    </ZoneContext>
+  )
 }
 
 /** The number in the navigation follows the board's strip. */

@@ -4,6 +4,7 @@ import { formatLeft } from '@/shared/lib/text/format'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import type { Tile } from '@/till/api/types'
 import { lookOf, stateName } from '@/till/lib/machine/state-name'
+import { useZone } from '@/till/lib/page/zone'
 import { mesinCopy } from './mesin-copy'
 import styles from './tile.module.css'
 
@@ -31,7 +32,7 @@ export const MachineTile = memo(function MachineTile({ tile, start, selected, ta
         <span className={styles.start}>{nama.slice(0, start)}</span>
         <span>{nama.slice(start)}</span>
       </span>
-      <span className={styles.detail}>{detailOf(tile)}</span>
+      <span className={styles.detail}>{detailOf(tile, useZone())}</span>
     </>
   )
   const props = {
@@ -114,16 +115,16 @@ function markOf({ keadaan }: Tile, left_s: number | null) {
 }
 
 /** The last line of a tile: what the mark above does not say. */
-export function detailOf({ keadaan, layanan, sejak, ditutup }: Tile): string {
+export function detailOf({ keadaan, layanan, sejak, ditutup }: Tile, zone: string): string {
   switch (lookOf(keadaan)) {
     case 'siap':
-      return sejak === null ? '' : mesinCopy.doneAt(sejak)
+      return sejak === null ? '' : mesinCopy.doneAt(sejak, zone)
     case 'jalan':
       return [layanan ?? mesinCopy.unpaidRun, ditutup && mesinCopy.closedAfter].filter(Boolean).join(', ')
     case 'ditutup':
       return [stateName(keadaan), ditutup?.alasan].filter(Boolean).join(', ')
     case 'offline':
-      return [stateName(keadaan), sejak && mesinCopy.since(sejak)].filter(Boolean).join(' ')
+      return [stateName(keadaan), sejak && mesinCopy.since(sejak, zone)].filter(Boolean).join(' ')
     default:
       return stateName(keadaan)
   }

@@ -1,11 +1,13 @@
 import { useEffect } from 'react'
-import { clockTime, formatLeft } from '@/shared/lib/text/format'
+import { formatLeft } from '@/shared/lib/text/format'
 import { serverNow } from '@/shared/realtime/clock'
 import { useCountdown } from '@/shared/realtime/use-countdown'
 import type { Attention, Tile } from '@/till/api/types'
 import { LOOKS, stateName } from '@/till/lib/machine/state-name'
 import { useNow } from '@/till/lib/page/clock'
 import { navigate, paths } from '@/till/lib/page/router'
+import { useZone } from '@/till/lib/page/zone'
+import { clockThere } from '@/till/lib/page/zone-clock'
 import { entryKey } from '@/till/lib/session/use-attention'
 import { attentionCopy } from '@/till/ui/attention-copy'
 import { LevelSign, useEntryText } from '@/till/ui/attention-entry'
@@ -77,12 +79,13 @@ export function Wall({ board: { tiles, attention, outlet } }: { board: Board }) 
 function Age() {
   const heard_ms = useBoard((state) => state.heard_ms)
   useNow(1_000)
+  const zone = useZone()
   const age_s = heard_ms === null ? null : Math.max(0, Math.floor((Date.now() - heard_ms) / 1_000))
   return (
     <div className={styles.age}>
       <Liveness />
       <p className={`digits ${styles.clock}`} translate="no">
-        {clockTime(serverNow())}
+        {clockThere(serverNow(), zone)}
       </p>
       <p className={styles.ageText}>{age_s === null ? '' : mesinCopy.wallAge(age_s)}</p>
     </div>

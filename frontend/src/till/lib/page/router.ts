@@ -13,6 +13,7 @@ export const paths = {
   transactions: '/transaksi',
   shift: '/shift',
   manage: '/kelola',
+  opening: '/kelola/buka',
   machines: '/mesin',
   attention: '/perhatian',
   alerts: '/pemberitahuan',

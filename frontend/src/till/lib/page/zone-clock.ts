@@ -2,36 +2,55 @@ const DAY_MIN = 24 * 60
 const MINUTE_MS = 60_000
 const DAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
+/** Where outlets are unless configured otherwise. */
+export const JAKARTA = 'Asia/Jakarta'
+
+const NAMES: Record<string, string> = {
+  [JAKARTA]: 'WIB',
+  'Asia/Makassar': 'WITA',
+  'Asia/Jayapura': 'WIT',
+}
+
+/** `WITA`; a zone outside of Indonesia keeps its own name. */
+export const zoneName = (zone: string): string => NAMES[zone] ?? zone
+
+/** Making a format costs much more than using it. */
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function partsThere(at_ms: number, zone: string): Record<string, string> {
+  let format = formats.get(zone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-GB', {
+      timeZone: zone,
+      weekday: 'short',
+      day: '2-digit',
+      month: '2-digit',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })
+    formats.set(zone, format)
+  }
+  return Object.fromEntries(format.formatToParts(at_ms).map(({ type, value }) => [type, value]))
+}
+
 /** The outlet's wall clock: the weekday (1 is Monday) and the minutes after midnight. */
 export function wallClock(at_ms: number, zone: string): { day: number; minute: number } {
-  const format = new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    weekday: 'short',
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  })
-  const parts = Object.fromEntries(format.formatToParts(at_ms).map(({ type, value }) => [type, value]))
-  return {
-    day: DAYS.indexOf(parts.weekday ?? '') + 1,
-    minute: Number(parts.hour) * 60 + Number(parts.minute),
-  }
+  const { weekday = '', hour, minute } = partsThere(at_ms, zone)
+  return { day: DAYS.indexOf(weekday) + 1, minute: Number(hour) * 60 + Number(minute) }
 }
 
 /** `22.00` on the outlet's wall clock. */
 export function clockThere(at_ms: number, zone: string): string {
-  const { minute } = wallClock(at_ms, zone)
-  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join('.')
+  const { hour, minute } = partsThere(at_ms, zone)
+  return `${hour}.${minute}`
 }
 
 /** `27/11/2026` on the outlet's calendar. */
 export function dateThere(at_ms: number, zone: string): string {
-  return new Intl.DateTimeFormat('en-GB', {
-    timeZone: zone,
-    day: '2-digit',
-    month: '2-digit',
-    year: 'numeric',
-  }).format(at_ms)
+  const { day, month, year } = partsThere(at_ms, zone)
+  return `${day}/${month}/${year}`
 }
 
 /** `22.00` where the outlet's day is today's, else `27/11/2026 22:00`, by the outlet's clock. */

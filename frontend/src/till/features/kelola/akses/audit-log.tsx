@@ -52,7 +52,7 @@ export function AuditLog({ idoutlet, zone }: { idoutlet: number; zone: string })
           </Button>
         </p>
       )}
-      <List query={rows} empty={audit.none} keyOf={({ id }) => String(id)} zone={zone}>
+      <List query={rows} empty={audit.none} keyOf={({ id }) => String(id)}>
         {(row) => (
           <button type="button" className={styles.line} onClick={() => setOpen(row)}>
             <span className={`digits ${styles.second}`}>{clockThere(Date.parse(row.created_at), zone)}</span>

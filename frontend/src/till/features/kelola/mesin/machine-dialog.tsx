@@ -7,12 +7,12 @@ import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
 import { Spinner } from '@/shared/ui/spinner'
+import { machineDetails } from '@/till/api/board-calls'
 import {
   addMachine,
   addMachines,
   changeMachine,
   type DeviceLogin,
-  getMachineDetails,
   makeDeviceKey,
   shopKeys,
 } from '@/till/api/shop-calls'
@@ -58,11 +58,8 @@ interface Props {
 export function MachineDialog(props: Props) {
   const { machine, onClose } = props
   const details = useQuery({
-    queryKey: shopKeys.machine(machine?.id ?? 0),
-    queryFn: ({ signal }) => getMachineDetails(machine?.id ?? 0, signal),
+    ...machineDetails(machine?.id ?? 0),
     enabled: machine !== null,
-    // Without the details the rest can still be changed.
-    retry: false,
     staleTime: 0,
   })
   if (machine && details.isPending) {

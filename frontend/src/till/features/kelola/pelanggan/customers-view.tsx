@@ -155,7 +155,7 @@ function Moves({ id, zone }: { id: number; zone: string }) {
       <h2 id="riwayat" className={styles.panelTitle}>
         {pelanggan.history}
       </h2>
-      <List query={rows} empty={pelanggan.historyNone} keyOf={(row) => String(row.id)} zone={zone}>
+      <List query={rows} empty={pelanggan.historyNone} keyOf={(row) => String(row.id)}>
         {({ created_at, ref_type, ref_id, outlet, nominal }) => (
           <div className={styles.line}>
             <span className={`digits ${styles.second}`}>{clockThere(Date.parse(created_at), zone)}</span>

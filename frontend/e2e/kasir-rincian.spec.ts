@@ -1,0 +1,113 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import type { Page } from '@playwright/test'
+import { machinesNow, newCustomer, newMachine, ops, topUp } from './support/api.ts'
+import { openBoard } from './support/board.ts'
+import { buy } from './support/buy.ts'
+import { playDevices } from './support/device-sim.ts'
+import { look } from './support/look.ts'
+import { SIZES } from './support/manage.ts'
+import { nyala } from './support/nyala.ts'
+import { expect, test } from './support/test.ts'
+import { openAsOwner, TABLET } from './support/till.ts'
+
+const SERVICES = [{ nama: 'Bilas', durasi: 3, harga: 5_000 }]
+
+const tile = (page: Page, name: string) => page.locator('[data-machine]').filter({ hasText: name })
+const panel = (page: Page) => page.getByRole('complementary')
+const inPanel = (page: Page, name: string) => panel(page).getByRole('button', { name, exact: true })
+const part = (page: Page, name: string) => panel(page).getByRole('region', { name })
+
+test.use({ viewport: TABLET })
+
+test('a machine’s panel tells its history and its cycles', async ({ page }) => {
+  const { idoutlet, world } = await openBoard(page, 'rina', { services: SERVICES })
+  const customer = await newCustomer('Siti Rahma')
+  await topUp(customer, idoutlet, 50_000)
+  await tile(page, 'Mesin 07').click()
+  await expect(part(page, 'Riwayat')).toContainText('Belum ada riwayat.')
+  await expect(part(page, 'Siklus')).toContainText('0hari ini')
+  await buy(customer, world)
+  await expect(part(page, 'Riwayat')).toContainText('Bilas selesai')
+  await expect(part(page, 'Riwayat')).toContainText('Dibayar Siti R.')
+  await expect(part(page, 'Riwayat').getByRole('listitem').first()).toContainText(/^\d\d\.\d\d/)
+  await expect(part(page, 'Siklus')).toContainText('1hari ini')
+  // A simulated machine has no device, and a kasir neither tests nor notes a service.
+  await expect(part(page, 'Perangkat')).toHaveCount(0)
+  await expect(inPanel(page, 'Tes 60 detik')).toHaveCount(0)
+  await expect(inPanel(page, 'Catat servis')).toHaveCount(0)
+})
+
+test('a supervisor starts a machine for a test and notes a service, also when an answer is lost', async ({
+  page,
+}) => {
+  const { idoutlet, world } = await openBoard(page, 'hadi', { services: SERVICES })
+  await ops(`mesin/${world.machine.id}`, { servis_tiap: 500 })
+  const customer = await newCustomer()
+  await topUp(customer, idoutlet, 50_000)
+  await buy(customer, world)
+  await tile(page, 'Mesin 07').click()
+  await expect(part(page, 'Siklus')).toContainText('1 dari 500')
+  await expect(part(page, 'Siklus')).toContainText('Belum pernah dicatat.')
+  await page.route('**/ops/v1/mesin/*/servis', async (route) => {
+    await route.fetch()
+    await route.abort()
+  })
+  await inPanel(page, 'Catat servis').press('Enter')
+  await expect(panel(page)).toContainText('Belum terjawab: Catat servis Mesin 07.')
+  await page.unroute('**/ops/v1/mesin/*/servis')
+  await panel(page).getByRole('button', { name: 'Tanyakan sekarang' }).press('Enter')
+  await expect(page.getByText('Servis Mesin 07 dicatat.')).toBeVisible()
+  await expect(part(page, 'Siklus')).toContainText('0 dari 500')
+  await expect(part(page, 'Siklus')).toContainText(/Terakhir \d\d\/\d\d\/\d{4}/)
+
+  await expect.poll(() => machinesNow(idoutlet)).toContain('Mesin 07 siap')
+  await inPanel(page, 'Tes 60 detik').press('Enter')
+  await expect(page.getByText('Mesin 07 menyala untuk tes.')).toBeVisible()
+  await expect.poll(() => machinesNow(idoutlet)).toContain('Mesin 07 jalan')
+  await expect(part(page, 'Riwayat')).toContainText('Tes nyala mulai')
+  // A test counts nowhere.
+  await expect(part(page, 'Siklus')).toContainText('0 dari 500')
+})
+
+test('clock times are those of the outlet, for an owner of outlets in several zones', async ({ page }) => {
+  const { world } = await openBoard(page, 'hadi')
+  const { idowner } = world
+  const place = { nama: 'Laundry Sanur', kota: 'Denpasar', latitude: -8.67, longitude: 115.21 }
+  const east = await ops<{ idoutlet: number }>('outlet', { idowner, ...place, zona: 'Asia/Makassar' })
+  const { id } = await newMachine(east.idoutlet, 'Cuci 01')
+  await ops(`mesin/${id}/tutup`, { alasan: 'Bocor' })
+  await ops(`outlet/${east.idoutlet}/tutup`, {
+    alasan: 'Air mati',
+    sampai: new Date(Date.now() + 3_600_000).toISOString(),
+  })
+  await openAsOwner(page, idowner)
+  await page.goto(`${process.env.NYALA_URL}/kasir/mesin?outlet=${east.idoutlet}`)
+  const there = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 13)
+  await expect(page.getByText(/buka lagi/)).toContainText(new RegExp(`${there(9)}[.:]\\d\\d`))
+  await tile(page, 'Cuci 01').click()
+  await expect(panel(page)).toContainText(new RegExp(`sejak ${there(8)}\\.\\d\\d`))
+})
+
+for (const [width, height] of SIZES) {
+  test(`the panel with a device at ${width}×${height}`, async ({ page }, info) => {
+    await page.setViewportSize({ width, height })
+    const { idoutlet } = await openBoard(page, 'hadi', { services: SERVICES })
+    const { id } = await ops<{ id: number }>('mesin', { idoutlet, nama: 'Pengering 04', driver: 'mqtt' })
+    const keys = info.outputPath('keys.jsonl')
+    mkdirSync(info.outputDir, { recursive: true })
+    writeFileSync(keys, nyala(['device', 'add', String(id)]))
+    const stop = playDevices(keys)
+    try {
+      await expect.poll(() => machinesNow(idoutlet), { timeout: 60_000 }).toContain('Pengering 04 siap')
+      await page.reload()
+      await tile(page, 'Pengering 04').click()
+      const beside = width >= 900 ? panel(page) : page.getByRole('dialog', { name: 'Pengering 04' })
+      await expect(beside.getByRole('region', { name: 'Perangkat' })).toContainText('Terdengar')
+      await look(page, 'papan-rincian')
+      await beside.getByRole('region', { name: 'Perangkat' }).scrollIntoViewIfNeeded()
+      await look(page, 'papan-perangkat')
+    } finally {
+      await stop()
+    }
+  })
+}
