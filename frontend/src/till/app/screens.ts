@@ -23,6 +23,8 @@ export interface Screen {
   sells: boolean
   /** Reached from another screen, without an entry in the navigation. */
   unlisted?: true
+  /** Without the navigation and the header. */
+  bare?: true
   /** Only for a member of staff with at least one of these rights. */
   rights?: readonly string[]
 }
@@ -95,6 +97,16 @@ export const screens: Screen[] = [
     page: ManagePage,
     sells: false,
     rights: MANAGEMENT_RIGHTS,
+  },
+  {
+    path: paths.opening,
+    title: 'Buka outlet baru',
+    icon: SlidersHorizontal,
+    page: ManagePage,
+    sells: false,
+    unlisted: true,
+    bare: true,
+    rights: ['outlet.buat'],
   },
 ]
 

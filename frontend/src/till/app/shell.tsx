@@ -1,6 +1,5 @@
 import { LockKeyhole } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
-import { clockTime } from '@/shared/lib/text/format'
 import { initials } from '@/shared/lib/text/name'
 import { IconButton } from '@/shared/ui/icon-button'
 import { Spinner } from '@/shared/ui/spinner'
@@ -17,13 +16,15 @@ import {
 import { useNow } from '@/till/lib/page/clock'
 import { notify } from '@/till/lib/page/notices'
 import { isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
+import { useZone, ZoneContext } from '@/till/lib/page/zone'
+import { clockThere, JAKARTA } from '@/till/lib/page/zone-clock'
 import { isCustomerCode, useScans } from '@/till/lib/scan/scans'
 import { useLive } from '@/till/lib/session/live'
 import type { Session } from '@/till/lib/session/session'
 import { useAttention } from '@/till/lib/session/use-attention'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { useDevice, useSells } from '@/till/lib/session/use-device'
-import { useMay } from '@/till/lib/session/use-me'
+import { useMay, useMe } from '@/till/lib/session/use-me'
 import { useShift } from '@/till/lib/shift/use-shift'
 import { Link } from '@/till/ui/link'
 import styles from './shell.module.css'
@@ -32,6 +33,7 @@ import styles from './shell.module.css'
 export function Shell({ path, session }: { path: string; session: Session }) {
   const screen = screenAt(path) ?? till
   const wall = isWall(useSearch()) && screen.path === paths.machines
+  const bare = wall || screen.bare === true
   useIdleLock(session, wall)
   useWallLock(wall)
   const sells = useSells()
@@ -44,19 +46,27 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const { petugas } = session
   const Page = screen.page
   return (
-    <div className={styles.shell}>
-      {!wall && <Navigation name={petugas.nama} sells={sells} />}
-      <div className={styles.side}>
-        {!wall && <Header screen={screen} name={petugas.nama} />}
-        {/* Without a control inside, the keyboard scrolls the wall itself. */}
-        <main className={styles.main} tabIndex={wall ? 0 : undefined}>
-          <Suspense fallback={<Spinner large />}>
-            <Page />
-          </Suspense>
-        </main>
+    <ZoneContext value={useOnlyZone()}>
+      <div className={styles.shell}>
+        {!bare && <Navigation name={petugas.nama} sells={sells} />}
+        <div className={styles.side}>
+          {!bare && <Header screen={screen} name={petugas.nama} />}
+          {/* Without a control inside, the keyboard scrolls the wall itself. */}
+          <main className={styles.main} tabIndex={wall ? 0 : undefined}>
+            <Suspense fallback={<Spinner large />}>
+              <Page />
+            </Suspense>
+          </main>
+        </div>
       </div>
-    </div>
+    </ZoneContext>
   )
+}
+
+/** The zone of the outlet in sight. Where there are several, a page says of each time whose it is. */
+function useOnlyZone(): string {
+  const { data } = useMe()
+  return (data?.outlet.length === 1 && data.outlet[0]?.zona) || JAKARTA
 }
 
 /** A scanned customer's code leads to the till from every screen. */
@@ -153,7 +163,8 @@ function Header({ screen, name }: { screen: Screen; name: string }) {
   const device = useDevice().data
   const place = device?.outlet?.nama ?? device?.perangkat.nama ?? ''
   const shift = useShift().data?.shift
-  const since = shift && `shift sejak ${clockTime(shift.dibuka_at)}`
+  const zone = useZone()
+  const since = shift && `shift sejak ${clockThere(Date.parse(shift.dibuka_at), zone)}`
   const heading = useRef<HTMLHeadingElement>(null)
   const first = useRef(true)
   useEffect(() => {
@@ -196,7 +207,7 @@ function LineState() {
         {text}
       </span>
       <span className="digits" translate="no">
-        {clockTime(now)}
+        {clockThere(now, useZone())}
       </span>
     </p>
   )

@@ -1,10 +1,14 @@
 import { useState } from 'react'
+import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import type { Me } from '@/till/api/types'
-import { navigate, paths, useSearch } from '@/till/lib/page/router'
+import { navigate, paths, usePath, useSearch } from '@/till/lib/page/router'
+import { ZoneContext } from '@/till/lib/page/zone'
 import { useMe } from '@/till/lib/session/use-me'
 import { AccessView } from './akses/access-view'
+import { buka } from './buka/buka-copy'
+import { Opening } from './buka/opening'
 import styles from './kelola.module.css'
 import { kelola } from './kelola-copy'
 import { MachinesView } from './mesin/machines-view'
@@ -42,7 +46,8 @@ const PARTS: Record<Part, { title: string; rights: readonly string[] }> = {
 /** What a supervisor or an owner changes: services, prices, the outlet. Nothing is drawn before the rights are known. */
 export default function ManagePage() {
   const me = useMe()
-  if (me.data) return <Manage me={me.data} />
+  const path = usePath()
+  if (me.data) return path === paths.opening ? <Opening me={me.data} /> : <Manage me={me.data} />
   if (!me.isError) return null
   return <Failed error={me.error} pending={me.isFetching} onRetry={() => void me.refetch()} />
 }
@@ -55,7 +60,12 @@ function Manage({ me }: { me: Me }) {
     PARTS[one].rights.some((right) => me.hak.includes(right)),
   )
   const shown = offered.find((one) => one === named) ?? offered[0]
-  if (!place || !shown) return <Empty title={kelola.noOutlet} body={kelola.noOutletBody} />
+  if (!place || !shown) {
+    const begin = me.hak.includes('outlet.buat') && (
+      <Button onClick={() => navigate(paths.opening)}>{buka.begin}</Button>
+    )
+    return <Empty title={kelola.noOutlet} body={kelola.noOutletBody} action={begin || undefined} />
+  }
   return (
     <div className={styles.page}>
       <div className={styles.top}>
@@ -89,7 +99,9 @@ function Manage({ me }: { me: Me }) {
         </nav>
       </div>
       <div className={styles.content}>
-        <View key={place.idoutlet} part={shown} me={me} place={place} />
+        <ZoneContext value={place.zona}>
+          <View key={place.idoutlet} part={shown} me={me} place={place} />
+        </ZoneContext>
       </div>
     </div>
   )

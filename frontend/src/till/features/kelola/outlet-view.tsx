@@ -11,9 +11,11 @@ import { useNow } from '@/till/lib/page/clock'
 import { clockText } from '@/till/lib/page/clock-text'
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
-import { momentThere } from '@/till/lib/page/zone-clock'
+import { navigate, paths } from '@/till/lib/page/router'
+import { momentThere, zoneName } from '@/till/lib/page/zone-clock'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { Rows } from '@/till/ui/rows'
+import { buka } from './buka/buka-copy'
 import { ClosingDialog } from './closing-dialog'
 import styles from './kelola.module.css'
 import { outlet as copy } from './outlet-copy'
@@ -40,6 +42,11 @@ export function OutletView({ me, idoutlet }: { me: Me; idoutlet: number }) {
     <div className={styles.outlet}>
       <State here={here} hak={me.hak} />
       <Data here={here} hak={me.hak} />
+      {me.hak.includes('outlet.buat') && (
+        <Button variant="secondary" onClick={() => navigate(paths.opening)}>
+          {buka.begin}
+        </Button>
+      )}
     </div>
   )
 }
@@ -93,6 +100,9 @@ function State({ here, hak }: Props) {
           {copy.reopen}
         </Button>
       )}
+      {preparing && hak.includes('outlet.buat') && (
+        <Button onClick={() => navigate(`${paths.opening}?outlet=${here.idoutlet}`)}>{buka.goOn}</Button>
+      )}
       {!preparing && hak.includes('outlet.tutup') && (
         <Button variant={tutup ? 'secondary' : 'danger'} onClick={() => setClosing(true)}>
           {tutup ? copy.changeClosing : copy.close}
@@ -118,7 +128,7 @@ function Data({ here, hak }: Props) {
           [copy.city, kota],
           [copy.address, alamat],
           [copy.hours, hours],
-          [copy.zone, copy.zones[zona] ?? zona],
+          [copy.zone, zoneName(zona)],
           [copy.dayStart, clockText(hari_mulai)],
         ]}
       />

@@ -39,6 +39,7 @@ export const perangkat = {
   none: 'Belum ada perangkat',
   noneBody: 'Kasir dipakai di tablet yang dipasang dengan kode.',
   paired: (at: string) => `Terpasang ${at}`,
+  inUse: 'Terpasang',
   waiting: 'Kode belum dipakai',
   ended: (count: number) => `Sudah dicabut (${count})`,
   tablet: 'Tablet outlet',
