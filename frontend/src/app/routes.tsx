@@ -37,6 +37,7 @@ const PembayaranPage = lazyPage(pembayaran)
 const RiwayatPage = lazyPage(() => import('@/features/history/riwayat-page'))
 const AkunPage = lazyPage(() => import('@/features/account/akun-page'))
 const TopUpPage = lazyPage(() => import('@/features/topup/top-up-page'))
+const OutletPages = lazyPage(() => import('@/features/outlet/outlet-pages'))
 
 /** The only table of routes (docs/product.md §2, without the demo pages). */
 export function AppRoutes() {
@@ -68,6 +69,7 @@ export function AppRoutes() {
             <Route path={paths.pilihEpay} element={<PilihEpayPage />} />
             <Route path={paths.pembayaran} element={<PembayaranPage />} />
             <Route path={paths.topUp} element={<TopUpPage />} />
+            <Route path={`${paths.outlets}/:id?`} element={<OutletPages />} />
           </Route>
         </Route>
       </Route>

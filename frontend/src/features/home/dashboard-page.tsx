@@ -1,10 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
+import { ChevronRight, WashingMachine } from 'lucide-react'
 import { useEffect } from 'react'
+import { Link } from 'react-router'
 import type { Failure } from '@/shared/api/asked'
 import { lastUseQuery } from '@/shared/api/last-use'
 import type { AkunEpay } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
 import { useAgeShown } from '@/shared/lib/page/age-shown'
+import { paths } from '@/shared/lib/page/paths'
 import { unfinished } from '@/shared/lib/session/purchases'
 import { isOnDashboard } from '@/shared/lib/text/epay'
 import { formatDateTime, rupiah } from '@/shared/lib/text/format'
@@ -55,8 +59,19 @@ export default function DashboardPage() {
       {settled && <RunningList purchases={purchases} done={done} left={left} onDone={onDone} />}
       {epay.kind === 'loading' && <Waiting />}
       {accounts && <EpayCards accounts={accounts} />}
+      {accounts && accounts.length > 0 && <FreeMachines />}
       {idle && <Idle />}
     </main>
+  )
+}
+
+function FreeMachines() {
+  return (
+    <Link to={paths.outlets} className={styles.free}>
+      <WashingMachine size={20} aria-hidden />
+      <span>{later.freeMachines}</span>
+      <ChevronRight size={20} aria-hidden />
+    </Link>
   )
 }
 

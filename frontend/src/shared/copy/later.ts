@@ -23,6 +23,7 @@ export const later = {
     body: 'Masih ada mesin Anda yang berjalan atau menunggu. Setelah keluar, sisa waktunya tidak tampil di sini dan Anda tidak diberi tahu saat selesai.',
     stay: 'Tetap di sini',
   },
+  freeMachines: 'Mesin siap di outlet',
   waits: 'Menunggu diambil',
   fetched: 'Sudah saya ambil',
   share: {

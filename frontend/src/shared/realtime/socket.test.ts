@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { lastOf } from '@/shared/lib/text/last-of'
 import { serverNow } from './clock'
 import { type FakeLine, fakeLibrary, type ServerMessage } from './fake-line'
-import { openRealtime, watchBalances, watchMachine } from './socket'
+import { openRealtime, watchBalances, watchBoard, watchMachine } from './socket'
 import { forgetTicks, putTick, useTicks } from './ticks'
 
 const NOW = 1_800_000_000_000
@@ -382,4 +382,53 @@ it('tells of moved balances until nobody listens, and ignores what is none', asy
   leave()
   line.says('saldo', change)
   expect(listener).toHaveBeenCalledTimes(2)
+})
+
+describe('an outlet’s machines', () => {
+  const snapshot = { status: 200, versi: 1, server_time: NOW }
+
+  function watchOutlet() {
+    const messages: unknown[] = []
+    const board = watchBoard('outlet/7', (message) => messages.push(message))
+    open.push(board.stop)
+    return { messages, ...board }
+  }
+  const answer = (line: FakeLine) => line.sent.find(({ event }) => event === 'subscribe')?.answer?.(snapshot)
+
+  it('come with the answer and then with each message of their topic', async () => {
+    const { line } = await connected()
+    const { messages, stop } = watchOutlet()
+    answer(line)
+    const change = { versi: 2, server_time: NOW }
+    line.says('outlet/7', change)
+    line.says('outlet/8', change)
+    expect(messages).toEqual([snapshot, change])
+    stop()
+    expect(line.take('unsubscribe')).toEqual(['outlet/7'])
+    line.says('outlet/7', change)
+    expect(messages).toHaveLength(2)
+  })
+
+  it('are asked for on every connection, when the phone wakes, and when the page misses something', async () => {
+    const { line } = await dial()
+    const { again } = watchOutlet()
+    expect(line.take('subscribe')).toEqual([])
+    line.open()
+    expect(line.take('subscribe')).toEqual(['outlet/7'])
+    again()
+    wake()
+    expect(line.take('subscribe')).toEqual(['outlet/7', 'outlet/7'])
+    line.drop()
+    again()
+    expect(line.take('subscribe')).toEqual([])
+    line.open()
+    expect(line.take('subscribe')).toEqual(['outlet/7'])
+  })
+
+  it('a silent subscription means that the line is dead', async () => {
+    const { line } = await connected()
+    watchOutlet()
+    await pass(4_000)
+    expect(line.connected).toBe(false)
+  })
 })

@@ -34,6 +34,8 @@ const topicOf = (idmesin: string) => `heartbeat/${idmesin}`
 /** Number of cards that watch each machine. It survives the socket, which may open later or again. */
 const watched = new Map<string, number>()
 const listeners = new Set<(change: BalanceChange) => void>()
+/** Listeners of topics with a snapshot and changes, such as an outlet's machines. */
+const boards = new Map<string, (message: unknown) => void>()
 let socket: Socket | null = null
 let generation = 0
 let lastMessage_ms = 0
@@ -87,7 +89,7 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
   line.on('connect', () => {
     useTicks.setState({ connection: 'up' })
     lastMessage_ms = Date.now()
-    for (const idmesin of watched.keys()) subscribe(line, idmesin)
+    subscribeAll(line)
   })
   line.on('disconnect', () => useTicks.setState({ connection: 'down' }))
   line.on('connect_error', (error) => {
@@ -103,6 +105,7 @@ function connect(io: typeof import('socket.io-client').io, hooks: Hooks): void {
   line.onAny((topic: string, message: unknown) => {
     if (topic.startsWith('heartbeat/') && isTickMessage(message))
       onTick(topic.slice('heartbeat/'.length), message)
+    else boards.get(topic)?.(message)
   })
 }
 
@@ -128,6 +131,19 @@ function subscribe(line: Socket, idmesin: string): void {
     })
 }
 
+function subscribeBoard(line: Socket, topic: string): void {
+  line.timeout(ACK_TIMEOUT_MS).emit('subscribe', topic, (silent: Error | null, answer: unknown) => {
+    if (line !== socket) return
+    if (silent) revive(line)
+    else boards.get(topic)?.(answer)
+  })
+}
+
+function subscribeAll(line: Socket): void {
+  for (const idmesin of watched.keys()) subscribe(line, idmesin)
+  for (const topic of boards.keys()) subscribeBoard(line, topic)
+}
+
 /** Without an ack in time the connection is dead. Closing the engine makes the library reconnect. */
 function revive(line: Socket): void {
   if (line.connected) line.io.engine.close()
@@ -141,7 +157,7 @@ function resync(): void {
     asking = false
   }, 1_000)
   if (socket.connected) {
-    for (const idmesin of watched.keys()) subscribe(socket, idmesin)
+    subscribeAll(socket)
   } else {
     // Skips the rest of the library's pause between two attempts.
     socket.disconnect().connect()
@@ -171,4 +187,20 @@ export function watchMachine(id: number | string): () => void {
 export function watchBalances(listener: (change: BalanceChange) => void): () => void {
   listeners.add(listener)
   return () => void listeners.delete(listener)
+}
+
+/** Gives a topic's snapshots and changes to the listener until `stop`. `again` asks for a snapshot, which fills a gap. */
+export function watchBoard(topic: string, listener: (message: unknown) => void) {
+  const again = () => {
+    if (socket?.connected) subscribeBoard(socket, topic)
+  }
+  boards.set(topic, listener)
+  again()
+  return {
+    again,
+    stop() {
+      boards.delete(topic)
+      if (socket?.connected) socket.emit('unsubscribe', topic)
+    },
+  }
 }

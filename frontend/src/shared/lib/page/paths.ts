@@ -15,4 +15,7 @@ export const paths = {
   riwayat: '/riwayatPage',
   akun: '/akun',
   topUp: '/topUpPage',
+  outlets: '/outlet',
 } as const
+
+export const outletPath = (id: number | string) => `${paths.outlets}/${id}`
