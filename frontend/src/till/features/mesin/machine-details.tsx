@@ -148,7 +148,7 @@ const [LOW, HIGH] = [-95, -40]
 
 /** The signal of the last 24 hours. The rows below say the same in words. */
 function Signal({ hours }: { hours: NonNullable<Details['perangkat']>['sinyal'] }) {
-  if (hours.length < 2) return null
+  if (hours.filter(({ rssi }) => rssi != null).length < 2) return null
   const step = WIDTH / (hours.length - 1)
   const y = (rssi: number) => HEIGHT - ((Math.min(HIGH, Math.max(LOW, rssi)) - LOW) / (HIGH - LOW)) * HEIGHT
   let pen = 'M'

@@ -99,7 +99,6 @@ export function MachinePanel({ tile, rights, first }: Props) {
       <State tile={tile} />
       {tile.jumlah !== null && <Held amount={tile.jumlah} back_at={tile.kembali_at} />}
       <Rows rows={rowsOf(tile, zone)} />
-      <MachineDetails tile={tile} />
       {calls.fault && (
         <p role="alert" className={styles.fault}>
           {calls.fault}
@@ -149,6 +148,7 @@ export function MachinePanel({ tile, rights, first }: Props) {
           )}
         </div>
       )}
+      <MachineDetails tile={tile} />
     </View>
   )
 }

@@ -19,10 +19,10 @@ function printOn(paper: string): void {
   page.textContent = `@page { ${paper} }`
   document.head.append(page)
   // Nothing else of the page is printed then (ui/receipt.module.css).
-  document.documentElement.dataset.roll = ''
+  document.documentElement.dataset.alone = ''
   const onPrinted = () => {
     page.remove()
-    delete document.documentElement.dataset.roll
+    delete document.documentElement.dataset.alone
   }
   window.addEventListener('afterprint', onPrinted, { once: true })
   window.print()
