@@ -82,7 +82,7 @@ it('what replaces it says so silently, and there is nothing to take', async () =
       actions: [{ action: 'lihat', title: 'Lihat' }],
     }),
   ])
-  // The morning's figures are news.
+  // The figures of the day before ring.
   await push({ ...MESSAGE, tuju: '/kasir/ringkasan', tangani: null })
   expect(shown()[1]?.[1]).toMatchObject({ silent: false })
 })

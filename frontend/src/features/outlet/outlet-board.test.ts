@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
+import type { FreeMachine } from './calls'
 import { step } from './outlet-board'
 
 const outlet = { idoutlet: 7, nama: 'Laundry Melati', kota: 'Bandung', alamat: '', tutup: null }
-const machine = (id: number, status = 'idle') => ({
+const machine = (id: number, status: FreeMachine['status'] = 'idle'): FreeMachine => ({
   id,
   nama: `Cuci 0${id}`,
-  jenis: 'cuci' as const,
+  jenis: 'cuci',
   status,
   ends_at: null,
   dipanggil_sampai: null,
