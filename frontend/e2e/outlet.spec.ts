@@ -1,5 +1,6 @@
 import type { Page } from '@playwright/test'
 import { newCustomer, newWorld, topUp } from './support/api.ts'
+import { buy } from './support/buy.ts'
 import { type FakeSocket, fakeSocket } from './support/fake-socket.ts'
 import { look } from './support/look.ts'
 import { expect, openAs, test } from './support/test.ts'
@@ -137,6 +138,25 @@ test('the dashboard leads to the outlets, and each outlet to its machines', asyn
   await expect(page.getByRole('heading', { name: 'Laundry Melati', level: 1 })).toBeVisible()
   await page.getByRole('button', { name: 'Kembali' }).press('Enter')
   await expect(page.getByRole('heading', { name: 'Mesin siap', level: 1 })).toBeVisible()
+})
+
+test('a machine that somebody starts is in use on the page, and who wants it next waits', async ({
+  page,
+}) => {
+  const world = await newWorld([{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }])
+  const [customer, other] = [await newCustomer(), await newCustomer('Rina Wijaya')]
+  for (const one of [customer, other]) await topUp(one, world.idoutlet, 20_000)
+  await openAs(page, customer, '/outlet')
+  await expect(row(page, world.outlet)).toContainText('1 mesin cuci siap')
+  await row(page, world.outlet).getByRole('link').click()
+  await expect(row(page, 'Mesin 07')).toContainText('Siap')
+  await buy(other, world)
+  // Without news of the topic, the page asks again within this time.
+  await expect(row(page, 'Mesin 07')).toContainText(/3[45]:\d\d/, { timeout: 40_000 })
+  await page.getByRole('button', { name: 'Panggil saya untuk mesin cuci' }).click()
+  await expect(own(page)).toContainText('Anda yang berikutnya')
+  await own(page).getByRole('button', { name: 'Berhenti menunggu' }).click()
+  await expect(own(page)).toHaveCount(0)
 })
 
 test('an outlet’s machines are live, and only what was heard is ready', async ({ page }) => {
