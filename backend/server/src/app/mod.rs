@@ -44,8 +44,10 @@ use nyala_web::http::body::Room;
 use nyala_web::http::cross_site;
 use nyala_web::http::in_flight::InFlight;
 use nyala_web::live::boards::Boards;
+use nyala_web::live::customer_board::PublicBoard;
 use nyala_web::live::hub::Hubs;
 use nyala_web::live::sessions::SocketSessions;
+use nyala_web::live::staff_board::StaffBoard;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
@@ -76,6 +78,8 @@ pub struct AppState {
     pub sessions: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
     pub boards: Boards,
+    /// What customers watch.
+    pub public_boards: Boards<PublicBoard>,
     /// Outlets at whose machines something was committed here.
     pub changes: broadcast::Sender<OutletId>,
     /// The simulated devices (driver `sim`), and those over MQTT.
@@ -157,7 +161,8 @@ impl AppState {
         let mqtt = Arc::new(Mqtt::new(store.clone(), ownership.clone(), devices, tls, &config.mqtt));
         let drivers = drivers.or(DriverKind::Sim, &sim).or(DriverKind::Mqtt, &mqtt);
         let (changes, _) = broadcast::channel(CHANGES_KEPT);
-        let boards = Boards::new(store.clone(), config.attention.patience());
+        let boards = Boards::new(store.clone(), StaffBoard { patience: config.attention.patience() });
+        let public_boards = Boards::new(store.clone(), PublicBoard { mqtt: mqtt.clone() });
         let hubs = Hubs::new(metrics.realtime.clone());
         let machines = Machines::new(MachineParts {
             store: store.clone(),
@@ -192,6 +197,7 @@ impl AppState {
             sessions: Arc::default(),
             staff_sockets: Arc::default(),
             boards,
+            public_boards,
             changes,
             sim,
             mqtt,

@@ -112,11 +112,13 @@ pub fn start(
         staff: state.staff.clone(),
         staff_sockets: state.staff_sockets.clone(),
         boards: state.boards.clone(),
+        public_boards: state.public_boards.clone(),
         metrics: state.metrics.realtime.clone(),
         settings: state.config.realtime.clone(),
     });
     let sockets = socket_io(socket_config(state), Sockets(live));
     state.boards.send_to(sockets.of("/"));
+    state.public_boards.send_to(sockets.of("/"));
     state.metrics.realtime.set_transport(sockets.metrics().clone());
     let upgrades = Upgrades::default().mount(sockets.engine()).otherwise(no_such_socket).before_answer(add_headers);
     let balances = Balances::new(sockets.clone(), state.sessions.clone(), state.notifier.clone());
@@ -346,6 +348,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     };
     vital::spawn("alerts", attention.run());
     vital::spawn("boards", state.boards.clone().wake_loop(state.changes.subscribe(), state.notifier.clone()));
+    vital::spawn("public boards", state.public_boards.clone().wake_loop(state.changes.subscribe(), state.notifier.clone()));
     state.machines.set_open(true);
     Ok(())
 }

@@ -6,6 +6,7 @@ mod connect;
 mod ending;
 mod hostile;
 mod metrics;
+mod outlet;
 mod passivation;
 pub mod phone;
 mod polling;

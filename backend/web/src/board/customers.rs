@@ -14,6 +14,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
+use super::read::Board;
 use crate::api::transaksi::get_layanan::OutletTutup;
 
 /// Whether a machine can be bought.
@@ -59,12 +60,12 @@ pub struct OutletUmum {
     pub tutup: Option<OutletTutup>,
 }
 
-/// An outlet and its machines, in the order of the shop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CustomerBoard {
-    pub outlet: OutletUmum,
-    pub machines: Vec<MesinPapan>,
-}
+/// Customers see nothing of what needs a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub enum NoEntry {}
+
+/// What customers see of an outlet.
+pub type CustomerBoard = Board<OutletUmum, MesinPapan, NoEntry>;
 
 /// Outlets that customers see: not those that are being prepared. $1 outlets.
 const OUTLETS: &str = "
@@ -109,7 +110,7 @@ pub async fn read(client: &DbClient, mqtt: &Mqtt, outlets: &[OutletId], now: Tim
         };
         let own = rows.iter().filter(|row| row.get::<_, OutletId>("idoutlet") == outlet.idoutlet);
         let machines = own.map(|row| machine(row, mqtt, now)).collect::<Result<_, _>>()?;
-        boards.push(CustomerBoard { outlet, machines });
+        boards.push(CustomerBoard { outlet, tiles: machines, entries: Vec::new() });
     }
     Ok(boards)
 }

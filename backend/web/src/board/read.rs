@@ -60,12 +60,16 @@ pub struct PapanTutup {
 
 /// All that a board shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BoardNow {
-    pub outlet: OutletPapan,
+pub struct Board<O, T, E> {
+    pub outlet: O,
     /// In the order of the machines in the shop.
-    pub tiles: Vec<Tile>,
-    pub entries: Vec<Perhatian>,
+    pub tiles: Vec<T>,
+    /// What needs a person.
+    pub entries: Vec<E>,
 }
+
+/// What staff see of an outlet.
+pub type BoardNow = Board<OutletPapan, Tile, Perhatian>;
 
 /// What the board of an outlet shows at `now`.
 ///

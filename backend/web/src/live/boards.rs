@@ -1,5 +1,7 @@
-//! Watched boards: one task for each outlet that a page watches reads it again when something changed, and sends what is new.
+//! Watched boards: one task for each outlet that a page watches reads it again when something changed, and sends what is new. What a board shows, and
+//! to whom, is its [`Content`]: that of staff, or that of customers.
 
+use std::future::Future;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -7,19 +9,18 @@ use std::time::{Duration, Instant};
 use actix_socketio::{Ack, Broadcast, Socket};
 use dashmap::DashMap;
 use nyala_cluster::notifications::{Notification, Notifier, Received};
-use nyala_core::board::attention::Patience;
 use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
 use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::{Mutex, Notify};
 
+use super::staff_board::StaffBoard;
 use super::watcher::acknowledge;
-use crate::board::entry::Perhatian;
-use crate::board::read::{self, BoardNow, OutletPapan};
-use crate::board::tablet::{TabletEntry, TabletTile};
-use crate::board::tile::Tile;
+use crate::board::read::Board;
 use crate::http::error::AppError;
 
 /// The longest delay of a change for which no notification comes.
@@ -33,120 +34,137 @@ const ALIVE_EVERY: Duration = Duration::from_secs(15);
 /// Boards that one socket watches.
 pub const MAX_BOARDS: usize = 32;
 pub const TOO_MANY: &str = "paling banyak 32 papan sekaligus";
+const UNKNOWN: AppError = AppError::NotFound("outlet tidak ditemukan");
+
+/// What the boards of outlets show, and how their sockets are told.
+pub trait Content: Send + Sync + 'static {
+    type Outlet: Serialize + PartialEq + Send + Sync;
+    type Tile: Serialize + PartialEq + Send + Sync;
+    type Entry: Serialize + PartialEq + Send + Sync;
+    /// Who watches; each has a room.
+    type View: Copy + 'static;
+
+    /// What an outlet's board shows now; `None`: there is no such outlet for those who watch.
+    fn read(
+        &self,
+        client: &DbClient,
+        idoutlet: OutletId,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Option<BoardOf<Self>>, DbError>>;
+
+    fn id(tile: &Self::Tile) -> MachineId;
+
+    /// The sockets that watch an outlet's board in the same way.
+    fn room(idoutlet: OutletId, view: Self::View) -> String;
+
+    /// Acknowledges a subscription.
+    fn acknowledge(ack: Ack, all: &Snapshot<'_, Self>, view: Self::View);
+
+    /// Sends a change to all rooms of an outlet.
+    ///
+    /// # Errors
+    /// When it cannot be written, which should never happen.
+    fn emit(sockets: &Broadcast, idoutlet: OutletId, change: &ChangeOf<'_, Self>) -> serde_json::Result<()>;
+}
+
+/// What a board of such a content shows.
+pub type BoardOf<C> = Board<<C as Content>::Outlet, <C as Content>::Tile, <C as Content>::Entry>;
+/// What changed of it.
+pub type ChangeOf<'a, C> = Change<'a, <C as Content>::Outlet, &'a <C as Content>::Tile, &'a <C as Content>::Entry>;
+
+/// All that a board shows, with the number of its last change.
+pub struct Snapshot<'a, C: Content + ?Sized> {
+    pub versi: i64,
+    pub server_time: i64,
+    pub board: &'a BoardOf<C>,
+}
 
 /// The boards that are watched here. Cheap to clone.
-#[derive(Clone)]
-pub struct Boards(Arc<BoardRegistry>);
+pub struct Boards<C: Content = StaffBoard>(Arc<BoardRegistry<C>>);
 
-struct BoardRegistry {
+impl<C: Content> Clone for Boards<C> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+struct BoardRegistry<C: Content> {
     store: Store,
-    patience: Patience,
-    boards: DashMap<OutletId, Arc<Board>>,
+    content: C,
+    boards: DashMap<OutletId, Arc<WatchedBoard<C>>>,
     /// Set once the sockets are there.
     sockets: OnceLock<Broadcast>,
 }
 
-#[derive(Default)]
-struct Board {
-    watchers: AtomicUsize,
+struct WatchedBoard<C: Content> {
+    watchers: Arc<AtomicUsize>,
     wake: Notify,
     /// The number of the last change. It outlives the watchers, so that no number is given twice.
     version: AtomicI64,
-    shown: Mutex<Shown>,
+    shown: Mutex<Shown<C>>,
 }
 
-#[derive(Default)]
-struct Shown {
+impl<C: Content> Default for WatchedBoard<C> {
+    fn default() -> Self {
+        Self { watchers: Arc::default(), wake: Notify::default(), version: AtomicI64::default(), shown: Mutex::default() }
+    }
+}
+
+struct Shown<C: Content> {
     /// What was sent last.
-    now: Option<BoardNow>,
+    now: Option<BoardOf<C>>,
     /// Whether a task follows the board.
     followed: bool,
 }
 
+impl<C: Content> Default for Shown<C> {
+    fn default() -> Self {
+        Self { now: None, followed: false }
+    }
+}
+
 /// A page that watches a board; dropping it ends that.
 pub struct BoardWatch {
-    board: Arc<Board>,
+    watchers: Arc<AtomicUsize>,
     pub idoutlet: OutletId,
 }
 
 impl Drop for BoardWatch {
     fn drop(&mut self) {
-        self.board.watchers.fetch_sub(1, Ordering::AcqRel);
+        self.watchers.fetch_sub(1, Ordering::AcqRel);
     }
-}
-
-#[derive(Serialize)]
-struct Snapshot<'a, T, P> {
-    status: u16,
-    versi: i64,
-    server_time: i64,
-    outlet: &'a OutletPapan,
-    mesin: Vec<T>,
-    perhatian: Vec<P>,
-}
-
-/// Who watches a board.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum View {
-    /// People with a session.
-    Staff,
-    /// A tablet without one: no receipts, no money, nothing to press.
-    Tablet,
 }
 
 /// What changed; a bare one says that the socket works.
 #[derive(Debug, PartialEq, Serialize)]
-struct Change<'a, T, P> {
-    versi: i64,
-    server_time: i64,
+pub struct Change<'a, O, T, P> {
+    pub versi: i64,
+    pub server_time: i64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    mesin: Vec<T>,
+    pub mesin: Vec<T>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    hilang: Vec<MachineId>,
+    pub hilang: Vec<MachineId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    perhatian: Option<Vec<P>>,
+    pub perhatian: Option<Vec<P>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outlet: Option<&'a OutletPapan>,
+    pub outlet: Option<&'a O>,
 }
 
-type StaffChange<'a> = Change<'a, &'a Tile, &'a Perhatian>;
-
-impl<T, P> Default for Change<'_, T, P> {
+impl<O, T, P> Default for Change<'_, O, T, P> {
     fn default() -> Self {
         Self { versi: 0, server_time: 0, mesin: Vec::new(), hilang: Vec::new(), perhatian: None, outlet: None }
     }
 }
 
-impl<'a> StaffChange<'a> {
-    /// The same for a tablet.
-    fn for_tablet(&self) -> Change<'a, TabletTile<'a>, TabletEntry<'a>> {
-        Change {
-            versi: self.versi,
-            server_time: self.server_time,
-            mesin: self.mesin.iter().map(|tile| TabletTile::of(tile)).collect(),
-            hilang: self.hilang.clone(),
-            perhatian: self.perhatian.as_ref().map(|entries| entries.iter().map(|entry| TabletEntry::of(entry)).collect()),
-            outlet: self.outlet,
-        }
+impl<O, T, P> Change<'_, O, T, P> {
+    fn is_bare(&self) -> bool {
+        self.mesin.is_empty() && self.hilang.is_empty() && self.perhatian.is_none() && self.outlet.is_none()
     }
 }
 
-/// The topic of an outlet's board.
-pub fn topic(idoutlet: OutletId) -> String {
-    format!("papan/{idoutlet}")
-}
-
-/// The sockets that watch an outlet's board in the same way.
-pub fn room(idoutlet: OutletId, view: View) -> String {
-    match view {
-        View::Staff => topic(idoutlet),
-        View::Tablet => format!("tablet/{idoutlet}"),
-    }
-}
-
-impl Boards {
-    pub fn new(store: Store, patience: Patience) -> Self {
-        Self(Arc::new(BoardRegistry { store, patience, boards: DashMap::new(), sockets: OnceLock::new() }))
+impl<C: Content> Boards<C> {
+    pub fn new(store: Store, content: C) -> Self {
+        Self(Arc::new(BoardRegistry { store, content, boards: DashMap::new(), sockets: OnceLock::new() }))
     }
 
     /// Changes are sent to these sockets from now on, by the rooms that they are in.
@@ -154,64 +172,43 @@ impl Boards {
         let _ = self.0.sockets.set(sockets);
     }
 
-    /// What the board of an outlet shows now, and the number of this server's last change of it.
+    /// The number of this server's last change of an outlet's board.
+    pub fn version(&self, idoutlet: OutletId) -> i64 {
+        self.0.boards.get(&idoutlet).map_or(0, |board| board.version.load(Ordering::Acquire))
+    }
+
+    /// What an outlet's board shows now; `None`: there is none.
     ///
     /// # Errors
     /// When the database does not answer.
-    pub async fn read(&self, idoutlet: OutletId) -> Result<(i64, BoardNow), DbError> {
-        let version = self.0.boards.get(&idoutlet).map_or(0, |board| board.version.load(Ordering::Acquire));
-        Ok((version, self.read_now(idoutlet).await?))
-    }
-
-    /// The tile of a machine of an outlet; `None` when it is not there.
-    ///
-    /// # Errors
-    /// When the database does not answer.
-    pub async fn tile(&self, idoutlet: OutletId, idmesin: MachineId) -> Result<Option<Tile>, DbError> {
-        Ok(self.read_now(idoutlet).await?.tiles.into_iter().find(|tile| tile.id == idmesin))
-    }
-
-    async fn read_now(&self, idoutlet: OutletId) -> Result<BoardNow, DbError> {
+    pub async fn read_now(&self, idoutlet: OutletId) -> Result<Option<BoardOf<C>>, DbError> {
         let client = self.0.store.get().await?;
-        read::board(&client, idoutlet, self.0.patience, self.0.store.now()).await
+        self.0.content.read(&client, idoutlet, self.0.store.now()).await
     }
 
     /// From now on `socket` gets the changes of an outlet's board; acknowledges with all of it. Called on the socket's thread.
-    pub async fn watch(&self, (idoutlet, view): (OutletId, View), socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
+    pub async fn watch(&self, (idoutlet, view): (OutletId, C::View), socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
         let board = self.0.boards.entry(idoutlet).or_default().clone();
         board.watchers.fetch_add(1, Ordering::AcqRel);
-        let watch = BoardWatch { board: board.clone(), idoutlet };
+        let watch = BoardWatch { watchers: board.watchers.clone(), idoutlet };
         let mut shown = board.shown.lock().await;
         if shown.now.is_none() {
-            match self.read_now(idoutlet).await {
+            match self.read_now(idoutlet).await.map_err(AppError::from).and_then(|now| now.ok_or(UNKNOWN)) {
                 Ok(now) => shown.now = Some(now),
                 Err(e) => {
-                    let e = AppError::from(e);
                     acknowledge(ack, e.status().as_u16(), &e.to_string());
                     return None;
                 }
             }
         }
         // Under the lock: each later change reaches the room, and each earlier one is in the snapshot.
-        if socket.join(room(idoutlet, view)).is_err() {
+        if socket.join(C::room(idoutlet, view)).is_err() {
             acknowledge(ack, 429, TOO_MANY);
             return None;
         }
         if let (Some(ack), Some(now)) = (ack, &shown.now) {
             let versi = board.version.load(Ordering::Acquire);
-            let BoardNow { outlet, tiles, entries } = now;
-            let (status, server_time) = (200, self.0.store.now().ms());
-            let _ = match view {
-                View::Staff => {
-                    let (mesin, perhatian) = (tiles.iter().collect(), entries.iter().collect());
-                    ack.send(&Snapshot::<&Tile, &Perhatian> { status, versi, server_time, outlet, mesin, perhatian })
-                }
-                View::Tablet => {
-                    let (mesin, perhatian) =
-                        (tiles.iter().map(TabletTile::of).collect(), entries.iter().map(TabletEntry::of).collect());
-                    ack.send(&Snapshot { status, versi, server_time, outlet, mesin, perhatian })
-                }
-            };
+            C::acknowledge(ack, &Snapshot { versi, server_time: self.0.store.now().ms(), board: now }, view);
         }
         if !std::mem::replace(&mut shown.followed, true) {
             // On this worker thread, which stays when the socket ends.
@@ -249,7 +246,7 @@ impl Boards {
     }
 
     /// Sends the changes of a board while it is watched.
-    async fn follow(self, idoutlet: OutletId, board: Arc<Board>) {
+    async fn follow(self, idoutlet: OutletId, board: Arc<WatchedBoard<C>>) {
         let mut alive_at = Instant::now();
         let mut pause = LOOK_EVERY;
         loop {
@@ -263,7 +260,9 @@ impl Boards {
             }
             let began = Instant::now();
             match self.read_now(idoutlet).await {
-                Ok(now) => {
+                // It is being prepared again: what was sent last stays.
+                Ok(None) => {}
+                Ok(Some(now)) => {
                     if self.send(idoutlet, &board, shown.now.as_ref(), &now) {
                         alive_at = Instant::now();
                     }
@@ -275,10 +274,10 @@ impl Boards {
             pause = LOOK_EVERY.max(began.elapsed() * PAUSE_FACTOR);
             if alive_at.elapsed() >= ALIVE_EVERY {
                 alive_at = Instant::now();
-                let alive = StaffChange {
+                let alive = ChangeOf::<C> {
                     versi: board.version.load(Ordering::Acquire),
                     server_time: self.0.store.now().ms(),
-                    ..Change::default()
+                    ..ChangeOf::<C>::default()
                 };
                 self.emit(idoutlet, &alive);
             }
@@ -286,8 +285,9 @@ impl Boards {
     }
 
     /// Sends what is new. Returns whether there was anything.
-    fn send(&self, idoutlet: OutletId, board: &Board, before: Option<&BoardNow>, now: &BoardNow) -> bool {
-        let Some(mut change) = before.map_or_else(|| Some(Change::default()), |before| difference(before, now)) else {
+    fn send(&self, idoutlet: OutletId, board: &WatchedBoard<C>, before: Option<&BoardOf<C>>, now: &BoardOf<C>) -> bool {
+        let Some(mut change) = before.map_or_else(|| Some(ChangeOf::<C>::default()), |before| difference::<C>(before, now))
+        else {
             return false;
         };
         change.versi = board.version.fetch_add(1, Ordering::AcqRel) + 1;
@@ -296,32 +296,29 @@ impl Boards {
         true
     }
 
-    fn emit(&self, idoutlet: OutletId, change: &StaffChange<'_>) {
-        let (Some(sockets), topic) = (self.0.sockets.get(), topic(idoutlet)) else { return };
-        let tablets = room(idoutlet, View::Tablet);
-        let sent = sockets.clone().to(topic.as_str()).emit(&topic, change);
-        let sent = sent.and_then(|_| sockets.clone().to(tablets.as_str()).emit(&topic, &change.for_tablet()));
-        if let Err(error) = sent {
+    fn emit(&self, idoutlet: OutletId, change: &ChangeOf<'_, C>) {
+        let Some(sockets) = self.0.sockets.get() else { return };
+        if let Err(error) = C::emit(sockets, idoutlet, change) {
             tracing::error!(error = &error as &dyn std::error::Error, "a change of a board was not sent");
         }
     }
 }
 
 /// What of `now` a page that has `before` does not know; `None`: nothing.
-fn difference<'a>(before: &BoardNow, now: &'a BoardNow) -> Option<StaffChange<'a>> {
+fn difference<'a, C: Content>(before: &BoardOf<C>, now: &'a BoardOf<C>) -> Option<ChangeOf<'a, C>> {
     // In another order, a page needs all of them.
-    let stays = |boards: &[Tile], others: &[Tile]| -> Vec<MachineId> {
-        boards.iter().map(|tile| tile.id).filter(|id| others.iter().any(|other| other.id == *id)).collect()
+    let stays = |boards: &[C::Tile], others: &[C::Tile]| -> Vec<MachineId> {
+        boards.iter().map(C::id).filter(|id| others.iter().any(|other| C::id(other) == *id)).collect()
     };
     let same_order = stays(&before.tiles, &now.tiles) == stays(&now.tiles, &before.tiles);
-    let known = |tile: &&Tile| same_order && before.tiles.iter().any(|old| old == *tile);
-    let is_there = |id: &MachineId| now.tiles.iter().any(|tile| tile.id == *id);
-    let change = StaffChange {
+    let known = |tile: &&C::Tile| same_order && before.tiles.iter().any(|old| old == *tile);
+    let is_there = |id: &MachineId| now.tiles.iter().any(|tile| C::id(tile) == *id);
+    let change = ChangeOf::<C> {
         mesin: now.tiles.iter().filter(|tile| !known(tile)).collect(),
-        hilang: before.tiles.iter().map(|tile| tile.id).filter(|id| !is_there(id)).collect(),
+        hilang: before.tiles.iter().map(C::id).filter(|id| !is_there(id)).collect(),
         perhatian: (before.entries != now.entries).then(|| now.entries.iter().collect()),
         outlet: (before.outlet != now.outlet).then_some(&now.outlet),
-        ..Change::default()
+        ..ChangeOf::<C>::default()
     };
-    (change != Change::default()).then_some(change)
+    (!change.is_bare()).then_some(change)
 }

@@ -1,8 +1,6 @@
 //! Socket sessions. A session authenticates with the connect packet, watches machines, and ends with its token. A member of staff at a
 //! till connects with a ticket, and watches boards.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -20,9 +18,11 @@ use nyala_machines::alarm::{self, Wakes};
 use serde::Deserialize;
 
 use super::Live;
-use super::boards::{self, BoardWatch, View};
+use super::board_watches::BoardWatches;
+use super::customer_board::PublicBoard;
 use super::cut_off::is_cut_off;
 use super::sessions::SocketGuard;
+use super::staff_board::{StaffBoard, View};
 use super::staff_sockets::StaffSocketGuard;
 use super::watcher::{WatchRequest, Watcher, acknowledge};
 use crate::board::read::is_in_sight;
@@ -31,6 +31,8 @@ use crate::http::error::AppError;
 /// How often a socket checks whether the server is ready, if it connects while the server starts or is cut off. `connect_timeout` of the
 /// transport ends the wait.
 const READY_EVERY: Duration = Duration::from_millis(20);
+
+const UNKNOWN_EVENT: &str = "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe";
 
 /// Handles every socket.
 pub struct Sockets(pub Arc<Live>);
@@ -44,11 +46,8 @@ pub enum Connected {
 /// A socket of a page of staff, which may watch boards.
 pub struct StaffSocket {
     live: Arc<Live>,
-    socket: Socket,
     of: TicketOf,
-    watching: Rc<RefCell<Vec<BoardWatch>>>,
-    /// Counts the subscriptions that are being answered.
-    answering: Rc<()>,
+    boards: BoardWatches,
     _guard: StaffSocketGuard,
 }
 
@@ -56,6 +55,9 @@ pub struct StaffSocket {
 pub struct CustomerSocket {
     live: Arc<Live>,
     watcher: Watcher,
+    socket: Socket,
+    /// Most phones watch machines only.
+    outlets: Option<Box<BoardWatches>>,
     expiry: Option<TimerKey>,
     _guard: SocketGuard,
 }
@@ -105,8 +107,15 @@ impl Handler for Sockets {
         let expiry = alarm::set(session.exp, Wakes::Close(socket.closer()));
         live.metrics.sessions.inc();
         live.metrics.join_seconds.observe(began.elapsed().as_secs_f64());
-        let watcher = Watcher::new(live.clone(), socket);
-        Ok(Connected::Customer(Box::new(CustomerSocket { live: live.clone(), watcher, expiry, _guard: guard })))
+        let watcher = Watcher::new(live.clone(), socket.clone());
+        Ok(Connected::Customer(Box::new(CustomerSocket {
+            live: live.clone(),
+            watcher,
+            socket,
+            outlets: None,
+            expiry,
+            _guard: guard,
+        })))
     }
 
     fn event(&self, session: &mut Connected, event: Event) {
@@ -115,12 +124,16 @@ impl Handler for Sockets {
             Connected::Customer(session) => session,
             Connected::Staff(staff) => return staff.event(&event.name, text.as_deref(), event.ack),
         };
+        let outlet = text.as_deref().and_then(|topic| topic.strip_prefix("outlet/")).and_then(OutletId::parse);
+        if let Some(idoutlet) = outlet {
+            return session.outlet(&event.name, idoutlet, event.ack);
+        }
         let (topic, ack) = (text.as_deref().and_then(machine_of), event.ack);
         match (event.name.as_str(), topic) {
             ("subscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: true, ack }),
             ("unsubscribe", Some(idmesin)) => session.watcher.ask(WatchRequest { idmesin, watch: false, ack }),
             ("subscribe" | "unsubscribe", None) => acknowledge(ack, 404, "topik tidak dikenal, misalnya heartbeat/12"),
-            _ => acknowledge(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
+            _ => acknowledge(ack, 400, UNKNOWN_EVENT),
         }
     }
 
@@ -146,7 +159,7 @@ impl Sockets {
         match good.await {
             Ok(true) => {
                 let (live, socket) = (live.clone(), socket.clone());
-                Ok(StaffSocket { live, socket, of, watching: Rc::default(), answering: Rc::default(), _guard: guard })
+                Ok(StaffSocket { live, of, boards: BoardWatches::new(socket), _guard: guard })
             }
             Ok(false) => Err(unauthorized()),
             Err(_) => {
@@ -170,64 +183,39 @@ impl StaffSocket {
     fn event(&self, name: &str, topic: Option<&str>, ack: Option<Ack>) {
         let idoutlet = topic.and_then(|topic| topic.strip_prefix("papan/")).and_then(OutletId::parse);
         match (name, idoutlet) {
-            ("subscribe", Some(_)) if Rc::strong_count(&self.answering) > boards::MAX_BOARDS => {
-                acknowledge(ack, 429, "terlalu banyak permintaan sekaligus, coba lagi");
-            }
             ("subscribe", Some(idoutlet)) => {
-                let counted = self.answering.clone();
-                let at = (idoutlet, self.view());
-                let watch = watch_board(self.live.clone(), self.socket.clone(), self.of, self.watching.clone(), at, ack);
-                actix_web::rt::spawn(async move {
-                    watch.await;
-                    drop(counted);
-                });
+                let sees = sees_board(self.live.clone(), self.of, idoutlet);
+                self.boards.subscribe(&self.live.boards, (idoutlet, self.view()), ack, sees);
             }
-            ("unsubscribe", Some(idoutlet)) => {
-                self.socket.leave(&boards::room(idoutlet, self.view()));
-                self.watching.borrow_mut().retain(|watch| watch.idoutlet != idoutlet);
-                acknowledge(ack, 200, "OK");
-            }
+            ("unsubscribe", Some(idoutlet)) => self.boards.unsubscribe::<StaffBoard>((idoutlet, self.view()), ack),
             ("subscribe" | "unsubscribe", None) => acknowledge(ack, 404, "topik tidak dikenal, misalnya papan/12"),
-            _ => acknowledge(ack, 400, "peristiwa tidak dikenal, gunakan subscribe atau unsubscribe"),
+            _ => acknowledge(ack, 400, UNKNOWN_EVENT),
         }
     }
 }
 
-/// Answers a subscription to a board. Rights are read each time, because a person may have been moved to another outlet.
-async fn watch_board(
-    live: Arc<Live>,
-    socket: Socket,
-    of: TicketOf,
-    watching: Rc<RefCell<Vec<BoardWatch>>>,
-    (idoutlet, view): (OutletId, View),
-    ack: Option<Ack>,
-) {
-    let sees = async {
-        let of = match of {
-            TicketOf::Session(of) => of,
-            TicketOf::Board(of) => return Ok(of.idoutlet == idoutlet),
-        };
-        let client = live.staff.store.get().await?;
-        let operator = session::by_id(&client, of.till, live.clock.now()).await?;
-        Ok::<_, AppError>(is_in_sight(&client, operator.scope, idoutlet).await?)
+impl CustomerSocket {
+    /// Watches the machines of an outlet, `outlet/<idoutlet>`, or stops watching them.
+    fn outlet(&mut self, name: &str, idoutlet: OutletId, ack: Option<Ack>) {
+        let outlets = self.outlets.get_or_insert_with(|| Box::new(BoardWatches::new(self.socket.clone())));
+        match name {
+            // Whether it is there, the board itself knows.
+            "subscribe" => outlets.subscribe(&self.live.public_boards, (idoutlet, ()), ack, std::future::ready(Ok(true))),
+            "unsubscribe" => outlets.unsubscribe::<PublicBoard>((idoutlet, ()), ack),
+            _ => acknowledge(ack, 400, UNKNOWN_EVENT),
+        }
+    }
+}
+
+/// Whether a socket sees an outlet's board. Rights are read each time, because a person may have been moved to another outlet.
+async fn sees_board(live: Arc<Live>, of: TicketOf, idoutlet: OutletId) -> Result<bool, AppError> {
+    let of = match of {
+        TicketOf::Session(of) => of,
+        TicketOf::Board(of) => return Ok(of.idoutlet == idoutlet),
     };
-    let sees = match sees.await {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(AppError::NotFound("outlet tidak ditemukan")),
-        Err(e) => Err(e),
-    };
-    if let Err(e) = sees {
-        return acknowledge(ack, e.status().as_u16(), &e.to_string());
-    }
-    let others = watching.borrow().iter().filter(|watch| watch.idoutlet != idoutlet).count();
-    if others >= boards::MAX_BOARDS {
-        return acknowledge(ack, 429, boards::TOO_MANY);
-    }
-    if let Some(watch) = live.boards.watch((idoutlet, view), &socket, ack).await {
-        let mut watching = watching.borrow_mut();
-        watching.retain(|watch| watch.idoutlet != idoutlet);
-        watching.push(watch);
-    }
+    let client = live.staff.store.get().await?;
+    let operator = session::by_id(&client, of.till, live.clock.now()).await?;
+    Ok(is_in_sight(&client, operator.scope, idoutlet).await?)
 }
 
 /// Returns the customer of a valid token. If the database cannot be queried, the transport is closed, so that the client reconnects; a

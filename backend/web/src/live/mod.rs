@@ -1,13 +1,16 @@
 //! Customers' sockets: who may connect, what a session watches, and how ticks reach it (docs/contract.md §3).
 
 pub mod balances;
+pub mod board_watches;
 pub mod boards;
+pub mod customer_board;
 pub mod cut_off;
 pub mod handler;
 pub mod hub;
 pub mod metrics;
 pub mod other_servers;
 pub mod sessions;
+pub mod staff_board;
 pub mod staff_sockets;
 pub mod tick_frame;
 pub mod watcher;
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use boards::Boards;
+use customer_board::PublicBoard;
 use hub::Hubs;
 use metrics::RealtimeMetrics;
 use nyala_identity::auth::Auth;
@@ -39,6 +43,7 @@ pub struct Live {
     pub staff: Arc<Staff>,
     pub staff_sockets: Arc<StaffSockets>,
     pub boards: Boards,
+    pub public_boards: Boards<PublicBoard>,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,
 }

@@ -52,7 +52,7 @@ pub async fn list(store: web::Data<Store>, mqtt: web::Data<Mqtt>, customer: Cust
 
 fn counted(board: CustomerBoard) -> OutletSaya {
     let of_kind = |kind: MachineKind| {
-        let machines: Vec<_> = board.machines.iter().filter(|machine| machine.jenis == kind).collect();
+        let machines: Vec<_> = board.tiles.iter().filter(|machine| machine.jenis == kind).collect();
         let count =
             |status| i64::try_from(machines.iter().filter(|machine| machine.status == status).count()).unwrap_or(i64::MAX);
         (!machines.is_empty()).then(|| JenisMesinPapan {

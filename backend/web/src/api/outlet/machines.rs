@@ -38,5 +38,5 @@ pub async fn machines(
     let id = OutletId::parse(&id).ok_or(UNKNOWN)?;
     let (client, now) = (store.get().await?, store.now());
     let board = customers::read(&client, &mqtt, &[id], now).await?.pop().ok_or(UNKNOWN)?;
-    Ok(ok(PapanUmum { outlet: board.outlet, server_time: now.ms(), mesin: board.machines }))
+    Ok(ok(PapanUmum { outlet: board.outlet, server_time: now.ms(), mesin: board.tiles }))
 }
