@@ -13,8 +13,9 @@ use super::machines::Machines;
 
 /// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
-/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
+/// Each pause is this many times as long as the work before it, which takes about a hundredth of a core, up to the longest pause.
 const PAUSE_FACTOR: u32 = 100;
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// The conditions that hold of each machine, as an array. $1 now, $2 the shards (NULL: all).
 macro_rules! holds {
@@ -91,7 +92,7 @@ pub async fn record_loop(machines: Machines) {
         if let Err(e) = done {
             tracing::warn!(error = %e, "the conditions of machines were not recorded; it will be tried again");
         }
-        tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
+        tokio::time::sleep((began.elapsed() * PAUSE_FACTOR).clamp(EVERY, MAX_PAUSE)).await;
     }
 }
 

@@ -95,11 +95,6 @@ def subscribed(case):
     change(case, p256dh=POINT)
 
 
-def in_own_browser(case):
-    """A person's own browser, of an outlet in which nothing happens, so that no alert is sent."""
-    Till(shift=False, own=True).take(case)
-
-
 def device(case):
     made = post("/ops/v1/mesin", {"idoutlet": 1, "nama": "Mesin Cuci", "driver": "mqtt"})
     case.path_parameters["id"] = made["id"]
@@ -296,10 +291,8 @@ GOOD = {
     "POST /ops/v1/mesin/{id}/tanya": new_machine,
     "POST /ops/v1/mesin/{id}/stiker": new_machine,
     "POST /ops/v1/perhatian/tangani": taken,
-    "POST /ops/v1/alarm": lambda case: (in_own_browser(case), setattr(case, "body", ALARM)),
-    "GET /ops/v1/push/kunci": in_own_browser,
-    "POST /ops/v1/push/langganan": lambda case: (in_own_browser(case), change(case, p256dh=POINT)),
-    "POST /ops/v1/push/berhenti": in_own_browser,
+    "POST /ops/v1/alarm": lambda case: setattr(case, "body", ALARM),
+    "POST /ops/v1/push/langganan": lambda case: change(case, p256dh=POINT),
     "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
     "POST /ops/v1/mesin/{id}/perangkat": device,
     "POST /ops/v1/mesin/{id}/stop": stop,

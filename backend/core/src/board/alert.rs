@@ -46,7 +46,7 @@ pub enum Change {
     Taken(StaffId),
     /// Its entry ended.
     Gone,
-    /// Its entry is there again, since this time.
+    /// Its entry is there, since this time.
     Back(Timestamp),
     /// It is over, and who was told hears that.
     AllClear,
@@ -60,8 +60,10 @@ pub fn next(alerts: &[Alert], entries: &[Current], pacing: Pacing, now: Timestam
         // When the whole outlet is offline, each of its machines still is.
         let is_covered = alert.kind == Kind::Offline && is_gone;
         let change = match (of(alert.kind, alert.about), alert.gone_at) {
-            (Some(current), Some(_)) => Some(Change::Back(current.entry.since)),
-            (Some(current), None) => alert.while_it_lasts(current, pacing, now),
+            (Some(current), gone_at) if gone_at.is_some() || current.entry.since != alert.since => {
+                Some(Change::Back(current.entry.since))
+            }
+            (Some(current), _) => alert.while_it_lasts(current, pacing, now),
             (None, _) if is_covered => None,
             (None, None) => Some(Change::Gone),
             (None, Some(at)) => (at.ms_until(now) >= pacing.calm_ms).then_some(Change::AllClear),

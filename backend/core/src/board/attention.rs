@@ -5,10 +5,10 @@ use crate::domain::timestamp::Timestamp;
 
 use super::Condition;
 
-/// Refusals of a machine within this time are counted.
-pub const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
-/// The number of refusals that makes an entry.
-const REFUSALS: usize = 2;
+/// Two refusals of a machine within this time are an entry.
+const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
+/// History that is read back, so that an entry begins when its cause did.
+pub const HISTORY_MS: i64 = 24 * 60 * 60 * 1000;
 /// A run of no purchase that is older is no entry.
 const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
 /// A shift that is open for longer is an entry.
@@ -93,7 +93,7 @@ pub struct MachineHistory {
     pub closed: bool,
     /// The oldest first.
     pub spells: Vec<Spell>,
-    /// Refusals of the last hour without a start after them, the oldest first.
+    /// Refusals without a start after them, the oldest first.
     pub refused_at: Vec<Timestamp>,
 }
 
@@ -169,15 +169,30 @@ impl MachineHistory {
             self.spells.iter().rev().find(|s| s.condition == condition && s.until.is_none()).map(|s| s.from)
         };
         let unpaid = holds(Condition::Unpaid).filter(|from| from.ms_until(now) < UNPAID_WITHIN_MS);
-        let refused = self.refused_at.len().checked_sub(REFUSALS).map(|last| self.refused_at[last]);
         [
             holds(Condition::NeedsStaff).map(|from| (Kind::NeedsStaff, from)),
             unpaid.map(|from| (Kind::Unpaid, from)),
             holds(Condition::Unsure).map(|from| (Kind::Unsure, from)),
-            refused.map(|at| (Kind::Refused, at)),
+            self.refuses_since(now).map(|at| (Kind::Refused, at)),
         ]
         .into_iter()
         .flatten()
+    }
+
+    /// Since when there are two refusals within an hour, without a pause.
+    fn refuses_since(&self, now: Timestamp) -> Option<Timestamp> {
+        // Each pair is an entry from its second refusal until an hour after its first one.
+        let mut entry: Option<(Timestamp, Timestamp)> = None;
+        for pair in self.refused_at.windows(2) {
+            let (from, until) = (pair[1], pair[0].plus_ms(REFUSALS_WITHIN_MS));
+            if from < until {
+                entry = match entry {
+                    Some((since, lasted)) if from <= lasted => Some((since, until)),
+                    _ => Some((from, until)),
+                };
+            }
+        }
+        entry.filter(|(_, until)| now < *until).map(|(since, _)| since)
     }
 
     /// Since when its device is offline, if for long enough. A device that is online for less than `back_ms` counts as offline all the time.
@@ -286,6 +301,26 @@ mod tests {
         ]);
         let expected = [(Kind::NeedsStaff, 700), (Kind::Unpaid, 50), (Kind::Unsure, 60), (Kind::Refused, 600)];
         assert_eq!(seen(&shop), expected);
+    }
+
+    #[test]
+    fn refusals_are_one_entry_while_two_of_them_are_within_an_hour() {
+        for (refused, expected) in [
+            (vec![10], None),
+            (vec![3_000, 10], Some(10)),
+            (vec![3_590, 1_800, 10], Some(1_800)),
+            // The first two are older than an hour: the entry goes on with the next pair.
+            (vec![5_000, 3_000, 1_500, 10], Some(3_000)),
+            // It ended, and began again.
+            (vec![9_000, 6_000, 3_500, 10], Some(10)),
+            (vec![9_000, 8_500, 10], None),
+            (vec![3_600, 10], None),
+        ] {
+            let mut refuses = machine(1, vec![]);
+            refuses.refused_at = refused.iter().map(|s| ago(*s)).collect();
+            let entries = seen(&outlet(vec![refuses]));
+            assert_eq!(entries.first().map(|(_, s)| *s), expected, "{refused:?}");
+        }
     }
 
     #[test]

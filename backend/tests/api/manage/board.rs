@@ -126,6 +126,14 @@ async fn what_needs_a_person_is_derived_and_goes_with_its_cause() {
         (&seen[0]["idmesin"], &seen[0]["nama"], &seen[0]["outlet"]),
         (&json!(other.idmesin), &json!("M2"), &json!("Laundry Melati"))
     );
+    // It comes back for a moment, and is away again: the same entry, for hours.
+    app.set(other.idmesin, "online = TRUE").await;
+    app.conditions_recorded().await;
+    app.advance_s(20);
+    app.set(other.idmesin, "online = FALSE").await;
+    app.conditions_recorded().await;
+    app.advance_s(3 * 3_600);
+    assert_eq!(entries().await[0]["sejak"], seen[0]["sejak"]);
     app.set(other.idmesin, "online = TRUE").await;
     assert_eq!(kinds(&entries().await), [("offline", "abu")], "half a minute of life first");
     app.advance_s(30);
@@ -138,6 +146,11 @@ async fn what_needs_a_person_is_derived_and_goes_with_its_cause() {
         app.buy(&siti, &buy(n, shop, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
     }
     assert_eq!(kinds(&entries().await), [("perlu_petugas", "merah"), ("ditolak", "kuning")]);
+    let refused = entries().await[1].clone();
+    let which = json!({"jenis": "ditolak", "idmesin": shop.idmesin, "sejak": refused["sejak"]});
+    app.ops(&key, "perhatian/tangani", &which).await.ok();
+    app.buy(&siti, &buy(4, shop, epay)).await.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+    assert!(entries().await[1]["ditangani"].is_object(), "one more refusal is the same entry");
     app.fault(shop, Mode::Ok).await;
     app.buy(&siti, &buy(3, shop, epay)).await.ok();
     app.set(third.idmesin, "perlu_petugas = FALSE").await;
@@ -218,7 +231,12 @@ async fn an_owner_sees_a_backup_that_is_behind_and_nobody_else_does() {
     let seen = app.ops_see(&owner, "perhatian").await.ok();
     assert_eq!((kinds(&seen), &seen[0]["sejak"], &seen[0]["idmesin"]), (vec![("cadangan", "abu")], &json!(since), &Value::Null));
     assert_eq!(app.ops_see(&supervisor, "perhatian").await.ok(), json!([]));
-    let which = json!({"jenis": "cadangan", "sejak": since});
+    let second = app.outlet_of(shop.outlet.idowner, "Mawar").await;
+    let at_second = app.ops_see(&owner, &format!("perhatian?idoutlet={}", second.idoutlet)).await.ok();
+    assert_eq!(at_second, seen, "one entry, wherever it is asked for");
+    let without = json!({"jenis": "cadangan", "sejak": since});
+    app.ops(&owner, "perhatian/tangani", &without).await.expect(422, "idoutlet wajib diisi");
+    let which = json!({"jenis": "cadangan", "sejak": since, "idoutlet": shop.outlet.idoutlet});
     app.ops(&supervisor, "perhatian/tangani", &which).await.expect(404, "perhatian sudah selesai");
     let taken = app.ops(&owner, "perhatian/tangani", &which).await.ok();
     assert_eq!(app.ops_see(&owner, "perhatian").await.ok()[0]["ditangani"], taken);

@@ -304,13 +304,16 @@ async fn a_time_without_a_server_is_unknown() {
     let key = app.key(Scope::Supervisor(outlet.idoutlet)).await;
     let calendar = Calendar { zone: Zone::default(), start: ClockTime::parse("00:00").unwrap() };
     let begin = calendar.begin(calendar.day_of(app.now()).plus(1));
+    // From its first note on, the server only continues what is written.
+    app.eventually("SELECT count(*) FROM keadaan_dicatat", 1).await;
     app.clock.advance_ms(app.now().ms_until(begin.plus_ms(3_600_000)));
-    app.db.execute("DELETE FROM keadaan_dicatat", &[]).await.unwrap();
+    app.db.batch_execute("BEGIN; DELETE FROM keadaan_dicatat").await.unwrap();
     let sql = "INSERT INTO keadaan_dicatat (idshard, dari, sampai) VALUES ($1::BIGINT::INT % 256, $2, $3)";
     for (from, until) in [(-60, 10), (25, 50)] {
         let at = |minute: i64| begin.plus_ms(minute * 60_000);
         app.db.execute(sql, &[&outlet.idoutlet, &at(from), &at(until)]).await.unwrap();
     }
+    app.db.batch_execute("COMMIT").await.unwrap();
     let sql = "INSERT INTO keadaan_mesin (idmesin, keadaan, dari) VALUES ($1, 'offline', $2)";
     app.db.execute("UPDATE mesin SET online = FALSE", &[]).await.unwrap();
     app.db.execute("DELETE FROM keadaan_mesin", &[]).await.unwrap();

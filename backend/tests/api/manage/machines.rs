@@ -55,6 +55,15 @@ async fn a_machine_is_retired_when_nobody_uses_it_and_its_sticker_and_keys_end()
     };
     scanned(code.clone()).await.expect(404, "Mesin Not found");
     app.buy(&siti, &buy(2, shop, epay)).await.expect(404, "Mesin Not found");
+    for (call, body) in [
+        ("tutup", json!({"alasan": "uji"})),
+        ("buka", json!({})),
+        ("servis", json!({})),
+        ("stiker", json!({"alasan": "uji"})),
+        ("perangkat", json!({})),
+    ] {
+        app.ops(&key, &format!("{path}/{call}"), &body).await.expect(404, "Mesin Not found");
+    }
     app.ops(&key, &path, &json!({"aktif": true})).await.ok();
     scanned(code).await.expect(404, "Mesin Not found");
     app.buy(&siti, &buy(3, shop, epay)).await.ok();

@@ -26,8 +26,9 @@ use crate::board::history;
 
 /// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
-/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
+/// Each pause is this many times as long as the work before it, which takes about a hundredth of a core, up to the longest pause.
 const PAUSE_FACTOR: u32 = 100;
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 const OUTLETS: &str = concat!(
     "
@@ -56,7 +57,7 @@ impl Watch {
             if let Err(e) = self.look(&mut digests, self.store.now()).await {
                 tracing::warn!(error = %e, "what needs a person was not looked for; it will be tried again");
             }
-            tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
+            tokio::time::sleep((began.elapsed() * PAUSE_FACTOR).clamp(EVERY, MAX_PAUSE)).await;
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use futures_util::future::try_join4;
-use nyala_core::board::attention::{Entry, MachineHistory, OpenShift, REFUSALS_WITHIN_MS};
+use nyala_core::board::attention::{Entry, HISTORY_MS, MachineHistory, OpenShift};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
@@ -14,9 +14,6 @@ use tokio_postgres::Row;
 
 use super::entry::{Ditangani, about};
 use super::spells::Spells;
-
-/// Ended conditions are read back for this long, so that short returns of a device are seen.
-const SPELLS_WITHIN_MS: i64 = 10 * 60 * 1000;
 
 /// Conditions of the outlets' machines that hold, or ended after $2. $1 outlets.
 const SPELLS: &str = "
@@ -70,11 +67,11 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
         client.prepare_cached(SHIFTS).await?,
         client.prepare_cached(TAKEN).await?,
     ];
-    let (spells_after, refusals_after) = (now.plus_ms(-SPELLS_WITHIN_MS), now.plus_ms(-REFUSALS_WITHIN_MS));
+    let after = now.plus_ms(-HISTORY_MS);
     // One round trip for all of them.
     let (spells, refusals, shifts, taken) = try_join4(
-        client.query(&spells, &[&outlets, &spells_after]),
-        client.query(&refusals, &[&outlets, &refusals_after]),
+        client.query(&spells, &[&outlets, &after]),
+        client.query(&refusals, &[&outlets, &after]),
         client.query(&shifts, &[&outlets]),
         client.query(&taken, &[&outlets, &now]),
     )

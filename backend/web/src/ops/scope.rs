@@ -50,18 +50,28 @@ pub async fn named_outlet(client: &impl GenericClient, operator: &Operator, id: 
     outlet(client, operator, id).await
 }
 
-/// Locks a machine in sight and returns its outlet, or 404.
+/// Locks a machine in sight that is not retired, and returns its outlet, or 404.
 pub async fn locked_machine(tx: &impl GenericClient, operator: &Operator, id: MachineId) -> Result<OutletId, AppError> {
+    lock(tx, operator, id, false).await
+}
+
+/// The same, of a machine that may be retired.
+pub async fn locked_old_machine(tx: &impl GenericClient, operator: &Operator, id: MachineId) -> Result<OutletId, AppError> {
+    lock(tx, operator, id, true).await
+}
+
+async fn lock(tx: &impl GenericClient, operator: &Operator, id: MachineId, may_be_retired: bool) -> Result<OutletId, AppError> {
     const LOCK: &str = "
         SELECT idoutlet FROM mesin
-        WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
+        WHERE idmesin = $1 AND (aktif OR $4) AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
+        FOR NO KEY UPDATE";
     let stmt = tx.prepare_cached(LOCK).await?;
-    let row = tx.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet]).await?;
+    let row = tx.query_opt(&stmt, &[&id, &operator.scope.owner, &operator.scope.outlet, &may_be_retired]).await?;
     row.map(|row| row.get(0)).ok_or(AppError::MachineNotFound)
 }
 
 /// Of which outlet: may be left out by who sees only one.
-#[derive(Debug, Clone, Copy, Deserialize, IntoParams)]
+#[derive(Debug, Clone, Copy, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AtOutlet {
     /// The outlet; needed when the caller sees several.

@@ -234,7 +234,7 @@ pub async fn revoke(tx: &Transaction<'_>, idmesin: MachineId, by: By<'_>) -> Res
 async fn find(tx: &Transaction<'_>, idmesin: MachineId, scope: Scope) -> Result<(OutletId, DriverKind), KeyError> {
     const LOCK: &str = "
         SELECT idoutlet, driver FROM mesin
-        WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
+        WHERE idmesin = $1 AND aktif AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3) FOR NO KEY UPDATE";
     let row = tx.query_opt(LOCK, &[&idmesin, &scope.owner, &scope.outlet]).await?.ok_or(KeyError::NoMachine(idmesin))?;
     Ok((row.get(0), row.get(1)))
 }

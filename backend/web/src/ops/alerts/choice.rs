@@ -32,9 +32,11 @@ pub struct Alarm {
     jenis: Vec<String>,
     /// Null: all in sight.
     #[schema(required, value_type = Option<Vec<i64>>)]
+    #[serde(deserialize_with = "Option::deserialize")]
     idoutlet: Option<Vec<OutletId>>,
     /// On the outlet's clock, only red alerts are sent then. Null: no quiet hours.
     #[schema(required)]
+    #[serde(deserialize_with = "Option::deserialize")]
     senyap: Option<Senyap>,
     /// The figures of the day before, at the hour at which an outlet opens.
     ringkasan: bool,

@@ -2,11 +2,13 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::board::attention::{About, Entry, Kind};
-use nyala_core::domain::id::OutletId;
+use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::backup::health::BackupHealth;
 use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
+use nyala_store::db::pool::DbClient;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -79,8 +81,8 @@ pub async fn entries(
     Ok(answer::ok(seen_by(&operator, &store, &boards, &metrics.backup.health, which.idoutlet).await?))
 }
 
-/// What needs a person at this outlet, or at all outlets in sight. Owners also see that the backup is not as it should be, with their first
-/// outlet.
+/// What needs a person at this outlet, or at all outlets in sight. Owners also see that the backup is not as it should be, at the first of
+/// their outlets, whichever they asked for.
 pub async fn seen_by(
     operator: &Operator,
     store: &Store,
@@ -95,18 +97,26 @@ pub async fn seen_by(
             None => scope::in_sight(&client, operator).await?,
         }
     };
-    let backup = backup.bad_since(store.now()).filter(|_| operator.role >= Role::Owner);
     let mut entries = Vec::new();
-    for (n, idoutlet) in outlets.into_iter().enumerate() {
-        let board = boards.read(idoutlet).await?.1;
-        entries.extend(board.entries);
-        if let Some(since) = backup.filter(|_| n == 0) {
-            let client = store.get().await?;
+    for idoutlet in outlets {
+        entries.extend(boards.read(idoutlet).await?.1.entries);
+    }
+    if let Some(since) = backup.bad_since(store.now()).filter(|_| operator.role >= Role::Owner) {
+        let client = store.get().await?;
+        if let Some((idoutlet, outlet)) = first_outlet(&client, operator.scope.owner).await? {
             let entry = Entry { kind: Kind::Backup, about: About::Outlet, since };
             let taken = read::taken(&client, idoutlet, entry, store.now()).await?;
-            let around = Around { idoutlet, outlet: &board.outlet.nama, tiles: &[], tills: &[] };
+            let around = Around { idoutlet, outlet: &outlet, tiles: &[], tills: &[] };
             entries.push(Perhatian::new(entry, &around, taken));
         }
     }
     Ok(entries)
+}
+
+/// The first outlet of an owner, or of all.
+async fn first_outlet(client: &DbClient, owner: Option<OwnerId>) -> Result<Option<(OutletId, String)>, AppError> {
+    const FIRST: &str = "SELECT idoutlet, nama FROM outlet WHERE $1::BIGINT IS NULL OR idowner = $1 ORDER BY idoutlet LIMIT 1";
+    let stmt = client.prepare_cached(FIRST).await?;
+    let row = client.query_opt(&stmt, &[&owner]).await?;
+    Ok(row.map(|row| Ok::<_, DbError>((row.try_get(0)?, row.try_get(1)?))).transpose()?)
 }

@@ -26,6 +26,7 @@ use crate::http::json::Json;
 use crate::live::boards::Boards;
 use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
+use crate::ops::scope::AtOutlet;
 
 /// Which entry, as `perhatian` has it, or the secret of an alert.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -61,6 +62,7 @@ struct Wanted {
         (status = 401, body = Empty, description = "Also: the secret is used, older than 30 minutes or of another browser"),
         (status = 404, body = Empty, description = "`perhatian sudah selesai`"),
         (status = 409, body = Empty, description = "`sudah ditangani orang lain`"),
+        (status = 422, body = Empty, description = "`idoutlet wajib diisi`, of an entry about an outlet"),
     )
 )]
 pub async fn take(
@@ -80,7 +82,10 @@ pub async fn take(
             let (operator, idoutlet, wanted) = told(&client, &req, message, now).await?;
             (operator, Some(idoutlet), wanted, Some(message))
         }
-        None => (Caller::of(&req)?, body.idoutlet, body.wanted()?, None),
+        None => {
+            let (operator, wanted) = (Caller::of(&req)?, body.wanted()?);
+            (operator, body.outlet(&store, &operator, &wanted).await?, wanted, None)
+        }
     };
     let entries = seen_by(&operator, &store, &boards, &metrics.backup.health, idoutlet).await?;
     let entry = entries.into_iter().find(|entry| wanted.is(entry)).ok_or(AppError::NotFound("perhatian sudah selesai"))?;
@@ -143,6 +148,15 @@ async fn store_taken(
 }
 
 impl Tangani {
+    /// The outlet of the entry. Of an entry about the outlet itself it may be left out by who sees one.
+    async fn outlet(&self, store: &Store, operator: &Operator, wanted: &Wanted) -> Result<Option<OutletId>, AppError> {
+        if self.idoutlet.is_none() && wanted.idmesin.is_none() && wanted.idshift.is_none() {
+            let client = store.get().await?;
+            return Ok(Some(AtOutlet::default().of(&client, operator).await?.idoutlet));
+        }
+        Ok(self.idoutlet)
+    }
+
     fn wanted(&self) -> Result<Wanted, AppError> {
         let kind = self.jenis.as_deref().and_then(Kind::parse).ok_or_else(|| AppError::bad_input("jenis tidak dikenal"))?;
         let since = self.sejak.as_deref().and_then(Timestamp::parse_rfc3339);

@@ -23,6 +23,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
+use crate::live::boards::Boards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -62,6 +63,7 @@ pub struct MesinChange {
 pub async fn change(
     by: Minimal<{ Right::MesinUbah.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
     body: Json<MesinChange>,
 ) -> Result<HttpResponse, AppError> {
@@ -77,7 +79,7 @@ pub async fn change(
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let idoutlet = scope::locked_machine(&tx, &operator, idmesin).await?;
+    let idoutlet = scope::locked_old_machine(&tx, &operator, idmesin).await?;
     if body.aktif == Some(false) {
         retire(&tx, idmesin, By { principal: &operator.principal(), now }).await?;
     }
@@ -97,6 +99,7 @@ pub async fn change(
         AuditEntry { principal: &operator.principal(), action: "mesin.ubah", object: format!("mesin:{idmesin}"), content };
     audit::write_at(&tx, Some(idoutlet), &entry, now).await?;
     tx.commit().await?;
+    boards.changed(idoutlet);
     Ok(answer::ok(None::<()>))
 }
 
@@ -148,6 +151,7 @@ pub struct Urut {
 pub async fn order(
     by: Minimal<{ Right::OutletUrut.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
     body: Json<Urut>,
 ) -> Result<HttpResponse, AppError> {
@@ -171,5 +175,6 @@ pub async fn order(
     let entry = AuditEntry { principal: &operator.principal(), action: "outlet.urut", object: format!("outlet:{id}"), content };
     audit::write_at(&tx, Some(id), &entry, now).await?;
     tx.commit().await?;
+    boards.changed(id);
     Ok(answer::ok(None::<()>))
 }

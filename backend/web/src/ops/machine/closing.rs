@@ -18,6 +18,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
+use crate::live::boards::Boards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -38,6 +39,7 @@ pub struct CloseMesin {
 pub async fn close(
     by: Minimal<{ Right::MesinTutup.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
     body: Json<CloseMesin>,
 ) -> Result<HttpResponse, AppError> {
@@ -45,7 +47,7 @@ pub async fn close(
         UPDATE mesin SET ditutup_sejak = $2, ditutup_alasan = $3, ditutup_oleh = $4 WHERE idmesin = $1 AND ditutup_sejak IS NULL";
     let Minimal(operator) = by;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
-    in_machine(&store, &operator, &id, async |tx, at, now| {
+    in_machine((&store, &boards), &operator, &id, async |tx, at, now| {
         let changed = tx.execute(CLOSE, &[&at.idmesin, &now, &reason, &operator.id]).await?;
         Ok((changed == 1).then(|| ("mesin.tutup", json!({ "alasan": reason }))))
     })
@@ -61,12 +63,13 @@ pub async fn close(
 pub async fn open(
     by: Minimal<{ Right::MesinBuka.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const OPEN: &str = "
         UPDATE mesin SET ditutup_sejak = NULL, ditutup_alasan = NULL, ditutup_oleh = NULL WHERE idmesin = $1 AND ditutup_sejak IS NOT NULL";
     let Minimal(operator) = by;
-    in_machine(&store, &operator, &id, async |tx, at, _| {
+    in_machine((&store, &boards), &operator, &id, async |tx, at, _| {
         let changed = tx.execute(OPEN, &[&at.idmesin]).await?;
         Ok((changed == 1).then(|| ("mesin.buka", json!({}))))
     })
@@ -90,12 +93,13 @@ pub struct Servis {
 pub async fn service(
     by: Minimal<{ Right::MesinServis.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
     body: Json<Servis>,
 ) -> Result<HttpResponse, AppError> {
     let Minimal(operator) = by;
     let note = body.catatan.as_deref().map(|catatan| text::parse("catatan", catatan, text::MAX_REASON_CHARS)).transpose()?;
-    in_machine(&store, &operator, &id, async |tx, at, now| {
+    in_machine((&store, &boards), &operator, &id, async |tx, at, now| {
         tx.execute("UPDATE mesin SET servis_at = $2 WHERE idmesin = $1", &[&at.idmesin, &now]).await?;
         Ok(Some(("mesin.servis", json!({ "catatan": note }))))
     })
@@ -108,8 +112,13 @@ struct At {
     idoutlet: OutletId,
 }
 
-/// Runs `work` in a transaction; the change that it returns is audited.
-async fn in_machine<F>(store: &Store, operator: &Operator, id: &str, work: F) -> Result<HttpResponse, AppError>
+/// Runs `work` in a transaction; the change that it returns is audited, and the outlet's board shows it at once.
+async fn in_machine<F>(
+    (store, boards): (&Store, &Boards),
+    operator: &Operator,
+    id: &str,
+    work: F,
+) -> Result<HttpResponse, AppError>
 where
     F: AsyncFnOnce(&Transaction<'_>, &At, Timestamp) -> Result<Option<(&'static str, serde_json::Value)>, AppError>,
 {
@@ -124,5 +133,6 @@ where
         audit::write_at(&tx, Some(at.idoutlet), &entry, now).await?;
     }
     tx.commit().await?;
+    boards.changed(at.idoutlet);
     Ok(answer::ok(None::<()>))
 }

@@ -46,7 +46,7 @@ WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT 
 
 /// What a machine does now.
 #[utoipa::path(
-    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = [])), params(("id" = inline(MachineId), Path)),
+    get, path = "/ops/v1/mesin/{id}", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = inline(MachineId), Path)),
     responses((status = 200, body = Answer<MesinNow>), (status = 401, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn mesin_status(

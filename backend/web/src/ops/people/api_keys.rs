@@ -57,6 +57,8 @@ pub struct KunciRow {
     dicabut_at: Option<Timestamp>,
 }
 
+const UNKNOWN: AppError = AppError::NotFound("kunci tidak ditemukan");
+
 /// Keys of programs in sight: people's have no secret. $1 owner, $2 outlet, $3 roles.
 const SIGHT: &str = "
     FROM kunci_operator k LEFT JOIN outlet o ON o.idoutlet = k.idoutlet
@@ -128,24 +130,25 @@ pub async fn add(
 /// Revokes a key: each call with it is 401 from now on.
 #[utoipa::path(
     operation_id = "kunci_revoke",
-    post, path = "/ops/v1/kunci/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = StaffId, Path)),
+    post, path = "/ops/v1/kunci/{id}/cabut", tag = "operator", security(("operator" = []), ("session" = [])), params(("id" = inline(StaffId), Path)),
     responses((status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty))
 )]
 pub async fn revoke(
     by: Minimal<{ Right::KunciKelola.rank() }>,
-    id: web::Path<StaffId>,
+    id: web::Path<String>,
     store: web::Data<Store>,
 ) -> Result<HttpResponse, AppError> {
     let revoke = format!(
         "UPDATE kunci_operator SET revoked_at = $5 WHERE id = (SELECT k.id {SIGHT} AND k.id = $4) AND revoked_at IS NULL RETURNING idoutlet"
     );
     let Minimal(operator) = by;
-    let (id, now) = (id.into_inner(), store.now());
+    let id = StaffId::parse(&id).ok_or(UNKNOWN)?;
+    let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
     let scope = operator.scope;
     let row = tx.query_opt(&revoke, &[&scope.owner, &scope.outlet, &below(operator.role), &id, &now]).await?;
-    let idoutlet = row.ok_or(AppError::NotFound("kunci tidak ditemukan"))?.try_get(0)?;
+    let idoutlet = row.ok_or(UNKNOWN)?.try_get(0)?;
     let (principal, object) = (&*operator.principal(), format!("kunci:{id}"));
     audit::write_at(&tx, idoutlet, &AuditEntry { principal, action: "kunci.cabut", object, content: json!({}) }, now).await?;
     tx.commit().await?;

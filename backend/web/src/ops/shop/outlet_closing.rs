@@ -19,6 +19,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
+use crate::live::boards::Boards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -59,6 +60,7 @@ pub struct CloseOutlet {
 pub async fn close(
     by: Minimal<{ Right::OutletTutup.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
     body: Json<CloseOutlet>,
 ) -> Result<HttpResponse, AppError> {
@@ -91,6 +93,7 @@ pub async fn close(
     let entry = AuditEntry { principal: &operator.principal(), action: "outlet.tutup", object: format!("outlet:{id}"), content };
     audit::write_at(&tx, Some(id), &entry, now).await?;
     tx.commit().await?;
+    boards.changed(id);
     Ok(answer::ok(None::<()>))
 }
 
@@ -106,6 +109,7 @@ pub async fn close(
 pub async fn open(
     by: Minimal<{ Right::OutletBuka.rank() }>,
     store: web::Data<Store>,
+    boards: web::Data<Boards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const LOCK: &str = "SELECT dibuka_at IS NULL FROM outlet WHERE idoutlet = $1 FOR NO KEY UPDATE";
@@ -140,5 +144,6 @@ pub async fn open(
         audit::write_at(&tx, Some(id), &entry, now).await?;
     }
     tx.commit().await?;
+    boards.changed(id);
     Ok(answer::ok(None::<()>))
 }
