@@ -6847,7 +6847,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                id: components["schemas"]["Id"];
+                id: number | string;
             };
             cookie?: never;
         };
@@ -10578,6 +10578,15 @@ export interface operations {
             };
             /** @description `sudah ditangani orang lain` */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi`, of an entry about an outlet */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,11 +1,11 @@
 import type { UseQueryResult } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import type { ReactElement } from 'react'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 
 interface Props<T> {
   query: Pick<UseQueryResult<T>, 'data' | 'error' | 'isError' | 'isFetching' | 'refetch'>
-  children: (data: T) => ReactNode
+  children: (data: T) => ReactElement
 }
 
 /** What a query has brought; before that a spinner, or why it failed. */

@@ -127,7 +127,8 @@ interface FrameProps {
   readiness: Readiness | null
   /** Null while there is no outlet: the first step comes first. */
   onStep: ((step: Step) => void) | null
-  children: React.ReactNode
+  /** Elements, no bare text: translation would lose it. */
+  children: React.ReactElement | (React.ReactElement | false)[]
 }
 
 /** The steps beside the present one; on a phone as a bar above it. */

@@ -128,7 +128,7 @@ function Accounts({ customer: { nama, telp, sejak, akun }, zone }: { customer: C
       </h2>
       <p className={styles.second}>
         <span translate="no">{telp}</span>
-        {` · ${pelanggan.since(dateThere(Date.parse(sejak), zone))}`}
+        <span>{` · ${pelanggan.since(dateThere(Date.parse(sejak), zone))}`}</span>
       </p>
       <h3 className={styles.label}>{pelanggan.accounts}</h3>
       <ul>
