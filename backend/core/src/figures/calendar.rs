@@ -65,7 +65,7 @@ impl Period {
     }
 
     pub fn days(self) -> impl Iterator<Item = Day> {
-        std::iter::successors(Some(self.first), |day| Some(day.plus(1))).take_while(move |day| *day <= self.last)
+        std::iter::successors(Some(self.first), move |day| (*day < self.last).then(|| day.plus(1)))
     }
 
     /// The same number of days, moved.

@@ -168,7 +168,7 @@ mod tests {
         let third = MachineRecord { active: false, ..machine(3, vec![]) };
         assert_eq!(down(&outlet([both.clone(), vec![third]].concat())), [20, 0, 0], "one that was retired decides nothing");
         let closed = machine(3, vec![spell(Closed, 0, Some(30))]);
-        assert_eq!(down(&outlet([both.clone(), vec![closed]].concat())), [30, 10, 30], "it is open from minute 30 on");
+        assert_eq!(down(&outlet([both.clone(), vec![closed]].concat())), [30, 10, 20], "it is open from minute 30 on");
         let new = MachineRecord { created_at: at(25), ..machine(3, vec![]) };
         assert_eq!(down(&outlet([both, vec![new]].concat())), [35, 15, 0]);
         assert_eq!(down(&outlet(vec![machine(1, vec![spell(Offline, 10, Some(50))])])), [40], "one machine is no outlet");
