@@ -81,7 +81,7 @@ const RECEIPT = {
 
 /** The screens from the scan to the running machine. */
 export const screensPurchase: Screen[] = [
-  { name: 'scan', path: '/scanPage', camera: SEEN, shows: 'Petunjuk penggunaan', action: 'Ketik kode' },
+  { name: 'scan', path: '/scanPage', camera: SEEN, shows: 'Mencari kode QR…', action: 'Ketik kode' },
   { name: 'scan-tanpa-kamera', path: '/scanPage', shows: 'Kamera tidak ditemukan', action: 'Ketik kode' },
   {
     name: 'scan-kamera-ditolak',
