@@ -1,10 +1,11 @@
-//! How long reports take over a year with a million purchases, all of them at one outlet: the most that one can be.
+//! How long reports take over a year with a million purchases: of an owner with many outlets, or all of them at one, which is the most that one can be.
 
 use std::time::Instant;
 
 use clap::Args;
-use nyala_loadtest::http::{KeptConnection, TIME_LIMIT};
-use nyala_loadtest::shop::{PRICE, Shop};
+use nyala_loadtest::fleet::Driver;
+use nyala_loadtest::http::{KeptConnection, Pool, TIME_LIMIT};
+use nyala_loadtest::shop::{PRICE, Shop, Wish};
 use serde_json::json;
 use time::format_description::well_known::Iso8601;
 use time::{Duration as Days, OffsetDateTime};
@@ -13,11 +14,9 @@ use tokio_postgres::Client;
 use crate::durations::Durations;
 use crate::results::Figures;
 use crate::server::Scratch;
-use crate::shop::{self, DURATION_S};
+use crate::shop::DURATION_S;
 use crate::{BenchError, db};
 
-/// Machines of the outlet.
-const MACHINES: usize = 100;
 const CUSTOMERS: usize = 5_000;
 
 /// Purchase `i` of the year that ends now, by customer `i * 7919 % customers` at machine `i % machines`. Every fifth has a top-up, of each means of
@@ -65,6 +64,12 @@ pub struct ReportTimes {
     /// Purchases in the year
     #[arg(long, default_value_t = Self::default().purchases, value_parser = clap::value_parser!(u32).range(1000..=10_000_000))]
     pub purchases: u32,
+    /// Outlets that share them
+    #[arg(long, default_value_t = Self::default().outlets, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub outlets: u32,
+    /// Machines of each outlet
+    #[arg(long, default_value_t = Self::default().machines, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub machines: u32,
     /// Calls of each report
     #[arg(long, default_value_t = Self::default().calls, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub calls: u32,
@@ -72,7 +77,7 @@ pub struct ReportTimes {
 
 impl Default for ReportTimes {
     fn default() -> Self {
-        Self { purchases: 1_000_000, calls: 20 }
+        Self { purchases: 1_000_000, outlets: 10, machines: 28, calls: 20 }
     }
 }
 
@@ -82,14 +87,22 @@ impl ReportTimes {
     pub async fn run(&self) -> Result<Figures, BenchError> {
         let scratch = Scratch::make()?;
         let mut server = scratch.start().await?;
-        let shop = shop::open(&server, MACHINES, CUSTOMERS).await?;
+        let Self { purchases, outlets, machines, .. } = self;
+        let wish = Wish {
+            driver: Driver::Sim,
+            machines: (machines * outlets) as usize,
+            machines_per_outlet: *machines as usize,
+            customers: CUSTOMERS,
+            duration_s: DURATION_S,
+        };
+        let shop = Shop::open(&Pool::new(server.address(), 1), &server.root_key().await?, wish).await?;
         let postgres = db::open(&scratch.data())?;
         let client = db::connect(&postgres).await?;
         let now = OffsetDateTime::now_utc();
         self.fill(&client, &shop, now).await?;
         db::settle(&client).await?;
         let mut lines =
-            vec![format!("{} purchases in a year at one outlet of {MACHINES} machines, {CUSTOMERS} accounts", self.purchases)];
+            vec![format!("{purchases} purchases in a year, {outlets} outlets of {machines} machines, {CUSTOMERS} customers")];
         let day = |ago: i64| (now - Days::days(ago)).date();
         let quarter = format!("dari={}&sampai={}", day(91), day(0));
         let middle = format!("dari={}&sampai={}", day(250), day(159));
@@ -121,14 +134,14 @@ impl ReportTimes {
         }
         lines.push("Aim: at most 200 ms each".to_owned());
         server.stop().await?;
-        Ok(Figures::list(format!("Reports, {} purchases in a year at one outlet", self.purchases), &lines))
+        Ok(Figures::list(format!("Reports of an outlet, {purchases} purchases in a year, {outlets} outlets"), &lines))
     }
 
     async fn fill(&self, client: &Client, shop: &Shop, now: OffsetDateTime) -> Result<(), BenchError> {
         let numbers = [
             ("{purchases}", i64::from(self.purchases).to_string()),
             ("{customers}", CUSTOMERS.to_string()),
-            ("{machines}", MACHINES.to_string()),
+            ("{machines}", (self.machines * self.outlets).to_string()),
             ("{service}", shop.machines[0].idlayanan.to_string()),
             ("{durasi}", DURATION_S.to_string()),
             ("{harga}", PRICE.to_string()),

@@ -102,6 +102,25 @@ pub async fn refunds(tx: &Transaction<'_>, days: Days<'_>) -> Result<Vec<OfMachi
     days.read(tx, REFUNDS).await?.iter().map(of_machine).collect()
 }
 
+/// $1 outlet, $2 begin, $3 end.
+const TOTAL: &str = concat!(
+    "
+SELECT count(*), COALESCE(SUM(l.jumlah), 0)::BIGINT FROM ledger_transfer l
+WHERE l.kind = 'post' AND l.idoutlet = $1 AND l.created_at >= $2 AND l.created_at < $3 AND ",
+    is_customers!()
+);
+
+/// How many cycles began, and what they cost together.
+pub async fn total(
+    tx: &Transaction<'_>,
+    idoutlet: OutletId,
+    (from, until): (Timestamp, Timestamp),
+) -> Result<(i64, i64), LedgerError> {
+    let stmt = tx.prepare_cached(TOTAL).await?;
+    let row = tx.query_one(&stmt, &[&idoutlet, &from, &until]).await?;
+    Ok((row.try_get(0)?, row.try_get(1)?))
+}
+
 fn of_machine(row: &Row) -> Result<OfMachine, LedgerError> {
     Ok(OfMachine {
         day: day(row)?,

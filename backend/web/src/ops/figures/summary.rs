@@ -336,15 +336,9 @@ async fn compared(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Result
     let end = bounds.last().copied().unwrap_or_default();
     let until = if now < asked.span().1 { asked.outlet.calendar.same_time(now, -WEEK).clamp(from, end) } else { end };
     let days = Days { idoutlet: asked.outlet.idoutlet, bounds: &[from, until] };
-    let posts = figures::posts(tx, days).await?;
+    let (cycles, used) = figures::total(tx, asked.outlet.idoutlet, (from, until)).await?;
     let refunds = figures::refunds(tx, days).await?;
-    Ok(Banding {
-        dari: before.first,
-        sampai: before.last,
-        hingga: until,
-        pendapatan: amount(&posts) - amount(&refunds),
-        siklus: posts.iter().map(|post| post.count).sum(),
-    })
+    Ok(Banding { dari: before.first, sampai: before.last, hingga: until, pendapatan: used - amount(&refunds), siklus: cycles })
 }
 
 async fn by_person(tx: &Transaction<'_>, reversed: &[Returned], refunds: &[OfMachine]) -> Result<Vec<PerOrang>, AppError> {
