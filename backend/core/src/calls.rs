@@ -44,8 +44,9 @@ pub fn decide(calls: &[Call], free: &[MachineId], is_open: bool, now: Timestamp)
             _ if !is_open || call.started => over.push(Step::End(call.id)),
             // Its own purchase has the machine.
             Some((machine, _)) if call.holds == Some(machine) => promised.push(machine),
-            Some((_, until)) if until <= now => over.push(Step::End(call.id)),
+            Some((machine, until)) if free.contains(&machine) && until <= now => over.push(Step::End(call.id)),
             Some((machine, _)) if free.contains(&machine) => promised.push(machine),
+            // Somebody else has started it, or it went away, also when that was found after the three minutes.
             _ if call.until <= now => over.push(Step::End(call.id)),
             called => {
                 if called.is_some() {
@@ -110,6 +111,7 @@ mod tests {
         let queue = [called(1, 7, 60), call(2)];
         assert_eq!(decide(&queue, &[], true, NOW), [Step::Wait(CallId::new(1))]);
         assert_eq!(decide(&queue, &machines(&[8]), true, NOW), [calls_to(1, 8)], "the first again, to another machine");
+        assert_eq!(decide(&[called(1, 7, -1), call(2)], &[], true, NOW), [Step::Wait(CallId::new(1))], "found too late");
         let holds = Call { holds: Some(MachineId::new(7)), ..called(1, 7, -60) };
         assert_eq!(decide(&[holds, call(2)], &[], true, NOW), [], "its own purchase has the machine");
         assert_eq!(decide(&[Call { called: None, ..holds }, call(2)], &machines(&[8]), true, NOW), [calls_to(2, 8)]);

@@ -338,7 +338,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
-    vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone()));
+    vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone(), state.mqtt.clone()));
     let attention = Watch {
         store: state.store.clone(),
         ownership: state.machines.ownership().clone(),

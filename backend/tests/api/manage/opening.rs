@@ -35,7 +35,7 @@ async fn a_prepared_outlet_is_opened_by_its_owner_when_nothing_is_missing() {
     assert_eq!((&at_first["dibuka_at"], &at_first["siap"], &at_first["langkah"]), (&Value::Null, &json!(false), &json!(2)));
     let needed: Vec<bool> = at_first["butir"].as_array().unwrap().iter().map(|item| item["wajib"].as_bool().unwrap()).collect();
     assert_eq!(needed, [true, true, true, true, true, true, true, false]);
-    assert_eq!(at_first["butir"][0]["teks"], "Yogyakarta, Asia/Jakarta, hari mulai 04:00");
+    assert_eq!(at_first["butir"][0]["teks"], "Yogyakarta, Asia/Jakarta, hari mulai 04.00");
     app.ops(&owner, &open, &json!({})).await.expect(422, "outlet belum siap");
 
     // Services: one for each kind of machine.

@@ -220,6 +220,35 @@ async fn a_walk_in_takes_no_turn_and_a_start_ends_the_call() {
 }
 
 #[actix_web::test]
+async fn a_machine_that_becomes_another_kind_holds_up_nobody() {
+    let queue = Queue::at(TestApp::spawn().await).await;
+    let Queue { app, shop, siti, budi, .. } = &queue;
+    let dryer = app.machine(shop.outlet, "Mesin 2").await;
+    app.db.execute("UPDATE mesin SET jenis = 'kering', online = FALSE WHERE idmesin = $1", &[&dryer.idmesin]).await.unwrap();
+    app.wait_for(siti, shop.outlet, "kering").await.ok();
+    app.wait_for(budi, shop.outlet, "cuci").await.ok();
+    app.db.execute("UPDATE mesin SET online = TRUE WHERE idmesin = $1", &[&dryer.idmesin]).await.unwrap();
+    assert_eq!(app.called(siti).await, dryer.idmesin);
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    app.ops(&key, &format!("mesin/{}", dryer.idmesin), &json!({"jenis": "cuci"})).await.ok();
+    assert_eq!(app.called(budi).await, dryer.idmesin);
+    assert_eq!(app.call_of(siti).await["dipanggil"], Value::Null, "she waits again");
+}
+
+#[actix_web::test]
+async fn a_machine_that_is_not_heard_is_no_free_one() {
+    let queue = Queue::at(TestApp::spawn().await).await;
+    let Queue { app, shop, siti, .. } = &queue;
+    let silent = app.machine(shop.outlet, "Mesin 2").await;
+    app.db.execute("UPDATE mesin SET driver = 'mqtt' WHERE idmesin = $1", &[&silent.idmesin]).await.unwrap();
+    let status = |machines: Value| machines.as_array().unwrap().iter().map(|m| m["status"].clone()).collect::<Vec<_>>();
+    assert_eq!(status(app.machines_of(siti, shop.outlet).await), ["busy", "diam"]);
+    app.wait_for(siti, shop.outlet, "cuci").await.ok();
+    queue.app.ends(&queue.running.receipt).await;
+    assert_eq!(app.called(siti).await, shop.idmesin, "the one that is heard");
+}
+
+#[actix_web::test]
 async fn a_call_ends_after_two_hours_and_when_the_outlet_closes() {
     let Queue { app, shop, siti, budi, .. } = Queue::at(TestApp::spawn().await).await;
     // Nobody can use the machine any more.

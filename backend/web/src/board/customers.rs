@@ -115,18 +115,21 @@ pub async fn read(client: &DbClient, mqtt: &Mqtt, outlets: &[OutletId], now: Tim
     Ok(boards)
 }
 
+/// Whether the device of a machine is heard now. The row has its `driver`, and `di_server_lain`: it is connected to another server.
+pub fn is_heard(row: &Row, mqtt: &Mqtt, id: MachineId) -> Result<bool, DbError> {
+    let elsewhere = row.try_get("di_server_lain")?;
+    Ok(row.try_get::<_, DriverKind>("driver")? == DriverKind::Sim || elsewhere || mqtt.is_connected(id))
+}
+
 fn machine(row: &Row, mqtt: &Mqtt, now: Timestamp) -> Result<MesinPapan, DbError> {
     let id: MachineId = row.try_get("idmesin")?;
     let (reachable, runs): (bool, bool) = (row.try_get("reachable")?, row.try_get("jalan")?);
     let state: Option<PurchaseState> = row.try_get("state")?;
-    let is_heard = || {
-        let elsewhere = row.try_get("di_server_lain")?;
-        Ok::<bool, DbError>(row.try_get::<_, DriverKind>("driver")? == DriverKind::Sim || elsewhere || mqtt.is_connected(id))
-    };
     let status = match (reachable, state.is_some() || runs) {
-        (false, _) => StatusPapan::Offline,
-        (true, true) => StatusPapan::Busy,
-        (true, false) if is_heard()? => StatusPapan::Idle,
+        // Also when it was closed since: its customer sees how long it runs.
+        (_, true) => StatusPapan::Busy,
+        (false, false) => StatusPapan::Offline,
+        (true, false) if is_heard(row, mqtt, id)? => StatusPapan::Idle,
         (true, false) => StatusPapan::Diam,
     };
     // No cycle has more time left than its duration, even if it started while the clock was ahead.

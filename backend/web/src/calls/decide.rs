@@ -2,26 +2,32 @@
 //! outlet call a customer once.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use deadpool_postgres::GenericClient;
 use nyala_cluster::of_shards;
 use nyala_core::calls::{self, Call, Step};
-use nyala_core::domain::id::OutletId;
+use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::{open_states, undecided_states};
 use nyala_ledger::on_sale::{is_on_sale, is_open};
 use nyala_ledger::push_queue::queue_call;
+use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::machines::Machines;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
 
+use crate::board::customers::is_heard;
+
 /// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
-/// Each pause is this many times as long as the work before it, which takes at most a hundredth of a core.
+/// Each pause is this many times as long as the work before it, which takes about a hundredth of a core, up to the longest pause.
 const PAUSE_FACTOR: u32 = 100;
+const MAX_PAUSE: Duration = Duration::from_secs(5);
 
 /// Condition, as a literal: the machine `m` of the outlet `o` can be bought at `$now`.
 macro_rules! is_free {
@@ -35,7 +41,6 @@ macro_rules! is_free {
         )
     };
 }
-pub(super) use is_free;
 
 /// The calls that are not over, in the order in which they came. $1 now, $2 the shards (NULL: all).
 const CALLS: &str = concat!(
@@ -53,12 +58,33 @@ FROM panggilan p JOIN outlet o USING (idoutlet) WHERE p.selesai_at IS NULL AND "
     " ORDER BY p.id"
 );
 
-/// $1 outlet, $2 now, $3 kind.
+/// $1 outlet, $2 now, $3 kind. A machine whose kind was changed may still be promised in the queue of the other kind.
 const FREE: &str = concat!(
-    "SELECT m.idmesin FROM mesin m JOIN outlet o USING (idoutlet) WHERE m.idoutlet = $1 AND m.jenis = $3 AND ",
+    "
+SELECT m.idmesin, m.driver, m.link_node IS NOT NULL AS di_server_lain FROM mesin m JOIN outlet o USING (idoutlet)
+WHERE m.idoutlet = $1 AND m.jenis = $3 AND NOT EXISTS (
+        SELECT FROM panggilan p WHERE p.idmesin = m.idmesin AND p.selesai_at IS NULL AND p.jenis <> $3) AND ",
     is_free!("$2"),
     " ORDER BY m.idmesin"
 );
+
+/// The machines of a kind at an outlet that can be bought now, and are heard.
+pub(super) async fn free(
+    client: &impl GenericClient,
+    mqtt: &Mqtt,
+    (idoutlet, kind): (OutletId, MachineKind),
+    now: Timestamp,
+) -> Result<Vec<MachineId>, DbError> {
+    let stmt = client.prepare_cached(FREE).await?;
+    let mut free = Vec::new();
+    for row in client.query(&stmt, &[&idoutlet, &now, &kind]).await? {
+        let id = row.try_get("idmesin")?;
+        if is_heard(&row, mqtt, id)? {
+            free.push(id);
+        }
+    }
+    Ok(free)
+}
 
 /// The three changes name what the call was before ($2 machine, or null).
 const END: &str = "
@@ -78,17 +104,17 @@ SELECT FROM called"
 );
 
 /// Decides until the server stops.
-pub async fn decide_loop(store: Store, machines: Machines) {
+pub async fn decide_loop(store: Store, machines: Machines, mqtt: Arc<Mqtt>) {
     loop {
         let began = Instant::now();
-        if let Err(e) = decide(&store, &machines).await {
-            tracing::warn!(error = %e, "calls of customers were not decided; it will be tried again");
+        if let Err(e) = decide(&store, &machines, &mqtt).await {
+            tracing::warn!(error = %e, "calls of customers were not read; it will be tried again");
         }
-        tokio::time::sleep(EVERY.max(began.elapsed() * PAUSE_FACTOR)).await;
+        tokio::time::sleep((began.elapsed() * PAUSE_FACTOR).clamp(EVERY, MAX_PAUSE)).await;
     }
 }
 
-async fn decide(store: &Store, machines: &Machines) -> Result<(), DbError> {
+async fn decide(store: &Store, machines: &Machines, mqtt: &Mqtt) -> Result<(), DbError> {
     let shards = machines.ownership().shards();
     if shards.as_ref().is_some_and(Vec::is_empty) {
         return Ok(());
@@ -102,11 +128,17 @@ async fn decide(store: &Store, machines: &Machines) -> Result<(), DbError> {
         queue.0 = row.try_get("buka")?;
         queue.1.push(call(&row)?);
     }
-    for ((idoutlet, kind), (is_open, queue)) in queues {
-        let stmt = client.prepare_cached(FREE).await?;
-        let free: Vec<_> = client.query(&stmt, &[&idoutlet, &now, &kind]).await?.iter().map(|row| row.get(0)).collect();
-        for step in calls::decide(&queue, &free, is_open, now) {
-            apply(&client, &queue, step, now).await?;
+    for (of, (is_open, queue)) in queues {
+        // What fails in one queue holds up no other.
+        let done = async {
+            let free = free(&client, mqtt, of, now).await?;
+            for step in calls::decide(&queue, &free, is_open, now) {
+                apply(&client, &queue, step, now).await?;
+            }
+            Ok::<_, DbError>(())
+        };
+        if let Err(e) = done.await {
+            tracing::warn!(error = %e, idoutlet = of.0.get(), kind = of.1.as_str(), "calls were not decided; it will be tried again");
         }
     }
     Ok(())

@@ -4,15 +4,15 @@ use nyala_core::calls::{MAX_WAITING, WAIT_MS};
 use nyala_core::domain::id::{CallId, CustomerId, MachineId, OutletId};
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::state::open_states;
-use nyala_ledger::on_sale::{is_on_sale, is_open};
+use nyala_ledger::on_sale::is_open;
+use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use super::decide::is_free;
+use super::decide;
 use crate::http::error::AppError;
 
 /// A customer's call for a machine.
@@ -91,15 +91,13 @@ pub async fn get(
     client.query_opt(&stmt, &[&customer, &now]).await?.as_ref().map(of).transpose()
 }
 
-/// $1 outlet, $2 now, $3 kind: whether it is open, whether it has such machines, how many are free, and how many calls wait.
+/// $1 outlet, $2 now, $3 kind: whether it is open, whether it has such machines, and how many calls wait.
 const QUEUE: &str = concat!(
     "
 SELECT ",
     is_open!("$2"),
     ", EXISTS (SELECT FROM mesin m WHERE m.idoutlet = o.idoutlet AND m.jenis = $3 AND m.aktif),
-    (SELECT count(*) FROM mesin m WHERE m.idoutlet = o.idoutlet AND m.jenis = $3 AND ",
-    is_free!("$2"),
-    "), (SELECT count(*) FROM panggilan p WHERE p.idoutlet = o.idoutlet AND p.jenis = $3 AND ",
+    (SELECT count(*) FROM panggilan p WHERE p.idoutlet = o.idoutlet AND p.jenis = $3 AND ",
     lasts!("$2"),
     ")
 FROM outlet o WHERE o.idoutlet = $1 AND o.dibuka_at IS NOT NULL"
@@ -122,6 +120,7 @@ SELECT $1, $2, $3, $4, $5, COALESCE((SELECT max(id) FROM snap_transaksi WHERE id
 /// The refusals of the call.
 pub async fn add(
     client: &mut DbClient,
+    mqtt: &Mqtt,
     customer: CustomerId,
     (idoutlet, kind): (OutletId, MachineKind),
     now: Timestamp,
@@ -136,7 +135,7 @@ pub async fn add(
     let stmt = tx.prepare_cached(QUEUE).await?;
     let row = tx.query_opt(&stmt, &[&idoutlet, &now, &kind]).await?.ok_or(AppError::NotFound("outlet tidak ditemukan"))?;
     let (is_open, has_kind): (bool, bool) = (row.try_get(0)?, row.try_get(1)?);
-    let (free, waiting): (i64, i64) = (row.try_get(2)?, row.try_get(3)?);
+    let waiting: i64 = row.try_get(2)?;
     if !has_kind {
         return Err(AppError::NotFound("jenis mesin tidak ada"));
     }
@@ -147,7 +146,7 @@ pub async fn add(
         let same = (own.idoutlet, own.jenis) == (idoutlet, kind);
         return if same { Ok(own) } else { Err(AppError::Conflict("masih ada panggilan lain")) };
     }
-    if free > 0 && waiting == 0 {
+    if waiting == 0 && !decide::free(&tx, mqtt, (idoutlet, kind), now).await?.is_empty() {
         return Err(AppError::Conflict("ada mesin yang siap"));
     }
     if waiting >= MAX_WAITING {

@@ -188,6 +188,11 @@ impl<C: Content> Boards<C> {
 
     /// From now on `socket` gets the changes of an outlet's board; acknowledges with all of it. Called on the socket's thread.
     pub async fn watch(&self, (idoutlet, view): (OutletId, C::View), socket: &Socket, ack: Option<Ack>) -> Option<BoardWatch> {
+        // An outlet that is not there leaves nothing.
+        if !self.0.boards.contains_key(&idoutlet) && matches!(self.read_now(idoutlet).await, Ok(None)) {
+            acknowledge(ack, UNKNOWN.status().as_u16(), &UNKNOWN.to_string());
+            return None;
+        }
         let board = self.0.boards.entry(idoutlet).or_default().clone();
         board.watchers.fetch_add(1, Ordering::AcqRel);
         let watch = BoardWatch { watchers: board.watchers.clone(), idoutlet };

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::OutletId;
 use nyala_core::domain::machine_kind::MachineKind;
+use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_store::db::Store;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -31,13 +32,14 @@ pub struct Panggil {
 )]
 pub async fn panggil(
     store: web::Data<Store>,
+    mqtt: web::Data<Mqtt>,
     customer: Customer,
     id: web::Path<String>,
     body: Json<Panggil>,
 ) -> Result<HttpResponse, AppError> {
     let id = OutletId::parse(&id).ok_or(UNKNOWN)?;
     let mut client = store.get().await?;
-    Ok(ok(own::add(&mut client, customer.id, (id, body.jenis), store.now()).await?))
+    Ok(ok(own::add(&mut client, &mqtt, customer.id, (id, body.jenis), store.now()).await?))
 }
 
 /// The customer's call; null when there is none, or it is over.

@@ -55,11 +55,12 @@ fn counted(board: CustomerBoard) -> OutletSaya {
         let machines: Vec<_> = board.tiles.iter().filter(|machine| machine.jenis == kind).collect();
         let count =
             |status| i64::try_from(machines.iter().filter(|machine| machine.status == status).count()).unwrap_or(i64::MAX);
+        let next = machines.iter().filter_map(|machine| machine.ends_at).min();
         (!machines.is_empty()).then(|| JenisMesinPapan {
             jenis: kind,
             siap: count(StatusPapan::Idle),
             jalan: count(StatusPapan::Busy),
-            berikutnya_at: machines.iter().filter_map(|machine| machine.ends_at).min().map(Timestamp::from_ms),
+            berikutnya_at: next.filter(|_| board.outlet.tutup.is_none()).map(Timestamp::from_ms),
         })
     };
     let jenis = MachineKind::ALL.into_iter().filter_map(of_kind).collect();

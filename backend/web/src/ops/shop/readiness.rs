@@ -110,8 +110,8 @@ fn items(row: &Row) -> Result<Vec<Butir>, DbError> {
     let unserved: Vec<String> = row.try_get("tanpa_layanan")?;
     let tablet: Option<String> = row.try_get("tablet")?;
     let weak: Option<(String, i16)> = row.try_get::<_, Option<String>>("lemah")?.zip(row.try_get("rssi")?);
-    let begins =
-        ClockTime::from_minute(row.try_get::<_, i16>("hari_mulai")?.into()).map_or_else(String::new, |at| at.to_string());
+    let begins = ClockTime::from_minute(row.try_get::<_, i16>("hari_mulai")?.into())
+        .map_or_else(String::new, |at| at.to_string().replace(':', "."));
     let (city, zone): (&str, &str) = (row.try_get("kota")?, row.try_get("zona")?);
     let item = |butir, step, beres, teks| Butir { butir, wajib: true, beres, teks, step };
     let or = |beres: bool, there: String, missing: &str| if beres { there } else { missing.to_owned() };

@@ -135,7 +135,11 @@ function Form({ me, idoutlet, services, machines, onBack, onDone }: FormProps) {
               )
             })}
             {fault && (
-              <p role="alert" className={shared.fault}>
+              <p
+                role="alert"
+                className={shared.fault}
+                ref={(node) => node?.scrollIntoView({ block: 'center' })}
+              >
                 {fault}
               </p>
             )}
