@@ -1,8 +1,9 @@
 -- What devices report by the hour, test starts, and lists of changes. `oldest_program` stays: what is new has a default or a table of its own,
 -- and the release before reads `telp` only of customers whom somebody named by a number or a code.
--- What a machine's device reported in an hour: its last signal, boots, connections, and seconds without one.
+-- What a machine's device reported in an hour: its last signal, boots, connections, and seconds without one. Like the next table without a foreign
+-- key: what is written of a device waits for nobody who has locked its machine.
 CREATE TABLE perangkat_jam (
-    idmesin BIGINT NOT NULL REFERENCES mesin,
+    idmesin BIGINT NOT NULL,
     jam TIMESTAMPTZ NOT NULL,
     rssi SMALLINT,
     boot INTEGER NOT NULL DEFAULT 0 CHECK (boot >= 0),
@@ -13,7 +14,7 @@ CREATE TABLE perangkat_jam (
 CREATE INDEX perangkat_jam_lama ON perangkat_jam (jam);
 -- What it reported last. Written at a change and once an hour, so its server knows some of it better.
 CREATE TABLE perangkat_kini (
-    idmesin BIGINT PRIMARY KEY REFERENCES mesin,
+    idmesin BIGINT PRIMARY KEY,
     boot BIGINT, -- the number of its boot
     rssi SMALLINT,
     fw TEXT,
