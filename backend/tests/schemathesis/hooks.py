@@ -167,6 +167,13 @@ def map_case(context, case):
         body[instant] = LAST_INSTANT
     if isinstance(body.get("aturan"), list):
         body["aturan"] = [rule | {"sampai": "24:00"} if rule["dari"] == rule["sampai"] else rule for rule in body["aturan"]]
+    # No schema knows that quiet hours need two times, or that an entry is named by its kind and time unless a secret does that.
+    quiet = body.get("senyap")
+    if isinstance(quiet, dict) and quiet["dari"] == quiet["sampai"]:
+        body["senyap"] = quiet | {"sampai": "24:00"}
+    if case.operation.label == "POST /ops/v1/perhatian/tangani":
+        body.pop("tangani", None)
+        body |= {"jenis": body.get("jenis") or "offline", "sejak": body.get("sejak") or LAST_INSTANT}
     # The same key with another body is refused, so that almost all answers would be this refusal.
     if "Idempotency-Key" in case.headers:
         case.headers["Idempotency-Key"] = digest.hexdigest()

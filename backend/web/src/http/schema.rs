@@ -1,6 +1,7 @@
 //! Schemas of values that are parsed by hand: each matches what its parser accepts, and nothing else. The patterns are those of
 //! ECMA-262, as JSON Schema requires (2020-12 validation, §6.3.3).
 
+use nyala_core::board::attention::Kind;
 use nyala_core::domain::id::{self, MAX_DIGITS};
 use nyala_core::domain::name::MAX_LETTERS;
 use nyala_core::domain::telp::COUNTRY_CODE;
@@ -33,6 +34,10 @@ pub enum OptionalText {}
 pub enum ZoneName {}
 /// An action or an object of the audit log, in a query.
 pub enum AuditWord {}
+/// A kind of what needs a person.
+pub enum AttentionKind {}
+/// An id, as answers have it.
+pub enum PlainId {}
 /// Ids of machines in a query.
 pub enum MachineIds {}
 /// A day.
@@ -99,6 +104,9 @@ describe! {
     EndOfHours => text(format!("^({HOURS}|24:00)$")).description(Some("`HH:MM`, or `24:00`")).examples(["09:00"]).build();
     NamePrefix => text(trimmed(MAX_NAME_CHARS - NUMBER_CHARS)).description(Some(between(MAX_NAME_CHARS - NUMBER_CHARS)))
         .examples(["Mesin"]).build();
+    PlainId => ObjectBuilder::new().schema_type(SchemaType::new(Type::Integer)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+        .minimum(Some(1)).maximum(Some(id::MAX)).build();
+    AttentionKind => text(format!("^({})$", Kind::ALL.map(Kind::as_str).join("|"))).examples(["offline"]).build();
     Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
     SearchText => text(search()).build();
     PushEndpoint => text(push_endpoint()).max_length(Some(endpoint::MAX_BYTES))

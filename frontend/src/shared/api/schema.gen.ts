@@ -1868,9 +1868,9 @@ export interface components {
         /** @description Which alerts a person wants. */
         Alarm: {
             /** @description Null: all in sight. */
-            idoutlet: number[] | null;
+            idoutlet: components["schemas"]["PlainId"][] | null;
             /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
-            jenis: string[];
+            jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
             ringkasan: boolean;
             senyap: null | components["schemas"]["Senyap"];
@@ -1883,9 +1883,9 @@ export interface components {
             /** @description Which alerts a person wants. */
             data: {
                 /** @description Null: all in sight. */
-                idoutlet: number[] | null;
+                idoutlet: components["schemas"]["PlainId"][] | null;
                 /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
-                jenis: string[];
+                jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
                 ringkasan: boolean;
                 senyap: null | components["schemas"]["Senyap"];
@@ -3728,6 +3728,8 @@ export interface components {
             /** @description For the header `X-Izin`, once, within two minutes. */
             izin: string;
         };
+        /** @example offline */
+        AttentionKind: string;
         /** @description A price from `dari` until before `sampai` on the wall clock of the outlet. */
         Aturan: {
             dari: string;
@@ -5257,6 +5259,8 @@ export interface components {
             keadaan: string;
             sampai: components["schemas"]["Timestamp"];
         };
+        /** Format: int64 */
+        PlainId: number;
         /** @description 16 bytes, base64url without padding. */
         PushAuth: string;
         /** @description An address at the push service of Google, Mozilla, Apple or Microsoft. */
@@ -5690,7 +5694,7 @@ export interface components {
             idmesin?: null | components["schemas"]["Id"];
             idoutlet?: null | components["schemas"]["Id"];
             idshift?: null | components["schemas"]["Id"];
-            jenis?: string | null;
+            jenis?: null | components["schemas"]["AttentionKind"];
             sejak?: null | components["schemas"]["Timestamp"];
             /** @description The secret of an alert, alone: with the cookie of the browser that it was sent to, no session is needed. */
             tangani?: string | null;

@@ -18,6 +18,7 @@ use crate::alerts::queue::{QUIET_FROM, QUIET_TO};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::{AttentionKind, PlainId};
 use crate::ops::people::key::Seller;
 use crate::ops::scope;
 
@@ -28,10 +29,10 @@ const MAX_OUTLETS: usize = 1_000;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct Alarm {
     /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`.
-    #[schema(max_items = 8, value_type = Vec<String>)]
+    #[schema(max_items = 8, value_type = Vec<AttentionKind>)]
     jenis: Vec<String>,
     /// Null: all in sight.
-    #[schema(required, value_type = Option<Vec<i64>>)]
+    #[schema(required, max_items = 1000, value_type = Option<Vec<PlainId>>)]
     #[serde(deserialize_with = "Option::deserialize")]
     idoutlet: Option<Vec<OutletId>>,
     /// On the outlet's clock, only red alerts are sent then. Null: no quiet hours.
@@ -113,6 +114,9 @@ impl Alarm {
 
     /// Kinds and outlets once each, in order, and the quiet hours in minutes.
     fn checked(self) -> Result<(Self, Option<(i16, i16)>), AppError> {
+        if self.jenis.len() > Kind::ALL.len() {
+            return Err(AppError::bad_input("jenis paling banyak 8"));
+        }
         let jenis: BTreeSet<Kind> = self
             .jenis
             .iter()

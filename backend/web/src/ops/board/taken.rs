@@ -23,6 +23,7 @@ use crate::board::entry::{Ditangani, Perhatian, about_ids};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::http::schema::AttentionKind;
 use crate::live::boards::Boards;
 use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
@@ -31,7 +32,7 @@ use crate::ops::scope::AtOutlet;
 /// Which entry, as `perhatian` has it, or the secret of an alert.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Tangani {
-    #[schema(value_type = Option<String>, pattern = "^(perlu_petugas|tanpa_bayar|outlet_putus|belum_pasti|ditolak|offline|shift|cadangan)$")]
+    #[schema(value_type = Option<AttentionKind>)]
     jenis: Option<String>,
     /// Of an entry about the outlet itself; may be left out by who sees one outlet.
     idoutlet: Option<OutletId>,
