@@ -72,12 +72,14 @@ for (const [width, height] of [
         )
         await expect(button(page, 'Pelanggan berikutnya')).toBeInViewport({ ratio: 1 })
         await expectFineScreen(page)
+        await page.evaluate(() => document.documentElement.setAttribute('data-alone', ''))
         await page.emulateMedia({ media: 'print' })
         const paper = page.getByText('TOP-UP SALDO').locator('..')
         await expect(paper).toBeVisible()
         for (const line of await paper.getByRole('paragraph', { includeHidden: true }).all())
           await expectInside(page, line)
         await page.emulateMedia({ media: null })
+        await page.evaluate(() => document.documentElement.removeAttribute('data-alone'))
         await button(page, 'Pelanggan berikutnya').click()
       }
 

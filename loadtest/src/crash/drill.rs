@@ -446,9 +446,22 @@ async fn rules(site: &Server, market: &Market, newcomers: &Newcomers, lost: bool
     }
 }
 
+/// Waits until so many devices are connected: a server that has just started still holds those for online that were.
+async fn connected(site: &Server, devices: usize, since: Instant) -> Result<(), String> {
+    while site.metric("nyala_device_connections").await? < devices as f64 {
+        if since.elapsed() >= PATIENCE_OVER_MQTT.within {
+            return Err(format!("not all of {devices} devices have connected"));
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}
+
 /// The first purchases after a restore to a moment start their machines: the devices have seen epochs that the database has forgotten.
 async fn first_customers(site: &Server, market: &Market) -> Result<(), String> {
-    audit::free(site, market, Instant::now(), PATIENCE_OVER_MQTT).await?;
+    let began = Instant::now();
+    audit::free(site, market, began, PATIENCE_OVER_MQTT).await?;
+    connected(site, market.shop.machines.len(), began).await?;
     let pool = Pool::new(site.address(), 1);
     for (customer, machine) in market.shop.customers.iter().rev().zip(&market.shop.machines).take(FIRST_CUSTOMERS) {
         let bought = market.shop.buy(&pool, customer, machine).await;
