@@ -3,6 +3,7 @@ import type { Page } from '@playwright/test'
 import { newCustomer, newWorld, scan, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { CHROMIUM_ARGS, WHOLE_CHROMIUM } from './support/chromium.ts'
+import { withSubscription } from './support/push-service.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 // The headless shell can neither subscribe to push messages nor show notifications.
@@ -21,27 +22,7 @@ async function withPushService(page: Page): Promise<string> {
   const keys = { p256dh: ecdh.generateKeys('base64url'), auth: randomBytes(16).toString('base64url') }
   const endpoint = `https://fcm.googleapis.com/fcm/send/${randomBytes(12).toString('hex')}`
   await page.context().grantPermissions(['notifications'])
-  await page.addInitScript(
-    (json) => {
-      const kept = 'test.push'
-      const subscription = {
-        endpoint: json.endpoint,
-        toJSON: () => json,
-        async unsubscribe() {
-          localStorage.removeItem(kept)
-          return true
-        },
-      }
-      Object.assign(PushManager.prototype, {
-        async subscribe({ applicationServerKey }: { applicationServerKey: string }) {
-          localStorage.setItem(kept, applicationServerKey)
-          return subscription
-        },
-        getSubscription: async () => (localStorage.getItem(kept) ? subscription : null),
-      })
-    },
-    { endpoint, keys },
-  )
+  await withSubscription(page, { endpoint, keys })
   return endpoint
 }
 

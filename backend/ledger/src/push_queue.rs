@@ -200,6 +200,17 @@ pub struct Browser {
     pub kid: i32,
 }
 
+impl Browser {
+    /// Of a row with its columns; `None` when they are NULL.
+    ///
+    /// # Errors
+    /// When the row has no such columns.
+    pub fn of(row: &Row) -> Result<Option<Self>, DbError> {
+        let Some(endpoint) = row.try_get("endpoint")? else { return Ok(None) };
+        Ok(Some(Self { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")?, kid: row.try_get("kid")? }))
+    }
+}
+
 /// Takes due rows, oldest first, and keeps other servers from them until `until`.
 pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timestamp) -> Result<Vec<Taken>, DbError> {
     let stmt = client.prepare_cached(CLAIM).await?;
@@ -207,12 +218,6 @@ pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timesta
 }
 
 fn taken(row: &Row) -> Result<Taken, DbError> {
-    let browser = match row.try_get("endpoint")? {
-        None => None,
-        Some(endpoint) => {
-            Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")?, kid: row.try_get("kid")? })
-        }
-    };
     let text = |name| row.try_get::<_, Option<String>>(name).map(Option::unwrap_or_default);
     Ok(Taken {
         idlangganan: row.try_get("idlangganan")?,
@@ -220,7 +225,7 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         cause: row.try_get("sebab")?,
         object: row.try_get("objek")?,
         created_at: row.try_get("created_at")?,
-        browser,
+        browser: Browser::of(row)?,
         machine: text("nama_mesin")?,
         outlet: text("nama_outlet")?,
         idoutlet: row.try_get("idoutlet")?,

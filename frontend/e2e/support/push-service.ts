@@ -44,29 +44,35 @@ export async function withPushServer(page: Page): Promise<PushService> {
   }
 
   const { port } = server.address() as AddressInfo
-  await page.addInitScript(
-    (json) => {
-      const kept = 'test.push'
-      const subscription = {
-        endpoint: json.endpoint,
-        toJSON: () => json,
-        async unsubscribe() {
-          localStorage.removeItem(kept)
-          return true
-        },
-      }
-      Object.assign(PushManager.prototype, {
-        async subscribe({ applicationServerKey }: { applicationServerKey: string }) {
-          localStorage.setItem(kept, applicationServerKey)
-          return subscription
-        },
-        getSubscription: async () => (localStorage.getItem(kept) ? subscription : null),
-      })
-    },
-    {
-      endpoint: `http://127.0.0.1:${port}/push/${randomBytes(12).toString('hex')}`,
-      keys: { p256dh: p256dh.toString('base64url'), auth: auth.toString('base64url') },
-    },
-  )
+  const endpoint = `http://127.0.0.1:${port}/push/${randomBytes(12).toString('hex')}`
+  const keys = { p256dh: p256dh.toString('base64url'), auth: auth.toString('base64url') }
+  await withSubscription(page, { endpoint, keys })
   return { messages, close: () => new Promise((done) => server.close(() => done())) }
+}
+
+interface BrowserSubscription {
+  endpoint: string
+  keys: { p256dh: string; auth: string }
+}
+
+/** The page's browser hands out this subscription. It keeps the key of the server that it was made with as `test.push`. */
+export async function withSubscription(page: Page, subscription: BrowserSubscription): Promise<void> {
+  await page.addInitScript((json) => {
+    const kept = 'test.push'
+    const subscription = {
+      endpoint: json.endpoint,
+      toJSON: () => json,
+      async unsubscribe() {
+        localStorage.removeItem(kept)
+        return true
+      },
+    }
+    Object.assign(PushManager.prototype, {
+      async subscribe({ applicationServerKey }: { applicationServerKey: string }) {
+        localStorage.setItem(kept, applicationServerKey)
+        return subscription
+      },
+      getSubscription: async () => (localStorage.getItem(kept) ? subscription : null),
+    })
+  }, subscription)
 }

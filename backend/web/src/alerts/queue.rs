@@ -3,7 +3,7 @@
 use deadpool_postgres::GenericClient;
 use nyala_core::board::alert::QuietHours;
 use nyala_core::board::attention::{self, Kind, Level};
-use nyala_core::domain::id::{AlertId, AlertMessageId, OutletId, StaffId, TillId};
+use nyala_core::domain::id::{AlertMessageId, OutletId, StaffId, TillId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
 use nyala_ledger::push_queue::Browser;
@@ -13,7 +13,7 @@ use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
 
 use super::store::{kind, stored_about};
-use super::text::{About, News};
+use super::text::{About, AlertNews, Content};
 
 /// When a person has chosen nothing, minutes of the day.
 pub const QUIET_FROM: i16 = 22 * 60;
@@ -64,27 +64,12 @@ pub struct Taken {
     /// How often one did, this time included.
     pub tries: i16,
     pub content: Content,
-    /// It still has to be told.
+    /// It still has to be sent.
     pub is_useful: bool,
     /// `None` when it is gone, or its person does not want this message.
     pub browser: Option<Browser>,
     zone: Zone,
     quiet: Option<QuietHours>,
-}
-
-/// What a message is about.
-pub enum Content {
-    Alert {
-        alert: AlertId,
-        about: About,
-        news: News,
-    },
-    /// The figures of an outlet's last business day.
-    Digest {
-        idoutlet: OutletId,
-        outlet: String,
-        text: String,
-    },
 }
 
 impl Taken {
@@ -102,12 +87,6 @@ pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timesta
 }
 
 fn taken(row: &Row) -> Result<Taken, DbError> {
-    let browser = match row.try_get("endpoint")? {
-        None => None,
-        Some(endpoint) => {
-            Some(Browser { endpoint, p256dh: row.try_get("p256dh")?, auth: row.try_get("auth")?, kid: row.try_get("kid")? })
-        }
-    };
     let what: &str = row.try_get("apa")?;
     let (content, is_useful) = if what == "ringkasan" {
         let (idoutlet, outlet, text) = (row.try_get("idoutlet")?, row.try_get("outlet")?, row.try_get("isi")?);
@@ -127,20 +106,20 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         tries: row.try_get("tries")?,
         content,
         is_useful,
-        browser,
+        browser: Browser::of(row)?,
         zone: Zone::parse(row.try_get("zona")?).unwrap_or_default(),
         quiet: clock(quiet.0).zip(clock(quiet.1)).map(|(from, to)| QuietHours { from, to }),
     })
 }
 
-/// A message of an alert, and whether it still has to be told.
+/// A message of an alert, and whether it still has to be sent.
 fn of_alert(row: &Row, what: &str) -> Result<(Content, bool), DbError> {
     let (lasts, is_taken): (bool, bool) = (row.try_get("berlaku")?, row.try_get("ditangani")?);
     let (news, is_useful) = match what {
-        "mulai" => (News::Lasts, lasts),
-        "lagi" => (News::Lasts, lasts && !is_taken),
-        "diambil" => (News::Taken(row.try_get("diambil")?), lasts),
-        "beres" => (News::Over, !lasts),
+        "mulai" => (AlertNews::Lasts, lasts),
+        "lagi" => (AlertNews::Lasts, lasts && !is_taken),
+        "diambil" => (AlertNews::Taken(row.try_get("diambil")?), lasts),
+        "beres" => (AlertNews::Over, !lasts),
         other => return Err(DbError::broken(format!("unknown message {other}"))),
     };
     let about = About {
@@ -191,7 +170,7 @@ pub async fn waiting(store: &Store) -> Result<i64, DbError> {
 
 /// A message that a person was sent, and its entry.
 #[derive(Debug)]
-pub struct Told {
+pub struct SentAlert {
     pub person: StaffId,
     pub idoutlet: OutletId,
     pub kind: Kind,
@@ -200,7 +179,12 @@ pub struct Told {
 }
 
 /// The message of a secret, in the browser that it was sent to. `None`: the secret is used or expired, or it is another browser's.
-pub async fn told(client: &DbClient, id: AlertMessageId, browser: TillId, now: Timestamp) -> Result<Option<Told>, DbError> {
+pub async fn sent_alert(
+    client: &DbClient,
+    id: AlertMessageId,
+    browser: TillId,
+    now: Timestamp,
+) -> Result<Option<SentAlert>, DbError> {
     const FIND: &str = "
         SELECT s.id_kunci, a.idoutlet, a.jenis, a.tentang, a.sejak
         FROM alarm_kirim q JOIN alarm a ON a.id = q.id_alarm JOIN langganan_petugas s ON s.id = q.idlangganan
@@ -210,7 +194,7 @@ pub async fn told(client: &DbClient, id: AlertMessageId, browser: TillId, now: T
     let Some(row) = client.query_opt(&stmt, &[&id, &browser, &now.plus_ms(-SECRET_MS)]).await? else { return Ok(None) };
     let kind = kind(row.try_get(2)?)?;
     let about = stored_about(kind, row.try_get(3)?);
-    Ok(Some(Told { person: row.try_get(0)?, idoutlet: row.try_get(1)?, kind, about, since: row.try_get(4)? }))
+    Ok(Some(SentAlert { person: row.try_get(0)?, idoutlet: row.try_get(1)?, kind, about, since: row.try_get(4)? }))
 }
 
 /// Uses the secret of a message. `false`: it was used before.
