@@ -46,7 +46,7 @@ pub fn decide(calls: &[Call], free: &[MachineId], is_open: bool, now: Timestamp)
             Some((machine, _)) if call.holds == Some(machine) => promised.push(machine),
             Some((machine, until)) if free.contains(&machine) && until <= now => over.push(Step::End(call.id)),
             Some((machine, _)) if free.contains(&machine) => promised.push(machine),
-            // Somebody else has started it, or it went away, also when that was found after the three minutes.
+            // The machine is in use or offline. The customer keeps the turn, even if that is detected only after the three minutes.
             _ if call.until <= now => over.push(Step::End(call.id)),
             called => {
                 if called.is_some() {
@@ -184,7 +184,7 @@ mod tests {
                 prop_assert_eq!(once.len(), promised.len(), "a machine is promised to one");
                 prop_assert!(promised.iter().all(|machine| free.contains(machine)), "only free machines are promised");
                 prop_assert!(promised.len() == queue.len().min(free.len()), "no machine stays free while somebody waits");
-                // Who was not called before and is now came before everybody who still waits.
+                // A customer who is newly called had joined before all who still wait.
                 let last_new = queue.iter().rposition(|call| {
                     call.called.is_some() && before.iter().any(|old| old.id == call.id && old.called != call.called)
                 });

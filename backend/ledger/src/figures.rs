@@ -135,7 +135,7 @@ fn of_machine(row: &Row) -> Result<OfMachine, LedgerError> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Returned {
     pub day: usize,
-    /// A top-up was taken back; else a hold was given back.
+    /// A top-up was reversed; otherwise a hold was voided.
     pub is_reversal: bool,
     pub count: i64,
     /// Rupiah of balance.

@@ -1,4 +1,4 @@
-//! Alerts: when staff are told of what needs a person while no page is open (docs/board.md).
+//! Decides which messages about entries staff are sent on their own phones, and when (docs/board.md).
 
 use super::attention::{About, Entry, Kind};
 use crate::domain::id::StaffId;
@@ -22,7 +22,7 @@ pub struct Alert {
     pub since: Timestamp,
     pub began_at: Timestamp,
     pub is_repeated: bool,
-    /// The last person who took it, as was told.
+    /// The person whose taking was announced last.
     pub taken_by: Option<StaffId>,
     /// When its entry ended.
     pub gone_at: Option<Timestamp>,
@@ -31,7 +31,7 @@ pub struct Alert {
 /// Pauses in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pacing {
-    /// An alert that nobody has taken is sent once more after this time.
+    /// Time after the first message at which an alert that is not taken is sent a second time.
     pub repeat_ms: i64,
     /// An entry that comes back within this time is the same alert.
     pub calm_ms: i64,
@@ -42,13 +42,13 @@ pub struct Pacing {
 pub enum Change {
     /// It is sent once more.
     Repeat,
-    /// Who was told hears who has taken it.
+    /// This person has taken it: the recipients of the first message are sent the name.
     Taken(StaffId),
     /// Its entry ended.
     Gone,
     /// Its entry is there, since this time.
     Back(Timestamp),
-    /// It is over, and who was told hears that.
+    /// It has ended: the recipients of the first message are sent the all-clear.
     AllClear,
 }
 

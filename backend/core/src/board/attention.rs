@@ -107,7 +107,7 @@ pub struct OpenShift {
 /// One outlet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutletHistory {
-    /// It is not being prepared; until then it needs nobody.
+    /// It has been opened. An outlet in preparation has no entries.
     pub opened: bool,
     /// It is not closed.
     pub sells: bool,
@@ -309,7 +309,7 @@ mod tests {
             (vec![10], None),
             (vec![3_000, 10], Some(10)),
             (vec![3_590, 1_800, 10], Some(1_800)),
-            // The first two are older than an hour: the entry goes on with the next pair.
+            // The first two are older than an hour: the next pair continues the entry.
             (vec![5_000, 3_000, 1_500, 10], Some(3_000)),
             // It ended, and began again.
             (vec![9_000, 6_000, 3_500, 10], Some(10)),

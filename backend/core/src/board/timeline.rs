@@ -57,7 +57,7 @@ pub struct PurchaseTimes {
     pub decided_at: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
-    /// A test start: nobody has paid.
+    /// A test start by staff, at no cost.
     pub test: bool,
 }
 

@@ -50,7 +50,7 @@ macro_rules! for_each_id {
             DeviceKeyId,
             /// One start of a server of the cluster: `node.idnode`.
             NodeId,
-            /// What staff are told of: `alarm.id`.
+            /// An alert: `alarm.id`.
             AlertId,
             /// A message of an alert to one browser: `alarm_kirim.id`.
             AlertMessageId,

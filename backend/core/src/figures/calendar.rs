@@ -40,7 +40,7 @@ impl Serialize for Day {
     }
 }
 
-/// Why a period is none.
+/// Reason for refusing a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PeriodError {
     /// Its first day comes after its last.
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(hours("America/New_York", "00:00", "2026-03-08"), 23);
         assert_eq!(hours("America/New_York", "00:00", "2026-11-01"), 25);
         assert_eq!(hours("America/New_York", "04:00", "2026-03-07"), 23);
-        // The clock skips the start of the day, which begins where it goes on.
+        // The clock skips the start of the day, which therefore begins after the gap.
         let skipped = calendar("America/New_York", "02:30");
         assert_eq!(skipped.begin(day("2026-03-08")), at("2026-03-08T03:00:00-04:00"));
         // It shows the start of the day twice: the first time counts.

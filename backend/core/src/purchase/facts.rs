@@ -18,7 +18,7 @@ pub struct Order {
     pub idlayanan: ServiceId,
     pub total: i64,
     pub grandtotal: i64,
-    /// A test start by staff, of so many seconds. It also runs on a machine that is closed, and on nothing that a customer may buy.
+    /// Seconds of a test start by staff, which is also possible on a closed machine. `None` for a customer's purchase.
     pub test_s: Option<i32>,
 }
 

@@ -16,7 +16,7 @@ pub struct StaffBrowser {
     pub browser: TillId,
 }
 
-/// The same address in a browser that was paired anew has another row.
+/// A browser that was paired again has another id and may keep its endpoint.
 const MOVED: &str = "DELETE FROM langganan_petugas WHERE endpoint = $2 AND id_perangkat <> $1";
 const ADD: &str = "
 INSERT INTO langganan_petugas AS l (id_perangkat, endpoint, id_kunci, token_hash, p256dh, auth, kid, subscribed_at)

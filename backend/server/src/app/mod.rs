@@ -48,6 +48,7 @@ use nyala_web::live::customer_board::PublicBoard;
 use nyala_web::live::hub::Hubs;
 use nyala_web::live::sessions::SocketSessions;
 use nyala_web::live::staff_board::StaffBoard;
+use nyala_web::live::staff_board::StaffBoards;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
@@ -77,7 +78,7 @@ pub struct AppState {
     pub hubs: Hubs,
     pub sessions: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
-    pub boards: Boards,
+    pub boards: StaffBoards,
     /// What customers watch.
     pub public_boards: Boards<PublicBoard>,
     /// Outlets at whose machines something was committed here.

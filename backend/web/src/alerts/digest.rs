@@ -14,7 +14,7 @@ use crate::figures::outlet::ReportOutlet;
 
 /// When an outlet does not say when it opens.
 const OPENS: &str = "07:00";
-/// A digest that could not be queued for so long is dropped.
+/// After this time a digest that could not be queued is dropped.
 const TOO_LATE_MS: i64 = 2 * 60 * 60 * 1_000;
 
 /// To supervisors and owners who see the outlet, and asked for it.

@@ -1,4 +1,5 @@
-//! Alerts: staff are told of what needs a person while no page is open (docs/board.md). `watch` decides and queues, [`crate::push`] sends.
+//! Alerts: messages about entries to staff's own phones (docs/board.md). `watch` begins and ends them and queues the messages, [`crate::push`]
+//! sends them.
 
 mod digest;
 pub mod metrics;

@@ -1,4 +1,4 @@
-//! The secret of an alert's message. Whoever has it and the cookie of the browser that it was sent to may take the entry, once.
+//! The secret in an alert's message. Together with the cookie of the browser that received it, it allows taking the entry once.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;

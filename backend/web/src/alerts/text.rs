@@ -1,11 +1,8 @@
 //! What an alert says: no customer's name and no number.
 
 use nyala_core::board::attention::Kind;
-use nyala_store::secrets::Secrets;
+use nyala_core::domain::id::{AlertId, OutletId};
 use serde::Serialize;
-
-use super::queue::{self, Content};
-use super::secret;
 
 /// For how many seconds a push service keeps an alert for a browser that is offline.
 pub const TTL_S: i64 = 3_600;
@@ -24,11 +21,12 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    pub fn new(taken: &queue::Taken, secrets: &Secrets, tag: &'a str) -> Self {
-        match &taken.content {
+    /// `secret` allows taking the entry, while there is one to take.
+    pub fn new(content: &Content, secret: String, tag: &'a str) -> Self {
+        match content {
             Content::Alert { about, news, .. } => {
                 let (judul, isi) = of(about, news);
-                let tangani = (*news == News::Lasts).then(|| secret::of(secrets, taken.id));
+                let tangani = (*news == AlertNews::Lasts).then_some(secret);
                 Self { judul, isi, tuju: "/kasir/perhatian", tanda: tag, tangani }
             }
             Content::Digest { outlet, text, .. } => Self {
@@ -42,9 +40,25 @@ impl<'a> Message<'a> {
     }
 }
 
+/// What a message is about.
+#[derive(Debug)]
+pub enum Content {
+    Alert {
+        alert: AlertId,
+        about: About,
+        news: AlertNews,
+    },
+    /// The figures of an outlet's last business day.
+    Digest {
+        idoutlet: OutletId,
+        outlet: String,
+        text: String,
+    },
+}
+
 /// What a message says of an alert.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum News {
+pub enum AlertNews {
     /// It began, or lasts.
     Lasts,
     /// This person has taken it.
@@ -65,12 +79,12 @@ pub struct About {
 }
 
 /// The title and the text of a message.
-pub fn of(about: &About, news: &News) -> (String, String) {
+pub fn of(about: &About, news: &AlertNews) -> (String, String) {
     let About { name, outlet, since, .. } = about;
     match news {
-        News::Lasts => (title(about), format!("{outlet}, sejak {since}")),
-        News::Taken(person) => (format!("{person} ke sana"), format!("{}, {outlet}", title(about))),
-        News::Over => (format!("{name} beres"), outlet.clone()),
+        AlertNews::Lasts => (title(about), format!("{outlet}, sejak {since}")),
+        AlertNews::Taken(person) => (format!("{person} ke sana"), format!("{}, {outlet}", title(about))),
+        AlertNews::Over => (format!("{name} beres"), outlet.clone()),
     }
 }
 
@@ -109,7 +123,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_its_title() {
-        let titles = Kind::ALL.map(|kind| of(&about(kind), &News::Lasts).0);
+        let titles = Kind::ALL.map(|kind| of(&about(kind), &AlertNews::Lasts).0);
         assert_eq!(titles[0], "Pengering 06 perlu petugas");
         for title in &titles[..7] {
             assert!(title.contains("Pengering 06"), "{title}");
@@ -124,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn who_took_it_and_the_end_are_told() {
+    fn who_took_it_and_the_end_are_in_the_title() {
         let unsure = about(Kind::Unsure);
         let expected = ("Rina ke sana".to_owned(), "Pengering 06 belum pasti, Laundry Melati".to_owned());
-        assert_eq!(of(&unsure, &News::Taken("Rina".to_owned())), expected);
-        assert_eq!(of(&unsure, &News::Over), ("Pengering 06 beres".to_owned(), "Laundry Melati".to_owned()));
-        assert_eq!(of(&unsure, &News::Lasts).1, "Laundry Melati, sejak 14.32");
+        assert_eq!(of(&unsure, &AlertNews::Taken("Rina".to_owned())), expected);
+        assert_eq!(of(&unsure, &AlertNews::Over), ("Pengering 06 beres".to_owned(), "Laundry Melati".to_owned()));
+        assert_eq!(of(&unsure, &AlertNews::Lasts).1, "Laundry Melati, sejak 14.32");
     }
 }

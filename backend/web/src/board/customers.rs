@@ -21,9 +21,9 @@ use crate::api::transaksi::get_layanan::OutletTutup;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StatusPapan {
-    /// Free, and its device is heard: the server that it is connected to ends that after 45 s of silence.
+    /// Free, and its device is connected: a server closes a connection after 45 s of silence.
     Idle,
-    /// Free as far as is known, and its device is not heard: it has not come back since its server started.
+    /// Stored as free, but its device is not connected: it has not reconnected since its server started.
     Diam,
     /// In use or reserved.
     Busy,
@@ -42,7 +42,7 @@ pub struct MesinPapan {
     /// Epoch milliseconds of the end while it runs, else null.
     #[schema(required)]
     pub ends_at: Option<i64>,
-    /// Until when the next of those who wait has a head start; null: nobody is called to it.
+    /// Until when the customer who is called to it has a head start; null when no customer is called.
     #[schema(value_type = Option<Timestamp>, required)]
     pub dipanggil_sampai: Option<Timestamp>,
 }
@@ -115,8 +115,8 @@ pub async fn read(client: &DbClient, mqtt: &Mqtt, outlets: &[OutletId], now: Tim
     Ok(boards)
 }
 
-/// Whether the device of a machine is heard now. The row has its `driver`, and `di_server_lain`: it is connected to another server.
-pub fn is_heard(row: &Row, mqtt: &Mqtt, id: MachineId) -> Result<bool, DbError> {
+/// Whether a machine's device is connected. The row has its `driver` and `di_server_lain` (connected to another server).
+pub fn is_connected(row: &Row, mqtt: &Mqtt, id: MachineId) -> Result<bool, DbError> {
     let elsewhere = row.try_get("di_server_lain")?;
     Ok(row.try_get::<_, DriverKind>("driver")? == DriverKind::Sim || elsewhere || mqtt.is_connected(id))
 }
@@ -129,7 +129,7 @@ fn machine(row: &Row, mqtt: &Mqtt, now: Timestamp) -> Result<MesinPapan, DbError
         // Also when it was closed since: its customer sees how long it runs.
         (_, true) => StatusPapan::Busy,
         (false, false) => StatusPapan::Offline,
-        (true, false) if is_heard(row, mqtt, id)? => StatusPapan::Idle,
+        (true, false) if is_connected(row, mqtt, id)? => StatusPapan::Idle,
         (true, false) => StatusPapan::Diam,
     };
     // No cycle has more time left than its duration, even if it started while the clock was ahead.

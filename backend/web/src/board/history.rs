@@ -122,7 +122,7 @@ impl OutletFacts {
 /// When the business day of an outlet began.
 ///
 /// # Errors
-/// When the stored zone or minute is none.
+/// When the stored zone or minute is invalid.
 pub fn day_began(zone: &str, start_minute: i16, now: Timestamp) -> Result<Timestamp, DbError> {
     let zone = Zone::parse(zone).ok_or_else(|| DbError::broken(format!("unknown time zone {zone}")))?;
     let start = ClockTime::from_minute(start_minute.into()).ok_or_else(|| DbError::broken("a day that begins at no minute"))?;

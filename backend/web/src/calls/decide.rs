@@ -21,7 +21,7 @@ use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
 
-use crate::board::customers::is_heard;
+use crate::board::customers::is_connected;
 
 /// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ WHERE m.idoutlet = $1 AND m.jenis = $3 AND NOT EXISTS (
     " ORDER BY m.idmesin"
 );
 
-/// The machines of a kind at an outlet that can be bought now, and are heard.
+/// The machines of a kind at an outlet that can be bought now and whose devices are connected.
 pub(super) async fn free(
     client: &impl GenericClient,
     mqtt: &Mqtt,
@@ -79,7 +79,7 @@ pub(super) async fn free(
     let mut free = Vec::new();
     for row in client.query(&stmt, &[&idoutlet, &now, &kind]).await? {
         let id = row.try_get("idmesin")?;
-        if is_heard(&row, mqtt, id)? {
+        if is_connected(&row, mqtt, id)? {
             free.push(id);
         }
     }

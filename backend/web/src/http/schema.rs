@@ -11,7 +11,6 @@ use nyala_identity::push::endpoint;
 use utoipa::openapi::schema::{KnownFormat, Object, ObjectBuilder, SchemaFormat, SchemaType, Type};
 
 use super::input::Filter;
-use crate::ops::people::audit_log::MAX_WORD_BYTES;
 
 /// The characters that `str::trim` removes: Unicode's White_Space.
 const BLANK: &str = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000";
@@ -73,6 +72,8 @@ pub enum PushAuth {}
 const HOURS: &str = "([01][0-9]|2[0-3]):[0-5][0-9]";
 /// Characters that the number after a [`NamePrefix`] takes.
 pub const NUMBER_CHARS: usize = 6;
+/// The longest action or object that can be asked for, in bytes.
+pub const MAX_AUDIT_WORD_BYTES: usize = 100;
 /// The longest [`SearchText`], in characters.
 pub const MAX_SEARCH_CHARS: usize = 100;
 
@@ -95,7 +96,7 @@ describe! {
     ZoneName => ObjectBuilder::new().schema_type(Type::String)
         .enum_values(Some(["Asia/Jakarta", "Asia/Pontianak", "Asia/Makassar", "Asia/Jayapura"]))
         .description(Some("A time zone of IANA's database; others are accepted, too")).build();
-    AuditWord => text(format!("^[!-~]{{1,{MAX_WORD_BYTES}}}$")).examples(["mesin.tutup"]).build();
+    AuditWord => text(format!("^[!-~]{{1,{MAX_AUDIT_WORD_BYTES}}}$")).examples(["mesin.tutup"]).build();
     MachineIds => text(format!("^{DIGITS}{{0,{max}}}(,{DIGITS}{{0,{max}}}){{0,9}}$", max = MAX_DIGITS - 1)).examples(["1,2"]).build();
     CalendarDay => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
         .pattern(Some("^[0-9]{4}-[0-9]{2}-[0-9]{2}$")).examples(["2026-11-24"]).build();

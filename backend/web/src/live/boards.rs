@@ -18,7 +18,6 @@ use serde::Serialize;
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::sync::{Mutex, Notify};
 
-use super::staff_board::StaffBoard;
 use super::watcher::acknowledge;
 use crate::board::read::Board;
 use crate::http::error::AppError;
@@ -36,7 +35,7 @@ pub const MAX_BOARDS: usize = 32;
 pub const TOO_MANY: &str = "paling banyak 32 papan sekaligus";
 const UNKNOWN: AppError = AppError::NotFound("outlet tidak ditemukan");
 
-/// What the boards of outlets show, and how their sockets are told.
+/// What the boards of outlets show, and how changes are sent to their sockets.
 pub trait Content: Send + Sync + 'static {
     type Outlet: Serialize + PartialEq + Send + Sync;
     type Tile: Serialize + PartialEq + Send + Sync;
@@ -80,7 +79,7 @@ pub struct Snapshot<'a, C: Content + ?Sized> {
 }
 
 /// The boards that are watched here. Cheap to clone.
-pub struct Boards<C: Content = StaffBoard>(Arc<BoardRegistry<C>>);
+pub struct Boards<C: Content>(Arc<BoardRegistry<C>>);
 
 impl<C: Content> Clone for Boards<C> {
     fn clone(&self) -> Self {
@@ -177,7 +176,7 @@ impl<C: Content> Boards<C> {
         self.0.boards.get(&idoutlet).map_or(0, |board| board.version.load(Ordering::Acquire))
     }
 
-    /// What an outlet's board shows now; `None`: there is none.
+    /// What an outlet's board shows now; `None` when there is no such outlet.
     ///
     /// # Errors
     /// When the database does not answer.

@@ -28,6 +28,7 @@ use nyala_machines::machines::Machines;
 use nyala_store::clock::Clock;
 use nyala_store::config::RealtimeSettings;
 use sessions::SocketSessions;
+use staff_board::StaffBoards;
 use staff_sockets::StaffSockets;
 
 /// Interval of the check for logins that another program has ended, or that were idle for too long.
@@ -42,7 +43,7 @@ pub struct Live {
     pub sessions: Arc<SocketSessions>,
     pub staff: Arc<Staff>,
     pub staff_sockets: Arc<StaffSockets>,
-    pub boards: Boards,
+    pub boards: StaffBoards,
     pub public_boards: Boards<PublicBoard>,
     pub metrics: RealtimeMetrics,
     pub settings: RealtimeSettings,

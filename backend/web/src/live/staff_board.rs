@@ -98,7 +98,10 @@ fn for_tablet<'a>(change: &ChangeOf<'a, StaffBoard>) -> Change<'a, OutletPapan, 
     }
 }
 
-impl Boards {
+/// The boards of staff.
+pub type StaffBoards = Boards<StaffBoard>;
+
+impl StaffBoards {
     /// What the board of an outlet shows now, and the number of this server's last change of it.
     ///
     /// # Errors

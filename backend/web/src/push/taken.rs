@@ -9,7 +9,9 @@ use nyala_store::secrets::Secrets;
 
 use super::message::{Message, Object, TTL_S, tag};
 use crate::alerts;
-use crate::alerts::queue::{self, Content};
+use crate::alerts::queue;
+use crate::alerts::secret;
+use crate::alerts::text::Content;
 
 /// A push to a customer that was due longer ago is dropped: no server could send it in time.
 const TOO_LATE_MS: i64 = TTL_S * 1000;
@@ -107,7 +109,9 @@ impl Taken {
         let tag = self.tag(secrets);
         match self {
             Self::Customer(taken) => serde_json::to_vec(&Message::new(taken, &tag)),
-            Self::Staff(taken) => serde_json::to_vec(&alerts::text::Message::new(taken, secrets, &tag)),
+            Self::Staff(taken) => {
+                serde_json::to_vec(&alerts::text::Message::new(&taken.content, secret::of(secrets, taken.id), &tag))
+            }
         }
     }
 

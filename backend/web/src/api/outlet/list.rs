@@ -26,7 +26,7 @@ pub struct OutletSaya {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct JenisMesinPapan {
     jenis: MachineKind,
-    /// How many are free and were heard.
+    /// How many are free and connected.
     siap: i64,
     /// How many are in use.
     jalan: i64,

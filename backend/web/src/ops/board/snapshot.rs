@@ -17,7 +17,7 @@ use crate::board::read::{self, OutletPapan};
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
 use crate::ops::scope::{self, AtOutlet};
@@ -44,7 +44,7 @@ pub struct Papan {
 pub async fn board(
     Caller(operator): Caller,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     at: web::Query<AtOutlet>,
 ) -> Result<HttpResponse, AppError> {
     let idoutlet = {
@@ -74,7 +74,7 @@ pub struct WhichEntries {
 pub async fn entries(
     Caller(operator): Caller,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     metrics: web::Data<ServerMetrics>,
     which: web::Query<WhichEntries>,
 ) -> Result<HttpResponse, AppError> {
@@ -86,7 +86,7 @@ pub async fn entries(
 pub async fn seen_by(
     operator: &Operator,
     store: &Store,
-    boards: &Boards,
+    boards: &StaffBoards,
     backup: &BackupHealth,
     idoutlet: Option<OutletId>,
 ) -> Result<Vec<Perhatian>, AppError> {

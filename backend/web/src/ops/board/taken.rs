@@ -24,7 +24,7 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::AttentionKind;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::metrics::ServerMetrics;
 use crate::ops::people::key::Caller;
 use crate::ops::scope::AtOutlet;
@@ -69,7 +69,7 @@ struct Wanted {
 pub async fn take(
     req: HttpRequest,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     metrics: web::Data<ServerMetrics>,
     settings: web::Data<ServerSettings>,
     keyring: web::Data<Keyring>,
@@ -80,7 +80,7 @@ pub async fn take(
         Some(secret) => {
             let message = alerts::secret::read(&keyring.get(), secret, now).ok_or(AppError::OperatorUnauthorized)?;
             let client = store.get().await?;
-            let (operator, idoutlet, wanted) = told(&client, &req, message, now).await?;
+            let (operator, idoutlet, wanted) = recipient(&client, &req, message, now).await?;
             (operator, Some(idoutlet), wanted, Some(message))
         }
         None => {
@@ -105,17 +105,17 @@ pub async fn take(
 }
 
 /// The person to whom a message was sent in this browser, and its entry.
-async fn told(
+async fn recipient(
     client: &DbClient,
     req: &HttpRequest,
     message: AlertMessageId,
     now: Timestamp,
 ) -> Result<(Operator, OutletId, Wanted), AppError> {
     let browser = browser::of_headers(client, req.headers(), now).await?;
-    let told = alerts::queue::told(client, message, browser.id, now).await?.ok_or(AppError::OperatorUnauthorized)?;
-    let (idmesin, idshift) = about_ids(told.about);
-    let wanted = Wanted { kind: told.kind, idmesin, idshift, since: told.since };
-    Ok((operator::by_id(client, told.person).await?, told.idoutlet, wanted))
+    let sent = alerts::queue::sent_alert(client, message, browser.id, now).await?.ok_or(AppError::OperatorUnauthorized)?;
+    let (idmesin, idshift) = about_ids(sent.about);
+    let wanted = Wanted { kind: sent.kind, idmesin, idshift, since: sent.since };
+    Ok((operator::by_id(client, sent.person).await?, sent.idoutlet, wanted))
 }
 
 async fn store_taken(

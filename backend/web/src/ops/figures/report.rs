@@ -47,7 +47,7 @@ pub struct Laporan<R> {
     #[schema(value_type = String, format = Date)]
     pub sampai: Day,
     pub baris: Vec<R>,
-    /// `sebelum` of the next page; null: there is none.
+    /// `sebelum` of the next page; null on the last page.
     #[schema(required)]
     pub lanjut: Option<i64>,
 }

@@ -38,7 +38,7 @@ pub struct Ringkasan {
     dari: Day,
     #[schema(value_type = String, format = Date)]
     sampai: Day,
-    /// Posts less refunds and deletions, each on the day of its own row.
+    /// Posts less refunds and deletions, each counted on the day on which it was made.
     pendapatan: i64,
     /// Posts.
     pemakaian: i64,
@@ -56,7 +56,7 @@ pub struct Ringkasan {
     /// Refunds and deletions.
     refund: i64,
     menit_mati: i64,
-    /// Holds that were given back because a machine did not start; in no sum.
+    /// Holds that were voided because a machine did not start; in no sum.
     kembali_sendiri: KembaliSendiri,
     banding: Banding,
     per_orang: Vec<PerOrang>,
@@ -203,7 +203,7 @@ pub async fn ringkasan(
     Ok(answer::ok(summary(&tx, &asked, float, now).await?))
 }
 
-/// What the caller is told of the owner's balances.
+/// How much of the owner's balances the caller sees.
 #[derive(Debug, Clone, Copy)]
 struct Float {
     notice: i64,

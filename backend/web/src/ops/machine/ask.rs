@@ -14,7 +14,7 @@ use nyala_store::db::Store;
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Minimal;
 
 /// How long the device has time to answer.
@@ -34,7 +34,7 @@ pub async fn ask(
     by: Minimal<{ Right::MesinTanya.rank() }>,
     store: web::Data<Store>,
     machines: web::Data<Machines>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const FIND: &str = "

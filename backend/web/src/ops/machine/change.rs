@@ -23,7 +23,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -63,7 +63,7 @@ pub struct MesinChange {
 pub async fn change(
     by: Minimal<{ Right::MesinUbah.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
     body: Json<MesinChange>,
 ) -> Result<HttpResponse, AppError> {
@@ -151,7 +151,7 @@ pub struct Urut {
 pub async fn order(
     by: Minimal<{ Right::OutletUrut.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
     body: Json<Urut>,
 ) -> Result<HttpResponse, AppError> {

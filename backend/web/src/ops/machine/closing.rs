@@ -18,7 +18,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -39,7 +39,7 @@ pub struct CloseMesin {
 pub async fn close(
     by: Minimal<{ Right::MesinTutup.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
     body: Json<CloseMesin>,
 ) -> Result<HttpResponse, AppError> {
@@ -63,7 +63,7 @@ pub async fn close(
 pub async fn open(
     by: Minimal<{ Right::MesinBuka.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const OPEN: &str = "
@@ -93,7 +93,7 @@ pub struct Servis {
 pub async fn service(
     by: Minimal<{ Right::MesinServis.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
     body: Json<Servis>,
 ) -> Result<HttpResponse, AppError> {
@@ -114,7 +114,7 @@ struct At {
 
 /// Runs `work` in a transaction; the change that it returns is audited, and the outlet's board shows it at once.
 async fn in_machine<F>(
-    (store, boards): (&Store, &Boards),
+    (store, boards): (&Store, &StaffBoards),
     operator: &Operator,
     id: &str,
     work: F,

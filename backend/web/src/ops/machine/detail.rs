@@ -15,7 +15,7 @@ use crate::board::detail::{Of, PerangkatMesin, Riwayat, Siklus, cycles, device a
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Caller;
 
 /// A device that was heard here within this time is not asked about at another server.
@@ -45,7 +45,7 @@ pub async fn detail(
     store: web::Data<Store>,
     machines: web::Data<Machines>,
     mqtt: web::Data<Mqtt>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const FIND: &str = "

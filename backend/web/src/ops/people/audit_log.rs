@@ -10,13 +10,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::schema::AuditWord;
+use crate::http::schema::{AuditWord, MAX_AUDIT_WORD_BYTES};
 use crate::ops::people::key::Minimal;
 use crate::ops::rows::{Page, Rows};
 use crate::ops::scope::AtOutlet;
-
-/// The longest action or object that can be asked for, in bytes.
-pub const MAX_WORD_BYTES: usize = 100;
 
 /// Which changes.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -73,7 +70,7 @@ pub async fn audit(
     let (limit, Changes { aksi, objek }) = (page.limit()?, changes.into_inner());
     for (field, word) in [("aksi", &aksi), ("objek", &objek)] {
         if word.as_deref().is_some_and(|word| !is_word(word)) {
-            return Err(AppError::bad_input(format!("{field} harus 1 sampai {MAX_WORD_BYTES} karakter ASCII tanpa spasi")));
+            return Err(AppError::bad_input(format!("{field} harus 1 sampai {MAX_AUDIT_WORD_BYTES} karakter ASCII tanpa spasi")));
         }
     }
     let client = store.get().await?;
@@ -97,5 +94,5 @@ pub async fn audit(
 }
 
 pub(crate) fn is_word(text: &str) -> bool {
-    (1..=MAX_WORD_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    (1..=MAX_AUDIT_WORD_BYTES).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
 }

@@ -19,7 +19,7 @@ use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
 use crate::http::schema::Reason;
-use crate::live::boards::Boards;
+use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope;
 
@@ -60,7 +60,7 @@ pub struct CloseOutlet {
 pub async fn close(
     by: Minimal<{ Right::OutletTutup.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
     body: Json<CloseOutlet>,
 ) -> Result<HttpResponse, AppError> {
@@ -109,7 +109,7 @@ pub async fn close(
 pub async fn open(
     by: Minimal<{ Right::OutletBuka.rank() }>,
     store: web::Data<Store>,
-    boards: web::Data<Boards>,
+    boards: web::Data<StaffBoards>,
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     const LOCK: &str = "SELECT dibuka_at IS NULL FROM outlet WHERE idoutlet = $1 FOR NO KEY UPDATE";

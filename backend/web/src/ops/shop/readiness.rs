@@ -66,7 +66,7 @@ pub async fn siap(
     Ok(answer::ok(read(&client, id, store.now()).await?))
 }
 
-/// A device that was heard is connected: 45 seconds of silence end that.
+/// A connected device has sent something within 45 seconds: otherwise its connection is closed.
 const READ: &str = concat!(
     "
 SELECT o.kota, o.zona, o.hari_mulai, o.dibuka_at,

@@ -34,7 +34,7 @@ export const audit = {
   anything: 'Semua perbuatan',
   about: (object: string) => `Hanya tentang ${object}`,
   aboutAll: 'Tampilkan semua',
-  only: (object: string) => `Lihat semua tentang ${object}`,
+  allAbout: (object: string) => `Lihat semua tentang ${object}`,
   at: 'Waktu',
   by: 'Oleh',
   object: 'Tentang',

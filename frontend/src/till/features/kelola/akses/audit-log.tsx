@@ -83,7 +83,7 @@ export function AuditLog({ idoutlet, zone }: { idoutlet: number; zone: string })
                   setOpen(null)
                 }}
               >
-                {audit.only(open.objek)}
+                {audit.allAbout(open.objek)}
               </Button>
             </Foot>
           )}
