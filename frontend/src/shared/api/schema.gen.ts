@@ -1619,7 +1619,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The customer's call; null when there is none, or it is over. */
+        /** The customer's call; null when there is none or it has ended. */
         get: operations["panggilan_saya"];
         put?: never;
         post?: never;
@@ -2268,7 +2268,7 @@ export interface components {
                 dari: string;
                 /**
                  * Format: int64
-                 * @description `sebelum` of the next page; null: there is none.
+                 * @description `sebelum` of the next page; null on the last page.
                  */
                 lanjut: number | null;
                 /** Format: date */
@@ -2304,7 +2304,7 @@ export interface components {
                 dari: string;
                 /**
                  * Format: int64
-                 * @description `sebelum` of the next page; null: there is none.
+                 * @description `sebelum` of the next page; null on the last page.
                  */
                 lanjut: number | null;
                 /** Format: date */
@@ -2351,7 +2351,7 @@ export interface components {
                 dari: string;
                 /**
                  * Format: int64
-                 * @description `sebelum` of the next page; null: there is none.
+                 * @description `sebelum` of the next page; null on the last page.
                  */
                 lanjut: number | null;
                 /** Format: date */
@@ -2386,7 +2386,7 @@ export interface components {
                 dari: string;
                 /**
                  * Format: int64
-                 * @description `sebelum` of the next page; null: there is none.
+                 * @description `sebelum` of the next page; null on the last page.
                  */
                 lanjut: number | null;
                 /** Format: date */
@@ -2425,7 +2425,7 @@ export interface components {
                 dari: string;
                 /**
                  * Format: int64
-                 * @description `sebelum` of the next page; null: there is none.
+                 * @description `sebelum` of the next page; null on the last page.
                  */
                 lanjut: number | null;
                 /** Format: date */
@@ -2885,7 +2885,7 @@ export interface components {
                 batal: number;
                 /** Format: date */
                 dari: string;
-                /** @description Holds that were given back because a machine did not start; in no sum. */
+                /** @description Holds that were voided because a machine did not start; in no sum. */
                 kembali_sendiri: components["schemas"]["KembaliSendiri"];
                 /** Format: int64 */
                 menit_mati: number;
@@ -2896,7 +2896,7 @@ export interface components {
                 pemakaian: number;
                 /**
                  * Format: int64
-                 * @description Posts less refunds and deletions, each on the day of its own row.
+                 * @description Posts less refunds and deletions, each counted on the day on which it was made.
                  */
                 pendapatan: number;
                 per_hari: components["schemas"]["RingkasanHari"][];
@@ -3566,6 +3566,18 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_KartuOutlet: {
+            data: (components["schemas"]["OutletUmum"] & {
+                jenis: components["schemas"]["JenisMesinPapan"][];
+            })[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_LayananOutlet: {
             data: {
                 aktif: boolean;
@@ -3633,18 +3645,6 @@ export interface components {
                 /** @description IANA. */
                 zona: string;
             }[];
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status again.
-             */
-            status: number;
-        };
-        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_Vec_OutletSaya: {
-            data: (components["schemas"]["OutletUmum"] & {
-                jenis: components["schemas"]["JenisMesinPapan"][];
-            })[];
             message: string;
             /**
              * Format: int32
@@ -4257,9 +4257,13 @@ export interface components {
             jenis: components["schemas"]["JenisMesin"];
             /**
              * Format: int64
-             * @description How many are free and were heard.
+             * @description How many are free and connected.
              */
             siap: number;
+        };
+        /** @description An outlet where the customer has an account. */
+        KartuOutlet: components["schemas"]["OutletUmum"] & {
+            jenis: components["schemas"]["JenisMesinPapan"][];
         };
         KembaliSendiri: {
             /** Format: int64 */
@@ -5358,7 +5362,7 @@ export interface components {
             batal: number;
             /** Format: date */
             dari: string;
-            /** @description Holds that were given back because a machine did not start; in no sum. */
+            /** @description Holds that were voided because a machine did not start; in no sum. */
             kembali_sendiri: components["schemas"]["KembaliSendiri"];
             /** Format: int64 */
             menit_mati: number;
@@ -5369,7 +5373,7 @@ export interface components {
             pemakaian: number;
             /**
              * Format: int64
-             * @description Posts less refunds and deletions, each on the day of its own row.
+             * @description Posts less refunds and deletions, each counted on the day on which it was made.
              */
             pendapatan: number;
             per_hari: components["schemas"]["RingkasanHari"][];
@@ -13443,7 +13447,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_Vec_OutletSaya"];
+                    "application/json": components["schemas"]["Answer_Vec_KartuOutlet"];
                 };
             };
             /** @description No or a bad token or key */

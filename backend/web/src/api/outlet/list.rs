@@ -16,7 +16,7 @@ use crate::http::error::AppError;
 
 /// An outlet where the customer has an account.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct OutletSaya {
+pub struct KartuOutlet {
     #[serde(flatten)]
     outlet: OutletUmum,
     jenis: Vec<JenisMesinPapan>,
@@ -40,7 +40,7 @@ const MINE: &str = "SELECT idoutlet FROM customer WHERE id_customer_global = $1"
 /// The customer's outlets.
 #[utoipa::path(
     get, path = "/scan/v1/outlet", operation_id = "outlet_saya", tag = "outlet", security(("pelanggan" = [])),
-    responses((status = 200, body = Answer<Vec<OutletSaya>>))
+    responses((status = 200, body = Answer<Vec<KartuOutlet>>))
 )]
 pub async fn list(store: web::Data<Store>, mqtt: web::Data<Mqtt>, customer: Customer) -> Result<HttpResponse, AppError> {
     let client = store.get().await?;
@@ -50,7 +50,7 @@ pub async fn list(store: web::Data<Store>, mqtt: web::Data<Mqtt>, customer: Cust
     Ok(ok(boards.into_iter().map(counted).collect::<Vec<_>>()))
 }
 
-fn counted(board: CustomerBoard) -> OutletSaya {
+fn counted(board: CustomerBoard) -> KartuOutlet {
     let of_kind = |kind: MachineKind| {
         let machines: Vec<_> = board.tiles.iter().filter(|machine| machine.jenis == kind).collect();
         let count =
@@ -64,5 +64,5 @@ fn counted(board: CustomerBoard) -> OutletSaya {
         })
     };
     let jenis = MachineKind::ALL.into_iter().filter_map(of_kind).collect();
-    OutletSaya { outlet: board.outlet, jenis }
+    KartuOutlet { outlet: board.outlet, jenis }
 }
