@@ -4,6 +4,7 @@ import { expectFineScreen } from './support/axe.ts'
 import { look } from './support/look.ts'
 import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { fundedAt } from './support/purchase.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
 
@@ -256,12 +257,7 @@ test('a kasir has no management, whatever the address', async ({ page }) => {
   await expect(page.getByRole('link', { name: 'Kelola' })).toHaveCount(0)
 })
 
-for (const [width, height] of [
-  [1280, 800],
-  [1024, 600],
-  [360, 740],
-  [320, 568],
-] as const) {
+for (const [width, height] of SIZES) {
   test(`each screen at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     const { idoutlet } = await openManagement(page, { services: SERVICES })

@@ -1,8 +1,9 @@
 import type { Page } from '@playwright/test'
 import { expectFineScreen } from './support/axe.ts'
 import { look } from './support/look.ts'
-import { card, dialog, openManagement, readOps, SIZES, said } from './support/manage.ts'
+import { card, dialog, openManagement, readOps, said } from './support/manage.ts'
 import { readQr } from './support/qr.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, lock, logIn, openAsOwner, openShop, type Shop, TABLET } from './support/till.ts'
 

@@ -3,6 +3,7 @@ import { fault, machinesNow, newCustomer, newMachine, ops, topUp } from './suppo
 import { machinesShown, openBoard, openStagedBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
 import { look } from './support/look.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, callAt, openAsOwner, PIN, TABLET, tokenOf } from './support/till.ts'
 
@@ -331,13 +332,7 @@ test('an owner sees each outlet in sight, in their own browser', async ({ page }
   await expect.poll(() => machinesShown(page)).toEqual(['Kenanga 1 siap'])
 })
 
-for (const [width, height] of [
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-  [1920, 1080],
-] as const) {
+for (const [width, height] of SIZES) {
   test.describe(`${width}×${height}`, () => {
     test.use({ viewport: { width, height } })
     for (const count of [14, 100])

@@ -4,6 +4,7 @@ import { refuseTwice } from './support/attention.ts'
 import { CHROMIUM_ARGS, WHOLE_CHROMIUM } from './support/chromium.ts'
 import { look } from './support/look.ts'
 import { withPushServer } from './support/push-service.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, choosePins, logIn, openAsOwner, openShop, PIN, TABLET } from './support/till.ts'
 
@@ -218,13 +219,7 @@ test('an iPhone whose browser cannot says what comes first', async ({ page }) =>
   await expect(page.getByText('Tambahkan Kasir Nyala ke Layar Utama dulu.')).toBeVisible()
 })
 
-for (const [width, height] of [
-  [320, 568],
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-] as const) {
+for (const [width, height] of SIZES) {
   test(`looks well at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     const { idowner } = await openAlerts(page)

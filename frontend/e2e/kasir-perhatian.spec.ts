@@ -3,6 +3,7 @@ import { newMachine, newWorld, ops } from './support/api.ts'
 import { refuseTwice } from './support/attention.ts'
 import { stagedBoard } from './support/board.ts'
 import { look } from './support/look.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import {
   button,
@@ -153,13 +154,7 @@ test('an owner sees the entries of all outlets, each with its outlet', async ({ 
   await expect(page.getByLabel('Outlet')).toHaveValue(String(idoutlet))
 })
 
-for (const [width, height] of [
-  [320, 568],
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-] as const) {
+for (const [width, height] of SIZES) {
   test(`looks well at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     const shop = await openShop(page)

@@ -4,6 +4,7 @@ import { newCustomer, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { plus, stagedDays, stagedShifts, stagedSummary } from './support/figures.ts'
 import { look } from './support/look.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import { button, choosePins, logIn, openShop, PIN, type Shop, TABLET } from './support/till.ts'
 
@@ -196,13 +197,7 @@ test('on paper are the figures and all tables, in dark colours on white', async 
     await page.pdf({ path: `${process.env.E2E_SHOTS}/ringkasan.pdf`, format: 'A4', printBackground: true })
 })
 
-for (const [width, height] of [
-  [320, 568],
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-] as const) {
+for (const [width, height] of SIZES) {
   test(`looks well at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     await stage(page)

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from '@playwright/test'
 import { type Customer, newCustomer, ops } from './support/api.ts'
 import { expectFineScreen } from './support/axe.ts'
+import { ALL_SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import {
   button,
@@ -22,7 +23,7 @@ const COMMON = [
   [360, 740],
 ] as const
 /** `make phones` also tries a laptop and a tablet held upright. */
-const SIZES = process.env.PHONES === 'all' ? [...COMMON, [1280, 800] as const, [768, 1024] as const] : COMMON
+const SIZES = ALL_SIZES ? [...COMMON, [1280, 800] as const, [768, 1024] as const] : COMMON
 
 /** The element is wholly visible without scrolling, and nothing lies over it. */
 async function expectInSight(what: Locator): Promise<void> {

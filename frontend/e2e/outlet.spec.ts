@@ -3,6 +3,7 @@ import { newCustomer, newWorld, topUp } from './support/api.ts'
 import { buy } from './support/buy.ts'
 import { type FakeSocket, fakeSocket } from './support/fake-socket.ts'
 import { look } from './support/look.ts'
+import { SIZES } from './support/sizes.ts'
 import { expect, openAs, test } from './support/test.ts'
 
 const MINUTE = 60_000
@@ -229,13 +230,7 @@ test('without news nothing is certain', async ({ page }) => {
   await expect(page.getByRole('button', { name: /Panggil saya untuk/ })).toHaveCount(0)
 })
 
-for (const [width, height] of [
-  [320, 568],
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-] as const) {
+for (const [width, height] of SIZES) {
   test(`looks well at ${width}×${height}`, async ({ page }) => {
     await page.setViewportSize({ width, height })
     const staged = await openOutlet(page, '/outlet')

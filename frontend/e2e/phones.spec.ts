@@ -3,6 +3,7 @@ import { open } from './stage/open.ts'
 import { screens } from './stage/screens.ts'
 import { expectAccessible } from './support/axe.ts'
 import { cover, enlarge, faults, type Insets } from './support/fits.ts'
+import { ALL_SIZES } from './support/sizes.ts'
 import { still } from './support/still.ts'
 import { expect, test } from './support/test.ts'
 
@@ -45,7 +46,7 @@ const SMALLEST = phone(320, 568)
 const USUAL = phone(390, 844)
 const ALL = [SMALLEST, phone(360, 640), USUAL, phone(430, 932)].flatMap(({ plain, hard }) => [plain, hard])
 /** `make phones` tries every phone; `make test` has time for the hardest one and the most common one. */
-const PHONES = process.env.PHONES === 'all' ? ALL : [SMALLEST.hard, USUAL.plain]
+const PHONES = ALL_SIZES ? ALL : [SMALLEST.hard, USUAL.plain]
 
 /** These themes differ from the first one (light, normal contrast) only in colours. */
 const OTHER_LOOKS = [

@@ -23,14 +23,6 @@ export const dialog = (page: Page, name: string | RegExp) => page.getByRole('dia
 export const card = (page: Page, name: RegExp) => page.getByRole('listitem').filter({ hasText: name })
 export const said = (page: Page, text: string) => expect(page.getByText(text, { exact: true })).toBeVisible()
 
-/** The sizes at which each screen is checked: phone, tablets, desktop. */
-export const SIZES = [
-  [390, 844],
-  [768, 1024],
-  [1024, 600],
-  [1366, 768],
-] as const
-
 /** Reads from the operators' calls as root. */
 export async function readOps<T>(path: string): Promise<T> {
   const headers = { authorization: `Bearer ${process.env.NYALA_KEY}` }
