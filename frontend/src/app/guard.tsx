@@ -1,8 +1,8 @@
 import { useState } from 'react'
 import { Navigate, Outlet, useParams } from 'react-router'
-import { isTelp } from '@/features/auth/telp'
 import { paths } from '@/shared/lib/page/paths'
 import { useAuth } from '@/shared/lib/session/auth-store'
+import { isTelp } from '@/shared/lib/text/telp'
 
 /** Routes for customers without a login: a customer with a token is redirected to the dashboard (docs/product.md §2). */
 export function PublicOnly() {

@@ -8,10 +8,10 @@ import { validForgotTelp } from '@/shared/lib/form/validate'
 import { paths } from '@/shared/lib/page/paths'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
+import { TelpField } from '@/shared/ui/telp-field'
 import { keepOnlyOf } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtpForgot } from './calls'
-import { TelpField } from './telp-field'
 import { useTypedTelp } from './typed-telp'
 
 export default function ForgotTelpPage() {

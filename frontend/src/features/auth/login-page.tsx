@@ -11,11 +11,11 @@ import { useAuth } from '@/shared/lib/session/auth-store'
 import { Button } from '@/shared/ui/button'
 import styles from '@/shared/ui/form.module.css'
 import { PasswordField } from '@/shared/ui/password-field'
+import { TelpField } from '@/shared/ui/telp-field'
 import { warmToaster } from '@/shared/ui/toast-host'
 import { AuthFooter, AuthPage } from './auth-page'
 import { login } from './calls'
 import { FootLink } from './foot-link'
-import { TelpField } from './telp-field'
 import { useTypedTelp } from './typed-telp'
 
 export default function LoginPage() {

@@ -13,11 +13,11 @@ import { Field } from '@/shared/ui/field'
 import styles from '@/shared/ui/form.module.css'
 import { NewPasswordField } from '@/shared/ui/new-password-field'
 import { PasswordField } from '@/shared/ui/password-field'
+import { TelpField } from '@/shared/ui/telp-field'
 import { keepOnlyOf, registerDraft } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtp } from './calls'
 import { FootLink } from './foot-link'
-import { TelpField } from './telp-field'
 import { useTypedTelp } from './typed-telp'
 
 export default function RegisterPage() {

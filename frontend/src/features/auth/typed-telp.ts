@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { PRIVATE_PREFIX, slot } from '@/shared/lib/session/storage'
-import { cleanTelp } from './telp'
+import { cleanTelp } from '@/shared/lib/text/telp'
 
 /** The number last typed in this tab: the next screen that asks for a number starts with it. Removed with the login. */
 const place = slot(

@@ -1,6 +1,7 @@
 import { Download } from 'lucide-react'
 import { useState } from 'react'
 import { useSubmit } from '@/shared/lib/form/use-submit'
+import { saveFile } from '@/shared/lib/page/save-file'
 import { Button } from '@/shared/ui/button'
 import { Dialog } from '@/shared/ui/dialog'
 import { csvName, getCsv, type Period, REPORTS, type Report } from '@/till/api/figure-calls'
@@ -55,7 +56,7 @@ function Get({ report, idoutlet, period, onFault }: GetProps) {
   const { pending, submit } = useSubmit(
     async () => {
       onFault('')
-      save(await getCsv(report, idoutlet, period), csvName(report, idoutlet, period))
+      saveFile(csvName(report, idoutlet, period), await getCsv(report, idoutlet, period))
       notify.info(copy.downloaded(name))
     },
     (error) => onFault(reasonOf(error)),
@@ -73,13 +74,4 @@ function Get({ report, idoutlet, period, onFault }: GetProps) {
       CSV
     </Button>
   )
-}
-
-function save(file: Blob, name: string): void {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(file)
-  link.download = name
-  link.click()
-  // The browser has begun to read it by then.
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000)
 }

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { CircleCheck, Download } from 'lucide-react'
 import { useState } from 'react'
 import { useSubmit } from '@/shared/lib/form/use-submit'
+import { saveFile } from '@/shared/lib/page/save-file'
 import { Button } from '@/shared/ui/button'
 import { testStartOf } from '@/till/api/board-calls'
 import { getMachines, makeOutletKeys, type Readiness, shopKeys } from '@/till/api/shop-calls'
@@ -14,7 +15,6 @@ import { useSession } from '@/till/lib/session/session'
 import { useConnected } from '@/till/lib/session/use-connected'
 import shared from '../kelola.module.css'
 import { Loaded } from '../loaded'
-import { saveFile } from '../save-file'
 import type { Saving } from '../use-save'
 import styles from './buka.module.css'
 import { buka } from './buka-copy'
@@ -108,7 +108,7 @@ function Keys({ idoutlet }: { idoutlet: number }) {
       const { kunci } = await makeOutletKeys(idoutlet)
       if (kunci.length === 0) return notify.info(buka.keysNone)
       const lines = kunci.map((login) => `${JSON.stringify(login)}\n`).join('')
-      saveFile(buka.keysFile(idoutlet), lines, 'application/x-ndjson')
+      saveFile(buka.keysFile(idoutlet), new Blob([lines], { type: 'application/x-ndjson' }))
       notify.info(buka.keysSaved(kunci.length))
     },
     (error) => notify.failure(reasonOf(error)),

@@ -1,4 +1,5 @@
 import { Copy, Download } from 'lucide-react'
+import { saveFile } from '@/shared/lib/page/save-file'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import type { DeviceLogin } from '@/till/api/shop-calls'
@@ -6,7 +7,6 @@ import { Qr } from '@/till/ui/qr'
 import { Rows } from '@/till/ui/rows'
 import { copyText } from '../copy-text'
 import styles from '../kelola.module.css'
-import { saveFile } from '../save-file'
 import { mesin } from './mesin-copy'
 
 /** Bytes that the largest QR code of level M holds: with several authorities the key is longer. */
@@ -35,7 +35,9 @@ export function DeviceKeyDialog({ login, name, onClose }: Props) {
       <Foot>
         <Button
           icon={<Download size={18} aria-hidden />}
-          onClick={() => saveFile(mesin.keyFile(login.idmesin), `${line}\n`, 'application/json')}
+          onClick={() =>
+            saveFile(mesin.keyFile(login.idmesin), new Blob([`${line}\n`], { type: 'application/json' }))
+          }
         >
           {mesin.download}
         </Button>

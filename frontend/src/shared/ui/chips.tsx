@@ -1,4 +1,4 @@
-import styles from './kelola.module.css'
+import styles from './chips.module.css'
 
 interface Props<T extends string | number> {
   label: string
@@ -11,7 +11,7 @@ interface Props<T extends string | number> {
 /** A few choices side by side. `name` is for a screen reader, where `text` is short. */
 export function Chips<T extends string | number>({ label, options, chosen, disabled, onChoose }: Props<T>) {
   return (
-    <fieldset className={styles.chipField} disabled={disabled}>
+    <fieldset className={styles.field} disabled={disabled}>
       <legend className={styles.label}>{label}</legend>
       <div className={styles.chips}>
         {options.map(({ value, text, name }) => (
