@@ -37,6 +37,7 @@ const PembayaranPage = lazyPage(pembayaran)
 const RiwayatPage = lazyPage(() => import('@/features/history/riwayat-page'))
 const AkunPage = lazyPage(() => import('@/features/account/akun-page'))
 const TopUpPage = lazyPage(() => import('@/features/topup/top-up-page'))
+const PrivasiPage = lazyPage(() => import('@/features/privacy/privasi-page'))
 const OutletPages = lazyPage(() => import('@/features/outlet/outlet-pages'))
 
 /** The only table of routes (docs/product.md §2, without the demo pages). */
@@ -44,6 +45,7 @@ export function AppRoutes() {
   return (
     <Routes>
       <Route element={<PageOutlet />}>
+        <Route path={paths.privacy} element={<PrivasiPage />} />
         <Route element={<PublicOnly />}>
           <Route path={paths.welcome} element={<WelcomePage />} />
           <Route path={paths.login} element={<LoginPage />} />

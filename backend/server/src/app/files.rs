@@ -38,7 +38,7 @@ const REVALIDATE: HeaderValue = HeaderValue::from_static("no-cache");
 const PACKED: [(ContentEncoding, &str); 2] = [(ContentEncoding::Brotli, ".br"), (ContentEncoding::Gzip, ".gz")];
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 /// First segments of the pages of the app (frontend/src/shared/lib/page/paths.ts) and of the till.
-const PAGES: [&str; 16] = [
+const PAGES: [&str; 17] = [
     "login",
     "register",
     "otp",
@@ -54,6 +54,7 @@ const PAGES: [&str; 16] = [
     "akun",
     "topUpPage",
     "outlet",
+    "privasi",
     TILL,
 ];
 /// First segments that are never the app's.

@@ -18,6 +18,7 @@ import { keepOnlyOf, registerDraft } from './auth-flow'
 import { AuthFooter, AuthPage } from './auth-page'
 import { requestOtp } from './calls'
 import { FootLink } from './foot-link'
+import { registerCopy } from './register-copy'
 import { useTypedTelp } from './typed-telp'
 
 export default function RegisterPage() {
@@ -80,6 +81,7 @@ export default function RegisterPage() {
             onChange={(event) => set({ nama: event.target.value })}
           />
         </div>
+        <FootLink question={registerCopy.privacy} to={paths.privacy} label={registerCopy.readIt} />
         <AuthFooter>
           <Button type="submit" pending={pending}>
             {copy.auth.register}

@@ -16,6 +16,7 @@ export const paths = {
   akun: '/akun',
   topUp: '/topUpPage',
   outlets: '/outlet',
+  privacy: '/privasi',
 } as const
 
 export const outletPath = (id: number | string) => `${paths.outlets}/${id}`

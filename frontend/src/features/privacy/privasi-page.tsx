@@ -1,0 +1,24 @@
+import { paths } from '@/shared/lib/page/paths'
+import { Page } from '@/shared/ui/page'
+import { privacy } from './privacy-copy'
+import styles from './privasi-page.module.css'
+
+/** What is stored about a customer, who sees it, for how long, and what they can do: for everybody, with or without a login. */
+export default function PrivasiPage() {
+  return (
+    <Page title={privacy.title} back={paths.welcome}>
+      <p className={styles.lead}>{privacy.lead}</p>
+      {privacy.sections.map(({ title, points }) => (
+        <section key={title}>
+          <h2 className={styles.heading}>{title}</h2>
+          <ul className={styles.points}>
+            {points.map((point) => (
+              <li key={point}>{point}</li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <p className={styles.law}>{privacy.law}</p>
+    </Page>
+  )
+}
