@@ -181,6 +181,14 @@ pub async fn oldest_live_release(client: &Client) -> Result<Option<LiveRelease>,
     row.map(|row| Ok(LiveRelease { name: row.try_get(0)?, version: row.try_get(1)?, knows: row.try_get(2)? })).transpose()
 }
 
+/// Whether every live server can read data that the migration `introduced` allows. See [`oldest_live_release`].
+///
+/// # Errors
+/// The database's.
+pub async fn all_can_read(client: &Client, introduced: i32) -> Result<bool, ClusterError> {
+    Ok(oldest_live_release(client).await?.is_none_or(|oldest| oldest.can_read(introduced)))
+}
+
 /// Extends the lease of node `me`, and claims free shards up to its share.
 ///
 /// # Errors

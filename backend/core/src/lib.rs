@@ -5,6 +5,7 @@ pub mod calls;
 pub mod domain;
 pub mod figures;
 pub mod machine;
+pub mod paid;
 pub mod prices;
 pub mod purchase;
 pub mod rate_limit;

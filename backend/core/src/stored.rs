@@ -6,6 +6,7 @@ use postgres_types::{FromSql, IsNull, ToSql, Type, accepts, to_sql_checked};
 
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{self, for_each_id};
+use crate::domain::ledger_kind::LedgerKind;
 use crate::domain::machine_kind::MachineKind;
 use crate::domain::shard::Shard;
 use crate::domain::timestamp::Timestamp;
@@ -54,6 +55,14 @@ impl<'a> FromSql<'a> for MachineKind {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
         let text = <&str>::from_sql(ty, raw)?;
         Self::from_stored(text).ok_or_else(|| format!("unknown kind of machine {text}").into())
+    }
+    accepts!(TEXT);
+}
+
+impl<'a> FromSql<'a> for LedgerKind {
+    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, SqlError> {
+        let text = <&str>::from_sql(ty, raw)?;
+        Self::from_stored(text).ok_or_else(|| format!("unknown kind of ledger row {text}").into())
     }
     accepts!(TEXT);
 }

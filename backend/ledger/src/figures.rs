@@ -3,6 +3,7 @@
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::{MachineId, OutletId, OwnerId};
+use nyala_core::domain::ledger_kind::{LedgerKind, newer_kinds};
 use nyala_core::domain::timestamp::Timestamp;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -220,16 +221,23 @@ pub struct Changes {
     pub used: i64,
     /// Refunds and deletions.
     pub refunded: i64,
+    /// Paid out in cash.
+    pub paid_out: i64,
+    /// Bonus and expired balance that ended.
+    pub forfeited: i64,
+    /// Balance of another system.
+    pub opening: i64,
 }
 
 impl Changes {
     pub const fn sum(&self) -> i64 {
-        self.topup - self.reversed - self.used + self.refunded
+        self.topup - self.reversed - self.used + self.refunded - self.paid_out - self.forfeited + self.opening
     }
 }
 
 /// $1 outlets of the accounts, $2 bounds, $3 the first of them, $4 all outlets of the owner. What comes after the last bound is a part, too.
-pub const CHANGED: &str = "
+pub const CHANGED: &str = concat!(
+    "
 SELECT width_bucket(l.created_at, $2::TIMESTAMPTZ[]) AS day, 'post', SUM(l.jumlah)::BIGINT
 FROM ledger_transfer l JOIN customer c ON c.idcustomer = l.idcustomer AND c.idoutlet = ANY($1)
 WHERE l.kind = 'post' AND l.idoutlet = ANY($4) AND l.created_at >= $3 GROUP BY day
@@ -244,7 +252,14 @@ WHERE l.kind IN ('batal', 'void') AND l.kind = 'batal' AND l.idoutlet = ANY($4) 
 UNION ALL
 SELECT width_bucket(p.created_at, $2::TIMESTAMPTZ[]) AS day, 'topup', SUM(p.quota)::BIGINT
 FROM pembelian_emoney p JOIN customer c ON c.idcustomer = p.idcustomer AND c.idoutlet = ANY($1)
-WHERE p.idoutlet = ANY($4) AND p.created_at >= $3 GROUP BY day";
+WHERE p.idoutlet = ANY($4) AND p.created_at >= $3 GROUP BY day
+UNION ALL
+SELECT width_bucket(l.created_at, $2::TIMESTAMPTZ[]) AS day, l.kind, SUM(l.jumlah)::BIGINT
+FROM ledger_transfer l JOIN customer c ON c.idcustomer = l.idcustomer AND c.idoutlet = ANY($1)
+WHERE l.kind IN ",
+    newer_kinds!(),
+    " AND l.idoutlet = ANY($4) AND l.created_at >= $3 GROUP BY day, l.kind"
+);
 
 /// What changed the balances of accounts of the outlets `of`, at any of the `outlets` of their owner: on each day, and last everything after
 /// the last bound.
@@ -258,13 +273,19 @@ pub async fn changed(
     let rows = tx.query(&stmt, &[&of, &bounds, &first, &outlets]).await?;
     let mut changes = vec![Changes::default(); bounds.len()];
     for row in &rows {
-        let (kind, amount): (&str, i64) = (row.try_get(1)?, row.try_get(2)?);
+        let (kind, amount): (LedgerKind, i64) = (row.try_get(1)?, row.try_get(2)?);
         let of = changes.get_mut(day(row)?).ok_or_else(|| LedgerError::internal("a day outside of the period"))?;
         match kind {
-            "post" => of.used += amount,
-            "refund" => of.refunded += amount,
-            "batal" => of.reversed += amount,
-            _ => of.topup += amount,
+            LedgerKind::TopUp => of.topup += amount,
+            LedgerKind::Reversal => of.reversed += amount,
+            LedgerKind::Post => of.used += amount,
+            LedgerKind::Refund | LedgerKind::Deletion => of.refunded += amount,
+            LedgerKind::Payout => of.paid_out += amount,
+            LedgerKind::Forfeit => of.forfeited += amount,
+            LedgerKind::Opening => of.opening += amount,
+            // A move stays at its outlet: its two rows cancel.
+            LedgerKind::MoveIn | LedgerKind::MoveOut => {}
+            LedgerKind::Hold | LedgerKind::Void => return Err(LedgerError::internal("a hold owes its customer nothing new")),
         }
     }
     Ok(changes)

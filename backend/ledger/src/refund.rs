@@ -115,7 +115,8 @@ pub async fn delete(tx: &Transaction<'_>, refundable: &Refundable, grounds: Grou
     issue(tx, refundable, RefundKind::Deletion, refundable.left, grounds).await
 }
 
-/// The money goes back the way it came: from where the post put it into the wallet that paid.
+/// The money goes back the way it came: from where the post put it into the wallet that paid. The row is written under the wallet's lock, so that
+/// a payout has it before or after it by its id, too.
 /// $1 use, $2 amount, $3 kind, $4 actor, $5 reason, $6 now.
 const REFUND: &str = concat!(
     "
@@ -133,7 +134,7 @@ const REFUND: &str = concat!(
         INSERT INTO ledger_transfer
             (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, alasan, created_at)
         SELECT $3, paid.credit_akun, paid.debit_akun, $2, u.id, u.id_customer_global, u.idcustomer, u.idoutlet, $4::TEXT, $5::TEXT, $6
-        FROM used u JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
+        FROM used u JOIN wallet USING (idcustomer) JOIN ledger_transfer paid ON paid.idtransaksi = u.id AND paid.kind = 'post'
         RETURNING id, idcustomer, id_customer_global, idoutlet
     )
     SELECT m.id, w.idcustomer, w.saldo, m.id_customer_global, m.idoutlet FROM movement m JOIN wallet w USING (idcustomer)"

@@ -38,6 +38,12 @@ macro_rules! for_each_id {
             PurchaseId,
             /// A top-up: `idpembelian_emoney`.
             TopUpId,
+            /// A payout: `idpenarikan`.
+            PayoutId,
+            /// A move to a new number: `idpindah`.
+            MoveId,
+            /// A balance of another system: `idsaldo_awal`.
+            OpeningId,
             /// A member of staff, or a program with a key: `kunci_operator.id`.
             StaffId,
             /// A till's browser: `id_perangkat`.

@@ -9,6 +9,7 @@ pub mod driver_kind;
 pub mod error;
 pub mod expiry;
 pub mod id;
+pub mod ledger_kind;
 pub mod machine_code;
 pub mod machine_kind;
 pub mod name;

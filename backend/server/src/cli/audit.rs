@@ -1,6 +1,7 @@
 //! `nyala audit verify`: every invariant of the ledger.
 
 use clap::Subcommand;
+use nyala_ledger::paid;
 
 use super::{CommonArgs, Failure, context, output};
 
@@ -20,7 +21,9 @@ impl AuditCommand {
         let Self::Verify = self;
         let (text, broken) = context::run(common, async |k| {
             let client = k.client().await?;
-            let broken = client.query(BROKEN, &[]).await?;
+            let rows = client.query(BROKEN, &[]).await?;
+            let mut broken: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1))).collect();
+            broken.extend(paid::broken(&client).await?.into_iter().map(|(rule, id)| format!("{rule}: {id}")));
             if broken.is_empty() {
                 let n = client.query_one(COUNTS, &[]).await?;
                 let [accounts, transfers, purchases, topups] = [0, 1, 2, 3].map(|i| n.get::<_, i64>(i));
@@ -28,8 +31,7 @@ impl AuditCommand {
                     format!("OK: {accounts} rekening, {transfers} gerak, {purchases} pemakaian, {topups} top-up, 0 pelanggaran");
                 return Ok((text, 0));
             }
-            let rows = broken.iter().map(|row| format!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1)));
-            Ok((rows.collect::<Vec<_>>().join("\n"), broken.len()))
+            Ok((broken.join("\n"), broken.len()))
         })?;
         let verdict = if broken == 0 {
             "no rule of the ledger is broken".to_owned()

@@ -12,6 +12,7 @@ use tokio_postgres::{Client, Error, GenericClient};
 use super::audit::{self, AuditEntry};
 use super::clock::database_now;
 use super::error::DbError;
+use super::migrate;
 use crate::secrets::{GoodKids, Kid, RetireError, Secrets, SecretsError, What};
 
 /// Time for the other one of two first starts to write its file.
@@ -27,7 +28,6 @@ const ADD_KID: &str = "INSERT INTO secrets_kid (what, kid, fingerprint, since) V
 const RETIRE_KID: &str = "UPDATE secrets_kid SET retired_at = $3 WHERE what = $1 AND kid = $2";
 /// The migration with which programs began to read a file whose keys were rotated.
 pub const READ_SINCE: i32 = 20_261_223;
-const REFUSE_OLDER: &str = "UPDATE oldest_program SET knows = $1 WHERE knows < $1";
 const LOADED: &str = "UPDATE secrets_fingerprint SET loaded = $1 WHERE loaded IS DISTINCT FROM $1";
 const IS_LOADED: &str = "SELECT loaded IS NOT DISTINCT FROM $1 FROM secrets_fingerprint";
 
@@ -174,7 +174,7 @@ async fn store(
     let Some(fingerprint) = secrets.fingerprint_of(what, kid) else { return Ok(()) };
     client.execute(ADD_KID, &[&what.as_str(), &kid.get(), &fingerprint.bytes(), &since]).await?;
     if kid > Kid::FIRST {
-        client.execute(REFUSE_OLDER, &[&READ_SINCE]).await?;
+        migrate::refuse_older(client, READ_SINCE).await?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::time::Duration;
 
-use tokio_postgres::Client;
+use tokio_postgres::{Client, GenericClient};
 use tokio_postgres::error::SqlState;
 
 use super::clock::database_now;
@@ -78,6 +78,16 @@ pub async fn run_in(client: &mut Client, tries: usize) -> Result<(), MigrateErro
 /// The newest migration of this program: its place among other releases.
 pub fn newest_known() -> i32 {
     embedded::migrations::runner().get_migrations().iter().map(refinery::Migration::version).max().unwrap_or_default()
+}
+
+/// Refuses programs, when they start, that do not know the migration `introduced`: what it allows is being written. Of those that are alive
+/// `nyala_cluster::membership::oldest_live_release` knows.
+///
+/// # Errors
+/// The database's.
+pub async fn refuse_older(client: &impl GenericClient, introduced: i32) -> Result<(), tokio_postgres::Error> {
+    client.execute("UPDATE oldest_program SET knows = $1 WHERE knows < $1", &[&introduced]).await?;
+    Ok(())
 }
 
 /// Whether any migration ever ran here.

@@ -94,8 +94,11 @@ export type Detail =
   | { kind: 'topUp'; data: TopUpDetail }
   | { kind: 'reversal'; data: ReversalDetail }
   | { kind: 'refund'; data: RefundDetail }
+  /** The entry says all that there is. */
+  | { kind: 'balance'; data: HistoryEntry }
 
-async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: AbortSignal): Promise<Detail> {
+async function fetchDetail(entry: HistoryEntry, signal: AbortSignal): Promise<Detail> {
+  const { ref_id, ref_type, entri } = entry
   switch (ref_type) {
     case 'snap_transaksi':
       return { kind: 'snap', data: await getPurchaseDetail(ref_id, signal) }
@@ -107,6 +110,12 @@ async function fetchDetail({ ref_id, ref_type, entri }: HistoryEntry, signal: Ab
       return { kind: 'reversal', data: await getReversalDetail(ref_id, signal) }
     case 'snap_transaksi_refund':
       return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
+    case 'penarikan':
+    case 'saldo_hangus':
+    case 'pindah_keluar':
+    case 'pindah_masuk':
+    case 'saldo_awal':
+      return { kind: 'balance', data: entry }
   }
 }
 

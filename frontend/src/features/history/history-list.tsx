@@ -14,6 +14,11 @@ const icons: Record<RefType, LucideIcon> = {
   pembelian_emoney_batal: ArrowUpRight,
   snap_transaksi_hapus: Trash2,
   snap_transaksi_refund: RotateCcw,
+  penarikan: ArrowUpRight,
+  saldo_hangus: ArrowUpRight,
+  pindah_keluar: ArrowUpRight,
+  pindah_masuk: ArrowDownLeft,
+  saldo_awal: ArrowDownLeft,
 }
 
 interface Props {

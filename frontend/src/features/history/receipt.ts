@@ -1,7 +1,8 @@
-import type { RefundDetail, ReversalDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import type { HistoryEntry, RefundDetail, ReversalDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
 import type { Detail } from './calls'
+import { balanceTexts } from './balance-copy'
 import { reversed } from './reversal-copy'
 
 const texts = copy.history
@@ -22,6 +23,8 @@ export function receiptOf(detail: Detail): Receipt {
       return ofReversal(detail.data)
     case 'refund':
       return ofRefund(detail.data)
+    case 'balance':
+      return ofBalance(detail.data)
   }
 }
 
@@ -78,5 +81,13 @@ const ofRefund = (detail: RefundDetail): Receipt => ({
   lines: [
     [copy.receipt.number, detail.idtransaksi],
     [texts.refundTime, formatDateTime(detail.waktu_refund)],
+  ],
+})
+
+const ofBalance = ({ value, date, outlet }: HistoryEntry): Receipt => ({
+  total: { label: value < 0 ? balanceTexts.out : copy.history.addition, value },
+  lines: [
+    [copy.receipt.date, formatDateTime(date)],
+    [copy.receipt.outlet, outlet],
   ],
 })

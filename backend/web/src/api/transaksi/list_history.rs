@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use nyala_core::domain::cursor::Cursor;
+use nyala_core::domain::ledger_kind::{LedgerKind, kinds_of_balance};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
 use nyala_store::db::Store;
@@ -23,7 +24,8 @@ pub struct ListHistory {
     #[schema(minimum = 1, maximum = 100)]
     #[serde(deserialize_with = "whole::deserialize")]
     limit: i64,
-    /// `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for top-ups and their reversals.
+    /// `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for what is about the balance itself: top-ups, their
+    /// reversals, payouts, moves and opening balances.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(snap_transaksi|pembelian_emoney)?$")]
     jenis: Option<Kind>,
@@ -42,6 +44,7 @@ enum Kind {
     All,
     /// Purchases, their deletions and their refunds.
     SnapTransaksi,
+    /// What is about the balance itself.
     PembelianEmoney,
 }
 
@@ -71,7 +74,7 @@ pub struct History {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HistoryEntry {
-    /// The receipt number, or `idpembelian_emoney` of a top-up.
+    /// The receipt number of a purchase; otherwise the id of the top-up, the payout, the move or the opening balance.
     ref_id: String,
     ref_type: RefType,
     /// Distinguishes several refunds of one purchase: `get_detail_refund/{ref_id}?entri=…`.
@@ -93,40 +96,51 @@ pub enum RefType {
     PembelianEmoneyBatal,
     SnapTransaksiHapus,
     SnapTransaksiRefund,
+    /// Paid out in cash.
+    Penarikan,
+    /// Bonus that ended with a payout (`ref_id` is its), or balance that had expired when accounts moved (`ref_id` is the move's).
+    SaldoHangus,
+    /// What a number that retired had.
+    PindahKeluar,
+    /// What the customer's new number had.
+    PindahMasuk,
+    /// Balance of another system.
+    SaldoAwal,
 }
 
-impl RefType {
-    /// Whether it is about a top-up, and not about a purchase.
-    pub const fn is_top_up(self) -> bool {
-        matches!(self, Self::PembelianEmoney | Self::PembelianEmoneyBatal)
-    }
+/// The `ref_id` of the ledger row `l`, whose purchase, if it is about one, is `t`, as a literal.
+macro_rules! ref_id_sql {
+    () => {
+        "COALESCE(t.no_nota, COALESCE(l.idpembelian_emoney, l.idpenarikan, l.idpindah, l.idsaldo_awal, l.id)::TEXT)"
+    };
 }
+pub(crate) use ref_id_sql;
 
 /// One statement, so that the rows and the limits of the series come from one snapshot. The condition of `riwayat` (and of
 /// `riwayat_topup`) is written out, so that the page is read from the end of that index. COALESCE hides from the planner how many rows
 /// `<> ALL` leaves. Where many rows share a transaction it would estimate none, and sort.
 macro_rules! history_sql {
-    ($kind:literal) => {
+    ($($kind:expr),+) => {
         concat!(
             "WITH bounds AS MATERIALIZED (SELECT \
                COALESCE($4::BIGINT, (SELECT max(id) FROM ledger_transfer WHERE id_customer_global = $1 AND kind <> 'post'), 0) AS max_id, \
                COALESCE($5::TEXT[], ARRAY(SELECT pg_snapshot_xip(pg_current_snapshot())::TEXT)) AS in_progress) \
-             SELECT b.max_id, b.in_progress, h.id, h.kind, h.jumlah, h.created_at, o.nama, t.no_nota, h.idpembelian_emoney::TEXT \
-             FROM bounds b LEFT JOIN LATERAL ( \
-               SELECT l.id, l.kind, l.jumlah, l.created_at, l.idoutlet, l.idtransaksi, l.idpembelian_emoney FROM ledger_transfer l \
-               WHERE l.id_customer_global = $1 AND ",
-            $kind,
+             SELECT b.max_id, b.in_progress, l.id, l.kind, l.jumlah, l.created_at, o.nama, ",
+            ref_id_sql!(),
+            " FROM bounds b LEFT JOIN LATERAL ( \
+               SELECT l.* FROM ledger_transfer l WHERE l.id_customer_global = $1 AND ",
+            $($kind,)+
             " AND l.id <= b.max_id AND COALESCE(l.xid <> ALL (b.in_progress::XID8[]), TRUE) AND ($6::BIGINT IS NULL OR l.idoutlet = $6) \
                ORDER BY l.id DESC LIMIT $2 OFFSET $3 \
-             ) h ON TRUE LEFT JOIN outlet o ON o.idoutlet = h.idoutlet LEFT JOIN snap_transaksi t ON t.id = h.idtransaksi \
-             ORDER BY h.id DESC"
+             ) l ON TRUE LEFT JOIN outlet o ON o.idoutlet = l.idoutlet LEFT JOIN snap_transaksi t ON t.id = l.idtransaksi \
+             ORDER BY l.id DESC"
         )
     };
 }
 
 const ALL_ROWS: &str = history_sql!("l.kind <> 'post'");
-const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind <> 'topup' AND l.kind <> 'batal'");
-const PEMBELIAN_EMONEY: &str = history_sql!("l.kind IN ('topup', 'batal')");
+const SNAP_TRANSAKSI: &str = history_sql!("l.kind <> 'post' AND l.kind NOT IN ", kinds_of_balance!());
+const PEMBELIAN_EMONEY: &str = history_sql!("l.kind IN ", kinds_of_balance!());
 
 /// A page of the history. The sum of all `value`s is the sum of the balances.
 #[utoipa::path(
@@ -175,18 +189,23 @@ fn history(rows: &[Row]) -> Result<History, AppError> {
 fn entry(row: &Row) -> Result<Option<HistoryEntry>, AppError> {
     let Some(entri) = row.try_get(2)? else { return Ok(None) };
     let (ref_type, value) = movement(row.try_get(3)?, row.try_get(4)?)?;
-    let ref_id = row.try_get(if ref_type.is_top_up() { 8 } else { 7 })?;
-    Ok(Some(HistoryEntry { ref_id, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
+    Ok(Some(HistoryEntry { ref_id: row.try_get(7)?, ref_type, entri, date: row.try_get(5)?, outlet: row.try_get(6)?, value }))
 }
 
-/// How a history shows a ledger row: its kind, and by how much the balance changed.
-pub fn movement(kind: &str, amount: i64) -> Result<(RefType, i64), AppError> {
-    Ok(match kind {
-        "pending" => (RefType::SnapTransaksi, -amount),
-        "topup" => (RefType::PembelianEmoney, amount),
-        "batal" => (RefType::PembelianEmoneyBatal, -amount),
-        "hapus" => (RefType::SnapTransaksiHapus, amount),
-        "void" | "refund" => (RefType::SnapTransaksiRefund, amount),
-        _ => return Err(AppError::internal("a ledger row of a kind that no history shows")),
-    })
+/// How a history shows a ledger row: its type, and by how much the balance changed.
+pub fn movement(kind: LedgerKind, amount: i64) -> Result<(RefType, i64), AppError> {
+    let ref_type = match kind {
+        LedgerKind::Hold => RefType::SnapTransaksi,
+        LedgerKind::TopUp => RefType::PembelianEmoney,
+        LedgerKind::Reversal => RefType::PembelianEmoneyBatal,
+        LedgerKind::Deletion => RefType::SnapTransaksiHapus,
+        LedgerKind::Void | LedgerKind::Refund => RefType::SnapTransaksiRefund,
+        LedgerKind::Payout => RefType::Penarikan,
+        LedgerKind::Forfeit => RefType::SaldoHangus,
+        LedgerKind::MoveOut => RefType::PindahKeluar,
+        LedgerKind::MoveIn => RefType::PindahMasuk,
+        LedgerKind::Opening => RefType::SaldoAwal,
+        LedgerKind::Post => return Err(AppError::internal("a post in a history")),
+    };
+    Ok((ref_type, kind.change(amount)))
 }

@@ -9,13 +9,15 @@ use utoipa::ToSchema;
 
 use super::csv::{Cell, ReportRow};
 
-/// Defines a row whose JSON fields are the columns of its CSV, in their order.
+/// Defines a row whose JSON fields are the columns of its CSV, in their order. Those after `json` are in no file.
 macro_rules! report_row {
-    ($(#[$doc:meta])* $name:ident { $($(#[$attr:meta])* $field:ident: $type:ty => $cell:expr,)* }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[$attr:meta])* $field:ident: $type:ty => $cell:expr,)* }
+        $(json { $($(#[$json_attr:meta])* $json:ident: $json_type:ty,)* })?) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
         pub struct $name {
             $($(#[$attr])* pub $field: $type,)*
+            $($($(#[$json_attr])* pub $json: $json_type,)*)?
         }
 
         impl ReportRow for $name {
@@ -100,6 +102,14 @@ report_row! {
         terpakai: i64 => number,
         dikembalikan: i64 => number,
         saldo_akhir: i64 => number,
+    }
+    json {
+        /// Paid out in cash.
+        penarikan: i64,
+        /// Bonus and expired balance that ended.
+        hangus: i64,
+        /// Balances of another system.
+        saldo_awal: i64,
     }
 }
 

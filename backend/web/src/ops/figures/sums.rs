@@ -136,6 +136,9 @@ pub async fn saldo(tx: &Transaction<'_>, asked: &Asked, _: Timestamp) -> Result<
         terpakai: change.used,
         dikembalikan: change.refunded,
         saldo_akhir: 0,
+        penarikan: change.paid_out,
+        hangus: change.forfeited,
+        saldo_awal: change.opening,
     };
     let mut rows: Vec<LaporanSaldo> = asked.period.days().zip(&changes).map(row).collect();
     // Back from now: a day ended with what the later ones have changed since.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio_postgres::Row;
 use utoipa::ToSchema;
 
-use crate::api::transaksi::list_history::{RefType, movement};
+use crate::api::transaksi::list_history::{RefType, movement, ref_id_sql};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::ops::people::key::Minimal;
@@ -55,7 +55,7 @@ pub struct Rekening {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Gerak {
     id: i64,
-    /// The receipt number, or `idpembelian_emoney` of a top-up.
+    /// The receipt number of a purchase; otherwise the id of the top-up, the payout, the move or the opening balance.
     ref_id: String,
     ref_type: RefType,
     /// RFC 3339.
@@ -113,13 +113,17 @@ fn account(row: &Row) -> Result<Rekening, AppError> {
 
 /// What moved at outlets in sight, or in accounts in sight: $1 owner and $2 outlet of the caller's scope, $3 customer, $4 before this id,
 /// $5 limit. The condition of the index `riwayat` is written out.
-const MOVEMENTS: &str = "
-    SELECT l.id, l.kind, l.jumlah, l.created_at, o.nama, t.no_nota, l.idpembelian_emoney::TEXT
+const MOVEMENTS: &str = concat!(
+    "
+    SELECT l.id, l.kind, l.jumlah, l.created_at, o.nama, ",
+    ref_id_sql!(),
+    "
     FROM customer_global g JOIN ledger_transfer l ON l.id_customer_global = g.id JOIN outlet o ON o.idoutlet = l.idoutlet
     JOIN customer c ON c.idcustomer = l.idcustomer LEFT JOIN snap_transaksi t ON t.id = l.idtransaksi
     WHERE g.id = $3 AND NOT g.internal AND l.kind <> 'post' AND l.id < $4
         AND ($1::BIGINT IS NULL OR o.idowner = $1) AND ($2::BIGINT IS NULL OR o.idoutlet = $2 OR c.idoutlet = $2)
-    ORDER BY l.id DESC LIMIT $5";
+    ORDER BY l.id DESC LIMIT $5"
+);
 
 /// A page of a customer's movements, newest first.
 #[utoipa::path(
@@ -166,8 +170,6 @@ async fn is_in_sight(client: &impl GenericClient, scope: Scope, id: CustomerId) 
 }
 
 fn gerak(row: &Row) -> Result<Gerak, AppError> {
-    let (kind, amount): (&str, i64) = (row.try_get(1)?, row.try_get(2)?);
-    let (ref_type, nominal) = movement(kind, amount)?;
-    let ref_id = row.try_get(if ref_type.is_top_up() { 6 } else { 5 })?;
-    Ok(Gerak { id: row.try_get(0)?, ref_id, ref_type, created_at: row.try_get(3)?, outlet: row.try_get(4)?, nominal })
+    let (ref_type, nominal) = movement(row.try_get(1)?, row.try_get(2)?)?;
+    Ok(Gerak { id: row.try_get(0)?, ref_id: row.try_get(5)?, ref_type, created_at: row.try_get(3)?, outlet: row.try_get(4)?, nominal })
 }

@@ -20,5 +20,10 @@ export const pelanggan = {
     pembelian_emoney_batal: 'Isi saldo dibatalkan',
     snap_transaksi_hapus: 'Pemakaian dihapus',
     snap_transaksi_refund: 'Dikembalikan',
+    penarikan: 'Saldo ditarik',
+    saldo_hangus: 'Saldo hangus',
+    pindah_keluar: 'Pindah ke nomor lain',
+    pindah_masuk: 'Pindah dari nomor lain',
+    saldo_awal: 'Saldo awal',
   },
 } as const

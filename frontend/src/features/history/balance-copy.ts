@@ -1,0 +1,11 @@
+/** Texts of balance that left or came without a purchase or a top-up: the titles of its entries, and the lines of its details. */
+export const balanceTexts = {
+  titles: {
+    penarikan: 'Penarikan Saldo',
+    saldo_hangus: 'Saldo Hangus',
+    pindah_keluar: 'Pindah Nomor',
+    pindah_masuk: 'Pindah Nomor',
+    saldo_awal: 'Saldo Awal',
+  },
+  out: 'Pengurangan Saldo',
+} as const
