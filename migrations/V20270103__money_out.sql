@@ -9,11 +9,14 @@ CREATE TABLE penarikan (
     -- rupiah that the customer got in cash, and rupiah of bonus that ended
     dibayar BIGINT NOT NULL CHECK (dibayar > 0),
     hangus BIGINT NOT NULL CHECK (hangus >= 0),
+    -- the account's newest top-up: it and those before it are paid out, and no longer decide the account's kind
+    sampai_topup BIGINT REFERENCES pembelian_emoney,
     aktor TEXT NOT NULL,
     created_at TIMESTAMPTZ NOT NULL
 );
 CREATE INDEX penarikan_outlet ON penarikan (idoutlet, created_at);
 CREATE INDEX penarikan_pelanggan ON penarikan (id_customer_global, id);
+CREATE INDEX penarikan_akun ON penarikan (idcustomer, sampai_topup);
 
 -- A customer's accounts go to a new number: the row of the old number (`dari`) stays and takes the number of the new one (`ke`), which retires.
 -- `terjadi_at`: when it happens; a move at a till waits until then for a no of the old number.
@@ -24,8 +27,13 @@ CREATE TABLE pindah (
     cara TEXT NOT NULL CHECK (cara IN ('aplikasi', 'kasir')),
     -- the outlet of the till; NULL: in the app
     idoutlet BIGINT REFERENCES outlet,
+    -- both numbers as a counter shows them, with the middle digits hidden
+    nomor_lama TEXT NOT NULL,
+    nomor_baru TEXT NOT NULL,
     -- SHA-256 of the secret in the message to the old number
     rahasia_hash BYTEA UNIQUE,
+    -- when that message is due; NULL: it was sent, or none is needed. The move waits for it.
+    kabar_at TIMESTAMPTZ,
     diminta_at TIMESTAMPTZ NOT NULL,
     terjadi_at TIMESTAMPTZ NOT NULL,
     ditolak_at TIMESTAMPTZ,
@@ -39,6 +47,8 @@ CREATE TABLE pindah (
 CREATE UNIQUE INDEX pindah_dari ON pindah (dari) WHERE ditolak_at IS NULL AND selesai_at IS NULL;
 CREATE UNIQUE INDEX pindah_ke ON pindah (ke) WHERE ditolak_at IS NULL AND selesai_at IS NULL;
 CREATE INDEX pindah_menunggu ON pindah (terjadi_at) WHERE ditolak_at IS NULL AND selesai_at IS NULL;
+CREATE INDEX pindah_kabar ON pindah (kabar_at) WHERE kabar_at IS NOT NULL;
+CREATE INDEX pindah_outlet ON pindah (idoutlet, ditolak_at) WHERE ditolak_at IS NOT NULL;
 CREATE INDEX pindah_ditolak ON pindah (dari, ditolak_at) WHERE ditolak_at IS NOT NULL;
 
 -- A balance of another system, a row of an imported file. The customer gets it when the number is registered.

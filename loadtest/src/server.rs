@@ -10,6 +10,7 @@ use embedded_postgres::die_with_parent;
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use nyala_store::secrets::Secrets;
 use serde_json::Value;
 
 use crate::http::{KeptConnection, ask};
@@ -73,6 +74,16 @@ impl Server {
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The keys with which it signs.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn secrets(&self) -> Result<Secrets, String> {
+        let file = Secrets::file(&self.data_dir);
+        let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+        Secrets::parse(&text)
     }
 
     pub fn program(&self) -> &Path {

@@ -31,7 +31,7 @@ impl PaidBalance {
         self.paid
     }
 
-    /// The rest: nobody paid for it.
+    /// The rest, which was not paid for.
     pub const fn bonus(&self) -> i64 {
         self.balance - self.paid
     }
@@ -113,8 +113,12 @@ mod tests {
         assert_eq!(then(&[row(LedgerKind::Refund, 30, 0, 1), row(LedgerKind::Deletion, 50, 0, 1)]), (50, 50));
         assert_eq!(parts(&[top_up(50, 100), row(LedgerKind::Hold, 80, 0, 1), row(LedgerKind::Void, 80, 0, 1)]), (50, 50));
         assert_eq!(then(&[top_up(100, 100), row(LedgerKind::Payout, 100, 0, 0), row(LedgerKind::Forfeit, 20, 0, 0)]), (0, 0));
-        let refunded_later =
-            [top_up(100, 100), row(LedgerKind::Payout, 100, 0, 0), row(LedgerKind::Forfeit, 20, 0, 0), row(LedgerKind::Refund, 60, 0, 1)];
+        let refunded_later = [
+            top_up(100, 100),
+            row(LedgerKind::Payout, 100, 0, 0),
+            row(LedgerKind::Forfeit, 20, 0, 0),
+            row(LedgerKind::Refund, 60, 0, 1),
+        ];
         assert_eq!(then(&refunded_later), (50, 10), "it is balance again");
     }
 
@@ -141,7 +145,7 @@ mod tests {
         balance: i64,
         /// Purchases with what is left of their price, and whether they are held still.
         purchases: Vec<(i64, bool)>,
-        /// Quotas and prices that stand.
+        /// Quotas and prices of top-ups that are not reversed.
         top_ups: Vec<(i64, i64)>,
         /// Rupiah that were paid in.
         cash: i64,

@@ -81,7 +81,7 @@ pub fn json(text: &str) -> serde_json::Value {
 pub fn number(or_nothing: bool) -> String {
     let s = "[ .-]*";
     let code = format!(r"{s}(\+{s}6{s}2{s}|0{s}|6{s}2{s})?");
-    let digits = format!("([1-57-9]{s}[0-9]{s}|6{s}[013-9]{s})([0-9]{s}){{5,11}}");
+    let digits = format!("([2-57-9]{s}[0-9]{s}|6{s}[013-9]{s})([0-9]{s}){{5,11}}");
     if or_nothing { format!("^({code}{digits})?$") } else { format!("^{code}{digits}$") }
 }
 

@@ -2,6 +2,7 @@
 //! wallet's counters in one statement. Lock order: machine, purchase (or top-up), shift, a customer's sales at
 //! an outlet (an advisory lock), wallet.
 
+pub mod account_move;
 pub mod bulk_topup;
 pub mod came_back;
 pub mod cash;
@@ -12,6 +13,7 @@ pub mod figures;
 pub mod newer_kinds;
 pub mod on_sale;
 pub mod paid;
+pub mod payout;
 pub mod purchase;
 pub mod push_queue;
 pub mod refund;

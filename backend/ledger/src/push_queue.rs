@@ -4,6 +4,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type, accepts};
 
 use nyala_core::domain::id::OutletId;
+use nyala_core::domain::ledger_kind::LedgerKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
@@ -25,6 +26,10 @@ pub enum Cause {
     TopUpReversed,
     /// A machine is free for the customer, who waits for one.
     Called,
+    /// Balance moved otherwise: the ledger row says how.
+    Balance,
+    /// A till has asked to move the accounts to another number.
+    Moves,
 }
 
 impl Cause {
@@ -35,6 +40,8 @@ impl Cause {
             Self::NotStarted => "gagal",
             Self::TopUpReversed => "topup_batal",
             Self::Called => "panggilan",
+            Self::Balance => "saldo",
+            Self::Moves => "pindah",
         }
     }
 
@@ -42,7 +49,7 @@ impl Cause {
     pub const fn after_ms(self) -> i64 {
         match self {
             Self::Waits => REMIND_AFTER_MS,
-            Self::Ended | Self::NotStarted | Self::TopUpReversed | Self::Called => 0,
+            Self::Ended | Self::NotStarted | Self::TopUpReversed | Self::Called | Self::Balance | Self::Moves => 0,
         }
     }
 }
@@ -50,8 +57,8 @@ impl Cause {
 impl<'a> FromSql<'a> for Cause {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         let text = <&str>::from_sql(ty, raw)?;
-        let mut all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed, Self::Called].into_iter();
-        all.find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
+        let all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed, Self::Called, Self::Balance, Self::Moves];
+        all.into_iter().find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
     }
     accepts!(TEXT);
 }
@@ -104,6 +111,16 @@ macro_rules! __queue_back {
 }
 pub use __queue_back as queue_back;
 
+/// For one that moves a balance otherwise: `from` has the ledger row's `id` and `id_customer_global`, by the name `l`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __queue_balance {
+    ($from:literal, $now:literal) => {
+        $crate::push_queue::queue_back!("saldo", "l.id", $from, $now)
+    };
+}
+pub use __queue_balance as queue_balance;
+
 /// For the statement that calls a customer: `from` has the call's `id` and `id_customer_global`. One that is still on its way is sent again.
 #[doc(hidden)]
 #[macro_export]
@@ -150,15 +167,16 @@ WITH due AS (
     WHERE (push.objek, push.sebab, push.idlangganan) = (due.objek, due.sebab, due.idlangganan) RETURNING push.*
 )
 SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p256dh, s.auth, s.kid,
-       COALESCE(t.nama_mesin, m.nama) AS nama_mesin, o.nama AS nama_outlet, o.idoutlet, c.dipanggil_sampai,
+       COALESCE(t.nama_mesin, m.nama) AS nama_mesin, o.nama AS nama_outlet, o.idoutlet, c.dipanggil_sampai, l.kind AS gerak,
        to_char(q.kembali_sampai AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI') AS berlaku_sampai, ",
     laundry_waits!(),
     " AS menunggu
 FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
-LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab NOT IN ('topup_batal', 'panggilan')
+LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab NOT IN ('topup_batal', 'panggilan', 'saldo', 'pindah')
 LEFT JOIN panggilan c ON c.id = p.objek AND p.sebab = 'panggilan' AND c.selesai_at IS NULL
 LEFT JOIN mesin m ON m.idmesin = c.idmesin
-LEFT JOIN outlet o ON o.idoutlet = COALESCE(t.idoutlet, c.idoutlet)
+LEFT JOIN ledger_transfer l ON l.id = p.objek AND p.sebab = 'saldo'
+LEFT JOIN outlet o ON o.idoutlet = COALESCE(t.idoutlet, c.idoutlet, l.idoutlet)
 LEFT JOIN quota_emoney q ON q.idcustomer = t.idcustomer AND p.sebab = 'gagal' AND q.jenis_emoney = 1 AND q.masa_aktif = q.kembali_sampai
     AND q.kembali_at >= t.created_at"
 );
@@ -188,6 +206,8 @@ pub struct Taken {
     pub called_until: Option<Timestamp>,
     /// When the money of a purchase that did not start came back to an expired account: until when it is good.
     pub usable_until: Option<String>,
+    /// How a balance moved.
+    pub movement: Option<LedgerKind>,
     /// The laundry is still in the machine, as far as is known.
     pub waits: bool,
 }
@@ -231,6 +251,7 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         idoutlet: row.try_get("idoutlet")?,
         called_until: row.try_get("dipanggil_sampai")?,
         usable_until: row.try_get("berlaku_sampai")?,
+        movement: row.try_get("gerak")?,
         waits: row.try_get::<_, Option<bool>>("menunggu")?.unwrap_or(false),
     })
 }

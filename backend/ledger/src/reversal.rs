@@ -10,6 +10,7 @@ use super::error::LedgerError;
 use super::refund::Grounds;
 use super::shift;
 use super::topup::REVERSE_WITHIN_MS;
+use crate::payout::top_up_counts;
 use crate::push_queue::queue_back;
 
 /// A top-up whose row is locked.
@@ -78,15 +79,20 @@ const REVERSE: &str = concat!(
     SELECT s.idcustomer, s.id_customer_global, s.idoutlet, s.jumlah, w.saldo FROM sold s, wallet w"
 );
 
-/// Kind and expiry of the account follow the top-ups that are not reversed, those of earlier versions together, and returned money. Without such
-/// a top-up they stay until the next one. A separate statement, so that it sees the reversal. $1 account, $2 customer.
-const FOLLOW: &str = "
+/// Kind and expiry of the account follow the top-ups that are neither reversed nor paid out, those of earlier versions together, and returned
+/// money. Without such a top-up they stay until the next one, and so they do in an account into which balance was moved or brought along. A
+/// separate statement, so that it sees the reversal. $1 account, $2 customer.
+const FOLLOW: &str = concat!(
+    "
     WITH standing AS (
         SELECT count(*) AS many, bool_or(jenis_emoney IS NULL) AS older, bool_or(jenis_emoney = 1) AS dated, max(masa_aktif) AS until,
             max(created_at) AS newest
-        FROM pembelian_emoney WHERE id_customer_global = $2 AND idcustomer = $1 AND batal_at IS NULL
+        FROM pembelian_emoney p WHERE id_customer_global = $2 AND idcustomer = $1 AND ",
+    top_up_counts!(),
+    "
     ), kept AS (
-        SELECT s.newest, s.many > 0 AS stands, CASE WHEN s.older THEN COALESCE(q.jenis_dulu, q.jenis_emoney) WHEN s.dated THEN 1 ELSE 2 END AS kind,
+        SELECT s.newest, s.many > 0 AND NOT EXISTS (SELECT FROM ledger_transfer l
+                WHERE l.id_customer_global = $2 AND l.idcustomer = $1 AND l.kind IN ('pindah_masuk', 'saldo_awal')) AS stands, CASE WHEN s.older THEN COALESCE(q.jenis_dulu, q.jenis_emoney) WHEN s.dated THEN 1 ELSE 2 END AS kind,
             GREATEST(s.until, q.kembali_sampai,
                 CASE WHEN s.older THEN CASE WHEN q.jenis_dulu IS NULL THEN q.masa_aktif ELSE q.masa_aktif_dulu END END) AS until
         FROM quota_emoney q, standing s WHERE q.idcustomer = $1
@@ -94,7 +100,8 @@ const FOLLOW: &str = "
     UPDATE quota_emoney q SET topup_at = k.newest,
         jenis_emoney = CASE WHEN k.stands THEN k.kind ELSE q.jenis_emoney END,
         masa_aktif = CASE WHEN NOT k.stands THEN q.masa_aktif WHEN k.kind = 1 THEN k.until END
-    FROM kept k WHERE q.idcustomer = $1";
+    FROM kept k WHERE q.idcustomer = $1"
+);
 
 /// Reverses the top-up. 409 when it is already reversed, or when it was paid in cash and no drawer is open here. 422 when the balance or the
 /// drawer has too little, or after half an hour.

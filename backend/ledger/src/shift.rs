@@ -343,7 +343,7 @@ pub enum Noted {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Movement {
     id: i64,
-    /// `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`.
+    /// `modal`, `topup`, `batal`, `tarik`, `masuk`, `keluar` or `setor`.
     jenis: String,
     /// Null for a `kasir`.
     #[schema(required)]

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::cash::{self, CashKind};
 use super::error::LedgerError;
 use super::shift;
+use crate::payout::top_up_counts;
 
 const DEFAULT_PACKAGE: &str = "Top-Up";
 /// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
@@ -76,7 +77,7 @@ const EXPIRED: &str = "saldo di outlet itu sudah kedaluwarsa, pilih paket yang p
 pub struct Account {
     pub idcustomer: WalletId,
     pub kind: AccountKind,
-    /// It is empty and has no top-up that is not reversed: it takes the kind of the next one.
+    /// It is empty and has no top-up that is neither reversed nor paid out: it takes the kind of the next one.
     pub fresh: bool,
 }
 
@@ -101,11 +102,13 @@ pub async fn account(
     id_customer_global: CustomerId,
     idoutlet: OutletId,
 ) -> Result<Option<Account>, LedgerError> {
-    const ACCOUNT: &str = "
-        SELECT q.idcustomer, q.jenis_emoney, q.masa_aktif, q.credits_posted = q.debits_posted AND NOT EXISTS (
+    const ACCOUNT: &str = concat!(
+        "SELECT q.idcustomer, q.jenis_emoney, q.masa_aktif, q.credits_posted = q.debits_posted AND NOT EXISTS (
             SELECT FROM pembelian_emoney p
-            WHERE p.id_customer_global = c.id_customer_global AND p.idcustomer = c.idcustomer AND p.batal_at IS NULL)
-        FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2";
+            WHERE p.id_customer_global = c.id_customer_global AND p.idcustomer = c.idcustomer AND ",
+        top_up_counts!(),
+        ") FROM customer c JOIN quota_emoney q USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2"
+    );
     let stmt = client.prepare_cached(ACCOUNT).await?;
     let row = client.query_opt(&stmt, &[&id_customer_global, &idoutlet]).await?;
     Ok(row.map(|row| {
@@ -268,9 +271,7 @@ pub async fn prepare(
     payment: Payment,
     now: Timestamp,
 ) -> Result<(), LedgerError> {
-    const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended('topup:' || $1::BIGINT || ':' || $2::BIGINT, 0))";
-    let stmt = tx.prepare_cached(HOLD).await?;
-    tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
+    hold_sales(tx, wallet).await?;
     let Payment::AtShift(shift) = payment else { return Ok(()) };
     if !shift.again && has_twin(tx, wallet, nominal, now).await? {
         return Err(LedgerError::Conflict("top-up yang sama baru saja dibuat"));
@@ -279,6 +280,17 @@ pub async fn prepare(
         shift::check_room(tx, shift.id, nominal).await?;
     }
     Ok(())
+}
+
+/// Holds all sales to a customer at an outlet until the transaction ends; 404 when the customer was deleted or has moved to another number.
+pub(super) async fn hold_sales(tx: &Transaction<'_>, wallet: WalletRef) -> Result<(), LedgerError> {
+    const THERE: &str = "SELECT FROM customer_global WHERE id = $1 AND dihapus_at IS NULL AND pindah_ke IS NULL FOR KEY SHARE";
+    const HOLD: &str = "SELECT pg_advisory_xact_lock(hashtextextended('topup:' || $1::BIGINT || ':' || $2::BIGINT, 0))";
+    let stmt = tx.prepare_cached(HOLD).await?;
+    tx.query_one(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
+    let stmt = tx.prepare_cached(THERE).await?;
+    let found = tx.query_opt(&stmt, &[&wallet.id_customer_global]).await?;
+    found.map(drop).ok_or(LedgerError::NotFound("nomor belum terdaftar"))
 }
 
 /// Remembers that a kasir made a sale without a supervisor's yes.

@@ -17,12 +17,12 @@ use nyala_core::purchase::edge;
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Held, Purchase};
 use nyala_ledger::{facts, purchase as ledger};
+use nyala_store::crash_point;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio::sync::oneshot;
 
 use super::alarm::{self, Wakes};
-use super::crash_point;
 use super::device::{self, record};
 use super::listeners::Broadcast;
 use super::machines::{Location, Machines};

@@ -3,7 +3,6 @@
 pub mod actor;
 pub mod alarm;
 pub mod conditions;
-pub mod crash_point;
 pub mod device;
 pub mod error;
 pub mod listeners;

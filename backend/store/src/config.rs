@@ -45,13 +45,14 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 26] = [
+pub const VITAL_TASKS: [&str; 27] = [
     "alarm",
     "hub",
     "turn",
     "wheel",
     "reaper",
     "pruning",
+    "moves",
     "keys",
     "push",
     "log",
@@ -111,6 +112,8 @@ pub struct ServerSettings {
     pub push: PushSettings,
     pub attention: AttentionSettings,
     pub ledger: LedgerSettings,
+    #[serde(rename = "move")]
+    pub moves: MoveSettings,
     pub purchase: PurchaseSettings,
     pub mesin: MachineSettings,
     pub mqtt: MqttSettings,
@@ -212,6 +215,8 @@ pub struct WhatsAppSettings {
     pub meta_phone_number_id: String,
     pub meta_access_token: Secret,
     pub meta_template: String,
+    /// Of the notice to the old number before a move; empty: tills move no accounts.
+    pub meta_template_move: String,
     pub meta_language: String,
 }
 
@@ -220,6 +225,14 @@ pub struct WhatsAppSettings {
 pub struct LedgerSettings {
     /// Rupiah of all balances of an owner from which a licence is needed.
     pub float_notice: i64,
+}
+
+/// Moves to a new number.
+#[derive(Debug, Clone, Copy, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct MoveSettings {
+    /// For which a move that a till asks for waits for a no of the old number.
+    pub wait_s: i64,
 }
 
 #[derive(Debug, Clone, Deserialize, Serialize)]

@@ -3,6 +3,7 @@
 pub mod backup;
 pub mod clock;
 pub mod config;
+pub mod crash_point;
 pub mod db;
 mod files;
 pub mod secrets;

@@ -1,7 +1,12 @@
 """Requests that must succeed: the document's, with customers, codes and purchases that exist on the server."""
 
+import base64
+import hmac
 import itertools
 import json
+import os
+import re
+import struct
 import time
 import urllib.request
 
@@ -202,6 +207,87 @@ def package(case):
     case.path_parameters["id"] = made["idpaket"]
 
 
+def shown_code(who):
+    """The text of the code that a customer's phone shows: `NYC1.<kid>.<payload>.<mac>`, signed with the key of this server."""
+    with open(os.path.join(os.environ["NYALA__DATA__DIR"], "secrets.toml"), encoding="utf-8") as file:
+        secret = re.search(r'qr_pelanggan = "([^"]+)"', file.read())[1]
+
+    def text(raw):
+        return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+    body = "NYC1.1." + text(struct.pack(">qq", who["id_customer_global"], int(time.time() * 1000) + 240_000))
+    key = base64.b64decode(secret + "=" * (-len(secret) % 4))
+    return f"{body}.{text(hmac.digest(key, body.encode(), 'sha256')[:16])}"
+
+
+def counted(case, till):
+    case.body = {"qr": shown_code(next(CUSTOMER))}
+
+
+def paid_out(case, till):
+    case.body = {"qr": shown_code(next(CUSTOMER)), "dibayar": BALANCE, "hangus": 0}
+
+
+def asked_to_move(case, till):
+    case.body = {"qr": shown_code(next(NEWCOMER)), "telp": next(CUSTOMER)["telp"]}
+
+
+def sent(telp):
+    """The newest message to a number."""
+    with urllib.request.urlopen(f"{URL}/dev/whatsapp?telp={telp}", timeout=30) as answer:
+        return json.load(answer)["data"][0]
+
+
+def move(old):
+    """A till asks to move a customer's accounts to a new number."""
+    body = {"qr": shown_code(next(NEWCOMER)), "telp": old["telp"]}
+    return Till(shift=False).ask("pindah", body)["idpindah"]
+
+
+def own_move(case):
+    """The customer says no to a move."""
+    change(case, idpindah=move(somebody(case)))
+
+
+def page_of_move(case):
+    old = next(CUSTOMER)
+    move(old)
+    case.path_parameters["rahasia"] = sent(old["telp"])["text"].rpartition("/")[2]
+
+
+def code_to_both(case):
+    somebody(case)
+    change(case, telp=next(NEWCOMER)["telp"])
+
+
+def moved(case):
+    """A customer whose accounts have moved, logged in with the new number."""
+    old, new = somebody(case), next(CUSTOMER)
+    post("/scan/v1/akun/pindah/kode", {"telp": new["telp"]}, old["token"])
+    codes = {"otp_lama": sent(old["telp"])["code"], "otp_baru": sent(new["telp"])["code"]}
+    return old, {"telp": new["telp"], **codes, "password": PASSWORD}
+
+
+def detail_of_move(case):
+    old, body = moved(case)
+    token = post("/scan/v1/akun/pindah", body, old["token"])["token"]
+    case.headers["Authorization"] = f"Bearer {token}"
+    case.path_parameters["id"] = newest(token, "pindah_masuk")
+
+
+def newest(token, kind):
+    """The id of a customer's newest entry of that kind."""
+    page = {"skip": 0, "limit": 20, "jenis": "pembelian_emoney", "outlet": ""}
+    rows = post("/scan/v1/transaksi/list_history", page, token)["history_data"]
+    return next(row["ref_id"] for row in rows if row["ref_type"] == kind)
+
+
+def detail_of_payout(case):
+    who = somebody(case)
+    Till().ask("tarik", {"qr": shown_code(who), "dibayar": BALANCE, "hangus": 0})
+    case.path_parameters["id"] = newest(who["token"], "penarikan")
+
+
 def voided(case):
     """A customer's reversed top-up, as that customer sees it."""
     who = somebody(case)
@@ -243,6 +329,16 @@ GOOD = {
     "GET /scan/v1/outlet/{id}/mesin": lambda case: case.path_parameters.update(id="1"),
     "GET /ops/v1/ringkasan": reported,
     **{f"GET /ops/v1/laporan/{report}": reported for report in ("harian", "mesin", "shift", "saldo", "pemakaian")},
+    "POST /ops/v1/tarik/hitung": at_till(counted),
+    "POST /ops/v1/tarik": at_till(paid_out),
+    "POST /ops/v1/pindah": at_till(asked_to_move, shift=False),
+    "POST /scan/v1/akun/pindah": lambda case: setattr(case, "body", moved(case)[1]),
+    "POST /scan/v1/akun/pindah/kode": code_to_both,
+    "POST /scan/v1/akun/pindah/tolak": own_move,
+    "GET /scan/v1/epayment/get_detail_penarikan/{id}": detail_of_payout,
+    "GET /scan/v1/epayment/get_detail_pindah/{id}": detail_of_move,
+    "GET /pindah/{rahasia}": page_of_move,
+    "POST /pindah/{rahasia}": page_of_move,
     "POST /ops/v1/masuk": masuk,
     "POST /ops/v1/pasang": pasang,
     "POST /ops/v1/izin": at_till(lambda case, till: change(case, idpetugas=till.person, pin=PIN), shift=False),

@@ -10,6 +10,7 @@ pub mod health;
 pub mod http;
 pub mod live;
 pub mod metrics;
+pub mod moves;
 pub mod ops;
 pub mod push;
 pub mod security_txt;

@@ -1,10 +1,15 @@
 //! A cashier at a paired till who continues to sell during the kills and keeps every answer. An answer may be lost, but none may be wrong.
 
+use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use nyala_core::domain::id::CustomerId;
+use nyala_identity::qr::customer;
+use nyala_store::clock::wall_clock;
+use nyala_store::secrets::Secrets;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use serde_json::{Value, json};
@@ -38,9 +43,25 @@ struct PendingCall {
 
 #[derive(Debug, Clone)]
 enum TillAct {
-    Open { float: i64 },
-    Sell { customer: usize, nominal: i64, in_cash: bool },
-    Reverse { sale: usize },
+    Open {
+        float: i64,
+    },
+    Sell {
+        customer: usize,
+        nominal: i64,
+        in_cash: bool,
+    },
+    Reverse {
+        sale: usize,
+    },
+    /// Cash for a payout.
+    PutIn {
+        nominal: i64,
+    },
+    PayOut {
+        customer: usize,
+        nominal: i64,
+    },
     Close,
     HandOver,
 }
@@ -56,6 +77,8 @@ struct Sale {
     nominal: i64,
     in_cash: bool,
     reversed: bool,
+    /// Its balance was paid out since.
+    paid_out: bool,
     answered_at: SystemTime,
 }
 
@@ -67,6 +90,7 @@ const NOT_FOUND: &str = "pelanggan tidak ditemukan";
 pub struct TillActs {
     pub sold: usize,
     pub reversed: usize,
+    pub paid_out: usize,
     pub handed_over: usize,
 }
 
@@ -75,6 +99,7 @@ impl Sum for TillActs {
         all.fold(Self::default(), |a, b| Self {
             sold: a.sold + b.sold,
             reversed: a.reversed + b.reversed,
+            paid_out: a.paid_out + b.paid_out,
             handed_over: a.handed_over + b.handed_over,
         })
     }
@@ -86,6 +111,10 @@ pub struct Cashier {
     till: Till,
     /// Customers who receive top-ups from this till only.
     customers: Vec<usize>,
+    /// Rupiah that each of them should have.
+    balances: BTreeMap<usize, i64>,
+    /// Signs customers' codes, as their phones show them.
+    secrets: Secrets,
     people: [i64; 2],
     at_work: usize,
     token: String,
@@ -112,6 +141,8 @@ impl Cashier {
         let mut cashier = Self {
             market: market.clone(),
             till,
+            balances: customers.iter().map(|customer| (*customer, BALANCE.cast_signed())).collect(),
+            secrets: server.secrets()?,
             customers,
             people: [0; 2],
             at_work: 0,
@@ -173,14 +204,31 @@ impl Cashier {
                 let path = format!("topup/{}/batal", self.sales[sale].id);
                 self.call(path, json!({ "alasan": "salah nominal" }), TillAct::Reverse { sale })
             }
+            6 | 7 => self.pay_out(drawer),
             _ => self.sell(),
         }
+    }
+
+    /// Pays out a customer's whole balance, which was paid for, when the drawer has as much; otherwise puts that much into it.
+    fn pay_out(&mut self, drawer: i64) -> PendingCall {
+        let customer = self.customers[self.rng.random_range(0..self.customers.len())];
+        let nominal = self.balances[&customer];
+        let Some(id) = self.market.shop.customers[customer].id_customer_global.filter(|_| nominal > 0) else {
+            return self.sell();
+        };
+        if nominal > drawer {
+            let body = json!({ "jenis": "masuk", "nominal": nominal, "alasan": "untuk penarikan" });
+            return self.call("shift/kas".to_owned(), body, TillAct::PutIn { nominal });
+        }
+        let code = customer::make(&self.secrets, CustomerId::new(id), wall_clock());
+        let body = json!({ "qr": code, "dibayar": nominal, "hangus": 0 });
+        self.call("tarik".to_owned(), body, TillAct::PayOut { customer, nominal })
     }
 
     /// Newest sale that this till may reverse.
     fn reversible(&self, drawer: i64) -> Option<usize> {
         let newest = self.sales.iter().enumerate().rev().take(REVERSED_OF);
-        let mut may = newest.filter(|(_, sale)| !sale.reversed && (!sale.in_cash || sale.nominal <= drawer));
+        let mut may = newest.filter(|(_, sale)| !sale.reversed && !sale.paid_out && (!sale.in_cash || sale.nominal <= drawer));
         may.next().map(|(at, _)| at)
     }
 
@@ -248,6 +296,7 @@ impl Cashier {
                     return Err(format!("two sales are number {id}"));
                 }
                 self.add_to_drawer(if in_cash { nominal } else { 0 });
+                self.add_to_balance(customer, nominal);
                 self.sales.push(Sale {
                     id,
                     key: call.key,
@@ -257,6 +306,7 @@ impl Cashier {
                     nominal,
                     in_cash,
                     reversed: false,
+                    paid_out: false,
                     answered_at: SystemTime::now(),
                 });
                 self.acts.sold += 1;
@@ -264,9 +314,17 @@ impl Cashier {
             TillAct::Reverse { sale } => {
                 let sale = &mut self.sales[sale];
                 sale.reversed = true;
-                let back = if sale.in_cash { sale.nominal } else { 0 };
+                let (customer, nominal, back) = (sale.customer, sale.nominal, if sale.in_cash { sale.nominal } else { 0 });
                 self.add_to_drawer(-back);
+                self.add_to_balance(customer, -nominal);
                 self.acts.reversed += 1;
+            }
+            TillAct::PutIn { nominal } => self.add_to_drawer(nominal),
+            TillAct::PayOut { customer, nominal } => {
+                self.add_to_drawer(-nominal);
+                self.add_to_balance(customer, -nominal);
+                self.sales.iter_mut().filter(|sale| sale.customer == customer).for_each(|sale| sale.paid_out = true);
+                self.acts.paid_out += 1;
             }
             TillAct::Close => {
                 self.counted(data)?;
@@ -293,6 +351,10 @@ impl Cashier {
 
     fn add_to_drawer(&mut self, rupiah: i64) {
         self.drawer = self.drawer.map(|drawer| drawer + rupiah);
+    }
+
+    fn add_to_balance(&mut self, customer: usize, rupiah: i64) {
+        *self.balances.entry(customer).or_default() += rupiah;
     }
 
     /// Checks that the expected cash in the answer to a count agrees with the sales.
@@ -336,10 +398,8 @@ impl Cashier {
         if seen.status != 200 || seen.data["diharapkan"].as_i64() != self.drawer {
             return Err(format!("{:?} must be in the drawer: {seen:?}", self.drawer));
         }
-        for &customer in &self.customers {
-            let kept = self.sales.iter().filter(|sale| sale.customer == customer && !sale.reversed);
-            let expected = BALANCE.cast_signed() + kept.map(|sale| sale.nominal).sum::<i64>();
-            balance(to, &self.market.shop.customers[customer], expected).await?;
+        for (customer, expected) in &self.balances {
+            balance(to, &self.market.shop.customers[*customer], *expected).await?;
         }
         Ok(())
     }

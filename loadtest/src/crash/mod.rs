@@ -181,9 +181,9 @@ impl Crash {
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                let TillActs { sold, reversed, handed_over } = cashiers.iter().map(Cashier::acts).sum();
+                let TillActs { sold, reversed, paid_out, handed_over } = cashiers.iter().map(Cashier::acts).sum();
                 ui::out(&format!(
-                    "round {round}: {paid} purchases, {sold} top-ups, {reversed} reversals, {handed_over} handovers, nothing lost, nothing twice; \
+                    "round {round}: {paid} purchases, {sold} top-ups, {reversed} reversals, {paid_out} payouts, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
                     since.elapsed().as_secs()
                 ));

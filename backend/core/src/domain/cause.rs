@@ -13,4 +13,6 @@ pub enum Cause {
     Refund,
     #[serde(rename = "hapus")]
     Deletion,
+    #[serde(rename = "penarikan")]
+    Payout,
 }

@@ -7,7 +7,7 @@ pub enum LedgerKind {
     Hold,
     /// A hold is paid: the machine started.
     Post,
-    /// A hold is given back.
+    /// A hold is released.
     Void,
     TopUp,
     /// The rest of a price goes back, and the use is deleted.
@@ -17,7 +17,7 @@ pub enum LedgerKind {
     Reversal,
     /// Balance is paid out in cash.
     Payout,
-    /// Balance ends that nobody paid for, or that has expired.
+    /// Bonus, or expired balance, ends.
     Forfeit,
     /// Balance leaves the accounts of a number that retires.
     MoveOut,

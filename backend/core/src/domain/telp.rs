@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::id::CustomerId;
 use super::whole::Whole;
 use crate::domain::error::DomainError;
 
@@ -28,8 +29,9 @@ impl Telp {
             bare.strip_prefix(COUNTRY_CODE).unwrap_or(&bare)
         };
         let digits = national.bytes().all(|b| b.is_ascii_digit());
-        // A national number that begins like the country code would read as another one when it comes back without a prefix.
-        let plain = !national.starts_with('0') && !national.starts_with(COUNTRY_CODE);
+        // A national number that begins like the country code would read as another one when it comes back without a prefix. None begins with
+        // 1, which is that of nobody.
+        let plain = !national.starts_with(['0', '1']) && !national.starts_with(COUNTRY_CODE);
         if digits && plain && (7..=13).contains(&national.len()) { Ok(Self(national.to_owned())) } else { Err(bad()) }
     }
 
@@ -47,6 +49,11 @@ impl Telp {
         // A short number shows fewer, so that three are hidden always.
         let (head, tail) = (self.0.len().saturating_sub(7).min(3), self.0.len().saturating_sub(4));
         format!("0{}••••{}", &self.0[..head], &self.0[tail..])
+    }
+
+    /// What a customer has who was deleted or has moved to another number: nobody has it, and nobody can type it.
+    pub fn of_nobody(id: CustomerId) -> Self {
+        Self(format!("1{:012}", id.get() % 1_000_000_000_000))
     }
 
     /// A number read back from the database, which accepted only parsed ones.
@@ -90,7 +97,7 @@ impl<'de> Deserialize<'de> for CountryCode {
 
 #[cfg(test)]
 mod tests {
-    use super::{CountryCode, Telp};
+    use super::{CountryCode, CustomerId, Telp};
 
     #[test]
     fn the_country_code_is_62() {
@@ -119,6 +126,15 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_nobody_is_no_number() {
+        for (id, text) in [(7, "1000000000007"), (7_000_000_000_123, "1000000000123")] {
+            let telp = Telp::of_nobody(CustomerId::new(id));
+            assert_eq!(telp.as_str(), text);
+            assert!(Telp::parse(telp.as_str()).is_err());
+        }
+    }
+
+    #[test]
     fn what_is_no_number_is_refused() {
         for text in [
             "",
@@ -132,6 +148,8 @@ mod tests {
             "06281234567",
             "+626281234567",
             "8１２３４５６７８９０",
+            "1234567890",
+            "01234567890",
         ] {
             assert!(Telp::parse(text).is_err(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! The edges of a purchase: what a crash could part, by name.
+//! The edges of a purchase, and of other movements of money: what a crash could part, by name.
 
 use super::step::Change;
 
@@ -20,6 +20,10 @@ pub const POINTS: &[&str] = &[
     "after_stop_request",
     "before_stop",
     "after_stop",
+    "before_payout",
+    "after_payout",
+    "before_move",
+    "after_move",
 ];
 
 /// The edges before and after a change.

@@ -17,7 +17,7 @@ use super::Auth;
 use super::code_purpose::{Asker, CodePurpose};
 use super::error::AuthError;
 use super::sent_codes::{self, DAY_MS, HOUR_MS, Remembered, SentLimit};
-use crate::whatsapp::CodeMessage;
+use crate::whatsapp::{Content, OutgoingMessage};
 
 const VALID_MS: i64 = 5 * 60 * 1000;
 const COOLDOWN_MS: i64 = 60 * 1000;
@@ -65,8 +65,9 @@ pub async fn admit(auth: &Auth, request: CodeRequest) -> Result<(), AuthError> {
 /// # Errors
 /// `TooMany` within the cooldown or over a limit; `CodeNotSent` when it could not be sent, which counts against no limit.
 pub async fn send(auth: &Arc<Auth>, request: CodeRequest, telp: Telp) -> Result<(), AuthError> {
-    let message = CodeMessage { telp, code: Otp::random(&mut rand::rng()), at: auth.store.now() };
-    let counted = reserve(auth, request, &message).await?;
+    let (code, at) = (Otp::random(&mut rand::rng()), auth.store.now());
+    let counted = reserve(auth, request, (&telp, &code), at).await?;
+    let message = OutgoingMessage { telp, content: Content::Code(code), at };
     let auth = auth.clone();
     // A separate task: a caller that disconnects must not leave a code that was sent and not counted.
     let sent = actix_web::rt::spawn(async move {
@@ -89,14 +90,13 @@ struct Counted {
 }
 
 /// Stores the code as undecided and counts it, unless a limit forbids it.
-async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Result<Counted, AuthError> {
+async fn reserve(auth: &Auth, request: CodeRequest, (telp, code): (&Telp, &Otp), at: Timestamp) -> Result<Counted, AuthError> {
     let CodeRequest { purpose, by, alarm_since } = request;
-    let telp = &message.telp;
     if let Asker::Address(address) = by {
-        auth.sent_codes.admit(address, message.at)?;
+        auth.sent_codes.admit(address, at)?;
     }
     // Requests that will be refused are checked without the lock, so that they delay no other request.
-    refuse_full(auth, &auth.store.get().await?, request, telp, message.at).await?;
+    refuse_full(auth, &auth.store.get().await?, request, telp, at).await?;
     let _place = auth.sent_codes.place_in_lock().await?;
     let mut client = auth.store.get().await?;
     let tx = client.transaction().await?;
@@ -112,7 +112,7 @@ async fn reserve(auth: &Auth, request: CodeRequest, message: &CodeMessage) -> Re
              INSERT INTO kode_otp (tujuan, telp, hmac, ip, created_at, expires_at) VALUES ($2, $1, $3, $4, $5, $6) RETURNING id",
         )
         .await?;
-    let hmac = hmac(auth, purpose, telp, message.code.as_str());
+    let hmac = hmac(auth, purpose, telp, code.as_str());
     let (expires_at, forgotten_before) = (now.plus_ms(VALID_MS), now.plus_ms(-DAY_MS - HOUR_MS));
     let row = tx
         .query_one(

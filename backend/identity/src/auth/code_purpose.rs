@@ -11,6 +11,8 @@ pub enum CodePurpose {
     Register,
     ForgotPassword,
     UpdatePassword,
+    /// A move to another number; both numbers get one.
+    Move,
 }
 
 impl CodePurpose {
@@ -19,6 +21,7 @@ impl CodePurpose {
             Self::Register => "register",
             Self::ForgotPassword => "forgot_password",
             Self::UpdatePassword => "update_password",
+            Self::Move => "pindah",
         }
     }
 }

@@ -13,6 +13,7 @@ mod fair_queue;
 pub mod known_phone;
 pub mod lane;
 pub mod login_limits;
+pub mod number_move;
 pub mod password;
 pub mod requester;
 mod reset_alarm;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::{CustomerId, StaffId, TopUpId, WalletId};
+use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::Staff;
@@ -28,10 +29,12 @@ enum ActKind {
     Refund,
     Delete,
     Cash,
+    Payout,
+    Move,
 }
 
 impl ActKind {
-    const ALL: [Self; 5] = [Self::TopUp, Self::Reversal, Self::Refund, Self::Delete, Self::Cash];
+    const ALL: [Self; 7] = [Self::TopUp, Self::Reversal, Self::Refund, Self::Delete, Self::Cash, Self::Payout, Self::Move];
 
     const fn as_str(self) -> &'static str {
         match self {
@@ -40,6 +43,8 @@ impl ActKind {
             Self::Refund => "refund",
             Self::Delete => "hapus",
             Self::Cash => "kas",
+            Self::Payout => "tarik",
+            Self::Move => "pindah",
         }
     }
 }
@@ -67,6 +72,15 @@ impl Act {
 
     pub fn cash(kind: &str, nominal: i64) -> Self {
         Self::new(ActKind::Cash, format_args!("{kind}:{nominal}"))
+    }
+
+    pub fn payout(idcustomer: WalletId, paid: i64) -> Self {
+        Self::new(ActKind::Payout, format_args!("{idcustomer}:{paid}"))
+    }
+
+    /// `new` is the customer whose code was shown; the accounts of `telp` move there.
+    pub fn move_number(new: CustomerId, telp: &Telp) -> Self {
+        Self::new(ActKind::Move, format_args!("{new}:{telp}"))
     }
 
     /// Parses a request. `None` for an unknown action, or an object that no action can have.
@@ -129,6 +143,9 @@ mod tests {
         );
         assert_eq!(Act::read("hapus", "SLF261120180530123:4"), Some(Act::delete("SLF261120180530123", WalletId::new(4))));
         assert_eq!(Act::read("kas", "setor:100000"), Some(Act::cash("setor", 100_000)));
+        assert_eq!(Act::read("tarik", "4:40000"), Some(Act::payout(WalletId::new(4), 40_000)));
+        let telp = Telp::parse("0812-3456-7890").unwrap();
+        assert_eq!(Act::read("pindah", "7:81234567890"), Some(Act::move_number(CustomerId::new(7), &telp)));
         for (kind, object) in [("stop", "1"), ("topup", ""), ("topup", "1;2"), ("kas", &"1".repeat(65))] {
             assert_eq!(Act::read(kind, object), None, "{kind} {object}");
         }

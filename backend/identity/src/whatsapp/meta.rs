@@ -1,4 +1,4 @@
-//! WhatsApp Cloud API: an authentication template, in which the code appears twice
+//! WhatsApp Cloud API: an authentication template, in which the code appears twice, and a template for moves to another number
 //! (docs/decisions/0022-codes-come-by-a-whatsapp-template.md; developers.facebook.com, "Authentication templates" and "Error
 //! codes").
 
@@ -13,7 +13,7 @@ use nyala_store::config;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{CodeMessage, SEND_LIMIT, SendError, Sender};
+use super::{Content, OutgoingMessage, SEND_LIMIT, SendError, Sender};
 
 /// The longest response that is read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
@@ -29,6 +29,7 @@ pub struct Meta {
     url: String,
     access_token: Secret,
     template: String,
+    move_template: String,
     language: String,
 }
 
@@ -60,29 +61,36 @@ impl Meta {
             url: format!("{}/{}/messages", config.meta_base_url.trim_end_matches('/'), config.meta_phone_number_id),
             access_token: config.meta_access_token.clone(),
             template: config.meta_template.clone(),
+            move_template: config.meta_template_move.clone(),
             language: config.meta_language.clone(),
         }
     }
 
-    fn body(&self, message: &CodeMessage) -> serde_json::Value {
-        let code = json!([{ "type": "text", "text": message.code.as_str() }]);
+    /// The body of a notice of a move has the other number and the time; its button opens the address that is approved with the template, with
+    /// the secret behind it.
+    fn body(&self, message: &OutgoingMessage) -> serde_json::Value {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let (template, body, button) = match &message.content {
+            Content::Code(code) => (&self.template, json!([text(code.as_str())]), text(code.as_str())),
+            Content::Move(notice) => (&self.move_template, json!([text(&notice.to), text(&notice.when)]), text(&notice.secret)),
+        };
         json!({
             "messaging_product": "whatsapp",
             "recipient_type": "individual",
             "to": message.telp.full(),
             "type": "template",
             "template": {
-                "name": self.template,
+                "name": template,
                 "language": { "code": self.language },
                 "components": [
-                    { "type": "body", "parameters": code },
-                    { "type": "button", "sub_type": "url", "index": "0", "parameters": code },
+                    { "type": "body", "parameters": body },
+                    { "type": "button", "sub_type": "url", "index": "0", "parameters": [button] },
                 ],
             },
         })
     }
 
-    async fn post(&self, message: &CodeMessage) -> Result<(), SendError> {
+    async fn post(&self, message: &OutgoingMessage) -> Result<(), SendError> {
         let client =
             CLIENT.with(|cell| cell.get_or_init(|| Client::builder().disable_redirects().timeout(SEND_LIMIT).finish()).clone());
         let sent = client.post(&self.url).bearer_auth(&*self.access_token).send_json(&self.body(message)).await;
@@ -93,7 +101,7 @@ impl Meta {
 }
 
 impl Sender for Meta {
-    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> LocalBoxFuture<'a, Result<(), SendError>> {
         self.post(message).boxed_local()
     }
 }

@@ -1,4 +1,4 @@
-//! Sending one-time codes by WhatsApp: one trait, a sender for development and one for the Cloud API.
+//! Messages by WhatsApp, one-time codes and notices of a move to another number: one trait, a sender for development and one for the Cloud API.
 
 pub mod log;
 pub mod meta;
@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 
 use nyala_core::domain::otp::Otp;
+use nyala_core::domain::secret::Secret;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::config::{SenderKind, WhatsAppSettings};
@@ -17,16 +18,34 @@ use nyala_store::config::{SenderKind, WhatsAppSettings};
 const SEND_LIMIT: Duration = Duration::from_millis(4500);
 const _: () = assert!(SEND_LIMIT.as_secs() < 5);
 
-/// A code to be sent to a number.
+/// A message to a number.
 #[derive(Debug, Clone)]
-pub struct CodeMessage {
+pub struct OutgoingMessage {
     pub telp: Telp,
-    pub code: Otp,
-    /// When the code was made.
+    pub content: Content,
+    /// When it was made.
     pub at: Timestamp,
 }
 
-/// Why a code was not sent. Contains neither a number nor a key, so it may be logged.
+#[derive(Debug, Clone)]
+pub enum Content {
+    Code(Otp),
+    Move(MoveNotice),
+}
+
+/// To the owner of a number: its accounts are about to move to another number.
+#[derive(Debug, Clone)]
+pub struct MoveNotice {
+    /// The other number, masked.
+    pub to: String,
+    /// `DD/MM/YYYY HH24:MI`.
+    pub when: String,
+    /// Where the owner says no: an address, and the secret with which it ends.
+    pub link: String,
+    pub secret: Secret,
+}
+
+/// Why a message was not sent. Contains neither a number nor a key, so it may be logged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     #[error("no answer within {} ms", SEND_LIMIT.as_millis())]
@@ -49,9 +68,9 @@ pub enum SendError {
     Refused { status: u16, code: Option<i64>, text: String },
 }
 
-/// Passes a code to WhatsApp; `Ok` means that WhatsApp has accepted it. The future stays on the calling thread.
+/// Passes a message to WhatsApp; `Ok` means that WhatsApp has accepted it. The future stays on the calling thread.
 pub trait Sender: Send + Sync {
-    fn send<'a>(&'a self, message: &'a CodeMessage) -> LocalBoxFuture<'a, Result<(), SendError>>;
+    fn send<'a>(&'a self, message: &'a OutgoingMessage) -> LocalBoxFuture<'a, Result<(), SendError>>;
 }
 
 /// The sender selected by the settings. Cheap to clone.
@@ -60,6 +79,8 @@ pub struct WhatsApp {
     sender: Arc<dyn Sender>,
     /// Messages of the development sender; `None` with any other.
     pub log: Option<Arc<log::LogSender>>,
+    /// Notices of a move can be sent.
+    sends_moves: bool,
 }
 
 impl WhatsApp {
@@ -67,14 +88,22 @@ impl WhatsApp {
         match config.sender {
             SenderKind::Log => {
                 let log = Arc::new(log::LogSender::default());
-                Self { sender: log.clone(), log: Some(log) }
+                Self { sender: log.clone(), log: Some(log), sends_moves: true }
             }
-            SenderKind::Meta => Self { sender: Arc::new(meta::Meta::new(config)), log: None },
+            SenderKind::Meta => {
+                let sends_moves = !config.meta_template_move.is_empty();
+                Self { sender: Arc::new(meta::Meta::new(config)), log: None, sends_moves }
+            }
         }
     }
 
+    /// Whether a notice of a move can be sent: an authentication template carries no sentence, so this needs a separate template.
+    pub const fn sends_moves(&self) -> bool {
+        self.sends_moves
+    }
+
     /// Sends within `SEND_LIMIT`, or returns the reason for the failure.
-    pub async fn send(&self, message: &CodeMessage) -> Result<(), SendError> {
+    pub async fn send(&self, message: &OutgoingMessage) -> Result<(), SendError> {
         tokio::time::timeout(SEND_LIMIT, self.sender.send(message)).await.unwrap_or(Err(SendError::TimedOut))
     }
 }

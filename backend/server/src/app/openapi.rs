@@ -29,6 +29,7 @@ use nyala_web::health;
 use nyala_web::http::answer::Empty;
 use nyala_web::http::dev_guard;
 use nyala_web::http::error::AppError;
+use nyala_web::moves;
 use nyala_web::ops;
 use nyala_web::ops::people::api_keys::Kunci;
 use nyala_web::ops::people::customer_search as pelanggan_cari;
@@ -72,10 +73,16 @@ use nyala_web::security_txt;
         transaksi::ambil::ambil,
         epayment::get_epayment::get_epayment,
         epayment::get_detail_batal::get_detail_batal,
+        epayment::get_detail_penarikan::get_detail_penarikan,
+        epayment::get_detail_pindah::get_detail_pindah,
         epayment::get_detail_refund::get_detail_refund,
         akun::update_nama::update_nama,
         akun::request_otp_password::request_otp_password,
         akun::update_password::update_password,
+        akun::pindah::send_codes,
+        akun::pindah::pindah,
+        akun::pindah::waits,
+        akun::pindah::refuse,
         outlet::list::list,
         outlet::machines::machines,
         outlet::call::panggil,
@@ -123,6 +130,9 @@ use nyala_web::security_txt;
         ops::topup::list::topup_list,
         ops::topup::list::topup_one,
         ops::topup::reverse::topup_batal,
+        ops::money_out::payout::hitung,
+        ops::money_out::payout::tarik,
+        ops::money_out::move_number::pindah,
         ops::refund::list::pemakaian,
         ops::refund::issue::hapus,
         ops::refund::issue::refund,
@@ -167,6 +177,8 @@ use nyala_web::security_txt;
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,
+        moves::page::show,
+        moves::page::refuse,
         security_txt::security_txt,
         dev::whatsapp::whatsapp,
         dev::mesin_fault::mesin_fault,

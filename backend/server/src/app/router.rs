@@ -7,6 +7,7 @@ use nyala_web::api;
 use nyala_web::dev;
 use nyala_web::health;
 use nyala_web::http::{dev_guard, input};
+use nyala_web::moves;
 use nyala_web::ops;
 use nyala_web::security_txt;
 
@@ -25,6 +26,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
     }
     cfg.configure(health::routes)
         .configure(security_txt::routes)
+        .configure(moves::page::routes)
         .configure(openapi::routes)
         .default_service(web::to(unrouted::unrouted));
 }

@@ -40,6 +40,7 @@ use nyala_web::live::balances::Balances;
 use nyala_web::live::cut_off;
 use nyala_web::live::handler::Sockets;
 use nyala_web::live::other_servers;
+use nyala_web::moves::Moves;
 use nyala_web::push::sender;
 
 use crate::app::AppState;
@@ -339,6 +340,13 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
     vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone(), state.mqtt.clone()));
+    let moves = Moves {
+        store: state.store.clone(),
+        auth: state.auth.clone(),
+        whatsapp: state.whatsapp.clone(),
+        settings: state.config.clone(),
+    };
+    vital::spawn("moves", moves.run());
     let attention = Watch {
         store: state.store.clone(),
         ownership: state.machines.ownership().clone(),

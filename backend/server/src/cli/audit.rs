@@ -22,7 +22,8 @@ impl AuditCommand {
         let (text, broken) = context::run(common, async |k| {
             let client = k.client().await?;
             let rows = client.query(BROKEN, &[]).await?;
-            let mut broken: Vec<String> = rows.iter().map(|row| format!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1))).collect();
+            let mut broken: Vec<String> =
+                rows.iter().map(|row| format!("{}: {}", row.get::<_, &str>(0), row.get::<_, &str>(1))).collect();
             broken.extend(paid::broken(&client).await?.into_iter().map(|(rule, id)| format!("{rule}: {id}")));
             if broken.is_empty() {
                 let n = client.query_one(COUNTS, &[]).await?;

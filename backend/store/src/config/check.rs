@@ -6,6 +6,9 @@ use nyala_core::purchase::edge::POINTS;
 
 use super::{ConfigError, SenderKind, ServerSettings, VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER, contact};
 
+/// What a move at a till waits in production, at least.
+const MOVE_WAIT_S: i64 = 86_400;
+
 impl ServerSettings {
     /// # Errors
     /// What is wrong, and what would be right.
@@ -48,7 +51,7 @@ impl ServerSettings {
         }
         if !self.dev.fault_point.is_empty() && !POINTS.contains(&self.dev.fault_point.as_str()) {
             let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
-            return refuse(format!("dev.fault_point = \"{point}\" is no edge of a purchase; there are: {points}"));
+            return refuse(format!("dev.fault_point = \"{point}\" is no edge; there are: {points}"));
         }
         let tasks = [&VITAL_TASKS[..], &VITAL_TASKS_OF_A_CLUSTER].concat();
         if !self.dev.panic_task.is_empty() && !tasks.contains(&self.dev.panic_task.as_str()) {
@@ -77,6 +80,10 @@ impl ServerSettings {
         let refused = [
             (self.whatsapp.sender == SenderKind::Log, "whatsapp.sender = \"log\" is the development sender; set \"meta\""),
             (!self.mqtt.tls, "mqtt.tls must be true: devices' secrets never cross a network in the clear"),
+            (
+                self.moves.wait_s < MOVE_WAIT_S,
+                "move.wait_s must be at least 86400: the owner of the old number needs the time to say no",
+            ),
             (self.dev.routes, "dev.routes must be false"),
             (self.dev.allow_lan, "dev.allow_lan must be false"),
             (self.dev.seed_demo, "dev.seed_demo must be false"),

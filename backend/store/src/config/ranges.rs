@@ -44,6 +44,7 @@ impl ServerSettings {
             ("auth.reset_alarm_wrong_per_hour", 1, 10_000, self.auth.reset_alarm_wrong_per_hour as u64),
             ("auth.reset_alarm_codes_per_hour", 1, MANY, n(self.auth.reset_alarm_codes_per_hour)),
             ("auth.reset_alarm_hours", 1, 8_760, n(self.auth.reset_alarm_hours)),
+            ("move.wait_s", 1, 30 * 86_400, n(self.moves.wait_s)),
             ("attention.offline_s", 1, 86_400, self.attention.offline_s.into()),
             ("attention.back_s", 1, 3_600, self.attention.back_s.into()),
             ("attention.taken_min", 1, 1_440, self.attention.taken_min.into()),

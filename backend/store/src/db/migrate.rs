@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::time::Duration;
 
-use tokio_postgres::{Client, GenericClient};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, GenericClient};
 
 use super::clock::database_now;
 

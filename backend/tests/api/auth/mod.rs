@@ -8,6 +8,7 @@ pub mod known_phone;
 pub mod login;
 pub mod logout;
 pub mod meta;
+pub mod number_move;
 pub mod register;
 pub mod reset_alarm;
 pub mod token;

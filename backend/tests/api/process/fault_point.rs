@@ -167,7 +167,7 @@ async fn after_the_stop() {
 
 #[actix_web::test]
 async fn every_edge_has_its_test() {
-    let here = include_str!("fault_point.rs");
+    let here = concat!(include_str!("fault_point.rs"), include_str!("money_edges.rs"));
     for point in nyala_core::purchase::edge::POINTS {
         assert!(here.contains(&format!("\"{point}\"")), "no test kills the server at {point}");
     }

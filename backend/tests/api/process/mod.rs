@@ -14,6 +14,7 @@ mod keys;
 mod log;
 mod lost_commits;
 mod malformed;
+mod money_edges;
 mod restart;
 mod restored;
 mod rotation;

@@ -6,6 +6,7 @@ pub mod drawers;
 pub mod lists;
 pub mod login;
 pub mod pairing;
+pub mod payout;
 pub mod races;
 pub mod reversals;
 pub mod rights;

@@ -21,6 +21,8 @@ enum May {
     From(Role),
     /// A session or a key of a supervisor and above; a kasir's session with an approval.
     WithApproval,
+    /// A session of a supervisor and above; a kasir's with an approval.
+    WithApprovalAtTill,
     /// A session, or a key of a supervisor and above: a kasir sees the till's own shift.
     FromSupervisorOrAtTill,
     /// A session in a person's own browser, not at an outlet's till (`backend/tests/api/manage/alerts.rs`).
@@ -168,6 +170,15 @@ const CALLS: &[Call] = &[
         |s| json!({ "idtransaksi": receipt(1), "idcustomer": s.idcustomer, "alasan": "uji" }),
         May::WithApproval,
         Foreign::NotFound,
+    ),
+    call("POST", "pindah", |_| json!({ "qr": "NYC1.asing", "telp": "81234567890" }), May::WithApprovalAtTill, Foreign::OwnOnly),
+    call("POST", "tarik/hitung", |_| json!({ "qr": "NYC1.asing" }), May::AtTill, Foreign::OwnOnly),
+    call(
+        "POST",
+        "tarik",
+        |_| json!({ "qr": "NYC1.asing", "dibayar": 1, "hangus": 0 }),
+        May::WithApprovalAtTill,
+        Foreign::OwnOnly,
     ),
     call("GET", "petugas", nothing, May::From(Role::Supervisor), Foreign::OwnOnly),
     call(
@@ -327,6 +338,7 @@ fn may(call: &Call, role: Role, at_till: bool) -> bool {
         May::AtTill => at_till,
         May::From(least) => role >= least,
         May::WithApproval => role >= Role::Supervisor,
+        May::WithApprovalAtTill => at_till && role >= Role::Supervisor,
         May::FromSupervisorOrAtTill => at_till || role >= Role::Supervisor,
         May::InOwnBrowser => false,
     }

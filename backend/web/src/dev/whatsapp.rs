@@ -4,7 +4,7 @@ use actix_web::http::header;
 use actix_web::{HttpRequest, HttpResponse, web};
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_identity::whatsapp::{CodeMessage, WhatsApp, log};
+use nyala_identity::whatsapp::{Content, OutgoingMessage, WhatsApp, log};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -25,15 +25,17 @@ pub struct WhatsAppMessage {
     #[schema(example = "6281234567890")]
     to: String,
     text: String,
-    #[schema(example = "123456")]
-    code: String,
+    /// Null in a message without a code.
+    #[schema(required, example = "123456")]
+    code: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
 }
 
-impl From<&CodeMessage> for WhatsAppMessage {
-    fn from(message: &CodeMessage) -> Self {
-        Self { to: message.telp.full(), text: log::text(message), code: message.code.as_str().to_owned(), at: message.at }
+impl From<&OutgoingMessage> for WhatsAppMessage {
+    fn from(message: &OutgoingMessage) -> Self {
+        let code = if let Content::Code(code) = &message.content { Some(code.as_str().to_owned()) } else { None };
+        Self { to: message.telp.full(), text: log::text(message), code, at: message.at }
     }
 }
 
@@ -68,12 +70,20 @@ fn wants_page(req: &HttpRequest) -> bool {
 /// Messages on the page; the JSON response contains all of them.
 const ON_PAGE: usize = 100;
 
-/// Only digits come from outside, so nothing needs escaping.
+/// Only digits come from outside, and links of the server's own, so nothing needs escaping.
 fn page(messages: &[WhatsAppMessage]) -> String {
     let items: String = messages
         .iter()
         .take(ON_PAGE)
-        .map(|m| format!("<li><b>{}</b> <span>+{} · {}</span><p>{}</p></li>", m.code, m.to, m.at.rfc3339(), m.text))
+        .map(|m| {
+            format!(
+                "<li><b>{}</b> <span>+{} · {}</span><p>{}</p></li>",
+                m.code.as_deref().unwrap_or_default(),
+                m.to,
+                m.at.rfc3339(),
+                m.text
+            )
+        })
         .collect();
     let body = if items.is_empty() { "<p>Belum ada pesan.</p>".to_owned() } else { format!("<ol>{items}</ol>") };
     format!(

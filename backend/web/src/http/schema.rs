@@ -82,7 +82,7 @@ describe! {
         .minimum(Some(1)).maximum(Some(id::MAX)).pattern(Some(format!("^({DIGITS}{{0,{}}})?$", MAX_DIGITS - 1)))
         .description(Some("An id, or nothing.")).build();
     NumberOrNothing => text(number(true)).examples(["81234567890"]).build();
-    NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([1-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))
+    NumberPrefix => text(format!(r"^[{BLANK}]*(\+?{COUNTRY_CODE}|0)?([2-57-9][0-9]{{0,7}}|6([013-9][0-9]{{0,6}})?)[{BLANK}]*$"))
         .description(Some("1 to 8 digits, in the forms of a number.")).examples(["8990"]).build();
     SixDigits => text(six_digits()).description(Some("Six digits, of Arabic and East Asian keyboards, too; blanks, dashes and what nobody sees are skipped."))
         .examples(["123456"]).build();

@@ -7,6 +7,7 @@ pub mod days;
 pub mod figures;
 pub mod idempotency;
 pub mod machine;
+pub mod money_out;
 pub mod people;
 pub mod refund;
 pub mod rows;
@@ -56,6 +57,9 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: impl Fn() -> Route) {
         .route("/topup", web::get().to(topup::list::topup_list))
         .route("/topup/{id}", web::get().to(topup::list::topup_one))
         .route("/topup/{id}/batal", web::post().to(topup::reverse::topup_batal))
+        .route("/tarik", web::post().to(money_out::payout::tarik))
+        .route("/pindah", web::post().to(money_out::move_number::pindah))
+        .route("/tarik/hitung", web::post().to(money_out::payout::hitung))
         .route("/pemakaian", web::get().to(refund::list::pemakaian))
         .route("/hapus", web::post().to(refund::issue::hapus))
         .route("/refund", web::post().to(refund::issue::refund))

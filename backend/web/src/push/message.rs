@@ -7,6 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as B64;
 use serde::Serialize;
 
 use nyala_core::calls::CALLED_MS;
+use nyala_core::domain::ledger_kind::LedgerKind;
 use nyala_ledger::push_queue::{Cause, REMIND_AFTER_MS, Taken};
 use nyala_store::secrets::Secrets;
 
@@ -38,8 +39,17 @@ impl<'a> Message<'a> {
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
             Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
             Cause::TopUpReversed => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
+            Cause::Moves => ("Akun akan pindah nomor", "Bukan Anda? Buka untuk membatalkan".to_owned(), "/dashboard"),
+            Cause::Balance => (balance_moved(taken.movement), "Lihat Riwayat".to_owned(), "/riwayatPage"),
         };
         Self { judul, isi, tuju: tuju.into(), tanda: tag }
+    }
+}
+
+const fn balance_moved(how: Option<LedgerKind>) -> &'static str {
+    match how {
+        Some(LedgerKind::Payout) => "Saldo ditarik di kasir",
+        _ => "Saldo berubah",
     }
 }
 
@@ -53,6 +63,10 @@ pub enum Object {
     Purchase(i64),
     TopUp(i64),
     Call(i64),
+    /// A ledger row.
+    Movement(i64),
+    /// A move to another number.
+    Move(i64),
     Alert(i64),
     /// The digest of an outlet.
     Digest(i64),
@@ -63,6 +77,8 @@ impl Object {
         match cause {
             Cause::TopUpReversed => Self::TopUp(object),
             Cause::Called => Self::Call(object),
+            Cause::Balance => Self::Movement(object),
+            Cause::Moves => Self::Move(object),
             Cause::Ended | Cause::Waits | Cause::NotStarted => Self::Purchase(object),
         }
     }
@@ -75,6 +91,8 @@ pub fn tag(secrets: &Secrets, object: Object) -> String {
         Object::Purchase(id) => ("transaksi", id),
         Object::TopUp(id) => ("topup", id),
         Object::Call(id) => ("panggilan", id),
+        Object::Movement(id) => ("gerak", id),
+        Object::Move(id) => ("pindah", id),
         Object::Alert(id) => ("alarm", id),
         Object::Digest(id) => ("ringkasan", id),
     };

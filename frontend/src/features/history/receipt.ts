@@ -1,8 +1,14 @@
-import type { HistoryEntry, RefundDetail, ReversalDetail, SnapHistoryDetail, TopUpDetail } from '@/shared/api/model'
+import type {
+  HistoryEntry,
+  RefundDetail,
+  ReversalDetail,
+  SnapHistoryDetail,
+  TopUpDetail,
+} from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
 import { formatDateTime, rupiah, wholeMinutes } from '@/shared/lib/text/format'
-import type { Detail } from './calls'
 import { balanceTexts } from './balance-copy'
+import type { Detail } from './calls'
 import { reversed } from './reversal-copy'
 
 const texts = copy.history

@@ -1008,6 +1008,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/pindah": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks for a move of all accounts of a number to the number of the code. The old number is notified, and may refuse until it happens. For a `kasir` this
+         *     needs an approval of `pindah`, `<id of the code>:<telp>`.
+         */
+        post: operations["pindah_kasir"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/push/berhenti": {
         parameters: {
             query?: never;
@@ -1233,6 +1253,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/tarik": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pays out the customer's account at this till's outlet, whole, and empties it. For a `kasir` this needs an approval of `tarik`,
+         *     `<idcustomer>:<dibayar>`.
+         */
+        post: operations["tarik"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/tarik/hitung": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a payout of the customer's account at this till's outlet would pay. Refused as `tarik` is, apart from the drawer and the approval. */
+        post: operations["tarik_hitung"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/topup": {
         parameters: {
             query?: never;
@@ -1285,6 +1342,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/pindah/{rahasia}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is about to happen, and the button that prevents it. */
+        get: operations["pindah_halaman"];
+        put?: never;
+        /** The owner of the old number says no. */
+        post: operations["pindah_halaman_tolak"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -1300,6 +1375,58 @@ export interface paths {
         get: operations["readyz"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/akun/pindah": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The move that a till has asked for, of this number to another one; null without one. */
+        get: operations["pindah_menunggu"];
+        put?: never;
+        /** Moves all accounts to the new number at once. Both numbers' phones are logged out; the answer's token keeps this one logged in. */
+        post: operations["pindah"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/akun/pindah/kode": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sends a code to the customer's own number and one to the new number. */
+        post: operations["pindah_kode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/akun/pindah/tolak": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** 'Bukan saya': the move does not happen, and no till asks for one for 30 days. A second no is 200, too. */
+        post: operations["pindah_tolak"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1519,6 +1646,40 @@ export interface paths {
         };
         /** The reversal of a top-up by the top-up's number. 404 when it is not the customer's or was not reversed. */
         get: operations["get_detail_batal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/epayment/get_detail_penarikan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A payout by its number. 404 when it is not the customer's. */
+        get: operations["get_detail_penarikan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/epayment/get_detail_pindah/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A move by its number. 404 when it is not the customer's, or has not happened. */
+        get: operations["get_detail_pindah"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2038,6 +2199,62 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_DetailPenarikan: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Whole rupiah that were paid in cash.
+                 */
+                dibayar: number;
+                /**
+                 * Format: int64
+                 * @description Whole rupiah of bonus that ended with it.
+                 */
+                hangus: number;
+                /** Format: int64 */
+                idpenarikan: number;
+                outlet: components["schemas"]["OutletSummary"];
+                /** Format: date-time */
+                waktu: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_DetailPindah: {
+            data: {
+                /**
+                 * @description The old number; the middle digits are hidden.
+                 * @example 0812••••7890
+                 */
+                dari: string;
+                /** Format: int64 */
+                idpindah: number;
+                /**
+                 * Format: int64
+                 * @description Whole rupiah that came to all accounts of the customer.
+                 */
+                jumlah: number;
+                /**
+                 * @description The new number; the middle digits are hidden.
+                 * @example 0813••••7891
+                 */
+                ke: string;
+                /** Format: date-time */
+                waktu: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_DetailRefund: {
             data: {
                 /**
@@ -2147,6 +2364,42 @@ export interface components {
                 returned: number;
                 /** @description Opaque. Sent back with the next `skip`, so that the next page continues from the state of this one. */
                 sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Hitungan: {
+            /** @description What a payout would pay. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Rupiah of it that were paid for.
+                 */
+                dibayar: number;
+                /**
+                 * Format: int64
+                 * @description The rest, which ends with a payout.
+                 */
+                hangus: number;
+                /** Format: int64 */
+                id_customer_global: number;
+                /** Format: int64 */
+                idcustomer: number;
+                /**
+                 * @description The customer's first name and an initial.
+                 * @example Siti R.
+                 */
+                nama: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah in the account.
+                 */
+                saldo: number;
             };
             message: string;
             /**
@@ -2373,8 +2626,23 @@ export interface components {
                     batal: number;
                     /** Format: int64 */
                     dikembalikan: number;
+                    /**
+                     * Format: int64
+                     * @description Bonus and expired balance that ended.
+                     */
+                    hangus: number;
+                    /**
+                     * Format: int64
+                     * @description Paid out in cash.
+                     */
+                    penarikan: number;
                     /** Format: int64 */
                     saldo_akhir: number;
+                    /**
+                     * Format: int64
+                     * @description Balances of another system.
+                     */
+                    saldo_awal: number;
                     /** Format: date */
                     tanggal: string;
                     /** Format: int64 */
@@ -2643,6 +2911,26 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Option_PindahMenunggu: {
+            data: null | {
+                /** Format: int64 */
+                idpindah: number;
+                /**
+                 * @description The new number; the middle digits are hidden.
+                 * @example 0812••••7890
+                 */
+                ke: string;
+                /** @description RFC 3339. */
+                terjadi_at: components["schemas"]["Timestamp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Option_Terakhir: {
             data: null | {
                 /**
@@ -2688,6 +2976,36 @@ export interface components {
             data: {
                 /** Format: int64 */
                 idowner: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PaidOut: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Rupiah out of the drawer.
+                 */
+                dibayar: number;
+                /**
+                 * Format: int64
+                 * @description Rupiah of bonus that ended.
+                 */
+                hangus: number;
+                /** Format: int64 */
+                idcustomer: number;
+                /** Format: int64 */
+                idpenarikan: number;
+                /**
+                 * Format: int64
+                 * @description 0: the account is empty.
+                 */
+                saldo_akhir: number;
             };
             message: string;
             /**
@@ -2861,6 +3179,21 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_PindahDiminta: {
+            data: {
+                /** Format: int64 */
+                idpindah: number;
+                /** @description RFC 3339: until then the owner of the old number may say no. */
+                terjadi_at: components["schemas"]["Timestamp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Rincian: {
             /** @description A machine's tile with all that is known of it. */
             data: components["schemas"]["Tile"] & {
@@ -2978,7 +3311,7 @@ export interface components {
                     nominal: number;
                     /** @description The name of the outlet where it happened. */
                     outlet: string;
-                    /** @description The receipt number, or `idpembelian_emoney` of a top-up. */
+                    /** @description The receipt number of a purchase; otherwise the id of the top-up, the payout, the move or the opening balance. */
                     ref_id: string;
                     ref_type: components["schemas"]["RefType"];
                 }[];
@@ -3711,8 +4044,11 @@ export interface components {
             data: {
                 /** Format: date-time */
                 at: string;
-                /** @example 123456 */
-                code: string;
+                /**
+                 * @description Null in a message without a code.
+                 * @example 123456
+                 */
+                code: string | null;
                 text: string;
                 /** @example 6281234567890 */
                 to: string;
@@ -3976,6 +4312,44 @@ export interface components {
             /** Format: date-time */
             waktu_batal: string;
         };
+        DetailPenarikan: {
+            /**
+             * Format: int64
+             * @description Whole rupiah that were paid in cash.
+             */
+            dibayar: number;
+            /**
+             * Format: int64
+             * @description Whole rupiah of bonus that ended with it.
+             */
+            hangus: number;
+            /** Format: int64 */
+            idpenarikan: number;
+            outlet: components["schemas"]["OutletSummary"];
+            /** Format: date-time */
+            waktu: string;
+        };
+        DetailPindah: {
+            /**
+             * @description The old number; the middle digits are hidden.
+             * @example 0812••••7890
+             */
+            dari: string;
+            /** Format: int64 */
+            idpindah: number;
+            /**
+             * Format: int64
+             * @description Whole rupiah that came to all accounts of the customer.
+             */
+            jumlah: number;
+            /**
+             * @description The new number; the middle digits are hidden.
+             * @example 0813••••7891
+             */
+            ke: string;
+            /** Format: date-time */
+            waktu: string;
+        };
         DetailRefund: {
             /**
              * @description The receipt number.
@@ -4113,7 +4487,7 @@ export interface components {
             nominal: number;
             /** @description The name of the outlet where it happened. */
             outlet: string;
-            /** @description The receipt number, or `idpembelian_emoney` of a top-up. */
+            /** @description The receipt number of a purchase; otherwise the id of the top-up, the payout, the move or the opening balance. */
             ref_id: string;
             ref_type: components["schemas"]["RefType"];
         };
@@ -4208,7 +4582,7 @@ export interface components {
             entri: number;
             /** @description The outlet's name. */
             outlet: string;
-            /** @description The receipt number, or `idpembelian_emoney` of a top-up. */
+            /** @description The receipt number of a purchase; otherwise the id of the top-up, the payout, the move or the opening balance. */
             ref_id: string;
             ref_type: components["schemas"]["RefType"];
             /**
@@ -4216,6 +4590,33 @@ export interface components {
              * @description Whole rupiah: negative when the balance fell.
              */
             value: number;
+        };
+        /** @description What a payout would pay. */
+        Hitungan: {
+            /**
+             * Format: int64
+             * @description Rupiah of it that were paid for.
+             */
+            dibayar: number;
+            /**
+             * Format: int64
+             * @description The rest, which ends with a payout.
+             */
+            hangus: number;
+            /** Format: int64 */
+            id_customer_global: number;
+            /** Format: int64 */
+            idcustomer: number;
+            /**
+             * @description The customer's first name and an initial.
+             * @example Siti R.
+             */
+            nama: string;
+            /**
+             * Format: int64
+             * @description Rupiah in the account.
+             */
+            saldo: number;
         };
         /**
          * @description An id: a number, or its digits as text.
@@ -4236,7 +4637,8 @@ export interface components {
             idpetugas: components["schemas"]["Id"];
             /**
              * @description `<id_customer_global>:<nominal>` for `topup`, `<id>` for `batal`, `<idtransaksi>:<idcustomer>:<nominal>` for `refund`,
-             *     `<idtransaksi>:<idcustomer>` for `hapus`, `<jenis>:<nominal>` for `kas`.
+             *     `<idtransaksi>:<idcustomer>` for `hapus`, `<jenis>:<nominal>` for `kas`, `<idcustomer>:<dibayar>` for `tarik`, `<id of the code>:<telp>` for
+             *     `pindah`.
              */
             objek: string;
             pin: components["schemas"]["SixDigits"];
@@ -4380,8 +4782,23 @@ export interface components {
             batal: number;
             /** Format: int64 */
             dikembalikan: number;
+            /**
+             * Format: int64
+             * @description Bonus and expired balance that ended.
+             */
+            hangus: number;
+            /**
+             * Format: int64
+             * @description Paid out in cash.
+             */
+            penarikan: number;
             /** Format: int64 */
             saldo_akhir: number;
+            /**
+             * Format: int64
+             * @description Balances of another system.
+             */
+            saldo_awal: number;
             /** Format: date */
             tanggal: string;
             /** Format: int64 */
@@ -4498,7 +4915,10 @@ export interface components {
             ukuran: string | null;
         };
         ListHistory: {
-            /** @description `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for top-ups and their reversals. */
+            /**
+             * @description `""` for all, `snap_transaksi` for purchases, deletions and refunds, `pembelian_emoney` for what is about the balance itself: top-ups, their
+             *     reversals, payouts, moves and opening balances.
+             */
             jenis?: string | null;
             /** Format: int64 */
             limit: number;
@@ -4679,7 +5099,7 @@ export interface components {
             created_at: components["schemas"]["Timestamp"];
             /** Format: int64 */
             id: number;
-            /** @description `modal`, `topup`, `batal`, `masuk`, `keluar` or `setor`. */
+            /** @description `modal`, `topup`, `batal`, `tarik`, `masuk`, `keluar` or `setor`. */
             jenis: string;
             /**
              * Format: int64
@@ -4954,6 +5374,27 @@ export interface components {
         OwnerMade: {
             /** Format: int64 */
             idowner: number;
+        };
+        PaidOut: {
+            /**
+             * Format: int64
+             * @description Rupiah out of the drawer.
+             */
+            dibayar: number;
+            /**
+             * Format: int64
+             * @description Rupiah of bonus that ended.
+             */
+            hangus: number;
+            /** Format: int64 */
+            idcustomer: number;
+            /** Format: int64 */
+            idpenarikan: number;
+            /**
+             * Format: int64
+             * @description 0: the account is empty.
+             */
+            saldo_akhir: number;
         };
         Paired: {
             outlet?: null | components["schemas"]["OutletOf"];
@@ -5257,6 +5698,49 @@ export interface components {
             pin_awal: boolean;
             role: string;
         };
+        PindahAkun: {
+            /** @description The code that was sent to the new number. */
+            otp_baru: components["schemas"]["SixDigits"];
+            /** @description The code that was sent to the old number. */
+            otp_lama: components["schemas"]["SixDigits"];
+            /**
+             * Format: password
+             * @description Of this account.
+             */
+            password: string;
+            /** @description The new number. */
+            telp: components["schemas"]["Telp"];
+        };
+        PindahDiminta: {
+            /** Format: int64 */
+            idpindah: number;
+            /** @description RFC 3339: until then the owner of the old number may say no. */
+            terjadi_at: components["schemas"]["Timestamp"];
+        };
+        PindahKasir: {
+            /** @description The text of the code on the phone with the new number, not older than 5 minutes. */
+            qr: string;
+            /** @description The old number, in any form. */
+            telp: components["schemas"]["Telp"];
+        };
+        PindahKode: {
+            /** @description The new number, which is registered. */
+            telp: components["schemas"]["Telp"];
+        };
+        PindahMenunggu: {
+            /** Format: int64 */
+            idpindah: number;
+            /**
+             * @description The new number; the middle digits are hidden.
+             * @example 0812••••7890
+             */
+            ke: string;
+            /** @description RFC 3339. */
+            terjadi_at: components["schemas"]["Timestamp"];
+        };
+        PindahTolak: {
+            idpindah: components["schemas"]["Id"];
+        };
         Pita: {
             dari: components["schemas"]["Timestamp"];
             /** @description `jalan`, `belum_pasti`, `tidak_diketahui`, `perlu_petugas`, `ditutup`, `offline`. */
@@ -5301,7 +5785,7 @@ export interface components {
          */
         ReceiptNumber: string;
         /** @enum {string} */
-        RefType: "snap_transaksi" | "pembelian_emoney" | "pembelian_emoney_batal" | "snap_transaksi_hapus" | "snap_transaksi_refund";
+        RefType: "snap_transaksi" | "pembelian_emoney" | "pembelian_emoney_batal" | "snap_transaksi_hapus" | "snap_transaksi_refund" | "penarikan" | "saldo_hangus" | "pindah_keluar" | "pindah_masuk" | "saldo_awal";
         Refund: {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
@@ -5703,6 +6187,24 @@ export interface components {
             /** @description The secret of an alert, alone: with the cookie of the browser that it was sent to, no session is needed. */
             tangani?: string | null;
         };
+        Tarik: {
+            /**
+             * Format: int64
+             * @description As `tarik/hitung` has answered.
+             */
+            dibayar: number;
+            /**
+             * Format: int64
+             * @description As `tarik/hitung` has answered.
+             */
+            hangus: number;
+            /** @description The text of the customer's QR, not older than 5 minutes. */
+            qr: string;
+        };
+        TarikHitung: {
+            /** @description The text of the customer's QR, not older than 5 minutes. */
+            qr: string;
+        };
         /**
          * @description A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and dashes are skipped.
          * @example 81234567890
@@ -5960,8 +6462,11 @@ export interface components {
         WhatsAppMessage: {
             /** Format: date-time */
             at: string;
-            /** @example 123456 */
-            code: string;
+            /**
+             * @description Null in a message without a code.
+             * @example 123456
+             */
+            code: string | null;
             text: string;
             /** @example 6281234567890 */
             to: string;
@@ -10974,6 +11479,115 @@ export interface operations {
             };
         };
     };
+    pindah_kasir: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PindahKasir"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PindahDiminta"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perlu persetujuan supervisor`; `persetujuan tidak berlaku`; an API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor belum terdaftar` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor lama dan baru sama`; `pemilik nomor lama menolak`, for 30 days; `pindah sudah diminta`; `nomor baru masih punya mesin yang belum selesai` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `pindah lewat kasir belum diaktifkan` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sixty numbers an hour at one till */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description While a server of an older release is alive */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     ops_push_berhenti: {
         parameters: {
             query?: never;
@@ -11996,6 +12610,197 @@ export interface operations {
             };
         };
     };
+    tarik: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+                /** @description A supervisor's approval from `POST /ops/v1/izin`, where a kasir needs one */
+                "X-Izin"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tarik"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_PaidOut"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `perlu persetujuan supervisor`; `persetujuan tidak berlaku`; an API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `E-Pay tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift belum dibuka`; `nomor ini baru pindah, tunggu 24 jam`; `masih ada mesin yang belum selesai`; `jumlah berubah, hitung lagi` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `saldo ini sudah kedaluwarsa`, `tidak ada saldo yang bisa ditarik`, `uang di laci tidak cukup` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description While a server of an older release is alive */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tarik_hitung: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TarikHitung"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Hitungan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description An API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `E-Pay tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `shift belum dibuka`; `nomor ini baru pindah, tunggu 24 jam`; `masih ada mesin yang belum selesai` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `saldo ini sudah kedaluwarsa`, `tidak ada saldo yang bisa ditarik` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description While a server of an older release is alive */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     list_topup: {
         parameters: {
             query?: {
@@ -12356,6 +13161,113 @@ export interface operations {
             };
         };
     };
+    pindah_halaman: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description From the message to the old number */
+                rahasia: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description No such link */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pindah_halaman_tolak: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description From the message to the old number */
+                rahasia: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description No such link */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     readyz: {
         parameters: {
             query?: never;
@@ -12383,6 +13295,325 @@ export interface operations {
                 };
             };
             /** @description Starting, stopping, no database, or one that cannot write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pindah_menunggu: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Option_PindahMenunggu"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pindah: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PindahAkun"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_TokenData"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor belum terdaftar` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor lama dan baru sama`; `pindah sudah diminta`; `nomor baru masih punya mesin yang belum selesai` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `your otp is invalid`, `hashedPassword is not the hash of the given password` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Too many failed tries, or passwords at once; `Retry-After` in seconds */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description While a server of an older release is alive */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pindah_kode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PindahKode"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor belum terdaftar` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `nomor lama dan baru sama` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Within 60 s or over a limit; `Retry-After` in seconds */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `kode gagal dikirim, coba lagi`; while a server of an older release is alive */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    pindah_tolak: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PindahTolak"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `pindah tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -13265,6 +14496,122 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Answer_DetailBatal"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Unknown, or another's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    get_detail_penarikan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idpenarikan */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_DetailPenarikan"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Unknown, or another's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    get_detail_pindah: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idpindah */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_DetailPindah"];
                 };
             };
             /** @description No or a bad token or key */

@@ -1,6 +1,6 @@
 import { isRecord } from '@/shared/lib/session/storage'
 
-const CAUSES = ['topup', 'batal', 'refund', 'hapus'] as const
+const CAUSES = ['topup', 'batal', 'refund', 'hapus', 'penarikan'] as const
 
 /** A change notification for a balance that staff moved: the wallet's new balance (rupiah), and the cause. */
 export interface BalanceChange {

@@ -1,10 +1,11 @@
 //! The customer's own account (docs/product.md §2, Account).
 
+pub mod pindah;
 pub mod request_otp_password;
 pub mod update_nama;
 pub mod update_password;
 
-use actix_web::web::{ServiceConfig, post};
+use actix_web::web::{ServiceConfig, get, post};
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::telp::Telp;
 use nyala_store::db::Store;
@@ -14,7 +15,11 @@ use crate::http::error::AppError;
 pub fn routes(cfg: &mut ServiceConfig) {
     cfg.route("/update_nama", post().to(update_nama::update_nama))
         .route("/request_otp_password", post().to(request_otp_password::request_otp_password))
-        .route("/update_password", post().to(update_password::update_password));
+        .route("/update_password", post().to(update_password::update_password))
+        .route("/pindah", get().to(pindah::waits))
+        .route("/pindah", post().to(pindah::pindah))
+        .route("/pindah/kode", post().to(pindah::send_codes))
+        .route("/pindah/tolak", post().to(pindah::refuse));
 }
 
 /// The customer's number and password hash.

@@ -171,5 +171,12 @@ async fn is_in_sight(client: &impl GenericClient, scope: Scope, id: CustomerId) 
 
 fn gerak(row: &Row) -> Result<Gerak, AppError> {
     let (ref_type, nominal) = movement(row.try_get(1)?, row.try_get(2)?)?;
-    Ok(Gerak { id: row.try_get(0)?, ref_id: row.try_get(5)?, ref_type, created_at: row.try_get(3)?, outlet: row.try_get(4)?, nominal })
+    Ok(Gerak {
+        id: row.try_get(0)?,
+        ref_id: row.try_get(5)?,
+        ref_type,
+        created_at: row.try_get(3)?,
+        outlet: row.try_get(4)?,
+        nominal,
+    })
 }

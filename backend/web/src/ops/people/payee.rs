@@ -109,9 +109,13 @@ pub async fn by_telp(client: &impl GenericClient, telp: &Telp) -> Result<Payee, 
 }
 
 async fn by_id(client: &impl GenericClient, id: CustomerId) -> Result<Payee, AppError> {
-    const FIND: &str = "SELECT nama_awal, nama_akhir, telp FROM customer_global WHERE id = $1 AND NOT internal";
+    const FIND: &str =
+        "SELECT nama_awal, nama_akhir, telp, pindah_ke IS NOT NULL FROM customer_global WHERE id = $1 AND NOT internal";
     let stmt = client.prepare_cached(FIND).await?;
     let row = client.query_opt(&stmt, &[&id]).await?.ok_or(UNKNOWN)?;
+    if row.try_get(3)? {
+        return Err(AppError::TelpUnknown);
+    }
     Ok(Payee { id, name: name::short(row.get(0), row.get(1)), telp: Telp::from_stored(row.get(2)) })
 }
 

@@ -47,7 +47,7 @@ pub struct ShiftNow {
 }
 
 /// Checks an amount in a drawer; a 400 that names `field` when it is not one of those `allowed`.
-pub(super) fn in_drawer(field: &str, amount: i64, allowed: &RangeInclusive<i64>) -> Result<i64, AppError> {
+pub(in crate::ops) fn in_drawer(field: &str, amount: i64, allowed: &RangeInclusive<i64>) -> Result<i64, AppError> {
     if allowed.contains(&amount) {
         Ok(amount)
     } else {
@@ -56,7 +56,7 @@ pub(super) fn in_drawer(field: &str, amount: i64, allowed: &RangeInclusive<i64>)
 }
 
 /// The till of an outlet (only such a till has shifts), and the person who uses it.
-pub(super) fn keeper<'a>(seller: &Seller, principal: &'a str) -> Result<Keeper<'a>, AppError> {
+pub(in crate::ops) fn keeper<'a>(seller: &Seller, principal: &'a str) -> Result<Keeper<'a>, AppError> {
     let idoutlet = seller.till.idoutlet.ok_or(AppError::Conflict("shift hanya di perangkat outlet"))?;
     Ok(Keeper { browser: seller.till.browser, idoutlet, person: seller.operator.id, principal })
 }

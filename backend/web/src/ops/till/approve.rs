@@ -30,10 +30,11 @@ pub struct Izin {
     idpetugas: StaffId,
     #[schema(value_type = SixDigits)]
     pin: Pin,
-    #[schema(pattern = "^(topup|batal|refund|hapus|kas)$")]
+    #[schema(pattern = "^(topup|batal|refund|hapus|kas|tarik|pindah)$")]
     aksi: String,
     /// `<id_customer_global>:<nominal>` for `topup`, `<id>` for `batal`, `<idtransaksi>:<idcustomer>:<nominal>` for `refund`,
-    /// `<idtransaksi>:<idcustomer>` for `hapus`, `<jenis>:<nominal>` for `kas`.
+    /// `<idtransaksi>:<idcustomer>` for `hapus`, `<jenis>:<nominal>` for `kas`, `<idcustomer>:<dibayar>` for `tarik`, `<id of the code>:<telp>` for
+    /// `pindah`.
     #[schema(pattern = "^[0-9A-Za-z:]{1,64}$")]
     objek: String,
 }
@@ -60,8 +61,9 @@ pub async fn izin(
     http: web::Data<HttpSettings>,
     body: Json<Izin>,
 ) -> Result<HttpResponse, AppError> {
-    let act = Act::read(&body.aksi, &body.objek)
-        .ok_or_else(|| AppError::bad_input("aksi harus topup, batal, refund, hapus atau kas, dan objek sesuai aksinya"))?;
+    let act = Act::read(&body.aksi, &body.objek).ok_or_else(|| {
+        AppError::bad_input("aksi harus topup, batal, refund, hapus, kas, tarik atau pindah, dan objek sesuai aksinya")
+    })?;
     let address = client_ip::counted(&req, &http.trusted_proxies);
     let known = staff.check_pin(req.headers(), address, body.idpetugas, &body.pin, None).await?;
     if known.person.role < Role::Supervisor || known.browser.id != seller.till.browser {

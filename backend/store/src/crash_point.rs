@@ -1,4 +1,4 @@
-//! Crash points: edges of a purchase at which a test may have the server killed. `dev.fault_point` names one; production refuses it.
+//! Crash points: edges at which a test may have the server killed. `dev.fault_point` names one; production refuses it.
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
