@@ -26,7 +26,8 @@ const MAX_RELEASED: i64 = 16;
 /// Rows of nodes are deleted this long after their lease has expired.
 const FORGET_MS: i64 = 24 * 60 * 60_000;
 
-/// A joining server starts in the grace period: a stall that kept the others from extending their leases may only just have ended.
+/// A joining server starts in the grace period: the others' leases may have expired in a stall that has just ended, and they must be able to extend
+/// them before it claims their shards.
 const JOIN: &str = "
 INSERT INTO node (name, version, knows, started_at, alive_until, late_since, keys)
 SELECT $1, $2, $4, clock_timestamp(), clock_timestamp() + $3 * INTERVAL '1 ms', clock_timestamp(), $5
@@ -39,16 +40,17 @@ SELECT name, version, knows FROM node WHERE alive_until >= clock_timestamp() ORD
 const FORGET: &str = "DELETE FROM node WHERE alive_until < clock_timestamp() - $1 * INTERVAL '1 ms'";
 
 /// Extends the lease. $1 node, $2 lease TTL, $3 to $5 [`LastHeartbeat`], $6 the node's good keys. A heartbeat after the lease has expired starts
-/// the grace period: the stall may have hit all nodes.
+/// the grace period (`late_since`): what delayed it may have delayed all nodes, and the others need time to extend their leases, too.
 const HEARTBEAT: &str = "
 UPDATE node SET late_since = CASE WHEN alive_until < clock_timestamp() THEN clock_timestamp() ELSE late_since END,
     beat_ms = $3, clock_ms = $4, news_ms = $5, keys = $6, alive_until = clock_timestamp() + $2 * INTERVAL '1 ms'
-WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS is_quiet, leaving";
+WHERE idnode = $1 RETURNING late_since < clock_timestamp() - $2 * INTERVAL '1 ms' AS past_grace_period, leaving";
 
 const OWNED: &str = "SELECT idshard, epoch FROM shard WHERE idnode = $1";
 
 /// Live nodes that may claim, shards without a live owner, milliseconds until the first lease of another node expires, and all live nodes.
-/// $1 lease TTL, $2 the asking node. A node in the grace period has no share, because its shards would stay without an owner until it may claim.
+/// $1 lease TTL, $2 the asking node. A node in the grace period is not counted in `nodes`: it claims nothing
+/// yet, so the shards of its share would stay without an owner.
 const CLUSTER_VIEW: &str = "
 WITH alive AS MATERIALIZED (
     SELECT idnode, NOT leaving AND late_since < clock_timestamp() - $1 * INTERVAL '1 ms' AS may_claim, alive_until
@@ -59,8 +61,8 @@ SELECT (SELECT count(*) FROM alive WHERE may_claim) AS nodes,
        (SELECT (extract(epoch FROM min(alive_until) - clock_timestamp()) * 1000)::FLOAT8 FROM alive WHERE idnode <> $2) AS first_end_ms,
        ARRAY(SELECT idnode FROM alive) AS alive";
 
-/// Good keys of each server that must accept what the others sign. A server still counts for $1 milliseconds after its lease has expired,
-/// because it may only be stalled.
+/// Good keys of each server that must accept what the others sign. A server that was not leaving still counts for $1 milliseconds
+/// after its lease has expired, because it may only be stalled. Of several starts of one server the newest counts.
 const KEYS: &str = "
 SELECT name, keys FROM (SELECT DISTINCT ON (name) name, keys, alive_until, leaving FROM node ORDER BY name, idnode DESC) AS newest
 WHERE alive_until >= clock_timestamp() OR NOT leaving AND alive_until > clock_timestamp() - $1 * INTERVAL '1 ms' ORDER BY name";
@@ -79,8 +81,9 @@ UPDATE shard s SET idnode = $1, epoch = epoch + 1 FROM free WHERE s.idshard = fr
 
 const RELEASE_SHARD: &str = "UPDATE shard SET idnode = NULL WHERE idshard = $1 AND idnode = $2";
 
-/// Marks devices of dead servers as offline, unless the asking node $2 is in the grace period. A server is dead $1 milliseconds after its lease
-/// has expired; by then a working device has connected to another server. Locked rows are skipped; a later run marks them.
+/// Marks devices as offline whose server is dead, or that have none. $1 milliseconds, $2 the asking node. A server is dead $1 after its lease has
+/// expired: by then a working device has connected to another one. The asking node must be alive, and its own grace period must have begun more than $1
+/// ago: after a stall of all servers, the others and their devices need that time to come back. Locked rows are skipped; a later run marks them.
 const ORPHANS: &str = "
 WITH orphans AS (
     SELECT idmesin FROM mesin WHERE EXISTS (
@@ -131,7 +134,7 @@ pub struct HeartbeatResult {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LastHeartbeat {
     pub took_ms: f64,
-    /// How far the database's clock was ahead of the node's at its last reading (`db::clock`).
+    /// How far the database's clock was ahead of the node's when the node last compared the two (`db::clock`).
     pub ahead_ms: f64,
     /// Round trip of a change notification; `None` without NATS, or when none comes back.
     pub notification_ms: Option<f64>,
@@ -162,7 +165,7 @@ pub struct LiveRelease {
 }
 
 impl LiveRelease {
-    /// Whether its program can read data that the migration `introduced` allows.
+    /// Whether its program can read data that may be written since the migration with the number `introduced`.
     pub fn can_read(&self, introduced: i32) -> bool {
         self.knows.is_some_and(|knows| knows >= introduced)
     }
@@ -171,8 +174,8 @@ impl LiveRelease {
 /// The oldest program among the live servers; `None` when no server is in the cluster (a single server has no row).
 ///
 /// Call it before writing data that the previous release cannot read, for example a new kind in the ledger or a key in `secrets.toml`. The
-/// answer covers live servers only: an older server may still start afterwards. A feature that must exclude this first raises
-/// `oldest_program.knows`, which older programs check when they start.
+/// answer covers live servers only: an older server may still start afterwards. A feature that must exclude this first raises the column
+/// `knows` of the table `oldest_program`: a program whose newest migration is below it refuses to start.
 ///
 /// # Errors
 /// The database's.

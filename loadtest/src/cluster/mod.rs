@@ -1,5 +1,5 @@
-//! `cluster`: several servers, a primary with two standbys, NATS, a load balancer, devices and phones, all on this machine. Faults follow each
-//! other while customers buy; then every answer that was given must be true.
+//! `cluster`: several servers, PostgreSQL (a primary with two standbys), NATS, a load balancer, devices and phones, all on this machine. One fault follows
+//! another while customers buy; afterwards every answer that a customer received must agree with what is stored.
 
 mod audit;
 mod balancer;
@@ -38,21 +38,21 @@ const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 
 Examples:
   nyala-loadtest cluster --seconds 600 --primary --judge
-  nyala-loadtest cluster --seed 42 --seconds 60 --data-dir kept --report report    # the same faults again, with everybody's log")]
+  nyala-loadtest cluster --seed 42 --seconds 60 --data-dir kept --report report    # the same faults again, with the log of every program")]
 pub struct Cluster {
-    /// How long faults come
+    /// How long faults are injected
     #[arg(long, default_value_t = 120, value_parser = length_s(), value_name = "S")]
     seconds: u64,
-    /// Seconds from one fault to the next; one that takes longer delays it
+    /// Seconds from one fault to the next; a fault that takes longer delays the next one
     #[arg(long, default_value_t = 10, value_parser = length_s(), value_name = "S")]
     every: u64,
-    /// Decides what is done to whom; a random one is taken and printed
+    /// Decides which fault hits which server, and when; without it a random seed is taken and printed
     #[arg(long)]
     seed: Option<u64>,
     /// Machines, each with a device over MQTT
     #[arg(long, default_value_t = 200, value_parser = at_least_1())]
     machines: usize,
-    /// Outlets of the machines: a shard for each
+    /// Outlets over which the machines are spread, each in a shard of its own
     #[arg(long, default_value_t = 20, value_parser = at_least_1())]
     outlets: usize,
     /// Phones that watch four machines each, a third of them without websockets
@@ -64,16 +64,16 @@ pub struct Cluster {
     /// Purchases a second, all customers together
     #[arg(long, default_value_t = 10.0)]
     rate: f64,
-    /// Kill the primary, too, and later cut it from its standbys: one takes over, and the others follow it
+    /// Also kill PostgreSQL's primary, and later cut the primary from its standbys; each time a standby is promoted, and the rest follow it
     #[arg(long)]
     primary: bool,
-    /// No NATS: what others did is found by looking in PostgreSQL
+    /// Without NATS: a server finds what others did by polling PostgreSQL
     #[arg(long)]
     no_news: bool,
-    /// Another `nyala`, as which a server that was stopped (SIGTERM) comes back in its turn: a rolling upgrade, and back
+    /// Another build of `nyala`: a server that was stopped by SIGTERM starts again with the build that the last stopped one had: a rolling upgrade, and back
     #[arg(long, value_name = "PROGRAM")]
     other: Option<PathBuf>,
-    /// Folder of that one's settings; otherwise it is given those of --config-dir
+    /// Folder of the settings for --other; otherwise those of --config-dir
     #[arg(long, requires = "other")]
     other_config_dir: Option<PathBuf>,
     /// Folder of the servers' settings
@@ -82,7 +82,7 @@ pub struct Cluster {
     /// Folder for all data and logs, kept afterwards; otherwise one that is removed after success
     #[arg(long)]
     data_dir: Option<PathBuf>,
-    /// Judge the times, too: end with 2 when one misses its goal (docs/loadtest.md, "Cluster")
+    /// Judge the times, too: exit with 2 when one misses its goal (docs/loadtest.md, "Cluster")
     #[arg(long)]
     judge: bool,
     /// Folder for report.json and report.html

@@ -149,7 +149,7 @@ impl Cluster {
         buyers
     }
 
-    /// The faults of the site, and in parallel those of the load balancer's connections and of NATS.
+    /// The faults of the servers and PostgreSQL, and in parallel those of the load balancer's connections and of NATS.
     async fn faults(
         &self,
         site: &mut Site,

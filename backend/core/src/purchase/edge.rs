@@ -1,8 +1,8 @@
-//! The edges of a purchase, and of other movements of money: what a crash could part, by name.
+//! The crash points, by name: of a purchase before and after each edge, and around the hold and the sending; then of other movements of money.
 
 use super::step::Change;
 
-/// Every edge between two things that a crash could part.
+/// Every crash point: each lies between two things that a crash could separate.
 pub const POINTS: &[&str] = &[
     "before_hold",
     "after_hold",
@@ -26,7 +26,7 @@ pub const POINTS: &[&str] = &[
     "after_move",
 ];
 
-/// The edges before and after a change.
+/// The crash points before and after a change.
 pub const fn around(change: Change) -> (&'static str, &'static str) {
     match change {
         Change::MarkSent => ("before_sent", "after_sent"),

@@ -51,7 +51,7 @@ impl ServerSettings {
         }
         if !self.dev.fault_point.is_empty() && !POINTS.contains(&self.dev.fault_point.as_str()) {
             let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
-            return refuse(format!("dev.fault_point = \"{point}\" is no edge; there are: {points}"));
+            return refuse(format!("dev.fault_point = \"{point}\" is no crash point; there are: {points}"));
         }
         let tasks = [&VITAL_TASKS[..], &VITAL_TASKS_OF_A_CLUSTER].concat();
         if !self.dev.panic_task.is_empty() && !tasks.contains(&self.dev.panic_task.as_str()) {

@@ -116,7 +116,7 @@ impl<U: Upper> Session<U> {
 
     fn ring(&mut self, ctx: &mut Context<Self>) {
         if self.is_closed() {
-            return ctx.stop(); // no GET came for the last payload
+            return ctx.stop(); // the session is closed, and no GET has come in time for its last payload
         }
         self.expire_probe();
         self.upper.attend();
@@ -127,7 +127,7 @@ impl<U: Upper> Actor for Session<U> {
     type Context = Context<Self>;
 
     fn started(&mut self, _: &mut Self::Context) {
-        // A displacement before this moment could not reach the actor as a message.
+        // Another session may have taken this one's slot before the actor could be found: no message of it came.
         if self.wire.is_displaced() {
             self.wire.close(CloseReason::Displaced);
         }
@@ -136,7 +136,7 @@ impl<U: Upper> Actor for Session<U> {
     fn stopped(&mut self, _: &mut Self::Context) {
         self.wire.close(CloseReason::ServerLeft); // when the thread ends before the session
         if let Some(reason) = self.wire.take_end() {
-            self.over(reason); // a GET in the same event-loop turn as the end stopped the actor before its signal
+            self.over(reason); // a GET took the last payload and stopped the actor before it had handled `Signal::Closed`
         }
         self.engine.leave(self.sid);
         self.wire.end();
@@ -164,13 +164,13 @@ impl<U: Upper> Handler<CloseSession> for Session<U> {
 
     fn handle(&mut self, CloseSession(reason): CloseSession, ctx: &mut Self::Context) {
         let displaced = reason == CloseReason::Displaced;
-        // The session may have joined while this message was queued. A joined session is not displaced.
+        // The session may have joined (`Handle::join`) while this message was queued. Only one that has not joined loses its slot.
         if displaced && !self.wire.is_displaced() {
             return;
         }
         self.wire.close(reason);
         if displaced && self.wire.is_closing() {
-            ctx.stop(); // its place belongs to another session, so its last payload does not wait
+            ctx.stop(); // another session has its slot already, so it does not wait for a GET to fetch its last payload
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Engine.IO session: a plain actor that owns its current transport.
 //!
-//! It is a plain `Context` actor and not a websocket body, because actix-http polls a body only while its socket drains: the timeouts of a body
-//! never fire once the client stops reading.
+//! It is a plain `Context` actor and not a websocket body, because actix-http polls a body only while its socket takes bytes: once
+//! the client stops reading, no timeout inside the body fires.
 
 mod actor;
 mod deadlines;

@@ -312,8 +312,8 @@ impl Conversation {
             return;
         }
         // The device may still accept an older start. A query with the last purchase's epoch makes it refuse that, so this query is sent instead.
-        let fence = Some(open.query()).filter(|fence| cmd.cmd_id.is_nil() && now >= fence.exp && self.is_below_fence());
-        self.write(Cmd::new(fence.as_ref().unwrap_or(cmd), now, None), now);
+        let newer = Some(open.query()).filter(|newer| cmd.cmd_id.is_nil() && now >= newer.exp && self.is_below_last_epoch());
+        self.write(Cmd::new(newer.as_ref().unwrap_or(cmd), now, None), now);
     }
 
     /// Asks for a state report when a customer scans the machine: money is held only for a device that answered just now.

@@ -11,18 +11,18 @@ use super::stamps::{DelayFilter, MessagePosition};
 use super::{ConnectionId, Conversation, DropReason, EXCHANGE_MS, Effect, Grounds, Trouble, nil_query};
 use crate::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
 
-/// How far a device's clock may be behind: the duration of the longest exchange by which a device sets its clock.
+/// How far a device's clock may be behind the server's: it sets its clock to the time in a command that was under way for as long as this.
 const CLOCK_MS: i64 = 2_000;
 /// A run that ends this much before its time counts as ended early.
 const EARLY_MS: i64 = 60_000;
 
-/// Longest time exchange after which a device keeps the clock that it received.
+/// Longest time from a device's state report to the command that answers it, for the device to set its clock by that command (docs/contract.md §6).
 const MAX_EXCHANGE_MS: i64 = 2_000;
 /// Minimum difference for reporting an earlier end of a run to the actor again.
 const MIN_CORRECTION_MS: i64 = 100;
 
 impl Conversation {
-    /// Processes a message that arrived on a connection; `from` may be one that did not subscribe to `cmd`.
+    /// Processes a message that arrived on the connection `from`, which need not have subscribed to the device's commands (topic `cmd`).
     pub fn on_message(&mut self, from: ConnectionId, message: &DeviceMessage, now: Timestamp) -> Vec<Effect> {
         match message {
             DeviceMessage::Ack(ack) => self.on_ack(from, ack, now),
@@ -53,7 +53,8 @@ impl Conversation {
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
             open.apply_result(ack.result);
         }
-        // An ack does not say when the run began. An ack of a run that is known here follows a resend: the actor missed the state report.
+        // An ack does not say when the run began. If the run is already known here, this ack answers a start that was sent again: the actor has
+        // missed the state report, so it is notified of the run instead of the ack.
         if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
             return self.notify_run(now);
         }
@@ -97,7 +98,8 @@ impl Conversation {
         true
     }
 
-    /// Records that a message was accepted. A probe of a device without a clock keeps waiting until the device sends a state report.
+    /// Records that a message was accepted. It ends a probe, unless the device has no clock: then only a state report does, because that is
+    /// answered with the time.
     fn message_accepted(&mut self, now: Timestamp) {
         self.message_at = Some(now);
         if self.has_clock(now) {
@@ -105,7 +107,8 @@ impl Conversation {
         }
     }
 
-    /// Records a message's arrival with its uptime. A shorter delay than before shows that the run ends sooner than was reported.
+    /// Records when a message with this uptime arrived. If it was under way for less time than all before, the boot, and with it the end of the run,
+    /// is earlier than was reported: the actor is notified again.
     fn record_uptime(&mut self, up_ms: i64, now: Timestamp) {
         if self.delay.has_wrapped(up_ms) {
             self.run = None;
@@ -134,7 +137,7 @@ impl Conversation {
             None => self.runs_nothing(sent_at, now),
         }
         (self.echo, self.asked_at) = (state.stamp.up_ms, None);
-        // A state report that answers the query with the time, within the limit, shows that the device has set its clock.
+        // The device sent this state report soon after the one that was answered with the time: the answer came early enough for it to set its clock.
         if self.echo.zip(self.answered).is_some_and(|(up_ms, answered)| (0..MAX_EXCHANGE_MS).contains(&(up_ms - answered))) {
             self.clock_at = Some(now);
         }
@@ -168,7 +171,7 @@ impl Conversation {
     fn decide(&mut self, state: &State, sent_at: Option<Timestamp>) {
         let last = state.last.filter(|last| last.result != AckResult::Started);
         let Some(open) = &mut self.open else {
-            // No command has named a purchase yet; the actor knows whether this one is open.
+            // This conversation knows of no purchase. The actor knows whether the one that `last` names is open.
             self.out.extend(last.map(|last| {
                 let event = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
                 Effect::Notify(event, Grounds::Last)
@@ -179,10 +182,10 @@ impl Conversation {
             open.apply_result(last.result);
             self.out.push(Effect::Notify(open.ack(last.result), Grounds::Last));
         } else if state.last.is_some_and(|last| open.is(last.cmd_id)) {
-            // The run itself reports the start, with the time left. Without a run, the device is queried.
+            // `last` says that the purchase started. The `run` of this report tells the actor so, with the time left; without one, the device is queried.
             open.ran = true;
         } else if let Some((epoch, sent_at)) = state.epoch.zip(sent_at)
-            // Delays are known only if a message came before the start expired. Else this state report may be older than the start.
+            // Only if a message came before the start expired can a delay be measured. Otherwise this state report may be older than the start.
             && self.delay.is_known_since(open.cmd.exp)
             && open.never_ran(epoch, sent_at)
         {
@@ -214,14 +217,15 @@ impl Conversation {
                 let left_ms = sent_at.ms_until(ends_at);
                 if left_ms > EARLY_MS {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
-                    // If the machine were reported free now, its staff flag would be cleared at once. The next state report clears it; the device is
-                    // asked for one while the machine waits for staff.
+                    // The machine is not reported as free yet, because that would clear its staff flag at once. The next state report does; while the
+                    // machine waits for staff, the device is asked for one.
                     return;
                 }
             }
         }
-        // Below the last purchase's epoch, its start may still reach the device: the machine is not known to stay free.
-        if !self.is_below_fence() && (self.wanted || self.notified_run.is_some()) {
+        // As long as the device has reported a lower epoch than the last purchase's, that purchase's start may still reach it, and the machine
+        // may not stay free.
+        if !self.is_below_last_epoch() && (self.wanted || self.notified_run.is_some()) {
             self.notify(None);
         }
     }
@@ -232,13 +236,13 @@ impl Conversation {
     }
 
     /// Whether the device has reported an epoch below that of the last purchase.
-    pub(super) fn is_below_fence(&self) -> bool {
+    pub(super) fn is_below_last_epoch(&self) -> bool {
         self.open.as_ref().is_some_and(|open| self.epoch.is_some_and(|epoch| epoch < open.cmd.epoch))
     }
 }
 
-/// Last command of the purchase, and what this conversation knows of its outcome. A decided purchase stays here until the next one: its
-/// epoch is the fence.
+/// Last command of the purchase, and what this conversation knows of its outcome. A decided purchase stays here until the next one: a
+/// device that reports a lower epoch may still receive its start.
 #[derive(Debug)]
 pub(super) struct OpenPurchaseState {
     pub(super) cmd: Command,
@@ -316,7 +320,8 @@ impl OpenPurchaseState {
     pub(super) fn apply_result(&mut self, result: AckResult) {
         (self.written, self.answered) = (true, true);
         self.ran |= matches!(result, AckResult::Started | AckResult::Done);
-        // When no operator requested a stop, a later state report without a run decides whether it ended too early.
+        // After a requested stop the end no longer matters. Otherwise it is kept: a later state report without a run shows by it whether the run
+        // ended too early.
         if result == AckResult::Done && self.stop_at.take().is_some() {
             self.ends_at = None;
         }

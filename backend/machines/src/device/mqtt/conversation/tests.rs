@@ -540,7 +540,7 @@ fn a_run_that_ends_early_is_trouble_and_refunds_nothing() {
 }
 
 #[test]
-fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
+fn a_machine_is_reported_free_when_its_device_has_the_last_epoch() {
     history([
         (0, Link(1), "here"),
         (10, state(idle(10, 0)), "asks on 1"),
@@ -557,7 +557,7 @@ fn a_machine_is_reported_free_when_its_device_has_passed_the_fence() {
 }
 
 #[test]
-fn the_fence_survives_the_process() {
+fn the_last_epoch_survives_the_process() {
     let mut talk = Conversation::default();
     let held = step::first(PurchaseId::new(1), StartCommand { cmd_id: id(3), epoch: 3, duration_s: 600 }, T0, T0);
     talk.recall(MachineId::new(1), &step::Purchase { state: PurchaseState::Expired, ..held });
