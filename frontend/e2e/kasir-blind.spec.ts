@@ -22,7 +22,8 @@ test('older sales have no amounts before the count, and sums and looks stand bes
   const { telp } = await newCustomer('Siti Rahma')
   const token = await tokenOf(page)
   for (let n = 0; n < 11; n++) {
-    const body = { telp, idoutlet, nominal: 11_000 + n, cara_bayar: n === 10 ? 'qris' : 'tunai' }
+    const paid = n === 10 ? { cara_bayar: 'qris', ref_bayar: '7K2P' } : { cara_bayar: 'tunai' }
+    const body = { telp, idoutlet, nominal: 11_000 + n, ...paid }
     await callAt(page, 'topup', body, token)
   }
   await page.getByRole('link', { name: 'Transaksi' }).click()
@@ -100,7 +101,8 @@ test('what was sold within the hour needs a yes together, and the dialog says wh
   const tablet = await browser.newContext({ viewport: TABLET, locale: 'id-ID' })
   const { page, idoutlet } = await openTill(await tablet.newPage())
   const { telp } = await newCustomer('Siti Rahma')
-  await callAt(page, 'topup', { telp, idoutlet, nominal: 990_000, cara_bayar: 'qris' }, await tokenOf(page))
+  const body = { telp, idoutlet, nominal: 990_000, cara_bayar: 'transfer' }
+  await callAt(page, 'topup', body, await tokenOf(page))
   await page.keyboard.type(`0${telp}`.slice(0, 6))
   await page.waitForTimeout(150)
   await page.keyboard.type(`0${telp}`.slice(6))

@@ -9,7 +9,8 @@ const SCAN = 'src/features/purchase/scan/scan-page.tsx'
 /** The till's pages with budgets of their own, by the names of their chunks: most people at a till never open all of them. */
 const PAGES = {
   board: ['mesin-page'],
-  attention: ['perhatian-page', 'attention-entry'],
+  attention: ['perhatian-page', 'attention-entry', 'event-list'],
+  money: ['parts', 'bill-calls'],
   management: ['kelola-page'],
   morning: ['ringkasan-page'],
   alerts: ['pemberitahuan-page', 'push'],

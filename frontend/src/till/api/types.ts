@@ -56,6 +56,8 @@ export interface TopUpBody {
   nominal: number
   idpaket?: number
   cara_bayar: PayMethod
+  /** The end of the bank's reference, where a cashier has seen a QRIS payment. */
+  ref_bayar?: string
   ulang?: true
 }
 export type TopUpMade = Schemas['TopUpMade']
@@ -81,7 +83,7 @@ export interface Rows<T> {
 /** The amount that a refund or a deletion returned, and the number of both this month, including this one. */
 export type MoneyBack = Schemas['MoneyBack']
 
-export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas'
+export type ApprovedAction = 'topup' | 'batal' | 'refund' | 'hapus' | 'kas' | 'tarik' | 'pindah'
 /** A supervisor's PIN for one action on one object. */
 export type Approving = Schemas['Izin'] & { aksi: ApprovedAction }
 export type Approval = Schemas['ApprovalGiven']

@@ -13,6 +13,7 @@ import {
   screens,
   till,
 } from '@/till/app/screens'
+import { fetchParts, useParts } from '@/till/features/till/use-parts'
 import { useNow } from '@/till/lib/page/clock'
 import { notify } from '@/till/lib/page/notices'
 import { isWall, navigate, paths, useSearch } from '@/till/lib/page/router'
@@ -39,6 +40,11 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const sells = useSells()
   useScanLeads(sells)
   useEffect(() => void fetchScreens(), [])
+  const connected = useConnected()
+  useEffect(() => {
+    if (connected) void fetchParts()
+  }, [connected])
+  const { FollowBills } = useParts()
   const manages = useMay()(MANAGEMENT_RIGHTS) === true
   useEffect(() => {
     if (manages) void fetchManagement()
@@ -47,6 +53,7 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   const Page = screen.page
   return (
     <ZoneContext value={useOnlyZone()}>
+      {FollowBills && <FollowBills />}
       <div className={styles.shell}>
         {!bare && <Navigation name={petugas.nama} sells={sells} />}
         <div className={styles.side}>

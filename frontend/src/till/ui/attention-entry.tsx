@@ -17,8 +17,8 @@ import { Link } from './link'
 interface Props {
   entry: Attention
   onTaken: (entry: Attention, taken: Taken) => void
-  /** Shows the entry's machine on this page. */
-  onOpen?: (idmesin: number) => void
+  /** Shows more of it on this page. */
+  onOpen?: ((entry: Attention) => void) | null
   /** The screen that shows more of it. */
   to?: string | null
   /** Shows the outlet's name, for a list of several outlets' entries. */
@@ -26,13 +26,13 @@ interface Props {
 }
 
 /** Something that needs a person, with a button to take it. */
-export function AttentionEntry({ entry, onTaken, onOpen, to = null, withOutlet = false }: Props) {
-  const { tingkat, idmesin, nama, outlet, ditangani } = entry
+export function AttentionEntry({ entry, onTaken, onOpen = null, to = null, withOutlet = false }: Props) {
+  const { tingkat, nama, outlet, ditangani } = entry
   const text = useEntryText(entry)
   const moment = useOutletMoment(entry.idoutlet)
   return (
     <li className={styles.entry} data-level={tingkat}>
-      <What to={to} onOpen={onOpen && idmesin !== null ? () => onOpen(idmesin) : null}>
+      <What to={to} onOpen={onOpen && (() => onOpen(entry))}>
         <LevelSign entry={entry} />
         <span className={styles.words}>
           <span className={styles.name}>{nama}</span>

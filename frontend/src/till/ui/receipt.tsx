@@ -3,38 +3,53 @@ import { formatDateTime, rupiah, signedRupiah } from '@/shared/lib/text/format'
 import type { Outlet } from '@/till/api/types'
 import styles from './receipt.module.css'
 
-export interface Receipt {
+interface Parties {
   outlet: Outlet | null
   cashier: string
   customer: string
+  number: string
+  /** The balance afterwards; null where it is unknown, long after. */
+  balance: number | null
+}
+
+export interface Receipt extends Parties {
+  /** How a message begins, and the heading on paper. */
+  name: string
+  heading: string
+  /** Names and values, the same on the screen, on paper and in WhatsApp. */
+  lines: [string, string][]
+}
+
+export interface ToppedUp extends Parties {
   paid: number
   gained: number
   method: string
-  number: string
   at: string
-  /** The balance afterwards; null where it is unknown, long after. */
-  balance: number | null
   /** The receipt was given before. */
   copy: boolean
 }
 
-/** Names and values, the same on the screen, on paper and in WhatsApp. */
-export function linesOf({ paid, gained, method, number, at }: Receipt): [string, string][] {
-  return [
-    ['Isi saldo', signedRupiah(gained)],
-    ['Dibayar', [method, rupiah(paid)].filter(Boolean).join(' ')],
-    ['No Top-Up', number],
-    ['Waktu', formatDateTime(at)],
-  ]
+export function topUpReceipt({ paid, gained, method, at, copy, ...parties }: ToppedUp): Receipt {
+  return {
+    ...parties,
+    name: 'Top-up',
+    heading: copy ? 'TOP-UP SALDO (SALINAN)' : 'TOP-UP SALDO',
+    lines: [
+      ['Isi saldo', signedRupiah(gained)],
+      ['Dibayar', [method, rupiah(paid)].filter(Boolean).join(' ')],
+      ['No Top-Up', parties.number],
+      ['Waktu', formatDateTime(at)],
+    ],
+  }
 }
 
 /** `wa.me` with the receipt as its text: to the typed number, or to a contact that the cashier chooses. */
 export function whatsAppAddress(receipt: Receipt, typed: string | null): string {
-  const { outlet, customer, balance } = receipt
+  const { name, outlet, customer, lines, balance } = receipt
   const text = [
-    ['Top-up', outlet?.nama].filter(Boolean).join(' '),
+    [name, outlet?.nama].filter(Boolean).join(' '),
     `Untuk ${customer}`,
-    ...linesOf(receipt).map(([name, value]) => `${name}: ${value}`),
+    ...lines.map(([name, value]) => `${name}: ${value}`),
     ...(balance === null ? [] : [`Saldo: ${rupiah(balance)}`]),
   ].join('\n')
   const number = typed === null ? '' : typed.replace(/^(0|62)?/, '62')
@@ -43,10 +58,10 @@ export function whatsAppAddress(receipt: Receipt, typed: string | null): string 
 
 /** For paper only: 48 mm of print on a roll of 58. */
 export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HTMLDivElement> }) {
-  const { outlet, cashier, customer, balance, copy } = receipt
+  const { outlet, cashier, customer, balance } = receipt
   const lines: [string, string][] = [
     ['Pelanggan', customer],
-    ...linesOf(receipt),
+    ...receipt.lines,
     ...(cashier ? [['Kasir', cashier] satisfies [string, string]] : []),
     ...(balance === null ? [] : [['Saldo', rupiah(balance)] satisfies [string, string]]),
   ]
@@ -59,7 +74,7 @@ export function PrintedReceipt({ receipt, ref }: { receipt: Receipt; ref: Ref<HT
           <span>{outlet.kota}</span>
         </p>
       )}
-      <p className={styles.title}>{copy ? 'TOP-UP SALDO (SALINAN)' : 'TOP-UP SALDO'}</p>
+      <p className={styles.title}>{receipt.heading}</p>
       {lines.map(([name, value]) => (
         <p key={name} className={styles.line}>
           <span>{name}</span>

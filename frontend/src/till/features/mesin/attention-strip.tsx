@@ -34,7 +34,12 @@ export function AttentionStrip({ entries, onOpen }: Props) {
       </p>
       <ul className={styles.entries}>
         {shown.map((entry) => (
-          <AttentionEntry key={entryKey(entry)} entry={entry} onTaken={onTaken} onOpen={onOpen} />
+          <AttentionEntry
+            key={entryKey(entry)}
+            entry={entry}
+            onTaken={onTaken}
+            onOpen={entry.idmesin === null ? null : ({ idmesin }) => idmesin !== null && onOpen(idmesin)}
+          />
         ))}
       </ul>
       {shown.length < entries.length && (

@@ -6,6 +6,7 @@ import type { Tile } from '@/till/api/types'
 import { useNow } from '@/till/lib/page/clock'
 import { useZone } from '@/till/lib/page/zone'
 import { dateThere, momentThere } from '@/till/lib/page/zone-clock'
+import { EventList } from '@/till/ui/event-list'
 import { Rows } from '@/till/ui/rows'
 import styles from './machine-details.module.css'
 import { mesinCopy } from './mesin-copy'
@@ -38,23 +39,12 @@ export function MachineDetails({ tile: { id, keadaan, idtransaksi } }: { tile: T
 
 function History({ events }: { events: Details['riwayat'] }) {
   const [all, setAll] = useState(false)
-  const zone = useZone()
-  const now = useNow(60_000)
   const shown = all ? events : events.slice(0, NEWEST)
   return (
     <section className={styles.part} aria-label={mesinCopy.history}>
       <h3 className={styles.heading}>{mesinCopy.history}</h3>
       {events.length === 0 && <p className={styles.quiet}>{mesinCopy.historyNone}</p>}
-      <ol className={styles.events}>
-        {shown.map(({ at, teks, apa }, i) => (
-          // Two events may have one time and one text.
-          // biome-ignore lint/suspicious/noArrayIndexKey: an event is its place in the list
-          <li key={i} className={styles.event} data-what={apa}>
-            <span className={`digits ${styles.at}`}>{momentThere(Date.parse(at), zone, now)}</span>
-            <span>{teks}</span>
-          </li>
-        ))}
-      </ol>
+      <EventList events={shown} />
       {events.length > shown.length && (
         <Button variant="quiet" onClick={() => setAll(true)}>
           {mesinCopy.historyMore(events.length - shown.length)}

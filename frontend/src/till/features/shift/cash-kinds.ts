@@ -19,4 +19,10 @@ export const CASH: Record<
   setor: { name: 'Setor', does: 'Setor', reasons: ['Ke bank', 'Ke pemilik'], approved: true },
 }
 
-export const isCashKind = (kind: string): kind is CashKind => kind in CASH
+/** All movements that the shift lists; a payout is made where its customer is served. */
+export const MOVES: Record<string, string> = {
+  masuk: CASH.masuk.name,
+  keluar: CASH.keluar.name,
+  setor: CASH.setor.name,
+  tarik: 'Tarik saldo',
+}

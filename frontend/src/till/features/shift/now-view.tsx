@@ -7,7 +7,7 @@ import { Entry } from '@/till/ui/entry'
 import { OpenCalls } from '@/till/ui/open-calls'
 import { Rows } from '@/till/ui/rows'
 import { CashDialog } from './cash-dialog'
-import { CASH, isCashKind } from './cash-kinds'
+import { CASH, MOVES } from './cash-kinds'
 import styles from './now-view.module.css'
 import { soldRows } from './sold-rows'
 
@@ -27,7 +27,7 @@ interface Props {
 /** The open shift. */
 export function NowView({ shift, now, onCount }: Props) {
   const [kind, setKind] = useState<CashKind | null>(null)
-  const moves = now.gerak.filter(({ jenis }) => isCashKind(jenis))
+  const moves = now.gerak.filter(({ jenis }) => jenis in MOVES)
   return (
     <div className={styles.page}>
       <section className={styles.drawer} aria-labelledby="shift-terbuka">
@@ -89,7 +89,7 @@ function Move({ move: { jenis, nominal, alasan, petugas, created_at } }: { move:
   return (
     <Entry
       at={created_at}
-      name={isCashKind(jenis) ? CASH[jenis].name : jenis}
+      name={MOVES[jenis] ?? jenis}
       how={[alasan, petugas].filter(Boolean).join(' · ')}
       amount={nominal === null ? 'Rp •••' : signedRupiah(incoming ? nominal : -nominal)}
       plus={incoming}

@@ -6,6 +6,7 @@ import type { FoundCustomer, PayMethod } from '@/till/api/types'
 import { useTopUpState } from '@/till/lib/money/top-ups'
 import { reasonOf } from '@/till/lib/page/explain'
 import { useConnected } from '@/till/lib/session/use-connected'
+import { takesBills, useQris } from '@/till/lib/session/use-qris'
 import { TornCard } from '@/till/ui/torn-card'
 import styles from './confirm.module.css'
 import { type Choice, firstName, gained, paid, useDraft } from './draft'
@@ -30,6 +31,7 @@ interface Props {
 export function Confirm({ customer, choice, sending, onConfirm }: Props) {
   const connected = useConnected()
   const method = useDraft((state) => state.method)
+  const byBill = takesBills(useQris()) && method === 'qris'
   const topUp = useTopUpState()
   const here = useRef<HTMLElement>(null)
   const now = customer.saldo ?? 0
@@ -78,9 +80,11 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
             onConfirm()
           }}
         >
-          {choice
-            ? `Isi ${rupiah(gained(choice))} untuk ${firstName(customer.nama)}`
-            : `Isi saldo ${firstName(customer.nama)}`}
+          {byBill && choice
+            ? `Tampilkan QRIS ${rupiah(paid(choice))}`
+            : choice
+              ? `Isi ${rupiah(gained(choice))} untuk ${firstName(customer.nama)}`
+              : `Isi saldo ${firstName(customer.nama)}`}
         </Button>
         <p id="alasan" role="status" className={styles.reason}>
           {sending ? 'Sedang dikirim…' : reason}

@@ -4,45 +4,37 @@ import { useEffect, useRef, useState } from 'react'
 import { formatLeft, rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { keys } from '@/till/api/keys'
-import { methodName } from '@/till/lib/money/pay-method'
-import type { TopUpState } from '@/till/lib/money/top-up-machine'
 import { useNow } from '@/till/lib/page/clock'
-import { useDevice } from '@/till/lib/session/use-device'
 import { GiveReceipt } from '@/till/ui/give-receipt'
-import { linesOf, type Receipt } from '@/till/ui/receipt'
+import { type ToppedUp, topUpReceipt } from '@/till/ui/receipt'
 import { TornCard } from '@/till/ui/torn-card'
 import { draft } from './draft'
 import styles from './made.module.css'
 import { isPrinting } from './printing'
-import { ReversalDialog } from './reversal-dialog'
-
-type MadeState = Extract<TopUpState, { is: 'made' }>
+import { useParts } from './use-parts'
 
 /** The receipt that was printed automatically: not again after a visit to another screen. */
 let printed = ''
 
+interface Props {
+  topUp: ToppedUp
+  /** The customer's number, if it was typed. */
+  typed: string | null
+  /** How long it can be reversed here, from its receipt on, ms; null: not here. */
+  undo_ms: number | null
+  onNext: () => void
+}
+
 /** The top-up succeeded: the result, the receipt, and the way to the next customer. */
-export function Made({ state, onNext }: { state: MadeState; onNext: () => void }) {
-  const { open, made } = state
+export function Made({ topUp, typed, undo_ms, onNext }: Props) {
+  const { customer, number, paid, gained, balance } = topUp
+  const receipt = topUpReceipt(topUp)
   const client = useQueryClient()
-  const outlet = useDevice().data?.outlet ?? null
+  const { ReversalDialog } = useParts()
   const [reversed, setReversed] = useState<number | null>(null)
   const [reversing, setReversing] = useState(false)
   const next = useRef<HTMLDivElement>(null)
-
-  const receipt: Receipt = {
-    outlet,
-    cashier: open.who.nama,
-    customer: made.nama,
-    paid: open.body.nominal,
-    gained: open.gained,
-    method: methodName(open.body.cara_bayar),
-    number: made.idpembelian_emoney,
-    at: made.created_at,
-    balance: made.saldo_akhir,
-    copy: false,
-  }
-  const [byItself] = useState(() => isPrinting() && printed !== receipt.number)
+  const [byItself] = useState(() => isPrinting() && printed !== number)
 
   useEffect(() => {
     for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
@@ -50,8 +42,8 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
     next.current?.querySelector('button')?.focus({ preventScroll: true })
   }, [client])
   useEffect(() => {
-    printed = receipt.number
-  }, [receipt.number])
+    printed = number
+  }, [number])
 
   return (
     <section className={styles.made} aria-labelledby="masuk">
@@ -59,20 +51,20 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
         <Ring undone={reversed !== null} />
         <div role="status">
           <h2 id="masuk" className={styles.title}>
-            {reversed === null ? `Saldo ${made.nama} sudah masuk` : 'Top-up dibatalkan'}
+            {reversed === null ? `Saldo ${customer} sudah masuk` : 'Top-up dibatalkan'}
           </h2>
-          <p className={`digits ${styles.balance}`}>{rupiah(reversed ?? made.saldo_akhir)}</p>
+          <p className={`digits ${styles.balance}`}>{rupiah(reversed ?? balance ?? 0)}</p>
         </div>
         <p className={styles.lead}>
           {reversed === null
             ? 'Pelanggan juga melihatnya di aplikasi'
-            : `Kembalikan ${rupiah(open.body.nominal)} kepada pelanggan`}
+            : `Kembalikan ${rupiah(paid)} kepada pelanggan`}
         </p>
       </div>
       <div className={styles.more}>
         <TornCard>
           <dl className={styles.rows}>
-            {linesOf(receipt).map(([name, value]) => (
+            {receipt.lines.map(([name, value]) => (
               <div key={name} className={styles.row}>
                 <dt>{name}</dt>
                 <dd className="digits" data-plus={name === 'Isi saldo' || undefined}>
@@ -82,36 +74,40 @@ export function Made({ state, onNext }: { state: MadeState; onNext: () => void }
             ))}
           </dl>
         </TornCard>
-        {reversed === null && <GiveReceipt receipt={receipt} typed={open.typed} byItself={byItself} />}
-        {reversed === null && <ReversalLine state={state} onReverse={() => setReversing(true)} />}
+        {reversed === null && <GiveReceipt receipt={receipt} typed={typed} byItself={byItself} />}
+        {reversed === null && undo_ms !== null && ReversalDialog && (
+          <ReversalLine undo_ms={undo_ms} onReverse={() => setReversing(true)} />
+        )}
         <div ref={next} className={styles.next}>
           <Button icon={<ScanLine size={20} aria-hidden />} onClick={onNext}>
             Pelanggan berikutnya
           </Button>
         </div>
       </div>
-      <ReversalDialog
-        open={reversing}
-        id={made.idpembelian_emoney}
-        quota={receipt.gained}
-        nama={made.nama}
-        onClose={() => setReversing(false)}
-        onReversed={(balance) => {
-          setReversing(false)
-          setReversed(balance)
-          draft.clear()
-          for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
-        }}
-      />
+      {ReversalDialog && (
+        <ReversalDialog
+          open={reversing}
+          id={number}
+          quota={gained}
+          nama={customer}
+          onClose={() => setReversing(false)}
+          onReversed={(balance) => {
+            setReversing(false)
+            setReversed(balance)
+            draft.clear()
+            for (const queryKey of [keys.topUps, keys.shift]) void client.invalidateQueries({ queryKey })
+          }}
+        />
+      )}
     </section>
   )
 }
 
 /** The time left to reverse it, by the server's clock: the tablet's own may be wrong. */
-function ReversalLine({ state: { made }, onReverse }: { state: MadeState; onReverse: () => void }) {
+function ReversalLine({ undo_ms, onReverse }: { undo_ms: number; onReverse: () => void }) {
   const [shown_at] = useState(Date.now)
   const now = useNow(1_000)
-  const left_ms = Date.parse(made.batal_sampai) - Date.parse(made.created_at) - Math.max(0, now - shown_at)
+  const left_ms = undo_ms - Math.max(0, now - shown_at)
   if (!(left_ms > 0)) return null
   return (
     <div className={styles.reversal}>

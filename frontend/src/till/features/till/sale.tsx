@@ -8,39 +8,49 @@ import { keys } from '@/till/api/keys'
 import type { FoundCustomer, Package, TopUpBody } from '@/till/api/types'
 import { topUps, useTopUpState } from '@/till/lib/money/top-ups'
 import { useSession } from '@/till/lib/session/session'
+import { takesBills, useQris } from '@/till/lib/session/use-qris'
 import { AmountDialog } from './amount-dialog'
 import { Confirm } from './confirm'
 import { type Choice, draft, gained, paid, useDraft } from './draft'
 import { PayWith } from './pay-with'
 import { Refused } from './refused'
 import styles from './sale.module.css'
+import { useParts } from './use-parts'
 
 const CHIPS = [10_000, 20_000, 50_000, 100_000]
 
 interface Props {
   customer: FoundCustomer
   idoutlet: number
-  onOther: () => void
+  /** Continues with another customer. */
+  onNext: () => void
 }
 
 /** A customer, an amount, and one button. */
-export function Sale({ customer, idoutlet, onOther }: Props) {
-  const choice = useDraft((state) => state.choice)
+export function Sale({ customer, idoutlet, onNext }: Props) {
+  const { choice, qr } = useDraft()
+  const { MoreWays, ReferenceDialog } = useParts()
+  const qris = useQris()
+  const [referring, setReferring] = useState(false)
   const topUp = useTopUpState()
   const who = useSession(({ session }) => session?.petugas.id)
   const sending = topUp.is === 'asking'
 
-  function send() {
+  function send(ref_bayar?: string) {
     const { choice, method, typed } = useDraft.getState()
     if (!choice) return
+    if (who !== undefined) draft.sent(who)
+    if (method === 'qris' && takesBills(qris)) return draft.show('new')
+    if (method === 'qris' && qris === 'manual' && ref_bayar === undefined) return setReferring(true)
+    setReferring(false)
     const body: TopUpBody = {
       id_customer_global: customer.id_customer_global,
       idoutlet,
       nominal: paid(choice),
       ...(choice.is === 'package' && { idpaket: choice.package.idpaket }),
       cara_bayar: method,
+      ...(ref_bayar !== undefined && { ref_bayar }),
     }
-    if (who !== undefined) draft.sent(who)
     topUps.start(body, { nama: customer.nama, typed, gained: gained(choice) })
   }
   useFreshPrices()
@@ -49,16 +59,28 @@ export function Sale({ customer, idoutlet, onOther }: Props) {
     <div className={styles.sale}>
       {/* A top-up that is being sent cannot be changed any more. */}
       <fieldset className={styles.choices} disabled={sending} aria-label="Top-up">
-        <Customer customer={customer} onOther={onOther} />
+        <Customer customer={customer} onOther={onNext} />
         <Amounts customer={customer} choice={choice} />
         <PayWith />
-        <p className={styles.hint}>
-          <ScanBarcode size={18} aria-hidden />
-          Alat pindai siap. Pelanggan berikutnya boleh dipindai kapan saja.
-        </p>
+        {MoreWays && qr !== null ? (
+          <MoreWays customer={customer} qr={qr} onNext={onNext} />
+        ) : (
+          <p className={styles.hint}>
+            <ScanBarcode size={18} aria-hidden />
+            Alat pindai siap. Pelanggan berikutnya boleh dipindai kapan saja.
+          </p>
+        )}
       </fieldset>
-      <Confirm customer={customer} choice={choice} sending={sending} onConfirm={send} />
+      <Confirm customer={customer} choice={choice} sending={sending} onConfirm={() => send()} />
       <Refused customer={customer} />
+      {ReferenceDialog && referring && choice && (
+        <ReferenceDialog
+          nominal={paid(choice)}
+          nama={customer.nama}
+          onClose={() => setReferring(false)}
+          onSeen={send}
+        />
+      )}
     </div>
   )
 }

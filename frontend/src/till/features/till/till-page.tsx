@@ -5,6 +5,7 @@ import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import { findCustomer } from '@/till/api/calls'
 import type { CustomerRef } from '@/till/api/types'
+import { methodName } from '@/till/lib/money/pay-method'
 import { topUps, useTopUpState } from '@/till/lib/money/top-ups'
 import { CUSTOMER_CODE, useScans } from '@/till/lib/scan/scans'
 import { useDevice } from '@/till/lib/session/use-device'
@@ -17,19 +18,20 @@ import { Find } from './find'
 import { Made } from './made'
 import { Sale } from './sale'
 import { Undone } from './undone'
-import { Unregistered } from './unregistered'
+import { useParts } from './use-parts'
 
 /** The till: scan, amount, confirm. */
 export default function TillPage() {
   const device = useDevice()
   const shift = useShift()
-  const customer = useDraft((state) => state.customer)
+  const { customer, bill } = useDraft()
+  const { BillPage, Unregistered, WaitingMoney } = useParts()
   const topUp = useTopUpState()
   const find = useMutation({ mutationFn: (ref: CustomerRef) => findCustomer(ref) })
   const [telp, setTelp] = useState('')
 
   const outlet = device.data?.outlet
-  const open = shift.data?.shift
+  const shiftOpen = shift.data?.shift
   const undecided = topUp.is === 'asking' || topUp.is === 'waiting' || topUp.is === 'unknown'
 
   function search(ref: CustomerRef) {
@@ -37,7 +39,7 @@ export default function TillPage() {
     topUps.done()
     find.mutate(ref, {
       onSuccess: (found) => {
-        draft.begin(found, 'telp' in ref ? ref.telp : null)
+        draft.begin(found, ref)
         setTelp('')
         find.reset()
       },
@@ -47,9 +49,9 @@ export default function TillPage() {
       },
     })
   }
-  useFromTop(topUp.is === 'made' ? 'made' : customer ? 'sale' : 'find')
+  useFromTop(topUp.is === 'made' ? 'made' : bill ? 'bill' : customer ? 'sale' : 'find')
   // The next customer waits while the previous top-up is undecided, or while nothing can be sold.
-  useScanned(!undecided && open != null, (qr) => search({ qr }))
+  useScanned(!undecided && shiftOpen != null, (qr) => search({ qr }))
 
   function next() {
     draft.clear()
@@ -58,13 +60,35 @@ export default function TillPage() {
   }
 
   if (undecided && !(topUp.is === 'asking' && topUp.asked === 1 && customer)) return <Asking state={topUp} />
-  if (topUp.is === 'made') return <Made state={topUp} onNext={next} />
+  if (topUp.is === 'made') {
+    const { open, made } = topUp
+    return (
+      <Made
+        topUp={{
+          outlet: outlet ?? null,
+          cashier: open.who.nama,
+          customer: made.nama,
+          paid: open.body.nominal,
+          gained: open.gained,
+          method: methodName(open.body.cara_bayar),
+          number: made.idpembelian_emoney,
+          at: made.created_at,
+          balance: made.saldo_akhir,
+          copy: false,
+        }}
+        typed={open.typed}
+        undo_ms={Date.parse(made.batal_sampai) - Date.parse(made.created_at)}
+        onNext={next}
+      />
+    )
+  }
+  if (bill) return BillPage ? <BillPage bill={bill} onNext={next} /> : <Spinner large />
   const failed = [device, shift].find(({ data, isError }) => data === undefined && isError)
   if (failed) {
     return <Failed error={failed.error} pending={failed.isFetching} onRetry={() => void failed.refetch()} />
   }
-  if (!outlet || open === undefined) return <Spinner large />
-  if (open === null) {
+  if (!outlet || shiftOpen === undefined) return <Spinner large />
+  if (shiftOpen === null) {
     return (
       <>
         <Undone />
@@ -76,19 +100,20 @@ export default function TillPage() {
     return (
       <>
         <OpenTopUps customer={customer.id_customer_global} />
-        <Sale customer={customer} idoutlet={outlet.idoutlet} onOther={next} />
+        <Sale customer={customer} idoutlet={outlet.idoutlet} onNext={next} />
       </>
     )
   }
   const searched = find.variables && 'telp' in find.variables ? find.variables.telp : null
-  const unknown = isUnknown(find.error) ? searched : null
-  if (unknown !== null && telp === '') {
+  const unknown = Unregistered && isUnknown(find.error) ? searched : null
+  if (Unregistered && unknown !== null && telp === '') {
     return <Unregistered telp={unknown} onNext={next} onTelp={setTelp} />
   }
   return (
     <>
       <Undone />
       <OpenTopUps />
+      {WaitingMoney && <WaitingMoney />}
       <Find
         telp={telp}
         onTelp={(typed) => {

@@ -18,6 +18,7 @@ import { useSession } from '@/till/lib/session/session'
 import { useDevice } from '@/till/lib/session/use-device'
 import { useShift } from '@/till/lib/shift/use-shift'
 import { GiveReceipt } from '@/till/ui/give-receipt'
+import { topUpReceipt } from '@/till/ui/receipt'
 import { ReverseTopUp, reversalSubject } from '@/till/ui/reverse-top-up'
 import { Rows } from '@/till/ui/rows'
 import { Unanswered } from '@/till/ui/unanswered'
@@ -120,7 +121,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
       />
       {batal_at === null && (
         <GiveReceipt
-          receipt={{
+          receipt={topUpReceipt({
             outlet,
             cashier: row.petugas ?? '',
             customer: nama,
@@ -131,7 +132,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
             at: row.created_at,
             balance: null,
             copy: true,
-          }}
+          })}
           typed={null}
         />
       )}

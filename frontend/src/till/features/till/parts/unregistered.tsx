@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import { Button } from '@/shared/ui/button'
 import { useDigitKeys } from '@/till/lib/page/keyboard'
 import { Qr } from '@/till/ui/qr'
-import styles from './unregistered.module.css'
+import styles from './parts.module.css'
 
 interface Props {
   telp: string
