@@ -49,6 +49,7 @@ function endsOf({ 'dashboard/get_dashboard': home }: Answers): Ends {
 
 /** The usual answers of the server: a customer with two wallets and no machine. */
 const usual = async (): Promise<Answers> => ({
+  'akun/pindah': null,
   'akun/request_otp_password': {},
   'dashboard/customer_global': siti,
   'dashboard/get_dashboard': dashboard(),

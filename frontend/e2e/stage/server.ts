@@ -25,6 +25,7 @@ export const CUT = Symbol('cut')
 
 /** The answer's `data` of each call, by the first two path segments after `/scan/v1/`. */
 interface Calls {
+  'akun/pindah': Schemas['PindahMenunggu'] | Schemas['Empty']['data']
   'akun/request_otp_password': Schemas['Empty']['data']
   'auth/login': Schemas['TokenData']
   'dashboard/customer_global': Schemas['CustomerGlobal']

@@ -1,7 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useNavigate } from 'react-router'
+import { historyQueries } from '@/features/history/calls'
 import { dashboardQuery, epayQuery } from '@/shared/api/dashboard'
+import { pendingMoveQuery } from '@/shared/api/pending-move'
 import { isRecord } from '@/shared/lib/session/storage'
 import { toast } from '@/shared/lib/toast/toast'
 
@@ -16,8 +18,9 @@ export function useFollowPush(): void {
       if (!isRecord(data)) return
       if (typeof data.open === 'string') navigate(data.open)
       if (!isRecord(data.push)) return
-      // The push may mean a refund.
-      for (const { queryKey } of [dashboardQuery(), epayQuery()]) void client.invalidateQueries({ queryKey })
+      // The push may mean a refund, an answer to a complaint, or a move to another number.
+      for (const { queryKey } of [dashboardQuery(), epayQuery(), historyQueries, pendingMoveQuery()])
+        void client.invalidateQueries({ queryKey })
       toast.info(String(data.push.judul), String(data.push.isi))
     }
     serviceWorker.addEventListener('message', onMessage)

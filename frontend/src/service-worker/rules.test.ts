@@ -17,6 +17,7 @@ describe('whose address it is', () => {
       '/kasir',
       '/kasir/masuk',
       '/kasir?x=1',
+      '/pindah/9d3c1f',
       '/healthz',
       '/.well-known/security.txt',
       '/socket.io/',

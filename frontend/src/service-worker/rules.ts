@@ -1,6 +1,6 @@
 /** Addresses the server answers itself: data, realtime, its own pages and the till. `/scanPage` is not `/scan/`. */
 export const SERVERS_OWN =
-  /^\/(scan|socket\.io|ops|kasir|dev|docs|\.well-known|openapi\.json|healthz|readyz|metrics)(\/|\?|$)/
+  /^\/(scan|socket\.io|ops|kasir|dev|docs|pindah|\.well-known|openapi\.json|healthz|readyz|metrics)(\/|\?|$)/
 
 /** The content of a push message (docs/contract.md). */
 export interface PushMessage {

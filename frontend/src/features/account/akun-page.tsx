@@ -11,10 +11,12 @@ import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
 import { ClothesLine } from './clothes-line'
 import { busy, Logout } from './logout'
+import { MoveDialogs } from './move-dialogs'
 import { NameDialog } from './name-dialog'
 import { NumberDialog } from './number-dialog'
 import { PasswordDialogs } from './password-dialogs'
 import { ProfileCard } from './profile-card'
+import { useMove } from './use-move'
 import { usePasswordChange } from './use-password-change'
 
 type Opened = 'number' | 'name' | null
@@ -26,6 +28,7 @@ export default function AkunPage() {
   const { kind, failure } = asked(query, account)
   const [opened, setOpened] = useState<Opened>(null)
   const change = usePasswordChange(account?.telp ?? '')
+  const move = useMove(account?.telp ?? '')
   const close = () => setOpened(null)
 
   return (
@@ -59,9 +62,18 @@ export default function AkunPage() {
       <ClothesLine />
       {account && (
         <>
-          <NumberDialog open={opened === 'number'} account={account} onClose={close} />
+          <NumberDialog
+            open={opened === 'number'}
+            account={account}
+            onClose={close}
+            onMove={() => {
+              close()
+              move.open()
+            }}
+          />
           {opened === 'name' && <NameDialog name={fullName(account)} onClose={close} />}
           <PasswordDialogs change={change} />
+          <MoveDialogs move={move} />
         </>
       )}
     </Page>

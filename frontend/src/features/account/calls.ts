@@ -31,3 +31,21 @@ export function endToken(token: string): void {
   })
   ended.catch(() => undefined)
 }
+
+/** Sends a code to this number and one to the new one. */
+export function requestMoveCodes(telp: string): Promise<Nothing> {
+  return call((init) => api.POST('/scan/v1/akun/pindah/kode', { ...init, body: { telp } }))
+}
+
+export interface MoveRequest {
+  /** The new number, without prefix. */
+  telp: string
+  otp_lama: string
+  otp_baru: string
+  password: string
+}
+
+/** Moves the accounts to the new number. Returns a new token: those of both numbers end. */
+export function moveTo(body: MoveRequest): Promise<TokenData> {
+  return call((init) => api.POST('/scan/v1/akun/pindah', { ...init, body }))
+}

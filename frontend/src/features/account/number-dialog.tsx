@@ -4,16 +4,19 @@ import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Telp } from '@/shared/ui/telp'
 import styles from './akun-page.module.css'
+import { dataCopy } from './data-copy'
 
-/** Explains that the number cannot be changed for now, and what to do instead. */
+/** Explains that the number cannot be changed for now, and leads to the move to a new one. */
 export function NumberDialog({
   open,
   account,
   onClose,
+  onMove,
 }: {
   open: boolean
   account: Account
   onClose: () => void
+  onMove: () => void
 }) {
   return (
     <Dialog open={open} onClose={onClose} title={copy.form.whatsAppNumber}>
@@ -25,6 +28,9 @@ export function NumberDialog({
       </div>
       <Foot>
         <Button onClick={onClose}>{copy.account.understood}</Button>
+        <Button variant="quiet" onClick={onMove}>
+          {dataCopy.move}
+        </Button>
       </Foot>
     </Dialog>
   )

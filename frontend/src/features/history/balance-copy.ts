@@ -8,4 +8,9 @@ export const balanceTexts = {
     saldo_awal: 'Saldo Awal',
   },
   out: 'Pengurangan Saldo',
+  payoutNumber: 'No Penarikan',
+  forfeited: 'Bonus Hangus',
+  moveNumber: 'No Pindah',
+  from: 'Dari Nomor',
+  to: 'Ke Nomor',
 } as const

@@ -3,6 +3,8 @@ import { api, call } from '@/shared/api/client'
 import type {
   History,
   HistoryEntry,
+  MoveDetail,
+  PayoutDetail,
   RefundDetail,
   ReversalDetail,
   SnapHistoryDetail,
@@ -89,8 +91,22 @@ function getReversalDetail(id: string, signal?: AbortSignal): Promise<ReversalDe
   return call((init) => api.GET('/scan/v1/epayment/get_detail_batal/{id}', { ...init, params }), { signal })
 }
 
+function getPayoutDetail(id: string, signal?: AbortSignal): Promise<PayoutDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_penarikan/{id}', { ...init, params }), {
+    signal,
+  })
+}
+
+function getMoveDetail(id: string, signal?: AbortSignal): Promise<MoveDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_pindah/{id}', { ...init, params }), { signal })
+}
+
 export type Detail =
   | { kind: 'snap'; data: SnapHistoryDetail }
+  | { kind: 'payout'; data: PayoutDetail }
+  | { kind: 'move'; data: MoveDetail; value: number }
   | { kind: 'topUp'; data: TopUpDetail }
   | { kind: 'reversal'; data: ReversalDetail }
   | { kind: 'refund'; data: RefundDetail }
@@ -98,7 +114,7 @@ export type Detail =
   | { kind: 'balance'; data: HistoryEntry }
 
 async function fetchDetail(entry: HistoryEntry, signal: AbortSignal): Promise<Detail> {
-  const { ref_id, ref_type, entri } = entry
+  const { ref_id, ref_type, entri, value } = entry
   switch (ref_type) {
     case 'snap_transaksi':
       return { kind: 'snap', data: await getPurchaseDetail(ref_id, signal) }
@@ -111,11 +127,13 @@ async function fetchDetail(entry: HistoryEntry, signal: AbortSignal): Promise<De
     case 'snap_transaksi_refund':
       return { kind: 'refund', data: await getRefundDetail(ref_id, entri, signal) }
     case 'penarikan':
+      return { kind: 'payout', data: await getPayoutDetail(ref_id, signal) }
     case 'saldo_hangus':
-    case 'pindah_keluar':
-    case 'pindah_masuk':
     case 'saldo_awal':
       return { kind: 'balance', data: entry }
+    case 'pindah_masuk':
+    case 'pindah_keluar':
+      return { kind: 'move', data: await getMoveDetail(ref_id, signal), value }
   }
 }
 

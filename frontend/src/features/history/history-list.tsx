@@ -1,4 +1,15 @@
-import { ArrowDownLeft, ArrowUpRight, type LucideIcon, RotateCcw, Trash2, WashingMachine } from 'lucide-react'
+import {
+  ArrowDownLeft,
+  ArrowUpRight,
+  Banknote,
+  CalendarX,
+  type LucideIcon,
+  PackageOpen,
+  RotateCcw,
+  Smartphone,
+  Trash2,
+  WashingMachine,
+} from 'lucide-react'
 import type { HistoryEntry, RefType } from '@/shared/api/model'
 import { formatDateTime, signedRupiah } from '@/shared/lib/text/format'
 import { serverNow } from '@/shared/realtime/clock'
@@ -14,11 +25,11 @@ const icons: Record<RefType, LucideIcon> = {
   pembelian_emoney_batal: ArrowUpRight,
   snap_transaksi_hapus: Trash2,
   snap_transaksi_refund: RotateCcw,
-  penarikan: ArrowUpRight,
-  saldo_hangus: ArrowUpRight,
-  pindah_keluar: ArrowUpRight,
-  pindah_masuk: ArrowDownLeft,
-  saldo_awal: ArrowDownLeft,
+  penarikan: Banknote,
+  saldo_hangus: CalendarX,
+  pindah_masuk: Smartphone,
+  pindah_keluar: Smartphone,
+  saldo_awal: PackageOpen,
 }
 
 interface Props {

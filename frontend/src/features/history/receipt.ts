@@ -1,5 +1,7 @@
 import type {
   HistoryEntry,
+  MoveDetail,
+  PayoutDetail,
   RefundDetail,
   ReversalDetail,
   SnapHistoryDetail,
@@ -29,8 +31,12 @@ export function receiptOf(detail: Detail): Receipt {
       return ofReversal(detail.data)
     case 'refund':
       return ofRefund(detail.data)
+    case 'payout':
+      return ofPayout(detail.data)
     case 'balance':
       return ofBalance(detail.data)
+    case 'move':
+      return ofMove(detail.data, detail.value)
   }
 }
 
@@ -90,10 +96,34 @@ const ofRefund = (detail: RefundDetail): Receipt => ({
   ],
 })
 
+/** The bonus that ended with it has an entry of its own. */
+const ofPayout = (detail: PayoutDetail): Receipt => ({
+  total: { label: balanceTexts.out, value: -detail.dibayar },
+  lines: [
+    [balanceTexts.payoutNumber, String(detail.idpenarikan)],
+    [copy.receipt.date, formatDateTime(detail.waktu)],
+    [copy.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
+    ...(detail.hangus > 0
+      ? ([[balanceTexts.forfeited, rupiah(detail.hangus)]] satisfies Receipt['lines'])
+      : []),
+  ],
+})
+
 const ofBalance = ({ value, date, outlet }: HistoryEntry): Receipt => ({
-  total: { label: value < 0 ? balanceTexts.out : copy.history.addition, value },
+  total: { label: value < 0 ? balanceTexts.out : texts.addition, value },
   lines: [
     [copy.receipt.date, formatDateTime(date)],
     [copy.receipt.outlet, outlet],
+  ],
+})
+
+/** The numbers are masked: a shared receipt shows no telephone number. */
+const ofMove = (detail: MoveDetail, value: number): Receipt => ({
+  total: { label: value < 0 ? balanceTexts.out : texts.addition, value },
+  lines: [
+    [balanceTexts.moveNumber, String(detail.idpindah)],
+    [copy.receipt.date, formatDateTime(detail.waktu)],
+    [balanceTexts.from, detail.dari],
+    [balanceTexts.to, detail.ke],
   ],
 })

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ChevronRight, WashingMachine } from 'lucide-react'
-import { useEffect } from 'react'
+import { type ComponentType, useEffect, useState } from 'react'
 import { Link } from 'react-router'
 import type { Failure } from '@/shared/api/asked'
 import { lastUseQuery } from '@/shared/api/last-use'
@@ -9,6 +9,7 @@ import { copy } from '@/shared/copy/copy'
 import { later } from '@/shared/copy/later'
 import { useAgeShown } from '@/shared/lib/page/age-shown'
 import { paths } from '@/shared/lib/page/paths'
+import { whenIdle } from '@/shared/lib/page/when-idle'
 import { unfinished } from '@/shared/lib/session/purchases'
 import { isOnDashboard } from '@/shared/lib/text/epay'
 import { formatDateTime, rupiah } from '@/shared/lib/text/format'
@@ -55,6 +56,7 @@ export default function DashboardPage() {
             : copy.dashboard.loadFailed}
         </Stale>
       )}
+      {settled && <PendingMove />}
       {/* Both parts appear at once, so that nothing is pushed down. */}
       {settled && <RunningList purchases={purchases} done={done} left={left} onDone={onDone} />}
       {epay.kind === 'loading' && <Waiting />}
@@ -63,6 +65,21 @@ export default function DashboardPage() {
       {idle && <Idle />}
     </main>
   )
+}
+
+/** Rare, so its file and its request wait for an idle phone. */
+function PendingMove() {
+  const [Card, setCard] = useState<ComponentType | null>(null)
+  useEffect(() => {
+    whenIdle()
+      .then(() => import('./pending-move'))
+      .then(
+        (file) => setCard(() => file.default),
+        // The next visit tries again.
+        () => undefined,
+      )
+  }, [])
+  return Card && <Card />
 }
 
 function FreeMachines() {

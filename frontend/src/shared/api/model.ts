@@ -43,3 +43,10 @@ export type ReversalDetail = Schemas['DetailBatal']
 
 /** The customer as the account screen shows them; `updated_at` is the last change of the password. */
 export type Account = Schemas['CustomerGlobal']
+
+/** Balance that a till paid out in cash. */
+export type PayoutDetail = Schemas['DetailPenarikan']
+/** Balance that moved to another number. */
+export type MoveDetail = Schemas['DetailPindah']
+/** A move to another number that a till has asked for. */
+export type PendingMove = Schemas['PindahMenunggu']

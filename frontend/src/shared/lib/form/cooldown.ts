@@ -4,7 +4,7 @@ import { isRecord, slot } from '@/shared/lib/session/storage'
 /** Time between two codes for the same number and purpose (docs/product.md §9). */
 const COOLDOWN_MS = 60_000
 
-export type Purpose = 'register' | 'forgot' | 'password'
+export type Purpose = 'register' | 'forgot' | 'password' | 'move'
 
 type SentTimes = Record<string, number>
 

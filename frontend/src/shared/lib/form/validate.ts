@@ -106,7 +106,7 @@ export function fine(faults: Faults<string>): boolean {
 }
 
 /** The empty fields, all with the same sentence. */
-function missing<F extends string>(form: Record<F, string>, sentence: string): Faults<F> {
+export function missing<F extends string>(form: Record<F, string>, sentence: string): Faults<F> {
   const gaps: { [field in F]?: string } = {}
   for (const field in form) if (form[field] === '') gaps[field] = sentence
   return gaps
