@@ -82,10 +82,16 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, AppError> {
     }
     let value = serde_path_to_error::deserialize(&mut json).map_err(|e| {
         let field = e.path().to_string();
-        explain(&field, e.inner())
+        explain(&field, &of_type::<T>(body, e.into_inner()))
     })?;
     json.end().map_err(|e| explain(".", &e))?;
     Ok(value)
+}
+
+/// What is wrong with the type of a field, when the parser says that the text is wrong: for an enum it does, whatever is not a text.
+fn of_type<T: DeserializeOwned>(body: &[u8], e: serde_json::Error) -> serde_json::Error {
+    let value = if e.is_syntax() { serde_json::from_slice::<serde_json::Value>(body).ok() } else { None };
+    value.and_then(|value| T::deserialize(value).err()).unwrap_or(e)
 }
 
 /// The parser's reason as a text for customers.
@@ -116,7 +122,7 @@ fn explain(path: &str, e: &serde_json::Error) -> AppError {
 /// serde's name of a type as a text for customers. Our own texts are kept.
 fn kind(expected: &str) -> &str {
     match expected {
-        "a string" | "a borrowed string" => "berupa teks",
+        "a string" | "a borrowed string" | "string or map" => "berupa teks",
         "a boolean" => "true atau false",
         "a map" => "berupa objek",
         "a sequence" => "berupa daftar",
@@ -166,6 +172,9 @@ mod tests {
             (r#"{"telp":"1","telp":"1"}"#, "`telp` ditulis dua kali"),
             (r#"{"telp":"1","jumlah":1.5}"#, "`jumlah` harus berupa bilangan bulat"),
             (r#"{"telp":"1","jumlah":1,"mode":"loud"}"#, "`mode` tidak dikenal, pilihannya: ok atau refuse"),
+            (r#"{"telp":"1","jumlah":1,"mode":1}"#, "`mode` harus berupa teks"),
+            (r#"{"telp":"1","jumlah":1,"mode":[]}"#, "`mode` harus berupa teks"),
+            (r#"{"telp":"1","jumlah":1,"mode":1"#, "isi permintaan bukan JSON yang benar (baris 1, kolom 31)"),
             (r#"{"telp":"1","jumlah":1,"idoutlet":0}"#, "`idoutlet`: id harus bilangan bulat positif"),
             (r#"{"telp":"1","jumlah":1,"idoutlet":true}"#, "`idoutlet` harus id berupa bilangan bulat positif"),
         ] {
