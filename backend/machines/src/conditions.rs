@@ -1,12 +1,15 @@
 //! Records from when until when each machine is closed, offline, unsure, or waits for staff (`keadaan_mesin`). The server that owns the machine
-//! derives it from the database, so purchases and devices have nothing more to write. When no server records, nothing is known: `keadaan_dicatat`
-//! has the times in which one did.
+//! derives it from the database, so purchases and devices have nothing more to write. A closing by staff may be shorter than the time between two
+//! looks, so their calls record it ([`closed`], [`opened`]). When no server records, nothing is known: `keadaan_dicatat` has the times in which one did.
 
 use std::time::{Duration, Instant};
 
+use deadpool_postgres::Transaction;
 use nyala_cluster::of_shards;
+use nyala_core::domain::id::MachineId;
 use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_store::db::error::DbError;
 
 use super::error::MachineError;
 use super::machines::Machines;
@@ -58,6 +61,26 @@ SELECT h.idmesin, keadaan, $1 FROM (",
 WHERE NOT EXISTS (SELECT FROM keadaan_mesin k WHERE k.idmesin = h.idmesin AND k.keadaan = keadaan.keadaan AND k.sampai IS NULL)
 ON CONFLICT DO NOTHING"
 );
+
+/// Records that a machine was closed, in the transaction of that.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn closed(tx: &Transaction<'_>, idmesin: MachineId, now: Timestamp) -> Result<(), DbError> {
+    const CLOSED: &str = "INSERT INTO keadaan_mesin (idmesin, keadaan, dari) VALUES ($1, 'ditutup', $2) ON CONFLICT DO NOTHING";
+    tx.execute(&tx.prepare_cached(CLOSED).await?, &[&idmesin, &now]).await?;
+    Ok(())
+}
+
+/// Records that a machine was opened, in the transaction of that.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn opened(tx: &Transaction<'_>, idmesin: MachineId, now: Timestamp) -> Result<(), DbError> {
+    const OPENED: &str = "UPDATE keadaan_mesin SET sampai = $2 WHERE idmesin = $1 AND keadaan = 'ditutup' AND sampai IS NULL";
+    tx.execute(&tx.prepare_cached(OPENED).await?, &[&idmesin, &now]).await?;
+    Ok(())
+}
 
 /// How often it is written down that conditions were recorded.
 const NOTE_EVERY: Duration = Duration::from_secs(15);

@@ -82,6 +82,20 @@ async fn a_machines_history_is_told_with_masked_names() {
 }
 
 #[actix_web::test]
+async fn a_short_closing_is_in_the_history() {
+    let app = TestApp::spawn().await;
+    let shop = app.shop(600).await;
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    let call = |what: &str| format!("mesin/{}/{what}", shop.idmesin);
+    for n in 1..=3 {
+        app.clock.advance_ms(1);
+        app.ops(&key, &call("tutup"), &json!({"alasan": "bocor"})).await.ok();
+        app.ops(&key, &call("buka"), &json!({})).await.ok();
+        assert_eq!(what(&app.detail(&key, shop.idmesin).await), [("dibuka", "Dibuka"), ("ditutup", "Ditutup")].repeat(n));
+    }
+}
+
+#[actix_web::test]
 async fn cycles_are_counted_by_the_business_day_and_since_the_last_service() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;

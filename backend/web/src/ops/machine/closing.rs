@@ -8,6 +8,7 @@ use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::operator::Operator;
+use nyala_machines::conditions;
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::Deserialize;
@@ -48,8 +49,11 @@ pub async fn close(
     let Minimal(operator) = by;
     let reason = text::parse("alasan", &body.alasan, text::MAX_REASON_CHARS)?;
     in_machine((&store, &boards), &operator, &id, async |tx, at, now| {
-        let changed = tx.execute(CLOSE, &[&at.idmesin, &now, &reason, &operator.id]).await?;
-        Ok((changed == 1).then(|| ("mesin.tutup", json!({ "alasan": reason }))))
+        if tx.execute(CLOSE, &[&at.idmesin, &now, &reason, &operator.id]).await? == 0 {
+            return Ok(None);
+        }
+        conditions::closed(tx, at.idmesin, now).await?;
+        Ok(Some(("mesin.tutup", json!({ "alasan": reason }))))
     })
     .await
 }
@@ -69,9 +73,12 @@ pub async fn open(
     const OPEN: &str = "
         UPDATE mesin SET ditutup_sejak = NULL, ditutup_alasan = NULL, ditutup_oleh = NULL WHERE idmesin = $1 AND ditutup_sejak IS NOT NULL";
     let Minimal(operator) = by;
-    in_machine((&store, &boards), &operator, &id, async |tx, at, _| {
-        let changed = tx.execute(OPEN, &[&at.idmesin]).await?;
-        Ok((changed == 1).then(|| ("mesin.buka", json!({}))))
+    in_machine((&store, &boards), &operator, &id, async |tx, at, now| {
+        if tx.execute(OPEN, &[&at.idmesin]).await? == 0 {
+            return Ok(None);
+        }
+        conditions::opened(tx, at.idmesin, now).await?;
+        Ok(Some(("mesin.buka", json!({}))))
     })
     .await
 }
