@@ -56,13 +56,13 @@ pub async fn read(client: &DbClient, p: &Order, now: Timestamp) -> Result<Facts,
                 &p.idmesin,
                 &p.idlayanan,
                 &now,
-                &p.test_s.is_some(),
+                &p.test.is_some(),
             ],
         )
         .await?;
     let mut service = service(&row)?;
-    if let (Some(service), Some(seconds)) = (&mut service, p.test_s) {
-        service.duration_s = seconds;
+    if let (Some(service), Some(test)) = (&mut service, &p.test) {
+        service.duration_s = test.seconds;
     }
     Ok(Facts { receipt: receipt(&row)?, epay: epay(&row)?, machine: machine(&row)?, service })
 }

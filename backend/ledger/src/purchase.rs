@@ -25,7 +25,7 @@ use crate::push_queue::{queue_back, queue_end};
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
 /// wallet. It asks again what the facts said of machine, outlet and service ($16, $17: their versions), so that nothing slips in between.
 macro_rules! hold {
-    ($uji:literal, $($and:expr),*) => {
+    ($uji:literal, $audit:literal, $($and:expr),*) => {
         concat!(
             "
 WITH m AS (
@@ -54,15 +54,24 @@ WITH m AS (
     INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idtransaksi, id_customer_global, idcustomer, idoutlet, aktor, created_at)
     SELECT 'pending', q.idakun, r.idakun, $8, t.id, $1, $3, $6, 'pelanggan:' || $1, $10
     FROM t, q, akun r WHERE r.idoutlet = $6 AND r.jenis = 'R'
-)
+)",
+            $audit,
+            "
 SELECT t.id, m.epoch FROM t, m"
         )
     };
 }
 
-pub const HOLD: &str = hold!("FALSE", is_on_sale!("$10"), " AND l.aktif AND ", fits!());
-/// The same for a test start, on a closed machine and in a closed outlet, too.
-const HOLD_TEST: &str = hold!("TRUE", "l.internal AND l.idoutlet = m.idoutlet");
+pub const HOLD: &str = hold!("FALSE", "", is_on_sale!("$10"), " AND l.aktif AND ", fits!());
+/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $18: who starts it.
+const HOLD_TEST: &str = hold!(
+    "TRUE",
+    ", a AS (
+    INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
+    SELECT $18, 'mesin.uji', 'mesin:' || $4, jsonb_build_object('durasi', $9, 'idtransaksi', $2), $6, $10 FROM t
+)",
+    "l.internal AND l.idoutlet = m.idoutlet"
+);
 
 /// Performs `HOLD`. `now` becomes the purchase's `created_at`; its command expires `CMD_TTL_MS` later.
 pub async fn hold(
@@ -72,11 +81,12 @@ pub async fn hold(
     service: &ServiceFacts,
     now: Timestamp,
 ) -> Result<Held, DbError> {
-    let stmt = client.prepare_cached(if p.test_s.is_some() { HOLD_TEST } else { HOLD }).await?;
+    let stmt = client.prepare_cached(if p.test.is_some() { HOLD_TEST } else { HOLD }).await?;
     let cmd_id = Uuid::new_v4();
-    let params: [&(dyn ToSql + Sync); 17] = [
+    let (receipt, body_hash, expires_at) = (p.receipt_number.as_str(), p.body_hash(), now.plus_ms(CMD_TTL_MS));
+    let mut params: Vec<&(dyn ToSql + Sync)> = vec![
         &p.id_customer_global,
-        &p.receipt_number.as_str(),
+        &receipt,
         &p.idcustomer,
         &p.idmesin,
         &machine.idowner,
@@ -86,13 +96,14 @@ pub async fn hold(
         &service.duration_s,
         &now,
         &cmd_id,
-        &now.plus_ms(CMD_TTL_MS),
-        &p.body_hash(),
+        &expires_at,
+        &body_hash,
         &machine.name,
         &service.name,
         &service.versions.service,
         &service.versions.outlet,
     ];
+    params.extend(p.test.as_ref().map(|test| &test.by as &(dyn ToSql + Sync)));
     match client.query_opt(&stmt, &params).await {
         Ok(Some(row)) => Ok(Held::Won { purchase_id: row.try_get(0)?, cmd_id, epoch: row.try_get(1)? }),
         Ok(None) => Ok(Held::Changed),

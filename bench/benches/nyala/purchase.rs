@@ -107,6 +107,6 @@ fn order(shop: &Shop, n: usize) -> Order {
         idlayanan: ServiceId::new(machine.idlayanan),
         total: PRICE.cast_signed(),
         grandtotal: PRICE.cast_signed(),
-        test_s: None,
+        test: None,
     }
 }

@@ -26,7 +26,7 @@ fn start(receipt: u32, buyer: u64) -> Input {
         idlayanan: ServiceId::new(1),
         total: 10_000,
         grandtotal: 10_000,
-        test_s: None,
+        test: None,
     };
     let name = || "Cuci".to_owned();
     let machine = MachineFacts {

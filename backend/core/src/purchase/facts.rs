@@ -18,8 +18,16 @@ pub struct Order {
     pub idlayanan: ServiceId,
     pub total: i64,
     pub grandtotal: i64,
-    /// Seconds of a test start by staff, which is also possible on a closed machine. `None` for a customer's purchase.
-    pub test_s: Option<i32>,
+    /// `None` for a customer's purchase.
+    pub test: Option<TestRun>,
+}
+
+/// A test start by staff, which is also possible on a closed machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestRun {
+    pub seconds: i32,
+    /// Who starts it, as the audit log has it.
+    pub by: String,
 }
 
 impl Order {
@@ -30,8 +38,8 @@ impl Order {
             "{}|{}|{}|{}|{}|{}",
             self.idcustomer, self.idmesin, self.idoutlet, self.idlayanan, self.total, self.grandtotal
         );
-        if let Some(seconds) = self.test_s {
-            text += &format!("|{seconds}");
+        if let Some(test) = &self.test {
+            text += &format!("|{}", test.seconds);
         }
         Sha256::digest(text.as_bytes()).to_vec()
     }

@@ -98,7 +98,7 @@ pub fn decide(p: &Order, f: Facts, now: Timestamp) -> Decision {
     if p.total != price || p.grandtotal != price {
         return Decision::Refused(Refusal::PriceChanged);
     }
-    if p.test_s.is_some() && machine.needs_staff {
+    if p.test.is_some() && machine.needs_staff {
         return Decision::Refused(Refusal::NeedsStaff);
     }
     if !machine.online {

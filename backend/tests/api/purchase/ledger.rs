@@ -114,7 +114,7 @@ impl Hand<'_> {
             idlayanan: machine.idlayanan,
             total: price,
             grandtotal: price,
-            test_s: None,
+            test: None,
         };
         let Outlet { idoutlet, idowner, .. } = self.shop.outlet;
         let facts = MachineFacts {

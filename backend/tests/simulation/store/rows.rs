@@ -44,7 +44,7 @@ impl OrderRow {
             idlayanan: ServiceId::new(id(self.service)),
             total: PRICE,
             grandtotal: PRICE,
-            test_s: None,
+            test: None,
         }
     }
 }

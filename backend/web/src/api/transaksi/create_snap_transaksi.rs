@@ -88,7 +88,7 @@ pub async fn create_snap_transaksi(
         idlayanan: body.idsnap_layanan,
         total: body.total.within("total", 0)?,
         grandtotal: body.grandtotal.within("grandtotal", 0)?,
-        test_s: None,
+        test: None,
     };
     tracing::Span::current().record("nota", order.receipt_number.as_str());
     buy(&store, &machines, Some(&rate), &order).await?;

@@ -7,14 +7,12 @@ use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::right::Right;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
-use nyala_core::purchase::facts::Order;
+use nyala_core::purchase::facts::{Order, TestRun};
 use nyala_ledger::test_start::{MAX_TEST_S, house_account};
 use nyala_machines::machines::Machines;
 use nyala_store::db::Store;
-use nyala_store::db::audit::{self, AuditEntry};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::api::transaksi::create_snap_transaksi::buy;
@@ -86,10 +84,6 @@ pub async fn test_start(
         let (idoutlet, idowner): (OutletId, OwnerId) = (row.try_get(0)?, row.try_get(1)?);
         let house = house_account(tx, idoutlet, idowner, now).await?;
         let receipt = format!("SLF{:015}", rand::rng().random_range(0..1_000_000_000_000_000_u64));
-        let content = json!({ "durasi": seconds, "idtransaksi": receipt });
-        let object = format!("mesin:{idmesin}");
-        let entry = AuditEntry { principal: &operator.principal(), action: "mesin.uji", object, content };
-        audit::write_at(tx, Some(idoutlet), &entry, now).await?;
         Ok(Begun {
             receipt,
             id_customer_global: house.id_customer_global,
@@ -110,7 +104,7 @@ pub async fn test_start(
         idlayanan: begun.idlayanan,
         total: 0,
         grandtotal: 0,
-        test_s: Some(seconds),
+        test: Some(TestRun { seconds, by: operator.principal() }),
     };
     buy(&store, &machines, None, &order).await?;
     const ENDS: &str = "SELECT ends_at FROM snap_transaksi WHERE id_customer_global = $1 AND no_nota = $2";
