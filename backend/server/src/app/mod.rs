@@ -217,6 +217,7 @@ impl AppState {
             .app_data(Data::new(self.threads.clone()))
             .app_data(Data::new(self.machines.clone()))
             .app_data(Data::new(self.boards.clone()))
+            .app_data(Data::new(self.public_boards.clone()))
             .app_data(Data::new(self.in_flight.clone()))
             .app_data(Data::new(self.bodies.clone()))
             .app_data(Data::new(self.reasons.clone()))

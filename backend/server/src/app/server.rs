@@ -339,7 +339,8 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     let tills = state.clone();
     vital::spawn("tills", async move { tills.staff_sockets.clone().watch(&tills.staff, &tills.notifier).await });
     vital::spawn("conditions", conditions::record_loop(state.machines.clone()));
-    vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone(), state.mqtt.clone()));
+    let boards = state.public_boards.clone();
+    vital::spawn("calls", decide::decide_loop(state.store.clone(), state.machines.clone(), state.mqtt.clone(), boards));
     let moves = Moves {
         store: state.store.clone(),
         auth: state.auth.clone(),

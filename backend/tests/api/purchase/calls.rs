@@ -220,6 +220,25 @@ async fn a_walk_in_takes_no_turn_and_a_start_ends_the_call() {
 }
 
 #[actix_web::test]
+async fn a_call_lasts_while_the_own_purchase_is_not_decided() {
+    let queue = Queue::at(TestApp::spawn().await).await;
+    let Queue { app, shop, running, siti, budi } = &queue;
+    app.wait_for(siti, shop.outlet, "cuci").await.ok();
+    app.wait_for(budi, shop.outlet, "cuci").await.ok();
+    app.ends(&running.receipt).await;
+    app.called(siti).await;
+    let call = app.call_of(siti).await;
+    app.fault(*shop, Mode::Silent).await;
+    let order = queue.order(2, queue.wallet(siti).await);
+    let silent = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
+    app.buy(siti, &order).await.expect(504, silent);
+    app.advance_s(200);
+    assert_eq!(app.call_of(siti).await, call, "the three minutes are over, and the queue keeps it");
+    assert_eq!(app.wait_for(siti, shop.outlet, "cuci").await.ok(), call);
+    assert_eq!(app.call_of(budi).await["urutan"], 2);
+}
+
+#[actix_web::test]
 async fn a_machine_that_becomes_another_kind_holds_up_nobody() {
     let queue = Queue::at(TestApp::spawn().await).await;
     let Queue { app, shop, siti, budi, .. } = &queue;

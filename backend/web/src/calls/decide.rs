@@ -20,8 +20,11 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use crate::board::customers::is_connected;
+use crate::live::boards::Boards;
+use crate::live::customer_board::PublicBoard;
 
 /// The shortest pause.
 const EVERY: Duration = Duration::from_secs(1);
@@ -86,35 +89,41 @@ pub(super) async fn free(
     Ok(free)
 }
 
-/// The three changes name what the call was before ($2 machine, or null).
-const END: &str = "
-UPDATE panggilan SET selesai_at = $3 WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2";
-const WAIT: &str = "
-UPDATE panggilan SET idmesin = NULL, dipanggil_sampai = NULL WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2";
-/// $3 now, $4 the machine, $5 until when.
+/// Condition, as a literal: the call is still what it was when it was decided: to the machine $2 until $3, or both null.
+macro_rules! is_unchanged {
+    () => {
+        "id = $1 AND selesai_at IS NULL AND (idmesin, dipanggil_sampai) IS NOT DISTINCT FROM ($2, $3::TIMESTAMPTZ)"
+    };
+}
+
+/// $4 now.
+const END: &str = concat!("UPDATE panggilan SET selesai_at = $4 WHERE ", is_unchanged!());
+const WAIT: &str = concat!("UPDATE panggilan SET idmesin = NULL, dipanggil_sampai = NULL WHERE ", is_unchanged!());
+/// $4 now, $5 the machine, $6 until when.
 const CALL: &str = concat!(
     "
 WITH called AS (
-    UPDATE panggilan SET idmesin = $4, dipanggil_sampai = $5 WHERE id = $1 AND selesai_at IS NULL AND idmesin IS NOT DISTINCT FROM $2
-    RETURNING id, id_customer_global
+    UPDATE panggilan SET idmesin = $5, dipanggil_sampai = $6 WHERE ",
+    is_unchanged!(),
+    " RETURNING id, id_customer_global
 ), ",
-    queue_call!("called", "$3"),
+    queue_call!("called", "$4"),
     "
 SELECT FROM called"
 );
 
 /// Decides until the server stops.
-pub async fn decide_loop(store: Store, machines: Machines, mqtt: Arc<Mqtt>) {
+pub async fn decide_loop(store: Store, machines: Machines, mqtt: Arc<Mqtt>, boards: Boards<PublicBoard>) {
     loop {
         let began = Instant::now();
-        if let Err(e) = decide(&store, &machines, &mqtt).await {
+        if let Err(e) = decide(&store, &machines, &mqtt, &boards).await {
             tracing::warn!(error = %e, "calls of customers were not read; it will be tried again");
         }
         tokio::time::sleep((began.elapsed() * PAUSE_FACTOR).clamp(EVERY, MAX_PAUSE)).await;
     }
 }
 
-async fn decide(store: &Store, machines: &Machines, mqtt: &Mqtt) -> Result<(), DbError> {
+async fn decide(store: &Store, machines: &Machines, mqtt: &Mqtt, boards: &Boards<PublicBoard>) -> Result<(), DbError> {
     let shards = machines.ownership().shards();
     if shards.as_ref().is_some_and(Vec::is_empty) {
         return Ok(());
@@ -134,6 +143,7 @@ async fn decide(store: &Store, machines: &Machines, mqtt: &Mqtt) -> Result<(), D
             let free = free(&client, mqtt, of, now).await?;
             for step in calls::decide(&queue, &free, is_open, now) {
                 apply(&client, &queue, step, now).await?;
+                boards.changed(of.0);
             }
             Ok::<_, DbError>(())
         };
@@ -157,12 +167,14 @@ fn call(row: &Row) -> Result<Call, DbError> {
 
 async fn apply(client: &DbClient, queue: &[Call], step: Step, now: Timestamp) -> Result<(), DbError> {
     let (Step::End(id) | Step::Wait(id) | Step::Call(id, ..)) = step;
-    let before = queue.iter().find(|call| call.id == id).and_then(|call| call.called).map(|(machine, _)| machine);
+    let before = queue.iter().find(|call| call.id == id).and_then(|call| call.called);
+    let (machine, until) = before.unzip();
     match step {
-        Step::End(_) => client.execute(&client.prepare_cached(END).await?, &[&id, &before, &now]).await?,
-        Step::Wait(_) => client.execute(&client.prepare_cached(WAIT).await?, &[&id, &before]).await?,
-        Step::Call(_, machine, until) => {
-            client.execute(&client.prepare_cached(CALL).await?, &[&id, &before, &now, &machine, &until]).await?
+        Step::End(_) => client.execute(&client.prepare_cached(END).await?, &[&id, &machine, &until, &now]).await?,
+        Step::Wait(_) => client.execute(&client.prepare_cached(WAIT).await?, &[&id, &machine, &until]).await?,
+        Step::Call(_, to, to_until) => {
+            let params: [&(dyn ToSql + Sync); 6] = [&id, &machine, &until, &now, &to, &to_until];
+            client.execute(&client.prepare_cached(CALL).await?, &params).await?
         }
     };
     Ok(())

@@ -4,6 +4,7 @@ use nyala_core::calls::{MAX_WAITING, WAIT_MS};
 use nyala_core::domain::id::{CallId, CustomerId, MachineId, OutletId};
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::state::undecided_states;
 use nyala_ledger::on_sale::is_open;
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_store::db::error::DbError;
@@ -42,15 +43,19 @@ pub struct Dipanggil {
     sampai: Timestamp,
 }
 
-/// Condition, as a literal: the call `p` at the outlet `o` is not over at `$now`.
+/// Condition, as a literal: the call `p` at the outlet `o` is not over at `$now`. While a purchase of the customer holds the machine that the call is
+/// for, nothing ends it but the answer of the device.
 macro_rules! lasts {
     ($now:literal) => {
         concat!(
-            "(p.selesai_at IS NULL AND COALESCE(p.dipanggil_sampai, p.sampai) > ",
-            $now,
-            "::TIMESTAMPTZ AND ",
+            "(p.selesai_at IS NULL AND ",
             is_open!($now),
-            ")"
+            " AND (COALESCE(p.dipanggil_sampai, p.sampai) > ",
+            $now,
+            "::TIMESTAMPTZ OR EXISTS (
+        SELECT FROM snap_transaksi h WHERE h.id_customer_global = p.id_customer_global AND h.idmesin = p.idmesin AND h.state IN ",
+            undecided_states!(),
+            ")))"
         )
     };
 }

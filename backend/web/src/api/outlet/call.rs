@@ -14,6 +14,8 @@ use crate::calls::own::{self, Panggilan};
 use crate::http::answer::{Answer, Empty, done, ok};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::live::boards::Boards;
+use crate::live::customer_board::PublicBoard;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct Panggil {
@@ -57,8 +59,14 @@ pub async fn panggilan(store: web::Data<Store>, customer: Customer) -> Result<Ht
     post, path = "/scan/v1/panggil/berhenti", operation_id = "panggil_berhenti", tag = "outlet", security(("pelanggan" = [])),
     responses((status = 200, body = Empty), (status = 401, body = Empty))
 )]
-pub async fn berhenti(store: web::Data<Store>, customer: Customer) -> Result<HttpResponse, AppError> {
+pub async fn berhenti(
+    store: web::Data<Store>,
+    boards: web::Data<Boards<PublicBoard>>,
+    customer: Customer,
+) -> Result<HttpResponse, AppError> {
     let client = store.get().await?;
-    own::end(&client, customer.id, store.now()).await?;
+    if let Some(idoutlet) = own::end(&client, customer.id, store.now()).await? {
+        boards.changed(idoutlet);
+    }
     Ok(done("Panggilan dihentikan"))
 }
