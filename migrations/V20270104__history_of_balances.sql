@@ -3,6 +3,3 @@
 DROP INDEX riwayat_topup;
 CREATE INDEX riwayat_topup ON ledger_transfer (id_customer_global, id)
     WHERE kind IN ('topup', 'batal', 'penarikan', 'hangus', 'pindah_keluar', 'pindah_masuk', 'saldo_awal');
--- The same kinds by outlet and time, without top-ups and their reversals: what reports sum of them.
-CREATE INDEX ledger_keluar ON ledger_transfer (idoutlet, created_at)
-    WHERE kind IN ('penarikan', 'hangus', 'pindah_keluar', 'pindah_masuk', 'saldo_awal');

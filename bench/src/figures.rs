@@ -21,7 +21,7 @@ const CUSTOMERS: usize = 5_000;
 
 /// Purchase `i` of the year that ends now, by customer `i * 7919 % customers` at machine `i % machines`. Every fifth has a top-up, of each means of
 /// payment in turn; every fiftieth is refunded by half, every hundredth was a hold that was given back. Each machine was offline for a quarter of an
-/// hour each day, each at another time. Without foreign keys for speed: the rows satisfy them.
+/// hour each day, each at another time; each second one was serviced, each on another day. Without foreign keys for speed: the rows satisfy them.
 const FILL: &str = "
 SET session_replication_role = replica;
 CREATE TEMP TABLE buyer AS
@@ -39,24 +39,31 @@ SELECT i, id_customer_global, no_nota, idcustomer, owner_idowner, idmesin, idout
     CASE WHEN i % 50 = 0 THEN {harga} / 2 ELSE 0 END, CASE WHEN voided THEN 'REFUSED' ELSE 'FINISHED' END,
     gen_random_uuid(), {purchases} - i, at, at, CASE WHEN NOT voided THEN at END, CASE WHEN NOT voided THEN at + INTERVAL '10 min' END,
     at + INTERVAL '10 min' FROM purchase ORDER BY at;
+ALTER TABLE ledger_transfer DISABLE TRIGGER ledger_mesin;
 INSERT INTO ledger_transfer (id, kind, debit_akun, credit_akun, jumlah, pending_id, idtransaksi, id_customer_global, idcustomer, idoutlet,
-    aktor, alasan, created_at)
+    aktor, alasan, created_at, idmesin)
 OVERRIDING SYSTEM VALUE
 SELECT 10000000 + 3 * ({purchases} - b.i) + k.n, CASE WHEN b.voided AND k.n = 1 THEN 'void' ELSE k.kind END,
     CASE WHEN k.n = 2 OR k.n = 1 AND b.voided THEN r.idakun ELSE b.idakun END,
     CASE WHEN k.n = 2 OR k.n = 1 AND b.voided THEN b.idakun ELSE r.idakun END, CASE k.n WHEN 2 THEN {harga} / 2 ELSE {harga} END,
     CASE k.n WHEN 1 THEN 10000000 + 3 * ({purchases} - b.i) END, b.i, b.id_customer_global, b.idcustomer, b.idoutlet, 'sistem',
-    CASE k.n WHEN 2 THEN 'kotor' END, b.at
+    CASE k.n WHEN 2 THEN 'kotor' END, b.at, CASE WHEN k.kind = 'post' AND NOT b.voided THEN b.idmesin END
 FROM purchase b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN (VALUES (0, 'pending'), (1, 'post'), (2, 'refund')) k (n, kind)
 WHERE k.n < 2 OR b.i % 50 = 0 ORDER BY b.at, k.n;
+ALTER TABLE ledger_transfer ENABLE ALWAYS TRIGGER ledger_mesin;
+SELECT hitung_siklus(idoutlet, NULL) FROM outlet;
 INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at, cara_bayar)
 SELECT idcustomer, id_customer_global, owner_idowner, idoutlet, 'Top-Up', 50000, 50000, 50000, at,
     (ARRAY['tunai', 'qris', 'transfer', NULL])[1 + i / 5 % 4] FROM purchase WHERE i % 5 = 0 ORDER BY at;
+INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
+SELECT 'topup', k.idakun, b.idakun, p.quota, p.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'operator:1', p.created_at
+FROM pembelian_emoney p JOIN buyer b USING (idcustomer) JOIN akun k ON k.idoutlet = p.idoutlet AND k.jenis = 'K' ORDER BY p.created_at;
 INSERT INTO keadaan_mesin (idmesin, keadaan, dari, sampai)
 SELECT m.idmesin, 'offline', day + n * INTERVAL '14 min', day + (n + 1) * INTERVAL '14 min'
 FROM machine m, generate_series(TIMESTAMPTZ '{now}' - INTERVAL '1 year', TIMESTAMPTZ '{now}' - INTERVAL '1 day', INTERVAL '1 day') day;
 UPDATE outlet SET created_at = '2020-01-01Z', dibuka_at = '2020-01-01Z';
-UPDATE mesin SET created_at = '2020-01-01Z';
+UPDATE mesin SET created_at = '2020-01-01Z',
+    servis_at = CASE WHEN idmesin % 2 = 0 THEN TIMESTAMPTZ '{now}' - idmesin * INTERVAL '25 h 7 min' END;
 SET session_replication_role = origin;";
 
 #[derive(Debug, PartialEq, Eq, Args)]

@@ -10,6 +10,7 @@ use crate::domain::ledger_kind::LedgerKind;
 use crate::domain::machine_kind::MachineKind;
 use crate::domain::shard::Shard;
 use crate::domain::timestamp::Timestamp;
+use crate::figures::calendar::Day;
 use crate::purchase::state::PurchaseState;
 
 /// Milliseconds between the Unix epoch and PostgreSQL's (2000-01-01).
@@ -33,6 +34,15 @@ impl<'a> FromSql<'a> for Timestamp {
         Ok(Self::from_ms(micros.div_euclid(1000) + PG_EPOCH_MS))
     }
     accepts!(TIMESTAMPTZ);
+}
+
+impl ToSql for Day {
+    fn to_sql(&self, _: &Type, out: &mut BytesMut) -> Result<IsNull, SqlError> {
+        out.extend_from_slice(&self.since_2000().to_be_bytes());
+        Ok(IsNull::No)
+    }
+    accepts!(DATE);
+    to_sql_checked!();
 }
 
 impl<'a> FromSql<'a> for DriverKind {

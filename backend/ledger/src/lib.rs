@@ -1,6 +1,6 @@
 //! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants), a balanced row of `ledger_transfer` and the
 //! wallet's counters in one statement. Lock order: machine, purchase (or top-up), shift, a customer's sales at
-//! an outlet (an advisory lock), wallet.
+//! an outlet (an advisory lock), wallet, an outlet's days (an advisory lock).
 
 pub mod account_move;
 pub mod bulk_topup;

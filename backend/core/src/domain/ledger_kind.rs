@@ -94,16 +94,6 @@ macro_rules! __kinds_of_balance {
 }
 pub use __kinds_of_balance as kinds_of_balance;
 
-/// Those of them that programs before V20270103 cannot read, as SQL writes them after `IN`: the condition of the index `ledger_keluar`.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __newer_kinds {
-    () => {
-        "('penarikan', 'hangus', 'pindah_keluar', 'pindah_masuk', 'saldo_awal')"
-    };
-}
-pub use __newer_kinds as newer_kinds;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,8 +111,6 @@ mod tests {
         let listed = |sql: &str, kind: LedgerKind| sql.contains(&format!("'{}'", kind.as_str()));
         for kind in LedgerKind::ALL {
             assert_eq!(listed(kinds_of_balance!(), kind), kind.is_of_balance(), "{kind:?}");
-            let older = matches!(kind, LedgerKind::TopUp | LedgerKind::Reversal);
-            assert_eq!(listed(newer_kinds!(), kind), kind.is_of_balance() && !older, "{kind:?}");
         }
     }
 }

@@ -26,6 +26,12 @@ impl Day {
     pub fn plus(self, days: i64) -> Self {
         Self(self.0.saturating_add(days.days()))
     }
+
+    /// Days since 2000-01-01, as PostgreSQL counts them.
+    #[cfg(feature = "sql")]
+    pub(crate) fn since_2000(self) -> i32 {
+        self.0.since(civil::date(2000, 1, 1)).map_or(0, |span| span.get_days())
+    }
 }
 
 impl fmt::Display for Day {
@@ -86,10 +92,23 @@ pub struct Calendar {
 }
 
 impl Calendar {
+    /// As an outlet has it stored: the name of its zone, and the minute at which its day begins.
+    pub fn stored(zone: &str, start: i16) -> Option<Self> {
+        Some(Self { zone: Zone::parse(zone)?, start: ClockTime::from_minute(start.into())? })
+    }
+
     /// The business day that is going on at `at`.
     pub fn day_of(&self, at: Timestamp) -> Day {
         let (day, minute) = self.zone.wall_clock(at);
-        Day(if minute < self.start.minute() { day.saturating_sub(1.day()) } else { day })
+        let day = Day(if minute < self.start.minute() { day.saturating_sub(1.day()) } else { day });
+        // Where clocks are put back, the next day has begun although the clock shows less again.
+        if self.begin(day.plus(1)) <= at { day.plus(1) } else { day }
+    }
+
+    /// The first business day that begins at `at` or later.
+    pub fn day_from(&self, at: Timestamp) -> Day {
+        let day = self.day_of(at);
+        if self.begin(day) < at { day.plus(1) } else { day }
     }
 
     /// When a business day begins: the first instant at which the wall clock shows its start or more.
@@ -181,6 +200,12 @@ mod tests {
         assert_eq!(skipped.begin(day("2026-03-08")), at("2026-03-08T03:00:00-04:00"));
         // It shows the start of the day twice: the first time counts.
         let repeated = calendar("America/New_York", "01:30");
-        assert_eq!(repeated.begin(day("2026-11-01")), at("2026-11-01T01:30:00-04:00"));
+        let began = at("2026-11-01T01:30:00-04:00");
+        assert_eq!(repeated.begin(day("2026-11-01")), began);
+        for (instant, of) in
+            [(began.plus_ms(-1), "2026-10-31"), (began, "2026-11-01"), (at("2026-11-01T01:15:00-05:00"), "2026-11-01")]
+        {
+            assert_eq!(repeated.day_of(instant), day(of), "{instant:?}");
+        }
     }
 }

@@ -153,7 +153,12 @@ async fn figures_are_sums_of_the_ledger_by_the_outlets_days() {
     weeks.app.ops(&weeks.owner, &path, &json!({"zona": "Asia/Jayapura", "hari_mulai": "11:30"})).await.ok();
     let calendar = Calendar { zone: Zone::parse("Asia/Jayapura").unwrap(), start: ClockTime::parse("11:30").unwrap() };
     let period = Period::new(weeks.period.first.plus(-1), calendar.day_of(weeks.app.now())).unwrap();
-    all_reports_are_plain_sums(&Weeks { period, calendar, ..weeks }).await;
+    let weeks = Weeks { period, calendar, ..weeks };
+    all_reports_are_plain_sums(&weeks).await;
+    // The owner's other outlet has other days until now.
+    weeks.app.db.execute("UPDATE outlet SET zona = 'Asia/Jayapura', hari_mulai = 690", &[]).await.unwrap();
+    all_reports_are_plain_sums(&weeks).await;
+    weeks.app.assert_no_violation().await;
 }
 
 #[actix_web::test]
@@ -242,6 +247,8 @@ async fn test_starts_are_in_no_figure() {
     assert_eq!(counted().await, (json!(1), json!(1), json!(1), 1, 0), "a customer's wash may be free");
     let internal = "UPDATE customer_global SET internal = TRUE, telp = NULL, password_hash = NULL WHERE id = $1";
     app.db.execute(internal, &[&house.id]).await.unwrap();
+    app.db.execute("DELETE FROM siklus_hari", &[]).await.unwrap();
+    app.used(epay, &test, &receipt(3)).await;
     assert_eq!(counted().await, (json!(0), json!(0), json!(0), 0, 0));
 }
 

@@ -2,6 +2,7 @@
 
 mod alerts;
 mod board;
+mod cycle_days;
 mod detail;
 mod figures;
 mod lists;

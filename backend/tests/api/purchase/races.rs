@@ -37,6 +37,20 @@ pub const PATIENCE: Duration = Duration::from_secs(60);
 
 const SILENT: &str = "mesin belum menjawab, saldo otomatis kembali bila mesin tidak menyala";
 
+/// Waits until a session of the database waits for a lock, and returns the process id of its backend.
+pub async fn lock_waiter(db: &Client) -> i32 {
+    const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    let waits = async {
+        loop {
+            if let Some(row) = db.query_opt(WAITS, &[]).await.unwrap() {
+                return row.get(0);
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, waits).await.expect("somebody waits for a lock")
+}
+
 impl TestApp {
     /// A separate connection with an open transaction that locks a table's row, like a change to that row.
     pub async fn locked(&self, table: &str, id: impl Display) -> Client {
@@ -52,16 +66,7 @@ impl TestApp {
 
     /// Waits until a session waits for a lock, and returns the process id of its backend.
     pub async fn lock_waiter(&self) -> i32 {
-        const WAITS: &str = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        let waits = async {
-            loop {
-                if let Some(row) = self.db.query_opt(WAITS, &[]).await.unwrap() {
-                    return row.get(0);
-                }
-                sleep(Duration::from_millis(5)).await;
-            }
-        };
-        timeout(PATIENCE, waits).await.expect("somebody waits for a lock")
+        lock_waiter(&self.db).await
     }
 
     /// Makes the database close the connection that waits for a lock.

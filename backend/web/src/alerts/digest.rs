@@ -6,7 +6,7 @@ use nyala_core::domain::id::OutletId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
 use nyala_ledger::error::LedgerError;
-use nyala_ledger::figures::{self, Days, OfMachine};
+use nyala_ledger::figures::{self, Days, OfMachine, cycles};
 use nyala_store::db::pool::DbClient;
 
 use super::text;
@@ -52,15 +52,15 @@ impl Digests {
             let calendar = ReportOutlet::read(&tx, idoutlet).await?.calendar;
             let day = calendar.day_of(opened_at).plus(-1);
             let bounds = [calendar.begin(day), calendar.begin(day.plus(1))];
-            let days = Days { idoutlet, bounds: &bounds };
-            let (posts, refunds) = (figures::posts(&tx, days).await?, figures::refunds(&tx, days).await?);
+            let days = Days { idoutlet, first: day, bounds: &bounds };
+            let (posts, refunds) = (cycles::posts(&tx, days).await?, figures::refunds(&tx, days).await?);
             let amount = |of: &[OfMachine]| of.iter().map(|of| of.amount).sum::<i64>();
             let text = text::digest(amount(&posts) - amount(&refunds), posts.iter().map(|of| of.count).sum());
             let queue = format!(
                 "INSERT INTO alarm_kirim (idoutlet, apa, idlangganan, hari, isi, created_at, due_at)
-                 SELECT o.idoutlet, 'ringkasan', s.id, $2::TEXT::DATE, $3, $4, $4 {WANTED} ON CONFLICT (idlangganan, idoutlet, hari) DO NOTHING"
+                 SELECT o.idoutlet, 'ringkasan', s.id, $2::DATE, $3, $4, $4 {WANTED} ON CONFLICT (idlangganan, idoutlet, hari) DO NOTHING"
             );
-            tx.execute(&tx.prepare_cached(&queue).await?, &[&idoutlet, &day.to_string(), &text, &now]).await?;
+            tx.execute(&tx.prepare_cached(&queue).await?, &[&idoutlet, &day, &text, &now]).await?;
         }
         tx.commit().await?;
         self.0.insert(idoutlet, opened_at);

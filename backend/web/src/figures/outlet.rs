@@ -6,7 +6,6 @@ use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::text::natural_key;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::figures::calendar::Calendar;
-use nyala_core::prices::{ClockTime, Zone};
 use nyala_store::db::error::DbError;
 use tokio_postgres::Row;
 
@@ -30,15 +29,13 @@ impl ReportOutlet {
             "SELECT idowner, zona, hari_mulai, dibuka_at, ditutup_sejak, ditutup_sampai FROM outlet WHERE idoutlet = $1";
         let stmt = tx.prepare_cached(OUTLET).await?;
         let row = tx.query_one(&stmt, &[&idoutlet]).await?;
-        let zone: &str = row.try_get(1)?;
-        let zone = Zone::parse(zone).ok_or_else(|| DbError::broken(format!("unknown time zone {zone}")))?;
-        let start = ClockTime::from_minute(row.try_get::<_, i16>(2)?.into());
+        let calendar = Calendar::stored(row.try_get(1)?, row.try_get(2)?);
         let since: Option<Timestamp> = row.try_get(4)?;
         let until: Option<Timestamp> = row.try_get(5)?;
         Ok(Self {
             idoutlet,
             idowner: row.try_get(0)?,
-            calendar: Calendar { zone, start: start.ok_or_else(|| DbError::broken("a day that begins at no minute"))? },
+            calendar: calendar.ok_or_else(|| DbError::broken("an outlet without days"))?,
             opened_at: row.try_get(3)?,
             closed: since.map(|since| (since, until)),
         })

@@ -119,7 +119,7 @@ async fn answer_with<R: ReportRow + Serialize>(
 impl Asked {
     /// As sums of the ledger take them.
     pub fn days(&self) -> Days<'_> {
-        Days { idoutlet: self.outlet.idoutlet, bounds: &self.bounds }
+        Days { idoutlet: self.outlet.idoutlet, first: self.period.first, bounds: &self.bounds }
     }
 
     /// When the first day begins, and when the last one ends.

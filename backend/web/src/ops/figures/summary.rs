@@ -14,7 +14,8 @@ use nyala_core::figures::calendar::Day;
 use nyala_core::figures::downtime::{Band, OutletRecord};
 use nyala_core::figures::usual;
 use nyala_identity::staff::operator;
-use nyala_ledger::figures::{self, Days, OfMachine, Returned, Sold};
+use nyala_ledger::figures::balances::{self, Changes};
+use nyala_ledger::figures::{self, Days, OfMachine, Returned, Sold, cycles};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
 use serde::{Serialize, Serializer};
@@ -212,7 +213,7 @@ struct Float {
 
 async fn summary(tx: &Transaction<'_>, asked: &Asked, float: Float, now: Timestamp) -> Result<Ringkasan, AppError> {
     let days = asked.days();
-    let posts = figures::posts(tx, days).await?;
+    let posts = cycles::posts(tx, days).await?;
     let refunds = figures::refunds(tx, days).await?;
     let returned = figures::returned(tx, days).await?;
     let sold = figures::sold(tx, days).await?;
@@ -271,7 +272,7 @@ async fn by_machine(
     (posts, refunds): (&[OfMachine], &[OfMachine]),
 ) -> Result<Vec<RingkasanMesin>, AppError> {
     let usual = usual_cycles(tx, asked, &machines).await?;
-    let since_service: HashMap<_, _> = figures::since_service(tx, asked.outlet.idoutlet).await?.into_iter().collect();
+    let since_service: HashMap<_, _> = cycles::since_service(tx, asked.outlet.idoutlet).await?.into_iter().collect();
     let mut bands: HashMap<_, _> = if asked.period.is_one_day() { record.bands().into_iter().collect() } else { HashMap::new() };
     let down: HashMap<_, _> = down.into_iter().map(|(id, days)| (id, minutes(days.iter().sum()))).collect();
     let (mut cycles, mut revenue): (HashMap<MachineId, i64>, HashMap<MachineId, i64>) = (HashMap::new(), HashMap::new());
@@ -317,8 +318,10 @@ async fn usual_cycles(
     }
     let mut counts: HashMap<MachineId, Vec<i64>> = HashMap::new();
     for week in 1..=USUAL_WEEKS {
-        let bounds = asked.outlet.calendar.bounds(asked.period.moved(-WEEK * week));
-        let posts = figures::posts(tx, Days { idoutlet: asked.outlet.idoutlet, bounds: &bounds }).await?;
+        let period = asked.period.moved(-WEEK * week);
+        let bounds = asked.outlet.calendar.bounds(period);
+        let days = Days { idoutlet: asked.outlet.idoutlet, first: period.first, bounds: &bounds };
+        let posts = cycles::posts(tx, days).await?;
         for machine in machines {
             let cycles: i64 = posts.iter().filter(|post| post.idmesin == machine.idmesin).map(|post| post.count).sum();
             if cycles > 0 || bounds.last().is_some_and(|end| machine.created_at < *end) {
@@ -335,8 +338,8 @@ async fn compared(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Result
     let from = bounds.first().copied().unwrap_or_default();
     let end = bounds.last().copied().unwrap_or_default();
     let until = if now < asked.span().1 { asked.outlet.calendar.same_time(now, -WEEK).clamp(from, end) } else { end };
-    let days = Days { idoutlet: asked.outlet.idoutlet, bounds: &[from, until] };
-    let (cycles, used) = figures::total(tx, asked.outlet.idoutlet, (from, until)).await?;
+    let days = Days { idoutlet: asked.outlet.idoutlet, first: before.first, bounds: &[from, until] };
+    let (cycles, used) = cycles::total(tx, (asked.outlet.idoutlet, &asked.outlet.calendar), before.first, until).await?;
     let refunds = figures::refunds(tx, days).await?;
     Ok(Banding { dari: before.first, sampai: before.last, hingga: until, pendapatan: used - amount(&refunds), siklus: cycles })
 }
@@ -370,23 +373,24 @@ async fn by_person(tx: &Transaction<'_>, reversed: &[Returned], refunds: &[OfMac
 /// What the outlet owes at the end of the period, and what the owner's other outlets do.
 async fn balances(tx: &Transaction<'_>, asked: &Asked, float: Float, now: Timestamp) -> Result<(i64, RingkasanSaldo), AppError> {
     let here = asked.outlet.idoutlet;
-    let outlets = figures::outlets_of(tx, asked.outlet.idowner).await?;
-    let owed = figures::owed(tx, if float.others { &outlets } else { std::slice::from_ref(&here) }).await?;
+    let outlets = balances::outlets_of(tx, asked.outlet.idowner).await?;
+    let others: Vec<_> = outlets.iter().map(|(id, _)| *id).filter(|id| float.others && *id != here).collect();
+    let owed = balances::owed(tx, &[&[here], &*others].concat()).await?;
     let of = |own: bool| owed.iter().filter(|(id, _)| (*id == here) == own).map(|(_, owed)| owed).sum::<i64>();
-    let changes = figures::changed(tx, &asked.bounds, (&[here], &outlets)).await?;
+    let changes = balances::changed(tx, (asked.period.first, &asked.bounds), &[here], &outlets).await?;
     let (after, within) = changes.split_last().map(|(after, within)| (after.sum(), within)).unwrap_or_default();
-    let end = asked.span().1;
-    let mut others = None;
+    let end = [asked.span().1];
+    let mut others_owe = None;
     if float.others {
-        let elsewhere: Vec<_> = outlets.iter().copied().filter(|id| *id != here).collect();
-        let after = if end < now { figures::changed(tx, &[end], (&elsewhere, &outlets)).await? } else { Vec::new() };
-        others = Some(of(false) - after.iter().map(figures::Changes::sum).sum::<i64>());
+        let since = (asked.period.last.plus(1), end.as_slice());
+        let after = if end[0] < now { balances::changed(tx, since, &others, &outlets).await? } else { Vec::new() };
+        others_owe = Some(of(false) - after.iter().map(Changes::sum).sum::<i64>());
     }
     let saldo = RingkasanSaldo {
-        lain: others,
+        lain: others_owe,
         batas: float.notice,
         ingatkan: float.notice / 5 * 4,
-        perubahan: within.iter().map(figures::Changes::sum).sum(),
+        perubahan: within.iter().map(Changes::sum).sum(),
     };
     Ok((of(true) - after, saldo))
 }

@@ -6,7 +6,8 @@ use deadpool_postgres::Transaction;
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::figures::calendar::Day;
-use nyala_ledger::figures::{self, Changes};
+use nyala_ledger::figures::balances::{self, Changes};
+use nyala_ledger::figures::{self, cycles};
 use tokio_postgres::Row;
 
 use super::period::Asked;
@@ -37,7 +38,7 @@ pub async fn harian(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resu
         menit_mati: 0,
     };
     let mut rows: Vec<Harian> = asked.period.days().map(empty).collect();
-    for post in figures::posts(tx, days).await? {
+    for post in cycles::posts(tx, days).await? {
         rows[post.day].siklus += post.count;
         rows[post.day].pendapatan += post.amount;
     }
@@ -73,7 +74,7 @@ pub async fn mesin(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resul
     let down: HashMap<MachineId, i64> =
         down(tx, asked, &machines, now).await?.into_iter().map(|(id, days)| (id, minutes(days.iter().sum()))).collect();
     let (mut cycles, mut revenue, mut refunded) = (HashMap::new(), HashMap::new(), HashMap::new());
-    for post in figures::posts(tx, asked.days()).await? {
+    for post in cycles::posts(tx, asked.days()).await? {
         *cycles.entry(post.idmesin).or_insert(0) += post.count;
         *revenue.entry(post.idmesin).or_insert(0) += post.amount;
     }
@@ -126,9 +127,9 @@ fn shift_row(row: &Row) -> Result<LaporanShift, AppError> {
 
 pub async fn saldo(tx: &Transaction<'_>, asked: &Asked, _: Timestamp) -> Result<Vec<LaporanSaldo>, AppError> {
     let outlet = &asked.outlet;
-    let outlets = figures::outlets_of(tx, outlet.idowner).await?;
-    let changes = figures::changed(tx, &asked.bounds, (&[outlet.idoutlet], &outlets)).await?;
-    let mut balance = figures::owed(tx, &[outlet.idoutlet]).await?.first().map_or(0, |(_, owed)| *owed);
+    let outlets = balances::outlets_of(tx, outlet.idowner).await?;
+    let changes = balances::changed(tx, (asked.period.first, &asked.bounds), &[outlet.idoutlet], &outlets).await?;
+    let mut balance = balances::owed(tx, &[outlet.idoutlet]).await?.first().map_or(0, |(_, owed)| *owed);
     let row = |(tanggal, change): (Day, &Changes)| LaporanSaldo {
         tanggal,
         topup: change.topup,
