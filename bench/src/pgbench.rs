@@ -64,7 +64,7 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, BenchErr
     }
     let (owner, outlet, service) = (shop.idowner.to_string(), machine.idoutlet.to_string(), machine.idlayanan.to_string());
     let (price, duration_s, hash) = (PRICE.to_string(), DURATION_S.to_string(), format!("'\\x{}'::bytea", "5a".repeat(32)));
-    let hold: [&str; 15] = [
+    let hold: [&str; 17] = [
         ":global",
         "('SLF' || :nota)",
         ":customer",
@@ -80,6 +80,9 @@ fn script(shop: &Shop, machines: usize, clients: u32) -> Result<String, BenchErr
         &hash,
         "'M 1'",
         "'Cuci'",
+        // versions of the service and the outlet
+        "1",
+        "1",
     ];
     let ends = format!("now() + interval '{DURATION_S} s'");
     let post = [":id", "'RUNNING'", "now()", &ends, "NULL::timestamptz", "now()"];
