@@ -472,6 +472,8 @@ async fn carry_over(tx: &Transaction<'_>, of: &Stored, new: &Taken, now: Timesta
     for customer in [of.old, of.new] {
         subscription::end_all(tx, customer).await?;
     }
+    const LEAVE_QUEUES: &str = "UPDATE panggilan SET selesai_at = $2 WHERE id_customer_global = $1 AND selesai_at IS NULL";
+    tx.execute(&tx.prepare_cached(LEAVE_QUEUES).await?, &[&of.new, &now]).await?;
     Ok([stays, retires])
 }
 
