@@ -11,6 +11,8 @@ const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
 pub const HISTORY_MS: i64 = 24 * 60 * 60 * 1000;
 /// A run of no purchase that is older is no entry.
 const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
+/// A refused move is an entry for this long.
+pub const MOVE_REFUSED_MS: i64 = 24 * 60 * 60 * 1000;
 /// A shift that is open for longer is an entry.
 const SHIFT_MS: i64 = 16 * 60 * 60 * 1000;
 
@@ -22,6 +24,7 @@ pub enum Kind {
     OutletGone,
     Unsure,
     Refused,
+    MoveRefused,
     Offline,
     Shift,
     Backup,
@@ -36,8 +39,17 @@ pub enum Level {
 }
 
 impl Kind {
-    pub const ALL: [Self; 8] =
-        [Self::NeedsStaff, Self::Unpaid, Self::OutletGone, Self::Unsure, Self::Refused, Self::Offline, Self::Shift, Self::Backup];
+    pub const ALL: [Self; 9] = [
+        Self::NeedsStaff,
+        Self::Unpaid,
+        Self::OutletGone,
+        Self::Unsure,
+        Self::Refused,
+        Self::MoveRefused,
+        Self::Offline,
+        Self::Shift,
+        Self::Backup,
+    ];
 
     /// As messages have it.
     pub const fn as_str(self) -> &'static str {
@@ -47,6 +59,7 @@ impl Kind {
             Self::OutletGone => "outlet_putus",
             Self::Unsure => "belum_pasti",
             Self::Refused => "ditolak",
+            Self::MoveRefused => "pindah",
             Self::Offline => "offline",
             Self::Shift => "shift",
             Self::Backup => "cadangan",
@@ -60,7 +73,7 @@ impl Kind {
     pub const fn level(self) -> Level {
         match self {
             Self::NeedsStaff | Self::Unpaid | Self::OutletGone => Level::Red,
-            Self::Unsure | Self::Refused => Level::Yellow,
+            Self::Unsure | Self::Refused | Self::MoveRefused => Level::Yellow,
             Self::Offline | Self::Shift | Self::Backup => Level::Grey,
         }
     }
@@ -113,6 +126,8 @@ pub struct OutletHistory {
     pub sells: bool,
     pub machines: Vec<MachineHistory>,
     pub shifts: Vec<OpenShift>,
+    /// When an old number last refused a move that was asked for here.
+    pub move_refused_at: Option<Timestamp>,
     /// When its business day began.
     pub day_began: Timestamp,
 }
@@ -153,6 +168,9 @@ pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Ent
     }
     if outlet.sells {
         entries.extend(offline(&outlet.machines, patience, now));
+    }
+    if let Some(since) = outlet.move_refused_at.filter(|at| at.ms_until(now) < MOVE_REFUSED_MS) {
+        entries.push(Entry { kind: Kind::MoveRefused, about: About::Outlet, since });
     }
     for shift in &outlet.shifts {
         if shift.since < outlet.day_began || shift.since.ms_until(now) > SHIFT_MS {
@@ -244,7 +262,7 @@ mod tests {
     }
 
     fn outlet(machines: Vec<MachineHistory>) -> OutletHistory {
-        OutletHistory { opened: true, sells: true, machines, shifts: Vec::new(), day_began: ago(3_600) }
+        OutletHistory { opened: true, sells: true, machines, shifts: Vec::new(), move_refused_at: None, day_began: ago(3_600) }
     }
 
     fn seen(outlet: &OutletHistory) -> Vec<(Kind, i64)> {
@@ -320,6 +338,13 @@ mod tests {
             refuses.refused_at = refused.iter().map(|s| ago(*s)).collect();
             let entries = seen(&outlet(vec![refuses]));
             assert_eq!(entries.first().map(|(_, s)| *s), expected, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_move_is_an_entry_for_a_day() {
+        for (s, expected) in [(60, vec![(Kind::MoveRefused, 60)]), (24 * 3_600, vec![])] {
+            assert_eq!(seen(&OutletHistory { move_refused_at: Some(ago(s)), ..outlet(vec![]) }), expected);
         }
     }
 

@@ -240,6 +240,11 @@ async fn the_old_number_says_no_in_the_app_or_by_the_link() {
         refuse(&siti.token, &id).await.ok();
     }
     assert_eq!(shop.waits().await, json!(null));
+    let entries = app.see(&shop.hadi, &format!("perhatian?idoutlet={}", shop.outlet.idoutlet)).await.ok();
+    assert_eq!(
+        json!([entries[0]["jenis"], entries[0]["tingkat"], entries[0]["sejak"]]),
+        json!(["pindah", "kuning", app.now().rfc3339()])
+    );
     shop.at_the_till().await.expect(409, "pemilik nomor lama menolak");
     app.advance_s(30 * DAY_S - 1);
     let hadi = app.at(&shop.hadi.till, shop.hadi.person).await;
@@ -371,6 +376,7 @@ async fn kinds_and_expiries_meet_and_nothing_expired_is_revived() {
     for (epay, (.., (days, amount))) in accounts.iter().zip(cases) {
         let sql = "SELECT saldo, jenis_emoney, masa_aktif FROM quota_emoney WHERE idcustomer = $1";
         let row = app.db.query_one(sql, &[&epay.idcustomer]).await.unwrap();
+        let amount: i64 = amount;
         let kind: i16 = if days.is_some() { 1 } else { 2 };
         assert_eq!((row.get(0), row.get(1), row.get(2)), (amount, kind, days.map(day)), "{days:?} {amount}");
     }

@@ -106,6 +106,7 @@ fn title(About { kind, name, .. }: &About) -> String {
         Kind::OutletGone => format!("{name} terputus"),
         Kind::Unsure => format!("{name} belum pasti"),
         Kind::Refused => format!("{name} menolak"),
+        Kind::MoveRefused => format!("Pindah nomor di {name} ditolak pemiliknya"),
         Kind::Offline => format!("{name} offline"),
         Kind::Shift => format!("Shift {name} belum ditutup"),
         Kind::Backup => "Cadangan data tertinggal".to_owned(),
@@ -125,7 +126,7 @@ mod tests {
     fn each_kind_has_its_title() {
         let titles = Kind::ALL.map(|kind| of(&about(kind), &AlertNews::Lasts).0);
         assert_eq!(titles[0], "Pengering 06 perlu petugas");
-        for title in &titles[..7] {
+        for title in &titles[..8] {
             assert!(title.contains("Pengering 06"), "{title}");
         }
     }

@@ -119,6 +119,7 @@ impl Watch {
                 sells: Closing::of(row, now)?.is_none(),
                 machines: machines.into_iter().map(|(id, closed)| facts.machine(id, closed)).collect(),
                 shifts: facts.shifts.clone(),
+                move_refused_at: facts.move_refused_at,
                 day_began: history::day_began(row.try_get("zona")?, row.try_get("hari_mulai")?, now)?,
             };
             let mut entries = attention::of(&history, self.settings.patience(), now);

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use futures_util::future::try_join4;
-use nyala_core::board::attention::{Entry, HISTORY_MS, MachineHistory, OpenShift};
+use futures_util::future::try_join5;
+use nyala_core::board::attention::{Entry, HISTORY_MS, MOVE_REFUSED_MS, MachineHistory, OpenShift};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
@@ -32,6 +32,10 @@ const SHIFTS: &str = "
 SELECT s.idoutlet, s.id, s.dibuka_at, p.nama FROM shift s JOIN perangkat p ON p.id = s.id_perangkat
 WHERE s.idoutlet = ANY($1) AND s.ditutup_at IS NULL";
 
+/// The newest refusal of a move that was asked for at the outlets, after $2. $1 outlets.
+const MOVES: &str = "
+SELECT idoutlet, max(ditolak_at) FROM pindah WHERE idoutlet = ANY($1) AND ditolak_at > $2 GROUP BY idoutlet";
+
 const TAKEN: &str = "
 SELECT d.idoutlet, d.jenis, d.tentang, d.sejak, k.id, k.nama, d.ditangani_at, d.sampai
 FROM perhatian_ditangani d JOIN kunci_operator k ON k.id = d.id_kunci WHERE d.idoutlet = ANY($1) AND d.sampai > $2";
@@ -44,6 +48,8 @@ pub struct OutletFacts {
     pub shifts: Vec<OpenShift>,
     /// Names of the tills with open shifts.
     pub tills: Vec<(ShiftId, String)>,
+    /// When an old number last refused a move that was asked for here.
+    pub move_refused_at: Option<Timestamp>,
     taken: Vec<Taken>,
 }
 
@@ -61,18 +67,20 @@ struct Taken {
 /// # Errors
 /// When the database does not answer.
 pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Result<HashMap<OutletId, OutletFacts>, DbError> {
-    let [spells, refusals, shifts, taken] = [
+    let [spells, refusals, shifts, moves, taken] = [
         client.prepare_cached(SPELLS).await?,
         client.prepare_cached(REFUSALS).await?,
         client.prepare_cached(SHIFTS).await?,
+        client.prepare_cached(MOVES).await?,
         client.prepare_cached(TAKEN).await?,
     ];
     let after = now.plus_ms(-HISTORY_MS);
     // One round trip for all of them.
-    let (spells, refusals, shifts, taken) = try_join4(
+    let (spells, refusals, shifts, moves, taken) = try_join5(
         client.query(&spells, &[&outlets, &after]),
         client.query(&refusals, &[&outlets, &after]),
         client.query(&shifts, &[&outlets]),
+        client.query(&moves, &[&outlets, &now.plus_ms(-MOVE_REFUSED_MS)]),
         client.query(&taken, &[&outlets, &now]),
     )
     .await?;
@@ -88,6 +96,9 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
         let id = row.try_get(1)?;
         outlet.shifts.push(OpenShift { id, since: row.try_get(2)? });
         outlet.tills.push((id, row.try_get(3)?));
+    }
+    for row in &moves {
+        facts.entry(row.try_get(0)?).or_default().move_refused_at = row.try_get(1)?;
     }
     for row in &taken {
         facts.entry(row.try_get(0)?).or_default().taken.push(taken_of(row)?);

@@ -98,6 +98,7 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         sells: closing.is_none(),
         machines: tiles.iter().map(|tile| facts.machine(tile.id, tile.ditutup.is_some())).collect(),
         shifts: facts.shifts.clone(),
+        move_refused_at: facts.move_refused_at,
         day_began: history::day_began(zone, outlet.try_get("hari_mulai")?, now)?,
     };
     let outlet = OutletPapan {

@@ -2030,7 +2030,7 @@ export interface components {
         Alarm: {
             /** @description Null: all in sight. */
             idoutlet: components["schemas"]["PlainId"][] | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
             jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
             ringkasan: boolean;
@@ -2045,7 +2045,7 @@ export interface components {
             data: {
                 /** @description Null: all in sight. */
                 idoutlet: components["schemas"]["PlainId"][] | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
                 jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
                 ringkasan: boolean;
@@ -3997,7 +3997,7 @@ export interface components {
                 idshift: number | null;
                 /** @description The receipt number of the machine's open purchase. */
                 idtransaksi: string | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
                 jenis: string;
                 /**
                  * Format: int64
@@ -5631,7 +5631,7 @@ export interface components {
             idshift: number | null;
             /** @description The receipt number of the machine's open purchase. */
             idtransaksi: string | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
             jenis: string;
             /**
              * Format: int64

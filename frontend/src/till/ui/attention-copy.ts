@@ -35,6 +35,8 @@ export function entryText(
         : `Belum pasti. ${rupiah(jumlah)} sebentar lagi kembali sendiri.`
     case 'ditolak':
       return 'Dua kali menolak menyala dalam satu jam.'
+    case 'pindah':
+      return `Pemilik nomor lama menolak pindah nomor ${since}. Lihat siapa yang memintanya.`
     case 'offline':
       return `Offline ${since}.`
     case 'shift':

@@ -20,6 +20,7 @@ export const pemberitahuan = {
     outlet_putus: 'Semua mesin outlet terputus',
     belum_pasti: 'Pembayaran belum pasti',
     ditolak: 'Mesin menolak menyala',
+    pindah: 'Pindah nomor ditolak pemiliknya',
     offline: 'Mesin offline',
     shift: 'Shift belum ditutup',
     cadangan: 'Cadangan data tertinggal',
