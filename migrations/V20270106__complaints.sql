@@ -19,3 +19,7 @@ CREATE TABLE keluhan (
 CREATE INDEX keluhan_outlet ON keluhan (idoutlet, id);
 CREATE INDEX keluhan_terbuka ON keluhan (idoutlet, created_at) WHERE status = 'terbuka';
 CREATE INDEX keluhan_pelanggan ON keluhan (id_customer_global, created_at);
+
+-- Who wanted all kinds of alerts wants those of complaints, too.
+UPDATE alarm_petugas SET jenis = jenis || 'keluhan'::TEXT
+WHERE jenis @> ARRAY['perlu_petugas', 'tanpa_bayar', 'outlet_putus', 'belum_pasti', 'ditolak', 'offline', 'shift', 'cadangan'];

@@ -2,9 +2,12 @@
 
 pub mod board;
 pub mod calls;
+pub mod complaint;
+pub mod deletion;
 pub mod domain;
 pub mod figures;
 pub mod machine;
+pub mod opening;
 pub mod paid;
 pub mod prices;
 pub mod purchase;

@@ -1,6 +1,7 @@
 //! Why money does not move.
 
 use nyala_core::domain::error::DomainError;
+use nyala_core::domain::rupiah::{self, MaxBalance};
 use nyala_store::db::error::DbError;
 
 /// The caller reads these texts; `http::error` knows the status of each.
@@ -16,6 +17,8 @@ pub enum LedgerError {
     /// Understood, and refused for what it asks.
     #[error("{0}")]
     Unprocessable(&'static str),
+    #[error("saldo paling banyak {}", rupiah::text(.0.get()))]
+    OverMaxBalance(MaxBalance),
     #[error(transparent)]
     Db(#[from] DbError),
 }

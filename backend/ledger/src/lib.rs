@@ -1,17 +1,21 @@
 //! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants), a balanced row of `ledger_transfer` and the
-//! wallet's counters in one statement. Lock order: machine, purchase (or top-up), shift, a customer's sales at
+//! wallet's counters in one statement. Lock order: machine, purchase (or top-up), complaint, shift, a customer's sales at
 //! an outlet (an advisory lock), wallet, an outlet's days (an advisory lock).
 
 pub mod account_move;
 pub mod bulk_topup;
 pub mod came_back;
+pub mod cap;
 pub mod cash;
+pub mod complaint;
 pub mod error;
 pub mod expiry;
 pub mod facts;
 pub mod figures;
+pub mod forfeit;
 pub mod newer_kinds;
 pub mod on_sale;
+pub mod opening;
 pub mod paid;
 pub mod payout;
 pub mod purchase;

@@ -30,9 +30,22 @@ pub enum Cause {
     Balance,
     /// A till has asked to move the accounts to another number.
     Moves,
+    /// A complaint was answered.
+    Answered,
 }
 
 impl Cause {
+    const ALL: [Self; 8] = [
+        Self::Ended,
+        Self::Waits,
+        Self::NotStarted,
+        Self::TopUpReversed,
+        Self::Called,
+        Self::Balance,
+        Self::Moves,
+        Self::Answered,
+    ];
+
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ended => "selesai",
@@ -42,6 +55,7 @@ impl Cause {
             Self::Called => "panggilan",
             Self::Balance => "saldo",
             Self::Moves => "pindah",
+            Self::Answered => "keluhan",
         }
     }
 
@@ -49,7 +63,13 @@ impl Cause {
     pub const fn after_ms(self) -> i64 {
         match self {
             Self::Waits => REMIND_AFTER_MS,
-            Self::Ended | Self::NotStarted | Self::TopUpReversed | Self::Called | Self::Balance | Self::Moves => 0,
+            Self::Ended
+            | Self::NotStarted
+            | Self::TopUpReversed
+            | Self::Called
+            | Self::Balance
+            | Self::Moves
+            | Self::Answered => 0,
         }
     }
 }
@@ -57,8 +77,7 @@ impl Cause {
 impl<'a> FromSql<'a> for Cause {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
         let text = <&str>::from_sql(ty, raw)?;
-        let all = [Self::Ended, Self::Waits, Self::NotStarted, Self::TopUpReversed, Self::Called, Self::Balance, Self::Moves];
-        all.into_iter().find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
+        Self::ALL.into_iter().find(|cause| cause.as_str() == text).ok_or_else(|| format!("unknown cause {text}").into())
     }
     accepts!(TEXT);
 }
@@ -172,7 +191,7 @@ SELECT p.idlangganan, p.tries, p.sebab, p.objek, p.created_at, s.endpoint, s.p25
     laundry_waits!(),
     " AS menunggu
 FROM p LEFT JOIN langganan_push s ON s.id = p.idlangganan AND s.id_customer_global = p.id_customer_global AND s.expires_at > $1
-LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab NOT IN ('topup_batal', 'panggilan', 'saldo', 'pindah')
+LEFT JOIN snap_transaksi t ON t.id = p.objek AND p.sebab NOT IN ('topup_batal', 'panggilan', 'saldo', 'pindah', 'keluhan')
 LEFT JOIN panggilan c ON c.id = p.objek AND p.sebab = 'panggilan' AND c.selesai_at IS NULL
 LEFT JOIN mesin m ON m.idmesin = c.idmesin
 LEFT JOIN ledger_transfer l ON l.id = p.objek AND p.sebab = 'saldo'

@@ -30,6 +30,13 @@ pub struct Refundable {
     state: PurchaseState,
 }
 
+impl Refundable {
+    /// The row of `snap_transaksi`.
+    pub const fn usage(&self) -> PurchaseId {
+        self.id
+    }
+}
+
 /// $1 receipt, $2 owner, $3 outlet, $4 account.
 const LOCK: &str = "
     SELECT id, grandtotal - dikembalikan, dihapus_at IS NOT NULL, state FROM snap_transaksi

@@ -10,6 +10,7 @@ use tracing_subscriber::EnvFilter;
 
 use nyala_core::domain::address::Block;
 use nyala_core::domain::origin::Origin;
+use nyala_core::domain::rupiah::MaxBalance;
 use nyala_core::domain::secret::Secret;
 
 mod attention;
@@ -225,6 +226,14 @@ pub struct WhatsAppSettings {
 pub struct LedgerSettings {
     /// Rupiah of all balances of an owner from which a licence is needed.
     pub float_notice: i64,
+    /// The most rupiah of balance that an account may be sold; 0: no limit.
+    pub max_balance: u64,
+}
+
+impl LedgerSettings {
+    pub fn max_balance(&self) -> MaxBalance {
+        MaxBalance::new(self.max_balance)
+    }
 }
 
 /// Moves to a new number.

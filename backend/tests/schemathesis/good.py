@@ -94,6 +94,34 @@ def fetched(case):
     change(case, id=purchase["idtransaksi"])
 
 
+def leaves(case):
+    somebody(case)
+    case.body = {"password": PASSWORD, "lepas_saldo": BALANCE}
+
+
+def complained():
+    """A complaint about a new purchase."""
+    who = next(CUSTOMER)
+    _, purchase = bought(who)
+    return post("/scan/v1/transaksi/masalah", {"id": purchase["idtransaksi"], "alasan": "hasil"}, who["token"])["idkeluhan"], purchase
+
+
+def complains(case):
+    _, purchase = bought(somebody(case))
+    change(case, id=purchase["idtransaksi"])
+
+
+def answered(case):
+    case.path_parameters["id"] = complained()[0]
+
+
+def refunded(case):
+    """The refund of a purchase, in half of the cases one that answers a complaint."""
+    complaint, purchase = complained()
+    nominal = min(case.body["nominal"], PRICE)
+    change(case, **purchase, nominal=nominal, idkeluhan=complaint if case.body.get("idkeluhan") else None)
+
+
 def subscribed(case):
     """A valid point of the curve, because random 65 bytes almost never are one. The customer buys nothing, so no push is sent."""
     somebody(case)
@@ -392,8 +420,12 @@ GOOD = {
     "POST /ops/v1/hapus": lambda case: change(case, **bought()[1]),
     "POST /ops/v1/mesin/{id}/perangkat": device,
     "POST /ops/v1/mesin/{id}/stop": stop,
-    "POST /ops/v1/refund": lambda case: change(case, **bought()[1], nominal=min(case.body["nominal"], PRICE)),
+    "POST /ops/v1/refund": refunded,
+    "GET /ops/v1/keluhan": listed,
+    "POST /ops/v1/keluhan/{id}/tolak": answered,
     "POST /ops/v1/topup": in_turn(topup, at_till(lambda case, till: topup(case))),
+    "GET /scan/v1/akun/data": somebody,
+    "POST /scan/v1/akun/hapus": leaves,
     "POST /scan/v1/akun/request_otp_password": somebody,
     "POST /scan/v1/akun/update_password": update_password,
     "POST /scan/v1/auth/forgot_password": forgot_password,
@@ -402,7 +434,9 @@ GOOD = {
     "POST /scan/v1/auth/request_otp": lambda case: change(case, telp=next(NUMBER)),
     "POST /scan/v1/auth/request_otp_forgot_password": lambda case: change(case, telp=next(CUSTOMER)["telp"]),
     "GET /scan/v1/epayment/get_detail_refund/{id}": detail_refund,
+    "GET /scan/v1/epayment/get_detail_saldo_awal/{id}": lambda case: case.path_parameters.update(id="1"),
     "POST /scan/v1/push/langganan": subscribed,
     "POST /scan/v1/transaksi/ambil": fetched,
+    "POST /scan/v1/transaksi/masalah": complains,
     "POST /scan/v1/transaksi/get_layanan": lambda case: change(case, qr=KODE),
 }

@@ -19,7 +19,7 @@ LAST_INSTANT_MS = 253402300799999
 DAY_MS = 24 * 60 * 60 * 1000
 
 # Text fields, and the last letter up to which their pattern and the server agree (`VISIBLE` of http/schema.rs).
-WORDS = ("nama", "kota", "alasan", "nama_paket", "search", "catatan")
+WORDS = ("nama", "kota", "alasan", "nama_paket", "search", "catatan", "kalimat")
 LAST_SHARED_LETTER = 0x2FF
 
 # Larger numbers of machines or customers in a call are for load tests: 20,000 would take most of a run's time.

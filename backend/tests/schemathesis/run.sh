@@ -22,7 +22,7 @@ folder=$(mktemp -d)
 export NYALA__DATA__DIR="$folder/data" NYALA__HTTP__PORT=0 NYALA__MQTT__PORT=0 NYALA__LOG__FILTER=warn
 # Raises all limits that would answer 429 or block the one address and the few numbers of a run.
 many=1000000
-export NYALA__PURCHASE__PER_CUSTOMER_MINUTE=$many NYALA__REALTIME__UNJOINED_PER_ADDRESS=$many
+export NYALA__LEDGER__MAX_BALANCE=0 NYALA__PURCHASE__PER_CUSTOMER_MINUTE=$many NYALA__REALTIME__UNJOINED_PER_ADDRESS=$many
 export NYALA__AUTH__OTP_PER_IP_HOUR=$many NYALA__AUTH__OTP_PER_HOUR=$many NYALA__AUTH__OTP_PER_TELP_DAY=$many
 export NYALA__AUTH__OTP_KNOWN_PER_HOUR=$many
 export NYALA__AUTH__WRONG_LOGINS_PER_PHONE=$many NYALA__AUTH__WRONG_LOGINS_PER_NUMBER=$many NYALA__AUTH__WRONG_LOGINS_PER_ADDRESS=$many
@@ -60,6 +60,8 @@ NYALA_URL=$(sed -n 's/.* at \(http:[^ ]*\)\/$/\1/p' "$folder/address")
 NYALA_KEY=$("$nyala" key add --role root --nama schemathesis)
 export NYALA_URL NYALA_KEY PYTHONPATH="$here" PYTHONDONTWRITEBYTECODE=1
 "$here/.venv/bin/python" "$here/arrange.py" >"$folder/arranged"
+printf "telp,nama,saldo\n81234567890,,1000\n" >"$folder/saldo.csv"
+"$nyala" import saldo "$folder/saldo.csv" --outlet 1 --yes >/dev/null
 read -r NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON <"$folder/arranged"
 export NYALA_TOKEN NYALA_SESSION NYALA_COOKIE NYALA_BROWSER NYALA_PERSON NYALA_SUCCEEDED="$folder/succeeded"
 

@@ -24,6 +24,8 @@ export default async function globalSetup(): Promise<() => Promise<void>> {
   process.env.NYALA__HTTP__PORT = String(port)
   process.env.NYALA__MQTT__PORT = '0'
   // All tests come from one address.
+  // The widest sums are those of the largest top-up.
+  process.env.NYALA__LEDGER__MAX_BALANCE = '20000000'
   process.env.NYALA__AUTH__OTP_PER_IP_HOUR = '100000'
   process.env.NYALA__AUTH__OTP_PER_HOUR = '100000'
   process.env.NYALA__AUTH__OTP_KNOWN_PER_HOUR = '100000'

@@ -54,7 +54,12 @@ const BEGUN_WITHIN: Duration = Duration::from_secs(15);
 const SERVICES_S: [u32; 2] = [1, 2];
 
 /// Settings for devices that answer quickly.
-const SETTINGS: [(&str, &str); 2] = [("NYALA__MESIN__SIM_MIN_MS", "5"), ("NYALA__MESIN__SIM_MAX_MS", "60")];
+const SETTINGS: [(&str, &str); 3] = [
+    ("NYALA__MESIN__SIM_MIN_MS", "5"),
+    ("NYALA__MESIN__SIM_MAX_MS", "60"),
+    // Its customers have far more than a real one may have.
+    ("NYALA__LEDGER__MAX_BALANCE", "0"),
+];
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:

@@ -1,6 +1,6 @@
 //! What needs a person, derived from the database. An entry ends with its cause.
 
-use crate::domain::id::{MachineId, ShiftId};
+use crate::domain::id::{ComplaintId, MachineId, ShiftId};
 use crate::domain::timestamp::Timestamp;
 
 use super::Condition;
@@ -15,6 +15,8 @@ const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
 pub const MOVE_REFUSED_MS: i64 = 24 * 60 * 60 * 1000;
 /// A shift that is open for longer is an entry.
 const SHIFT_MS: i64 = 16 * 60 * 60 * 1000;
+/// A complaint that is not answered within this time is urgent, and the owner is alerted.
+pub const COMPLAINT_MS: i64 = 2 * 60 * 60 * 1000;
 
 /// Kinds of entries; the first is shown first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,13 +27,14 @@ pub enum Kind {
     Unsure,
     Refused,
     MoveRefused,
+    Complaint,
     Offline,
     Shift,
     Backup,
 }
 
-/// How urgent an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How urgent an entry is; the most urgent one comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Red,
     Yellow,
@@ -39,13 +42,14 @@ pub enum Level {
 }
 
 impl Kind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::NeedsStaff,
         Self::Unpaid,
         Self::OutletGone,
         Self::Unsure,
         Self::Refused,
         Self::MoveRefused,
+        Self::Complaint,
         Self::Offline,
         Self::Shift,
         Self::Backup,
@@ -60,6 +64,7 @@ impl Kind {
             Self::Unsure => "belum_pasti",
             Self::Refused => "ditolak",
             Self::MoveRefused => "pindah",
+            Self::Complaint => "keluhan",
             Self::Offline => "offline",
             Self::Shift => "shift",
             Self::Backup => "cadangan",
@@ -70,10 +75,10 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    pub const fn level(self) -> Level {
+    const fn level(self) -> Level {
         match self {
             Self::NeedsStaff | Self::Unpaid | Self::OutletGone => Level::Red,
-            Self::Unsure | Self::Refused | Self::MoveRefused => Level::Yellow,
+            Self::Unsure | Self::Refused | Self::MoveRefused | Self::Complaint => Level::Yellow,
             Self::Offline | Self::Shift | Self::Backup => Level::Grey,
         }
     }
@@ -117,6 +122,13 @@ pub struct OpenShift {
     pub since: Timestamp,
 }
 
+/// An unanswered complaint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenComplaint {
+    pub id: ComplaintId,
+    pub since: Timestamp,
+}
+
 /// One outlet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutletHistory {
@@ -128,6 +140,7 @@ pub struct OutletHistory {
     pub shifts: Vec<OpenShift>,
     /// When an old number last refused a move that was asked for here.
     pub move_refused_at: Option<Timestamp>,
+    pub complaints: Vec<OpenComplaint>,
     /// When its business day began.
     pub day_began: Timestamp,
 }
@@ -145,6 +158,7 @@ pub enum About {
     Outlet,
     Machine(MachineId),
     Shift(ShiftId),
+    Complaint(ComplaintId),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +168,14 @@ pub struct Entry {
     pub since: Timestamp,
 }
 
-/// The entries of an outlet at `now`: by kind, then the oldest first.
+impl Entry {
+    pub fn level(&self, now: Timestamp) -> Level {
+        let is_late = self.kind == Kind::Complaint && self.since.ms_until(now) >= COMPLAINT_MS;
+        if is_late { Level::Red } else { self.kind.level() }
+    }
+}
+
+/// The entries of an outlet at `now`: the urgent ones first, then by kind, then the oldest first.
 pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Entry> {
     let mut entries = Vec::new();
     if !outlet.opened {
@@ -177,7 +198,9 @@ pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Ent
             entries.push(Entry { kind: Kind::Shift, about: About::Shift(shift.id), since: shift.since });
         }
     }
-    entries.sort_by_key(|entry| (entry.kind, entry.since, entry.about));
+    let complaints = outlet.complaints.iter();
+    entries.extend(complaints.map(|c| Entry { kind: Kind::Complaint, about: About::Complaint(c.id), since: c.since }));
+    entries.sort_by_key(|entry| (entry.level(now), entry.kind, entry.since, entry.about));
     entries
 }
 
@@ -262,7 +285,15 @@ mod tests {
     }
 
     fn outlet(machines: Vec<MachineHistory>) -> OutletHistory {
-        OutletHistory { opened: true, sells: true, machines, shifts: Vec::new(), move_refused_at: None, day_began: ago(3_600) }
+        OutletHistory {
+            opened: true,
+            sells: true,
+            machines,
+            shifts: Vec::new(),
+            move_refused_at: None,
+            complaints: Vec::new(),
+            day_began: ago(3_600),
+        }
     }
 
     fn seen(outlet: &OutletHistory) -> Vec<(Kind, i64)> {
@@ -346,6 +377,16 @@ mod tests {
         for (s, expected) in [(60, vec![(Kind::MoveRefused, 60)]), (24 * 3_600, vec![])] {
             assert_eq!(seen(&OutletHistory { move_refused_at: Some(ago(s)), ..outlet(vec![]) }), expected);
         }
+    }
+
+    #[test]
+    fn a_complaint_is_urgent_when_nobody_has_answered_it_for_two_hours() {
+        let mut shop = outlet(vec![machine(1, vec![spell(Condition::Unsure, 60, None)])]);
+        let complaint = |id, s| OpenComplaint { id: ComplaintId::new(id), since: ago(s) };
+        shop.complaints = vec![complaint(1, 2 * 3_600), complaint(2, 2 * 3_600 - 1)];
+        assert_eq!(seen(&shop), [(Kind::Complaint, 7_200), (Kind::Unsure, 60), (Kind::Complaint, 7_199)]);
+        let levels: Vec<_> = of(&shop, PATIENCE, NOW).iter().map(|entry| entry.level(NOW)).collect();
+        assert_eq!(levels, [Level::Red, Level::Yellow, Level::Yellow]);
     }
 
     #[test]

@@ -60,6 +60,8 @@ macro_rules! for_each_id {
             AlertId,
             /// A message of an alert to one browser: `alarm_kirim.id`.
             AlertMessageId,
+            /// What a customer says went wrong with a purchase: `keluhan.id`.
+            ComplaintId,
             /// A question about a device that is connected to another server: `device_question.id`.
             QuestionId,
         }

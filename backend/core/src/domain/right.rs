@@ -32,6 +32,7 @@ macro_rules! rights {
 
 rights! {
     AuditLihat "audit.lihat" Supervisor,
+    KeluhanJawab "keluhan.jawab" Supervisor,
     KunciKelola "kunci.kelola" Supervisor,
     LaporanLihat "laporan.lihat" Supervisor,
     LayananBuat "layanan.buat" Supervisor,

@@ -2,6 +2,7 @@
 //! very many keys. Both take the time as an argument, have bounded memory, and can refund an event.
 
 mod buckets;
+pub mod downloads;
 pub mod purchases;
 mod window;
 

@@ -8,6 +8,7 @@ pub mod code;
 mod code_limits;
 pub mod code_purpose;
 pub mod code_try;
+pub mod deletion;
 pub mod error;
 mod fair_queue;
 pub mod known_phone;

@@ -22,6 +22,7 @@ use nyala_cluster::node::keys_of_servers;
 use nyala_cluster::notifications::Notifier;
 use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::OutletId;
+use nyala_core::rate_limit::downloads::DownloadRate;
 use nyala_core::rate_limit::purchases::PurchaseRate;
 use nyala_identity::auth::Auth;
 use nyala_identity::qr::customer::Pictures;
@@ -75,6 +76,7 @@ pub struct AppState {
     /// Change notifications between servers.
     pub notifier: Notifier,
     pub purchase_rate: Arc<PurchaseRate>,
+    pub download_rate: Arc<DownloadRate>,
     pub hubs: Hubs,
     pub sessions: Arc<SocketSessions>,
     pub staff_sockets: Arc<StaffSockets>,
@@ -194,6 +196,7 @@ impl AppState {
             machines,
             notifier,
             purchase_rate,
+            download_rate: Arc::default(),
             hubs,
             sessions: Arc::default(),
             staff_sockets: Arc::default(),
@@ -234,6 +237,7 @@ impl AppState {
             .app_data(Data::from(self.push.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
+            .app_data(Data::from(self.download_rate.clone()))
             .app_data(Data::from(self.sim.clone()))
             .app_data(Data::from(self.mqtt.clone()));
     }

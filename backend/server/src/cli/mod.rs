@@ -10,6 +10,7 @@ pub mod descriptors;
 mod device;
 mod env_file;
 mod error;
+mod import;
 mod key;
 mod migrate;
 pub mod output;
@@ -107,6 +108,9 @@ enum Command {
     Qr(qr::Qr),
     /// Top up a customer's E-Pay account
     Topup(topup::Topup),
+    /// Bring along what another system has
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     /// The ledger's rules
     #[command(subcommand)]
     Audit(audit::AuditCommand),
@@ -145,6 +149,7 @@ pub fn main() -> ExitCode {
         Command::Device(device) => device.run(&common),
         Command::Qr(qr) => qr.run(&common),
         Command::Topup(topup) => topup.run(&common),
+        Command::Import(import) => import.run(&common),
         Command::Audit(audit) => audit.run(&common),
         Command::Secrets(secrets) => secrets.run(&common),
         Command::Cluster(cluster) => cluster.run(&common),

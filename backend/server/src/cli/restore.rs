@@ -4,10 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::auth::deletion::{self, DeletionError, Terms};
 use nyala_store::backup::owner;
-use nyala_store::backup::restore::{self, Moment};
+use nyala_store::backup::restore::{self, Moment, Restored};
+use nyala_store::db::clock::database_now;
 use nyala_store::telemetry;
 
+use super::context::PRINCIPAL;
 use super::restored::Report;
 use super::{CommonArgs, Failure, context, output};
 
@@ -38,14 +41,18 @@ impl Restore {
             return Err(Failure::new("DATABASE_URL is set, and this restores the private database below data.dir: unset it"));
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (report, restored) = runtime.block_on(async {
+        let (report, restored, again) = runtime.block_on(async {
             let restored = restore::restore(&config, &self.backup, self.to).await;
             let given = owner::give_to_owner(&self.backup);
-            let restored = restored?;
+            let mut restored = restored?;
             given?;
-            Ok::<_, Failure>((Report::read(&restored.client, restored.until, restored.jump).await?, restored))
+            let again = delete_again(&mut restored).await?;
+            Ok::<_, Failure>((Report::read(&restored.client, restored.until, restored.jump).await?, restored, again))
         })?;
-        let text = format!("base: {}\n{}", restored.base, report.text());
+        let mut text = format!("base: {}\n{}", restored.base, report.text());
+        if again > 0 {
+            text += &format!("\ndeleted again: {again}");
+        }
         match report.verdict() {
             Ok(()) => restored.finish()?,
             Err(why) => {
@@ -57,4 +64,23 @@ impl Restore {
         }
         output::print(&text, "the database is restored")
     }
+}
+
+/// Deletes those again whom the restore has brought back. Returns how many they were.
+async fn delete_again(restored: &mut Restored) -> Result<usize, Failure> {
+    let now = database_now(&restored.client).await?;
+    let mut again = 0;
+    for id in &restored.deleted {
+        let tx = restored.client.transaction().await?;
+        match deletion::delete(&tx, *id, Terms::Again, PRINCIPAL, now).await {
+            Ok(_) => {
+                tx.commit().await?;
+                again += 1;
+            }
+            // Deleted then, too, or not there yet.
+            Err(DeletionError::Gone) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(again)
 }

@@ -5,6 +5,7 @@ use nyala_core::domain::id::OutletId;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_ledger::cap;
 use nyala_ledger::topup::{AccountKind, Package, Payment};
 use nyala_web::ops::people::payee;
 use nyala_web::ops::scope::{self, Outlet};
@@ -60,16 +61,10 @@ async fn sell(k: &CommandContext, telp: &Telp, idoutlet: OutletId, mut package: 
         package.kind = AccountKind::given(scope::valid_days(&tx, idoutlet).await?, k.now);
     }
     let payee = payee::by_telp(&tx, telp).await?;
-    let made = topup::sell(
-        &tx,
-        &payee,
-        Outlet { idoutlet, idowner },
-        &package,
-        Payment::OutsideShift(None),
-        (PRINCIPAL, Allowed::Itself),
-        k.now,
-    )
-    .await?;
+    let outlet = Outlet { idoutlet, idowner };
+    cap::check(&tx, outlet.wallet_of(&payee), package.quota, k.config.ledger.max_balance()).await?;
+    let made =
+        topup::sell(&tx, &payee, outlet, &package, Payment::OutsideShift(None), (PRINCIPAL, Allowed::Itself), k.now).await?;
     tx.commit().await?;
     Ok(made)
 }

@@ -4,6 +4,7 @@
 //! backup.toml                    which database this is of, and how often it was restored
 //! secrets.toml    0600           the keys, copied at each start and change
 //! instance                       which server writes here and when everything was received; renewed while it writes
+//! deletions.jsonl                who was deleted; a restore to an earlier moment deletes them again
 //! wal/                           the log: *.gz, one *.gz.partial, *.history
 //! wal/until-<moment>/            the log from before a gap or a restore: the log in wal/ does not continue it
 //! base/<YYYYMMDDTHHMMSSZ>/       base.tar.gz, backup_manifest, and ok once it was verified; <…>.part while it is made

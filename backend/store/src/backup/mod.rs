@@ -2,6 +2,7 @@
 //! night. Neither delays a commit, and neither stops a sale when it fails (docs/operations.md, "Backup").
 
 pub mod base;
+pub mod deletions;
 pub mod error;
 pub mod folder;
 pub mod health;

@@ -1,6 +1,7 @@
 //! A restore to a moment, or to the last one that was received (docs/operations.md, "Restore"). It works beside the place of the database
 //! and takes its name when it is done: a kill in between leaves no database.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,11 @@ use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::ClientWrapper;
 use embedded_postgres::{Postgres, Settings};
+use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
 
 use super::base::unpack;
+use super::deletions;
 use super::error::BackupError;
 use super::folder::{BackupFolder, Base, Description, make_dir};
 use super::log::{self, Lineage, Log, WalRange, is_history, segment_number};
@@ -49,6 +52,8 @@ pub struct Restored {
     /// The last commit that was replayed, or the newest entry when nothing was committed since the base backup.
     pub until: Option<Timestamp>,
     pub jump: Jump,
+    /// Who was deleted, at any time: a moment before that has brought some of them back.
+    pub deleted: BTreeSet<CustomerId>,
     data_dir: PathBuf,
     postgres: Postgres,
     _lock: File,
@@ -107,7 +112,8 @@ pub async fn restore(config: &ServerSettings, dir: &Path, to: Moment) -> Result<
     set_target(&cluster, None)?;
     let log = cluster.join(LOG);
     fs::remove_dir_all(&log).map_err(BackupError::io("cannot delete", &log))?;
-    Ok(Restored { base: base.name, client, until, jump, data_dir, postgres, _lock: lock })
+    let deleted = deletions::read(&folder)?;
+    Ok(Restored { base: base.name, client, until, jump, deleted, data_dir, postgres, _lock: lock })
 }
 
 impl Restored {

@@ -12,6 +12,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::base;
+use super::deletions;
 use super::error::BackupError;
 use super::folder::{BackupFolder, Claim, DatabaseIdentity};
 use super::log::name_of_second;
@@ -116,6 +117,7 @@ impl BackupService {
     /// # Errors
     /// Which step failed.
     pub async fn base(&self) -> Result<String, BackupError> {
+        self.keep_deletions().await;
         base::take(&self.store, &self.folder, &self.programs, self.settings.keep).await
     }
 
@@ -169,7 +171,7 @@ impl BackupService {
         let mut is_said = false;
         loop {
             match self.prepare_folder().await.map(|()| self.claim()) {
-                Ok(Ok(true)) => return,
+                Ok(Ok(true)) => return self.keep_deletions().await,
                 Ok(Ok(false)) => {
                     self.metrics.failed("claim");
                     if !is_said {
@@ -210,6 +212,14 @@ impl BackupService {
                 Ok(false) => return,
                 Err(e) => self.failed("claim", &e),
             }
+        }
+    }
+
+    /// Who was deleted is in the folder at once (`POST /scan/v1/akun/hapus`), unless its disk was away then.
+    async fn keep_deletions(&self) {
+        let kept = async { deletions::keep(&self.folder, &*self.store.get().await?).await };
+        if let Err(e) = kept.await {
+            self.failed("deletions", &e);
         }
     }
 

@@ -3,6 +3,8 @@
 pub mod akun;
 pub mod code;
 pub mod code_limits;
+pub mod data;
+pub mod deletion;
 pub mod dev_whatsapp;
 pub mod known_phone;
 pub mod login;

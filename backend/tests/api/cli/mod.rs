@@ -2,6 +2,7 @@
 
 mod device;
 mod env_file;
+mod import;
 mod key;
 mod ledger;
 mod missing;

@@ -10,6 +10,7 @@ use crate::cluster::{named, two_of};
 use crate::ops::operator::Scope;
 use crate::push::service::{Browser, PushService};
 use crate::server::listener::raw;
+use crate::support::arrange::receipt;
 use crate::support::helpers::{Answer, TestApp};
 use crate::support::shop::Shop;
 use crate::till::rules::AtTill;
@@ -271,6 +272,46 @@ async fn only_who_is_still_there_sees_the_outlet_and_wants_the_kind_is_told() {
 }
 
 #[actix_web::test]
+async fn a_supervisor_hears_of_a_complaint_at_once_and_an_owner_when_nobody_has_answered_it_for_two_hours() {
+    let alerted = Alerted::open().await;
+    let (app, shop) = (&alerted.app, alerted.shop);
+    let rina = alerted.kasir("Rina").await;
+    let hadi = alerted.on_call("Hadi", Role::Supervisor, WorksFor::Outlet(shop.outlet.idoutlet)).await;
+    let sari = alerted.on_call("Sari", Role::Owner, WorksFor::Owner(shop.outlet.idowner)).await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    let epay = app.funded(&siti, shop.outlet, 50_000).await;
+    let complain = async |n| {
+        app.used(epay, &app.machine(shop.outlet, &format!("Cuci {n}")).await, &receipt(n)).await;
+        let body = json!({"id": receipt(n), "alasan": "berhenti"});
+        app.post("/scan/v1/transaksi/masalah", Some(&siti.token), &body).await.ok()["idkeluhan"].clone()
+    };
+    let answered = complain(1).await;
+    complain(2).await;
+    alerted.until("jenis = 'keluhan'", 2).await;
+    let mut titles = alerted.titles(&hadi);
+    titles.sort();
+    assert_eq!(titles, ["Keluhan di Cuci 1", "Keluhan di Cuci 2"]);
+    let secret = alerted.told(&hadi).into_iter().find(|message| message["judul"] == "Keluhan di Cuci 2").unwrap();
+    assert_eq!(alerted.take(&hadi, &secret).await.ok()["nama"], "Hadi");
+    app.ops(
+        &app.key(Scope::Supervisor(shop.outlet.idoutlet)).await,
+        &format!("keluhan/{answered}/tolak"),
+        &json!({"kalimat": "Tidak"}),
+    )
+    .await
+    .ok();
+    alerted.until("hilang_at IS NOT NULL", 1).await;
+    app.advance_s(2 * 3_600 - 1);
+    app.conditions_recorded().await;
+    app.all_alerted().await;
+    assert_eq!(alerted.titles(&sari), [""; 0]);
+    app.advance_s(1);
+    app.eventually("SELECT count(*) FROM alarm_kirim WHERE sent_at IS NULL AND due_at IS NOT NULL", 0).await;
+    assert_eq!(alerted.titles(&sari), ["Keluhan di Cuci 2"]);
+    assert_eq!(alerted.titles(&rina), [""; 0], "a kasir answers none");
+}
+
+#[actix_web::test]
 async fn who_asked_for_it_gets_the_figures_of_the_day_before_when_the_outlet_opens() {
     let alerted = Alerted::open().await;
     let (app, shop) = (&alerted.app, alerted.shop);
@@ -312,7 +353,7 @@ async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
     let foreign = app.outlet("Mawar").await;
     let rina = app.kasir(outlet.idoutlet).await;
     let all =
-        ["perlu_petugas", "tanpa_bayar", "outlet_putus", "belum_pasti", "ditolak", "pindah", "offline", "shift", "cadangan"];
+        ["perlu_petugas", "tanpa_bayar", "outlet_putus", "belum_pasti", "ditolak", "pindah", "keluhan", "offline", "shift", "cadangan"];
     let at_first = json!({"jenis": all, "idoutlet": null, "senyap": {"dari": "22:00", "sampai": "07:00"}, "ringkasan": false});
     assert_eq!(app.see(&rina, "alarm").await.ok(), at_first);
     let ids = |ids: &[OutletId]| json!(ids);

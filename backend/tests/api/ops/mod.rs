@@ -1,5 +1,6 @@
 //! The operators' calls.
 
+pub mod complaint;
 pub mod customers_bulk;
 pub mod give_back;
 pub mod idempotency;

@@ -161,3 +161,34 @@ async fn a_push_that_was_not_sent_before_a_restore_is_sent_once() {
     private.site.start_with(&env).await;
     browsers.get_one_push_for_the_end(&private.site, &private.session().await, &shop).await;
 }
+
+#[actix_web::test]
+async fn who_was_deleted_after_the_moment_is_deleted_again() {
+    if lacks_programs() {
+        return;
+    }
+    let mut private = Private::new().await;
+    private.serve_with_backup().await;
+    let shop = private.site.shop(600).await;
+    let telp = Site::telp_of(&private.session().await, &shop).await;
+    let stays = private.site.customer(&shop, "8121").await;
+    private.until_backed_up().await;
+    sleep(Duration::from_millis(20)).await;
+    let moment = wall_clock();
+    sleep(Duration::from_millis(20)).await;
+    let leave = json!({"password": "Rahasia123", "lepas_saldo": PRICE});
+    private.site.ask("POST", "/scan/v1/akun/hapus", &shop.token, &leave).await.unwrap().ok();
+    let list = std::fs::read_to_string(private.backup.join("deletions.jsonl")).unwrap();
+    assert!(list.lines().count() == 1 && !list.contains(telp.as_str().unwrap()), "{list}");
+    private.until_received().await;
+    private.lose_everything().await;
+
+    let backup = private.backup.display().to_string();
+    let told = private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
+    assert!(told.ends_with("audit: 0 broken\ndeleted again: 1\n"), "{told}");
+    private.serve().await;
+    let who = json!({"country_code": "62", "telp": telp, "password": "Rahasia123"});
+    private.site.ask("POST", "/scan/v1/auth/login", "", &who).await.unwrap().expect(404, "record not found");
+    assert_eq!(private.site.status_of(&json!(shop.token)).await, 401);
+    assert_eq!(private.site.status_of(&stays["token"]).await, 200, "who has not gone is there");
+}

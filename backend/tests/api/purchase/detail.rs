@@ -34,7 +34,8 @@ async fn a_purchase_has_its_times_and_its_state() {
             "snap_transaksi_detail": [{
                 "status": 4, "durasi": 1800, "idmesin": machine.idmesin,
                 "snap_mesin": {"nama": "M1"}, "snap_layanan": {"nama": "Cuci Kilat", "durasi": 1800}
-            }]
+            }],
+            "keluhan": null
         })
     );
 }

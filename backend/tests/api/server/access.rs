@@ -6,7 +6,7 @@ use crate::support::arrange::receipt;
 use crate::support::helpers::TestApp;
 
 /// Customer calls with a body: reads and push subscriptions.
-const READS: [(&str, &str, &str); 15] = [
+const READS: [(&str, &str, &str); 16] = [
     ("GET", "/scan/v1/dashboard/get_dashboard", ""),
     ("GET", "/scan/v1/dashboard/get_user_epayment_by_id_customer_global", ""),
     ("GET", "/scan/v1/transaksi/get_epayment/1", ""),
@@ -20,6 +20,7 @@ const READS: [(&str, &str, &str); 15] = [
     ("POST", "/scan/v1/push/langganan", r#"{"endpoint":"x","p256dh":"x","auth":"x"}"#),
     ("POST", "/scan/v1/push/berhenti", r#"{"endpoint":"x"}"#),
     ("POST", "/scan/v1/transaksi/ambil", r#"{"id":"SLF261120180500001"}"#),
+    ("POST", "/scan/v1/transaksi/masalah", r#"{"id":"SLF261120180500001","alasan":"hasil"}"#),
     ("POST", "/scan/v1/transaksi/get_layanan", r#"{"qr":"x","limit":10,"skip":0,"search":""}"#),
     ("POST", "/scan/v1/transaksi/list_history", r#"{"skip":0,"limit":20,"jenis":"","outlet":""}"#),
 ];

@@ -144,7 +144,8 @@ async fn every_documented_call_exists_in_the_server() {
             .send()
             .await
             .unwrap();
-        let body = String::from_utf8(res.body().limit(1 << 20).await.unwrap().to_vec()).unwrap();
+        let body = res.body().limit(1 << 20).await.unwrap();
+        let body = String::from_utf8_lossy(&body);
         assert!(res.status() != 405 && !body.contains("alamat tidak ditemukan"), "{method} {path}: {} {body}", res.status());
     }
 }

@@ -8,7 +8,7 @@ use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::support::arrange::Outlet;
-use crate::support::helpers::{Customer, TestApp};
+use crate::support::helpers::{Customer, Setup, TestApp};
 use crate::till::rules::{AtTill, Till};
 
 impl TestApp {
@@ -80,7 +80,15 @@ pub struct Counter {
 }
 
 pub async fn counter() -> Counter {
-    let app = TestApp::spawn().await;
+    counter_of(TestApp::spawn().await).await
+}
+
+/// At a server where an account may have any balance.
+pub async fn counter_without_cap() -> Counter {
+    counter_of(Setup::new().with(|config| config.ledger.max_balance = 0).start().await).await
+}
+
+async fn counter_of(app: TestApp) -> Counter {
     let outlet = app.outlet("Melati").await;
     let rina = app.seller(outlet).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;

@@ -7,7 +7,7 @@ use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::ops::operator::Scope;
-use crate::support::counter::{Counter, and, counter};
+use crate::support::counter::{Counter, and, counter, counter_without_cap};
 use crate::support::helpers::{Answer, TestApp};
 use crate::till::rules::AtTill;
 
@@ -36,7 +36,7 @@ fn id_of(made: &Answer) -> String {
 
 #[actix_web::test]
 async fn what_one_customer_is_sold_within_an_hour_counts_together() {
-    let counter = counter().await;
+    let counter = counter_without_cap().await;
     let Counter { app, outlet, rina, siti } = &counter;
     let hadi = counter.supervisor().await;
     app.ask(rina, "topup", &counter.qris(600_000)).await.ok();
@@ -75,7 +75,7 @@ async fn other_customers_and_other_outlets_count_for_themselves() {
 
 #[actix_web::test]
 async fn what_was_reversed_does_not_count_and_what_a_program_sold_does() {
-    let counter = counter().await;
+    let counter = counter_without_cap().await;
     let Counter { app, outlet, rina, .. } = &counter;
     let hadi = counter.supervisor().await;
     let made = app.ask(rina, "topup", &counter.qris(1_000_000)).await;

@@ -1,7 +1,8 @@
 //! Tills: pairing, logins, shifts, drawers, sales.
 
-pub mod alone;
+mod alone;
 pub mod blind_count;
+mod cap;
 pub mod drawers;
 pub mod lists;
 pub mod login;

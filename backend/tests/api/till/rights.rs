@@ -60,6 +60,7 @@ struct RightsShop {
     service: i64,
     /// A machine whose device logs in with a key.
     washer: i64,
+    complaint: i64,
 }
 
 fn nothing(_: &RightsShop) -> Value {
@@ -180,6 +181,8 @@ const CALLS: &[Call] = &[
         May::WithApprovalAtTill,
         Foreign::OwnOnly,
     ),
+    call("GET", "keluhan?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("POST", "keluhan/{complaint}/tolak", |_| json!({ "kalimat": "uji" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "petugas", nothing, May::From(Role::Supervisor), Foreign::OwnOnly),
     call(
         "POST",
@@ -256,6 +259,8 @@ impl RightsShop {
         let topup = app.insert("SELECT max(id) FROM pembelian_emoney", &[]).await;
         let machine = app.machine(outlet, "Cuci 1").await;
         app.running(epay, &machine, 1).await;
+        let complaint = json!({ "id": receipt(1), "alasan": "hasil" });
+        let complaint = app.post("/scan/v1/transaksi/masalah", Some(&customer.token), &complaint).await.ok();
         let paket = app
             .insert(
                 "INSERT INTO paket (idoutlet, nama, harga, quota, created_at) VALUES ($1, 'Paket', 1000, 1100, $2) RETURNING idpaket",
@@ -280,6 +285,7 @@ impl RightsShop {
             machine: machine.idmesin.get(),
             service: machine.idlayanan.get(),
             washer,
+            complaint: complaint["idkeluhan"].as_i64().unwrap(),
         }
     }
 
@@ -295,6 +301,7 @@ impl RightsShop {
             .replace("{browser}", &self.browser.to_string())
             .replace("{machine}", &self.machine.to_string())
             .replace("{washer}", &self.washer.to_string())
+            .replace("{complaint}", &self.complaint.to_string())
     }
 
     /// A person with a role at a till of an outlet, with an open shift.

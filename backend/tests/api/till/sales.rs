@@ -8,7 +8,7 @@ use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::ops::operator::Scope;
-use crate::support::counter::{Counter, TELP, and, counter};
+use crate::support::counter::{Counter, TELP, and, counter, counter_without_cap};
 use crate::support::helpers::{AROUND_A_CODE, TestApp};
 use crate::till::rules::AtTill;
 
@@ -105,7 +105,7 @@ async fn a_bonus_is_a_packages_at_the_price_that_it_has_now() {
 
 #[actix_web::test]
 async fn above_a_million_a_kasir_needs_a_yes_to_just_that() {
-    let counter = counter().await;
+    let counter = counter_without_cap().await;
     let Counter { app, rina, siti, .. } = &counter;
     let hadi = counter.supervisor().await;
     let (needs, not_good) = ("di atas Rp 1.000.000 perlu persetujuan supervisor", "persetujuan tidak berlaku");

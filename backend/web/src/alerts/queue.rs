@@ -2,7 +2,7 @@
 
 use deadpool_postgres::GenericClient;
 use nyala_core::board::alert::QuietHours;
-use nyala_core::board::attention::{self, Kind, Level};
+use nyala_core::board::attention::{self, Entry, Kind, Level};
 use nyala_core::domain::id::{AlertMessageId, OutletId, StaffId, TillId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
@@ -27,7 +27,7 @@ WITH due AS (
 ), p AS (
     UPDATE alarm_kirim q SET tries = q.tries + 1, due_at = $3 FROM due WHERE q.id = due.id RETURNING q.*
 )
-SELECT p.id, p.idlangganan, p.tries, p.apa, p.idoutlet, p.isi, p.id_alarm, a.jenis, a.tentang, a.hilang_at IS NULL AND a.beres_at IS NULL AS berlaku,
+SELECT p.id, p.idlangganan, p.tries, p.apa, p.idoutlet, p.isi, p.id_alarm, a.jenis, a.tentang, a.sejak AS sejak_at, a.hilang_at IS NULL AND a.beres_at IS NULL AS berlaku,
        to_char(a.sejak AT TIME ZONE o.zona, 'HH24.MI') AS sejak, taker.nama AS diambil,
        EXISTS (SELECT FROM perhatian_ditangani d WHERE d.idoutlet = a.idoutlet AND d.jenis = a.jenis AND d.tentang = a.tentang
                AND d.sejak = a.sejak AND d.sampai > $1) AS ditangani,
@@ -35,14 +35,15 @@ SELECT p.id, p.idlangganan, p.tries, p.apa, p.idoutlet, p.isi, p.id_alarm, a.jen
        s.endpoint, s.p256dh, s.auth, s.kid, c.id_kunci IS NULL AS bawaan, c.senyap_dari, c.senyap_sampai
 FROM p JOIN outlet o ON o.idoutlet = p.idoutlet LEFT JOIN alarm a ON a.id = p.id_alarm
 LEFT JOIN kunci_operator taker ON taker.id = a.diambil_oleh
-LEFT JOIN mesin m ON m.idmesin = a.tentang AND a.jenis NOT IN ('shift', 'outlet_putus', 'cadangan')
+LEFT JOIN keluhan e ON e.id = a.tentang AND a.jenis = 'keluhan'
+LEFT JOIN mesin m ON m.idmesin = CASE WHEN a.jenis = 'keluhan' THEN e.idmesin WHEN a.jenis NOT IN ('shift', 'outlet_putus', 'cadangan') THEN a.tentang END
 LEFT JOIN shift h ON h.id = a.tentang AND a.jenis = 'shift' LEFT JOIN perangkat till ON till.id = h.id_perangkat
 LEFT JOIN (langganan_petugas s JOIN kunci_operator k ON k.id = s.id_kunci AND k.revoked_at IS NULL
            JOIN perangkat b ON b.id = s.id_perangkat AND b.token_hash = s.token_hash AND b.token_sampai > $1 AND b.dicabut_at IS NULL
            LEFT JOIN alarm_petugas c ON c.id_kunci = k.id)
     ON s.id = p.idlangganan AND (k.idoutlet = o.idoutlet OR k.idowner = o.idowner) AND (c.idoutlet IS NULL OR o.idoutlet = ANY(c.idoutlet))
     AND CASE WHEN p.apa = 'ringkasan' THEN c.ringkasan AND k.role <> 'kasir'
-        ELSE (c.id_kunci IS NULL OR a.jenis = ANY(c.jenis)) AND (a.jenis <> 'cadangan' OR k.role = 'owner') END";
+        ELSE (c.id_kunci IS NULL OR a.jenis = ANY(c.jenis)) AND CASE a.jenis WHEN 'cadangan' THEN k.role = 'owner' WHEN 'keluhan' THEN k.role <> 'kasir' ELSE TRUE END END";
 
 /// Each changes nothing when another server has taken the row since.
 const DONE: &str = "UPDATE alarm_kirim SET due_at = NULL, sent_at = $3 WHERE id = $1 AND tries = $2";
@@ -70,12 +71,14 @@ pub struct Taken {
     pub browser: Option<Browser>,
     zone: Zone,
     quiet: Option<QuietHours>,
+    /// `None`: a digest.
+    entry: Option<Entry>,
 }
 
 impl Taken {
     /// When the quiet hours of its person end, if they hold for this message.
     pub fn quiet_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let is_red = matches!(&self.content, Content::Alert { about, .. } if about.kind.level() == Level::Red);
+        let is_red = self.entry.is_some_and(|entry| entry.level(now) == Level::Red);
         self.quiet.filter(|_| !is_red)?.until(&self.zone, now)
     }
 }
@@ -88,9 +91,9 @@ pub async fn claim(client: &DbClient, now: Timestamp, limit: i64, until: Timesta
 
 fn taken(row: &Row) -> Result<Taken, DbError> {
     let what: &str = row.try_get("apa")?;
-    let (content, is_useful) = if what == "ringkasan" {
+    let (content, is_useful, entry) = if what == "ringkasan" {
         let (idoutlet, outlet, text) = (row.try_get("idoutlet")?, row.try_get("outlet")?, row.try_get("isi")?);
-        (Content::Digest { idoutlet, outlet, text }, true)
+        (Content::Digest { idoutlet, outlet, text }, true, None)
     } else {
         of_alert(row, what)?
     };
@@ -109,11 +112,12 @@ fn taken(row: &Row) -> Result<Taken, DbError> {
         browser: Browser::of(row)?,
         zone: Zone::parse(row.try_get("zona")?).unwrap_or_default(),
         quiet: clock(quiet.0).zip(clock(quiet.1)).map(|(from, to)| QuietHours { from, to }),
+        entry,
     })
 }
 
-/// A message of an alert, and whether it still has to be sent.
-fn of_alert(row: &Row, what: &str) -> Result<(Content, bool), DbError> {
+/// A message of an alert, whether it still has to be sent, and its entry.
+fn of_alert(row: &Row, what: &str) -> Result<(Content, bool, Option<Entry>), DbError> {
     let (lasts, is_taken): (bool, bool) = (row.try_get("berlaku")?, row.try_get("ditangani")?);
     let (news, is_useful) = match what {
         "mulai" => (AlertNews::Lasts, lasts),
@@ -122,13 +126,10 @@ fn of_alert(row: &Row, what: &str) -> Result<(Content, bool), DbError> {
         "beres" => (AlertNews::Over, !lasts),
         other => return Err(DbError::broken(format!("unknown message {other}"))),
     };
-    let about = About {
-        kind: kind(row.try_get("jenis")?)?,
-        name: row.try_get("nama")?,
-        outlet: row.try_get("outlet")?,
-        since: row.try_get("sejak")?,
-    };
-    Ok((Content::Alert { alert: row.try_get("id_alarm")?, about, news }, is_useful))
+    let kind = kind(row.try_get("jenis")?)?;
+    let entry = Entry { kind, about: stored_about(kind, row.try_get("tentang")?), since: row.try_get("sejak_at")? };
+    let about = About { kind, name: row.try_get("nama")?, outlet: row.try_get("outlet")?, since: row.try_get("sejak")? };
+    Ok((Content::Alert { alert: row.try_get("id_alarm")?, about, news }, is_useful, Some(entry)))
 }
 
 /// What becomes of a taken message.

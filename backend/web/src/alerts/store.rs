@@ -2,8 +2,8 @@
 //! twice.
 
 use nyala_core::board::alert::{Alert, Change};
-use nyala_core::board::attention::{About, Entry, Kind};
-use nyala_core::domain::id::{AlertId, MachineId, OutletId, ShiftId};
+use nyala_core::board::attention::{About, COMPLAINT_MS, Entry, Kind};
+use nyala_core::domain::id::{AlertId, ComplaintId, MachineId, OutletId, ShiftId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
@@ -15,14 +15,14 @@ const OPEN: &str = "
 SELECT id, idoutlet, jenis, tentang, sejak, mulai_at, lagi_at IS NOT NULL, diambil_oleh, hilang_at FROM alarm
 WHERE beres_at IS NULL AND idoutlet = ANY($1) ORDER BY id";
 
-/// To all who see the outlet. Whether a person wants it is asked when it is sent.
+/// To all who see the outlet; to owners at $6. Whether a person wants it is asked when it is sent.
 const BEGIN: &str = "
 WITH a AS (
     INSERT INTO alarm (idoutlet, jenis, tentang, sejak, mulai_at) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (idoutlet, jenis, tentang) WHERE beres_at IS NULL DO NOTHING RETURNING id, idoutlet
 )
 INSERT INTO alarm_kirim (id_alarm, idoutlet, apa, idlangganan, created_at, due_at)
-SELECT a.id, a.idoutlet, 'mulai', s.id, $5, $5 FROM a JOIN outlet o USING (idoutlet)
+SELECT a.id, a.idoutlet, 'mulai', s.id, $5, CASE WHEN k.role = 'owner' THEN $6 ELSE $5 END FROM a JOIN outlet o USING (idoutlet)
 JOIN kunci_operator k ON (k.idoutlet = o.idoutlet OR k.idowner = o.idowner) AND k.revoked_at IS NULL
 JOIN langganan_petugas s ON s.id_kunci = k.id";
 
@@ -96,6 +96,7 @@ pub fn stored_about(kind: Kind, number: i64) -> About {
     match kind {
         Kind::OutletGone | Kind::MoveRefused | Kind::Backup => About::Outlet,
         Kind::Shift => About::Shift(ShiftId::new(number)),
+        Kind::Complaint => About::Complaint(ComplaintId::new(number)),
         Kind::NeedsStaff | Kind::Unpaid | Kind::Unsure | Kind::Refused | Kind::Offline => About::Machine(MachineId::new(number)),
     }
 }
@@ -103,7 +104,9 @@ pub fn stored_about(kind: Kind, number: i64) -> About {
 /// Begins an alert, and queues its first messages.
 pub async fn begin(client: &DbClient, idoutlet: OutletId, entry: Entry, now: Timestamp) -> Result<(), DbError> {
     let stmt = client.prepare_cached(BEGIN).await?;
-    client.execute(&stmt, &[&idoutlet, &entry.kind.as_str(), &about(entry.about), &entry.since, &now]).await?;
+    // A supervisor has some time to answer a complaint.
+    let owners_at = if entry.kind == Kind::Complaint { entry.since.plus_ms(COMPLAINT_MS).max(now) } else { now };
+    client.execute(&stmt, &[&idoutlet, &entry.kind.as_str(), &about(entry.about), &entry.since, &now, &owners_at]).await?;
     Ok(())
 }
 

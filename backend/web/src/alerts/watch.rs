@@ -120,6 +120,7 @@ impl Watch {
                 machines: machines.into_iter().map(|(id, closed)| facts.machine(id, closed)).collect(),
                 shifts: facts.shifts.clone(),
                 move_refused_at: facts.move_refused_at,
+                complaints: facts.open_complaints(),
                 day_began: history::day_began(row.try_get("zona")?, row.try_get("hari_mulai")?, now)?,
             };
             let mut entries = attention::of(&history, self.settings.patience(), now);

@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 use utoipa::ToSchema;
 
 use crate::http::error::AppError;
+use crate::http::schema::{ComplaintReason, ComplaintStatus};
 
 /// The query whose rows `SnapTransaksi::from_row` reads; the tail selects and orders them.
 macro_rules! snap_sql {
@@ -119,16 +120,67 @@ impl SnapTransaksi {
     }
 }
 
+/// A purchase in detail.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct RincianTransaksi {
+    #[serde(flatten)]
+    pub snap: SnapTransaksi,
+    /// What the customer says went wrong, and the answer.
+    #[schema(required)]
+    pub keluhan: Option<Keluhan>,
+}
+
+/// A complaint of the customer.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Keluhan {
+    /// `terbuka`, `diterima`, `ditolak`.
+    #[schema(value_type = ComplaintStatus)]
+    pub status: String,
+    /// `tidak_jalan`, `berhenti`, `hasil`, `lain`.
+    #[schema(value_type = ComplaintReason)]
+    pub alasan: String,
+    #[schema(required)]
+    pub catatan: Option<String>,
+    /// Whole rupiah that came back for it; null unless it was accepted.
+    #[schema(required)]
+    pub nominal: Option<i64>,
+    /// The sentence with which it was rejected.
+    #[schema(required)]
+    pub jawaban: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime, required)]
+    pub dijawab_at: Option<Timestamp>,
+}
+
+/// $1 customer, $2 receipt.
+const COMPLAINT: &str = "
+    SELECT k.status, k.alasan, k.catatan, k.nominal, k.jawaban, k.dijawab_at FROM snap_transaksi t JOIN keluhan k ON k.idtransaksi = t.id
+    WHERE t.id_customer_global = $1 AND t.no_nota = $2";
+
 /// The customer's purchase with the receipt number `receipt_number` that `sql` selects by `($1 customer, $2 receipt)`.
 pub async fn find(
     store: &Store,
     sql: &str,
     id_customer_global: CustomerId,
     receipt_number: &str,
-) -> Result<Option<SnapTransaksi>, AppError> {
+) -> Result<Option<RincianTransaksi>, AppError> {
     let Some(receipt_number) = ReceiptNumber::parse(receipt_number) else { return Ok(None) };
     let client = store.get().await?;
     let stmt = client.prepare_cached(sql).await?;
     let row = client.query_opt(&stmt, &[&id_customer_global, &receipt_number.as_str()]).await?;
-    row.map_or(Ok(None), |row| SnapTransaksi::from_row(&row, store.now()))
+    let Some(row) = row else { return Ok(None) };
+    let Some(snap) = SnapTransaksi::from_row(&row, store.now())? else { return Ok(None) };
+    let stmt = client.prepare_cached(COMPLAINT).await?;
+    let keluhan = client.query_opt(&stmt, &[&id_customer_global, &receipt_number.as_str()]).await?.as_ref().map(complaint);
+    Ok(Some(RincianTransaksi { snap, keluhan: keluhan.transpose()? }))
+}
+
+fn complaint(row: &Row) -> Result<Keluhan, AppError> {
+    Ok(Keluhan {
+        status: row.try_get(0)?,
+        alasan: row.try_get(1)?,
+        catatan: row.try_get(2)?,
+        nominal: row.try_get(3)?,
+        jawaban: row.try_get(4)?,
+        dijawab_at: row.try_get(5)?,
+    })
 }

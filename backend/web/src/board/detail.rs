@@ -125,18 +125,7 @@ pub async fn events(client: &DbClient, of: &Of) -> Result<Vec<Riwayat>, DbError>
     let stmt = client.prepare_cached(PURCHASES).await?;
     let mut events = Vec::new();
     for row in client.query(&stmt, &[&of.idoutlet, &of.idmesin, &shown]).await? {
-        let purchase = PurchaseTimes {
-            state: row.try_get("state")?,
-            created_at: row.try_get("created_at")?,
-            decided_at: row.try_get("decided_at")?,
-            started_at: row.try_get("started_at")?,
-            finished_at: row.try_get("finished_at")?,
-            test: row.try_get("uji")?,
-        };
-        let what = if purchase.test { "Tes nyala" } else { row.try_get("nama_layanan")? };
-        let payer = name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?);
-        let steps = timeline::of_purchase(&purchase, of.now).into_iter();
-        events.extend(steps.map(|(at, event)| (at, event, text(event, what, &payer))));
+        events.extend(steps(&row, of.now)?);
     }
     let stmt = client.prepare_cached(SPELLS).await?;
     for row in client.query(&stmt, &[&of.idmesin, &shown]).await? {
@@ -145,9 +134,36 @@ pub async fn events(client: &DbClient, of: &Of) -> Result<Vec<Riwayat>, DbError>
         let ends = timeline::of_spell(spell).into_iter();
         events.extend(ends.map(|(at, event)| (at, event, text(event, reason.unwrap_or_default(), ""))));
     }
+    Ok(newest_first(events))
+}
+
+/// The steps of a purchase, the newest first, of a row with its times and names.
+pub fn of_purchase(row: &Row, now: Timestamp) -> Result<Vec<Riwayat>, DbError> {
+    Ok(newest_first(steps(row, now)?))
+}
+
+/// An event with its moment and its text.
+type TextedEvent = (Timestamp, Event, String);
+
+fn steps(row: &Row, now: Timestamp) -> Result<Vec<TextedEvent>, DbError> {
+    let purchase = PurchaseTimes {
+        state: row.try_get("state")?,
+        created_at: row.try_get("created_at")?,
+        decided_at: row.try_get("decided_at")?,
+        started_at: row.try_get("started_at")?,
+        finished_at: row.try_get("finished_at")?,
+        test: row.try_get("uji")?,
+    };
+    let what = if purchase.test { "Tes nyala" } else { row.try_get("nama_layanan")? };
+    let payer = name::short(row.try_get("nama_awal")?, row.try_get("nama_akhir")?);
+    let steps = timeline::of_purchase(&purchase, now).into_iter();
+    Ok(steps.map(|(at, event)| (at, event, text(event, what, &payer))).collect())
+}
+
+fn newest_first(mut events: Vec<TextedEvent>) -> Vec<Riwayat> {
     events.sort_by_key(|(at, event, _)| Reverse((*at, *event)));
     events.truncate(SHOWN);
-    Ok(events.into_iter().map(|(at, event, teks)| Riwayat { at, teks, apa: event.as_str() }).collect())
+    events.into_iter().map(|(at, event, teks)| Riwayat { at, teks, apa: event.as_str() }).collect()
 }
 
 /// An event for people. `what`: the service, or why it was closed.

@@ -1,7 +1,7 @@
 //! What needs a person, as pages get it.
 
 use nyala_core::board::attention::{About, Entry};
-use nyala_core::domain::id::{MachineId, OutletId, ShiftId};
+use nyala_core::domain::id::{ComplaintId, MachineId, OutletId, ShiftId};
 use nyala_core::domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -11,7 +11,7 @@ use super::tile::Tile;
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Perhatian {
-    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`.
+    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`.
     pub jenis: &'static str,
     /// `merah`, `kuning`, `abu`.
     pub tingkat: &'static str,
@@ -23,10 +23,17 @@ pub struct Perhatian {
     pub idmesin: Option<MachineId>,
     #[schema(value_type = Option<i64>, required)]
     pub idshift: Option<ShiftId>,
+    /// The complaint that it is about.
+    #[schema(value_type = Option<i64>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idkeluhan: Option<ComplaintId>,
     /// Of the machine, the till or the outlet.
     pub nama: String,
     pub sejak: Timestamp,
-    /// The receipt number of the machine's open purchase.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub about: About,
+    /// The receipt number of the machine's open purchase, or of the purchase that is complained about.
     #[schema(required)]
     pub idtransaksi: Option<String>,
     /// Rupiah that are held.
@@ -54,23 +61,40 @@ pub struct Around<'a> {
     pub tiles: &'a [Tile],
     /// Names of the tills with open shifts.
     pub tills: &'a [(ShiftId, String)],
+    pub complaints: &'a [ComplaintFacts],
+    pub now: Timestamp,
+}
+
+/// An unanswered complaint.
+#[derive(Debug)]
+pub struct ComplaintFacts {
+    pub id: ComplaintId,
+    pub since: Timestamp,
+    pub idmesin: MachineId,
+    /// The name at the time of the purchase.
+    pub machine: String,
+    pub receipt: String,
 }
 
 impl Perhatian {
     pub fn new(entry: Entry, around: &Around<'_>, ditangani: Option<Ditangani>) -> Self {
         let (idmesin, idshift) = about_ids(entry.about);
+        let complaint = around.complaints.iter().find(|complaint| About::Complaint(complaint.id) == entry.about);
         let tile = around.tiles.iter().find(|tile| Some(tile.id) == idmesin);
         let till = around.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
+        let named = complaint.map(|complaint| complaint.machine.as_str()).or(tile.map(|tile| tile.nama.as_str())).or(till);
         Self {
             jenis: entry.kind.as_str(),
-            tingkat: entry.kind.level().as_str(),
+            tingkat: entry.level(around.now).as_str(),
             idoutlet: around.idoutlet,
             outlet: around.outlet.to_owned(),
-            idmesin,
+            idmesin: complaint.map(|complaint| complaint.idmesin).or(idmesin),
             idshift,
-            nama: tile.map(|tile| tile.nama.as_str()).or(till).unwrap_or(around.outlet).to_owned(),
+            idkeluhan: complaint.map(|complaint| complaint.id),
+            nama: named.unwrap_or(around.outlet).to_owned(),
             sejak: entry.since,
-            idtransaksi: tile.and_then(|tile| tile.idtransaksi.clone()),
+            about: entry.about,
+            idtransaksi: complaint.map(|complaint| complaint.receipt.clone()).or(tile.and_then(|tile| tile.idtransaksi.clone())),
             jumlah: tile.and_then(|tile| tile.jumlah),
             kembali_at: tile.and_then(|tile| tile.kembali_at),
             ditangani,
@@ -79,11 +103,11 @@ impl Perhatian {
 }
 
 /// The machine or the shift that an entry is about.
-pub const fn about_ids(entry: About) -> (Option<MachineId>, Option<ShiftId>) {
+const fn about_ids(entry: About) -> (Option<MachineId>, Option<ShiftId>) {
     match entry {
         About::Machine(id) => (Some(id), None),
         About::Shift(id) => (None, Some(id)),
-        About::Outlet => (None, None),
+        About::Outlet | About::Complaint(_) => (None, None),
     }
 }
 
@@ -93,5 +117,6 @@ pub const fn about(entry: About) -> i64 {
         About::Outlet => 0,
         About::Machine(id) => id.get(),
         About::Shift(id) => id.get(),
+        About::Complaint(id) => id.get(),
     }
 }

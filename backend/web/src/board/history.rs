@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use futures_util::future::try_join5;
-use nyala_core::board::attention::{Entry, HISTORY_MS, MOVE_REFUSED_MS, MachineHistory, OpenShift};
+use futures_util::future::{try_join, try_join5};
+use nyala_core::board::attention::{Entry, HISTORY_MS, MOVE_REFUSED_MS, MachineHistory, OpenComplaint, OpenShift};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
@@ -12,7 +12,7 @@ use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
 
-use super::entry::{Ditangani, about};
+use super::entry::{ComplaintFacts, Ditangani, about};
 use super::spells::Spells;
 
 /// Conditions of the outlets' machines that hold, or ended after $2. $1 outlets.
@@ -36,6 +36,13 @@ WHERE s.idoutlet = ANY($1) AND s.ditutup_at IS NULL";
 const MOVES: &str = "
 SELECT idoutlet, max(ditolak_at) FROM pindah WHERE idoutlet = ANY($1) AND ditolak_at > $2 GROUP BY idoutlet";
 
+/// The oldest 100 unanswered complaints of each of these outlets. $1 outlets.
+const COMPLAINTS: &str = "
+SELECT k.idoutlet, k.id, k.created_at, k.idmesin, t.nama_mesin, t.no_nota
+FROM unnest($1::BIGINT[]) o (id) CROSS JOIN LATERAL (
+    SELECT * FROM keluhan WHERE idoutlet = o.id AND status = 'terbuka' ORDER BY created_at LIMIT 100
+) k JOIN snap_transaksi t ON t.id = k.idtransaksi";
+
 const TAKEN: &str = "
 SELECT d.idoutlet, d.jenis, d.tentang, d.sejak, k.id, k.nama, d.ditangani_at, d.sampai
 FROM perhatian_ditangani d JOIN kunci_operator k ON k.id = d.id_kunci WHERE d.idoutlet = ANY($1) AND d.sampai > $2";
@@ -50,6 +57,7 @@ pub struct OutletFacts {
     pub tills: Vec<(ShiftId, String)>,
     /// When an old number last refused a move that was asked for here.
     pub move_refused_at: Option<Timestamp>,
+    pub complaints: Vec<ComplaintFacts>,
     taken: Vec<Taken>,
 }
 
@@ -67,21 +75,25 @@ struct Taken {
 /// # Errors
 /// When the database does not answer.
 pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Result<HashMap<OutletId, OutletFacts>, DbError> {
-    let [spells, refusals, shifts, moves, taken] = [
+    let [spells, refusals, shifts, moves, complaints, taken] = [
         client.prepare_cached(SPELLS).await?,
         client.prepare_cached(REFUSALS).await?,
         client.prepare_cached(SHIFTS).await?,
         client.prepare_cached(MOVES).await?,
+        client.prepare_cached(COMPLAINTS).await?,
         client.prepare_cached(TAKEN).await?,
     ];
     let after = now.plus_ms(-HISTORY_MS);
     // One round trip for all of them.
-    let (spells, refusals, shifts, moves, taken) = try_join5(
-        client.query(&spells, &[&outlets, &after]),
-        client.query(&refusals, &[&outlets, &after]),
-        client.query(&shifts, &[&outlets]),
-        client.query(&moves, &[&outlets, &now.plus_ms(-MOVE_REFUSED_MS)]),
-        client.query(&taken, &[&outlets, &now]),
+    let ((spells, refusals, shifts, moves, taken), complaints) = try_join(
+        try_join5(
+            client.query(&spells, &[&outlets, &after]),
+            client.query(&refusals, &[&outlets, &after]),
+            client.query(&shifts, &[&outlets]),
+            client.query(&moves, &[&outlets, &now.plus_ms(-MOVE_REFUSED_MS)]),
+            client.query(&taken, &[&outlets, &now]),
+        ),
+        client.query(&complaints, &[&outlets]),
     )
     .await?;
     let mut facts: HashMap<OutletId, OutletFacts> = HashMap::new();
@@ -99,6 +111,15 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
     }
     for row in &moves {
         facts.entry(row.try_get(0)?).or_default().move_refused_at = row.try_get(1)?;
+    }
+    for row in &complaints {
+        facts.entry(row.try_get(0)?).or_default().complaints.push(ComplaintFacts {
+            id: row.try_get(1)?,
+            since: row.try_get(2)?,
+            idmesin: row.try_get(3)?,
+            machine: row.try_get(4)?,
+            receipt: row.try_get(5)?,
+        });
     }
     for row in &taken {
         facts.entry(row.try_get(0)?).or_default().taken.push(taken_of(row)?);
@@ -120,6 +141,10 @@ impl OutletFacts {
             spells: self.spells.of(idmesin).copied().collect(),
             refused_at: self.refusals.iter().filter(|(id, _)| *id == idmesin).map(|(_, at)| *at).collect(),
         }
+    }
+
+    pub fn open_complaints(&self) -> Vec<OpenComplaint> {
+        self.complaints.iter().map(|complaint| OpenComplaint { id: complaint.id, since: complaint.since }).collect()
     }
 
     /// Who has taken an entry last.

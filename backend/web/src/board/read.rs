@@ -99,6 +99,7 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         machines: tiles.iter().map(|tile| facts.machine(tile.id, tile.ditutup.is_some())).collect(),
         shifts: facts.shifts.clone(),
         move_refused_at: facts.move_refused_at,
+        complaints: facts.open_complaints(),
         day_began: history::day_began(zone, outlet.try_get("hari_mulai")?, now)?,
     };
     let outlet = OutletPapan {
@@ -107,7 +108,8 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         zona: zone.to_owned(),
         tutup: closing.map(|c| PapanTutup { alasan: c.reason, sejak: c.since, sampai: c.until }),
     };
-    let around = Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, tills: &facts.tills };
+    let around =
+        Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, tills: &facts.tills, complaints: &facts.complaints, now };
     let entries = attention::of(&history, patience, now).into_iter();
     let entries = entries.map(|entry| Perhatian::new(entry, &around, facts.taken(entry).map(|(_, taken)| taken))).collect();
     Ok(BoardNow { outlet, tiles, entries })

@@ -6,6 +6,7 @@ use actix_web::http::{StatusCode, header};
 use actix_web::{HttpResponse, ResponseError};
 use nyala_core::domain::error::DomainError;
 use nyala_core::domain::id::ServiceId;
+use nyala_core::domain::rupiah::{self, MaxBalance};
 use nyala_core::domain::timestamp::seconds_up;
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::rate_limit::purchases::TooSoon;
@@ -110,6 +111,11 @@ pub enum AppError {
     /// 422: understood, but refused for its content.
     #[error("{0}")]
     Unprocessable(&'static str),
+    #[error("saldo paling banyak {}", rupiah::text(.0.get()))]
+    OverMaxBalance(MaxBalance),
+    /// 409: a customer who is to be deleted has this balance.
+    #[error("masih ada saldo {}", rupiah::text(*.0))]
+    BalanceLeft(i64),
     /// 503: the database, a queue or the room for unfinished bodies has no capacity now.
     #[error("layanan sedang sibuk, coba lagi")]
     Unavailable,
@@ -139,6 +145,7 @@ impl AppError {
                 | Self::CrossSite
                 | Self::Conflict(_)
                 | Self::Unprocessable(_)
+                | Self::OverMaxBalance(_)
         ) {
             tracing::info!(error = %self, status = self.status().as_u16(), "request refused");
         }
@@ -164,13 +171,15 @@ impl AppError {
             | Self::MachineBusy
             | Self::MachineRefused
             | Self::MachineRefusedUsable(_)
-            | Self::Conflict(_) => StatusCode::CONFLICT,
+            | Self::Conflict(_)
+            | Self::BalanceLeft(_) => StatusCode::CONFLICT,
             Self::OtpInvalid
             | Self::OldPasswordWrong
             | Self::Value(DomainError::NameTooShort | DomainError::PasswordTooShort)
             | Self::ReceiptTaken
             | Self::BalanceTooLow
-            | Self::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            | Self::Unprocessable(_)
+            | Self::OverMaxBalance(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::MachineSilent | Self::StopSilent | Self::DeviceSilent => StatusCode::GATEWAY_TIMEOUT,
             Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -280,6 +289,7 @@ impl From<LedgerError> for AppError {
             LedgerError::NotFound(what) => Self::NotFound(what),
             LedgerError::Conflict(why) => Self::Conflict(why),
             LedgerError::Unprocessable(why) => Self::Unprocessable(why),
+            LedgerError::OverMaxBalance(max) => Self::OverMaxBalance(max),
             LedgerError::Db(e) => e.into(),
         }
     }

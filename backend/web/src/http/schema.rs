@@ -2,6 +2,7 @@
 //! ECMA-262, as JSON Schema requires (2020-12 validation, §6.3.3).
 
 use nyala_core::board::attention::Kind;
+use nyala_core::complaint::{self, MAX_NOTE_CHARS, Status};
 use nyala_core::domain::id::{self, MAX_DIGITS};
 use nyala_core::domain::name::MAX_LETTERS;
 use nyala_core::domain::telp::COUNTRY_CODE;
@@ -53,6 +54,14 @@ pub enum NamePrefix {}
 pub enum SearchText {}
 /// Why an operator did it.
 pub enum Reason {}
+/// What a customer adds to a complaint.
+pub enum ComplaintNote {}
+/// What went wrong, in a complaint.
+pub enum ComplaintReason {}
+/// A zip archive.
+pub enum ZipFile {}
+/// What became of a complaint.
+pub enum ComplaintStatus {}
 /// A customer's name.
 pub enum FullName {}
 /// A code that was sent by WhatsApp.
@@ -109,6 +118,10 @@ describe! {
         .minimum(Some(1)).maximum(Some(id::MAX)).build();
     AttentionKind => text(format!("^({})$", Kind::ALL.map(Kind::as_str).join("|"))).examples(["offline"]).build();
     Reason => text(trimmed(MAX_REASON_CHARS)).description(Some(between(MAX_REASON_CHARS))).examples(["mesin rusak"]).build();
+    ComplaintNote => text(maybe(MAX_NOTE_CHARS)).examples(["Lampu menyala, air tidak masuk"]).build();
+    ComplaintReason => text(format!("^({})$", complaint::Reason::ALL.map(complaint::Reason::as_str).join("|"))).examples(["berhenti"]).build();
+    ZipFile => ObjectBuilder::new().schema_type(Type::String).format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary))).build();
+    ComplaintStatus => text(format!("^({})$", Status::ALL.map(Status::as_str).join("|"))).examples(["terbuka"]).build();
     SearchText => text(search()).build();
     PushEndpoint => text(push_endpoint()).max_length(Some(endpoint::MAX_BYTES))
         .description(Some("An address at the push service of Google, Mozilla, Apple or Microsoft.")).build();
@@ -139,7 +152,12 @@ fn trimmed(max_chars: usize) -> String {
 
 /// The `search` of `get_layanan`.
 fn search() -> String {
-    format!("^[{BLANK}]*({}[{BLANK}]*)?$", readable(MAX_SEARCH_CHARS))
+    maybe(MAX_SEARCH_CHARS)
+}
+
+/// A text that may be left empty.
+fn maybe(max_chars: usize) -> String {
+    format!("^[{BLANK}]*({}[{BLANK}]*)?$", readable(max_chars))
 }
 
 /// 1 to `max_chars` characters, no blank at either end.
@@ -203,6 +221,7 @@ mod tests {
 
     use super::*;
     use crate::api::transaksi::get_layanan::search_of;
+    use crate::api::transaksi::masalah::note;
     use crate::ops::machine::sticker::machines;
     use crate::ops::people::audit_log::is_word;
     use crate::ops::people::customers_bulk::PhonePrefix;
@@ -297,6 +316,7 @@ mod tests {
         within(&trimmed(MAX_NAME_CHARS), &|text| text::parse("nama", text, MAX_NAME_CHARS).is_ok());
         within(&trimmed(MAX_SIZE_CHARS), &|text| text::parse("ukuran", text, MAX_SIZE_CHARS).is_ok());
         within(&search(), &|text| search_of(text).is_ok());
+        within(&maybe(MAX_NOTE_CHARS), &|text| note(text).is_ok());
         within(&letters(), &|text| text.split_whitespace().count() < 2 || Name::parse(text).is_ok());
     }
 }

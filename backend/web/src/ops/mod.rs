@@ -3,6 +3,7 @@
 pub mod alerts;
 pub mod approval;
 pub mod board;
+pub mod complaint;
 pub mod days;
 pub mod figures;
 pub mod idempotency;
@@ -63,6 +64,8 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: impl Fn() -> Route) {
         .route("/pemakaian", web::get().to(refund::list::pemakaian))
         .route("/hapus", web::post().to(refund::issue::hapus))
         .route("/refund", web::post().to(refund::issue::refund))
+        .route("/keluhan", web::get().to(complaint::list::keluhan))
+        .route("/keluhan/{id}/tolak", web::post().to(complaint::reject::tolak))
         .route("/pelanggan/bulk", web::post().to(people::customers_bulk::pelanggan_bulk))
         .route("/pelanggan/cari", web::post().to(people::customer_search::pelanggan_cari))
         // As above: neither is a customer's id.

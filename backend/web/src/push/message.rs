@@ -26,7 +26,7 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// A top-up has neither machine nor outlet.
+    /// A top-up and a complaint have neither machine nor outlet.
     pub fn new(taken: &Taken, tag: &'a str) -> Self {
         let (machine, outlet, usable_until) = (&taken.machine, &taken.outlet, taken.usable_until.as_deref());
         let (judul, isi, tuju) = match taken.cause {
@@ -38,6 +38,7 @@ impl<'a> Message<'a> {
             Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
             Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
+            Cause::Answered => ("Laporan Anda dijawab", "Lihat Riwayat".to_owned(), "/riwayatPage"),
             Cause::TopUpReversed => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
             Cause::Moves => ("Akun akan pindah nomor", "Bukan Anda? Buka untuk membatalkan".to_owned(), "/dashboard"),
             Cause::Balance => (balance_moved(taken.movement), "Lihat Riwayat".to_owned(), "/riwayatPage"),
@@ -67,6 +68,7 @@ pub enum Object {
     Movement(i64),
     /// A move to another number.
     Move(i64),
+    Complaint(i64),
     Alert(i64),
     /// The digest of an outlet.
     Digest(i64),
@@ -79,6 +81,7 @@ impl Object {
             Cause::Called => Self::Call(object),
             Cause::Balance => Self::Movement(object),
             Cause::Moves => Self::Move(object),
+            Cause::Answered => Self::Complaint(object),
             Cause::Ended | Cause::Waits | Cause::NotStarted => Self::Purchase(object),
         }
     }
@@ -93,6 +96,7 @@ pub fn tag(secrets: &Secrets, object: Object) -> String {
         Object::Call(id) => ("panggilan", id),
         Object::Movement(id) => ("gerak", id),
         Object::Move(id) => ("pindah", id),
+        Object::Complaint(id) => ("keluhan", id),
         Object::Alert(id) => ("alarm", id),
         Object::Digest(id) => ("ringkasan", id),
     };

@@ -139,7 +139,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Deletes a purchase and refunds what earlier refunds have left of its price. */
+        /** Deletes a purchase and refunds what earlier refunds have left of its price. It answers the complaint about it, if there is one. */
         post: operations["hapus"];
         delete?: never;
         options?: never;
@@ -175,6 +175,40 @@ export interface paths {
         put?: never;
         /** Ends this session. */
         post: operations["keluar"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/keluhan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A page of complaints. */
+        get: operations["list_keluhan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/keluhan/{id}/tolak": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rejects a complaint. */
+        post: operations["tolak_keluhan"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1381,6 +1415,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/akun/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All that is stored of the customer, three times a day. */
+        get: operations["akun_data"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/akun/hapus": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Deletes the customer, and ends all logins. The number may register again, and finds nothing. */
+        post: operations["akun_hapus"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/akun/pindah": {
         parameters: {
             query?: never;
@@ -1705,6 +1773,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/epayment/get_detail_saldo_awal/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An opening balance by its number. 404 when it is not the customer's. */
+        get: operations["get_detail_saldo_awal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/epayment/get_epayment/{id}": {
         parameters: {
             query?: never;
@@ -1994,6 +2079,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/transaksi/masalah": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Complains about a purchase that has started, once, until 24 hours after its end. */
+        post: operations["masalah"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/transaksi/terakhir": {
         parameters: {
             query?: never;
@@ -2030,7 +2132,7 @@ export interface components {
         Alarm: {
             /** @description Null: all in sight. */
             idoutlet: components["schemas"]["PlainId"][] | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
             jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
             ringkasan: boolean;
@@ -2045,7 +2147,7 @@ export interface components {
             data: {
                 /** @description Null: all in sight. */
                 idoutlet: components["schemas"]["PlainId"][] | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
                 jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
                 ringkasan: boolean;
@@ -2269,6 +2371,27 @@ export interface components {
                 nominal_refund: number;
                 /** Format: date-time */
                 waktu_refund: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_DetailSaldoAwal: {
+            data: {
+                /** Format: int64 */
+                idsaldo_awal: number;
+                /**
+                 * Format: int64
+                 * @description Whole rupiah.
+                 */
+                jumlah: number;
+                outlet: components["schemas"]["OutletSummary"];
+                /** Format: date-time */
+                waktu: string;
             };
             message: string;
             /**
@@ -2792,6 +2915,19 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_MasalahDilaporkan: {
+            data: {
+                /** Format: int64 */
+                idkeluhan: number;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_MesinMade: {
             /** @description A machine and what is printed on its sticker. */
             data: {
@@ -3210,6 +3346,19 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_RincianTransaksi: {
+            /** @description A purchase in detail. */
+            data: components["schemas"]["SnapTransaksi"] & {
+                keluhan: null | components["schemas"]["Keluhan"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Ringkasan: {
             /** @description Figures of an outlet. Amounts in rupiah. */
             data: {
@@ -3281,6 +3430,48 @@ export interface components {
                     /** @description Name of the person or the key; null for anyone else. */
                     nama: string | null;
                     objek: string;
+                }[];
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null on the last one.
+                 */
+                lanjut: number | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Rows_ComplaintRow: {
+            /** @description A page of a list, the newest row first. */
+            data: {
+                baris: {
+                    alasan: components["schemas"]["ComplaintReason"];
+                    bukti: components["schemas"]["Evidence"];
+                    catatan: string | null;
+                    /** @description RFC 3339. */
+                    created_at: components["schemas"]["Timestamp"];
+                    /**
+                     * Format: int64
+                     * @description Rupiah that staff refunded.
+                     */
+                    dikembalikan: number;
+                    /**
+                     * Format: int64
+                     * @description Rupiah.
+                     */
+                    grandtotal: number;
+                    /** Format: int64 */
+                    idcustomer: number;
+                    /** Format: int64 */
+                    idkeluhan: number;
+                    /** @description The receipt number of the purchase. */
+                    idtransaksi: string;
+                    /** @description The name at the time of the purchase. */
+                    mesin: string;
                 }[];
                 /**
                  * Format: int64
@@ -3619,47 +3810,6 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
-        Answer_SnapTransaksi: {
-            /** @description A purchase, running or past. */
-            data: {
-                /** Format: date-time */
-                created_at: string;
-                /**
-                 * Format: int64
-                 * @description Epoch milliseconds of the end while it runs, else null.
-                 */
-                ends_at: number | null;
-                /** Format: date-time */
-                finished_at: string | null;
-                /**
-                 * Format: int64
-                 * @description Whole rupiah: the full price, also after refunds.
-                 */
-                grandtotal: number;
-                /**
-                 * @description The receipt number.
-                 * @example SLF261120180530123
-                 */
-                id: string;
-                /** @description True only in the detail of a deletion. */
-                isDelete: boolean;
-                outlet: components["schemas"]["OutletSummary"];
-                /**
-                 * Format: int64
-                 * @description The server's clock at this answer, epoch milliseconds.
-                 */
-                server_time: number;
-                /** @description Always one item. */
-                snap_transaksi_detail: components["schemas"]["SnapDetail"][];
-            };
-            message: string;
-            /**
-             * Format: int32
-             * @description The HTTP status again.
-             */
-            status: number;
-        };
-        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Started: {
             data: {
                 /** @description The receipt number. */
@@ -3989,15 +4139,20 @@ export interface components {
         Answer_Vec_Perhatian: {
             data: {
                 ditangani: null | components["schemas"]["Ditangani"];
+                /**
+                 * Format: int64
+                 * @description The complaint that it is about.
+                 */
+                idkeluhan?: number | null;
                 /** Format: int64 */
                 idmesin: number | null;
                 /** Format: int64 */
                 idoutlet: number;
                 /** Format: int64 */
                 idshift: number | null;
-                /** @description The receipt number of the machine's open purchase. */
+                /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
                 idtransaksi: string | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
                 jenis: string;
                 /**
                  * Format: int64
@@ -4139,6 +4294,37 @@ export interface components {
             alasan: components["schemas"]["Reason"];
             sampai?: null | components["schemas"]["Timestamp"];
         };
+        /** @example Lampu menyala, air tidak masuk */
+        ComplaintNote: string;
+        /** @example berhenti */
+        ComplaintReason: string;
+        ComplaintRow: {
+            alasan: components["schemas"]["ComplaintReason"];
+            bukti: components["schemas"]["Evidence"];
+            catatan: string | null;
+            /** @description RFC 3339. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * Format: int64
+             * @description Rupiah that staff refunded.
+             */
+            dikembalikan: number;
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            grandtotal: number;
+            /** Format: int64 */
+            idcustomer: number;
+            /** Format: int64 */
+            idkeluhan: number;
+            /** @description The receipt number of the purchase. */
+            idtransaksi: string;
+            /** @description The name at the time of the purchase. */
+            mesin: string;
+        };
+        /** @example terbuka */
+        ComplaintStatus: string;
         Count: {
             /**
              * Format: int64
@@ -4364,6 +4550,18 @@ export interface components {
             /** Format: date-time */
             waktu_refund: string;
         };
+        DetailSaldoAwal: {
+            /** Format: int64 */
+            idsaldo_awal: number;
+            /**
+             * Format: int64
+             * @description Whole rupiah.
+             */
+            jumlah: number;
+            outlet: components["schemas"]["OutletSummary"];
+            /** Format: date-time */
+            waktu: string;
+        };
         DetailTopUp: {
             /** Format: date-time */
             created_at: string;
@@ -4445,6 +4643,13 @@ export interface components {
          * @example 09:00
          */
         EndOfHours: string;
+        /** @description Facts about the purchase, its machine and its customer. */
+        Evidence: {
+            bulan_ini: components["schemas"]["GivenBackOften"];
+            perangkat: null | components["schemas"]["PerangkatMesin"];
+            /** @description The steps of the purchase, the newest first. */
+            riwayat: components["schemas"]["Riwayat"][];
+        };
         Fault: {
             mode: components["schemas"]["Mode"];
         };
@@ -4518,6 +4723,15 @@ export interface components {
             idcustomer?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
             idtransaksi: components["schemas"]["ReceiptNumber"];
+        };
+        HapusRequest: {
+            /**
+             * Format: int64
+             * @description Rupiah of all accounts together, which the customer gives up.
+             */
+            lepas_saldo?: number | null;
+            /** Format: password */
+            password: string;
         };
         /** @description What a service costs now. */
         HargaSekarang: {
@@ -4666,6 +4880,23 @@ export interface components {
         /** @description An outlet where the customer has an account. */
         KartuOutlet: components["schemas"]["OutletUmum"] & {
             jenis: components["schemas"]["JenisMesinPapan"][];
+        };
+        /** @description A complaint of the customer. */
+        Keluhan: {
+            /** @description `tidak_jalan`, `berhenti`, `hasil`, `lain`. */
+            alasan: components["schemas"]["ComplaintReason"];
+            catatan: string | null;
+            /** Format: date-time */
+            dijawab_at: string | null;
+            /** @description The sentence with which it was rejected. */
+            jawaban: string | null;
+            /**
+             * Format: int64
+             * @description Whole rupiah that came back for it; null unless it was accepted.
+             */
+            nominal: number | null;
+            /** @description `terbuka`, `diterima`, `ditolak`. */
+            status: components["schemas"]["ComplaintStatus"];
         };
         KembaliSendiri: {
             /** Format: int64 */
@@ -4984,6 +5215,16 @@ export interface components {
         });
         ManyPelangganMade: {
             pelanggan: components["schemas"]["PelangganMade"][];
+        };
+        Masalah: {
+            alasan: components["schemas"]["ComplaintReason"];
+            catatan?: null | components["schemas"]["ComplaintNote"];
+            /** @description The receipt number. */
+            id: components["schemas"]["ReceiptNumber"];
+        };
+        MasalahDilaporkan: {
+            /** Format: int64 */
+            idkeluhan: number;
         };
         Masuk: {
             idpetugas: components["schemas"]["Id"];
@@ -5623,15 +5864,20 @@ export interface components {
         /** @description Something that needs a person. */
         Perhatian: {
             ditangani: null | components["schemas"]["Ditangani"];
+            /**
+             * Format: int64
+             * @description The complaint that it is about.
+             */
+            idkeluhan?: number | null;
             /** Format: int64 */
             idmesin: number | null;
             /** Format: int64 */
             idoutlet: number;
             /** Format: int64 */
             idshift: number | null;
-            /** @description The receipt number of the machine's open purchase. */
+            /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
             idtransaksi: string | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
             jenis: string;
             /**
              * Format: int64
@@ -5789,6 +6035,7 @@ export interface components {
         Refund: {
             alasan: components["schemas"]["Reason"];
             idcustomer?: null | components["schemas"]["Id"];
+            idkeluhan?: null | components["schemas"]["Id"];
             /** @description The receipt number. */
             idtransaksi: components["schemas"]["ReceiptNumber"];
             /**
@@ -5838,6 +6085,10 @@ export interface components {
             /** @description The newest 20 events, the newest first. */
             riwayat: components["schemas"]["Riwayat"][];
             siklus: components["schemas"]["Siklus"];
+        };
+        /** @description A purchase in detail. */
+        RincianTransaksi: components["schemas"]["SnapTransaksi"] & {
+            keluhan: null | components["schemas"]["Keluhan"];
         };
         /** @description Figures of an outlet. Amounts in rupiah. */
         Ringkasan: {
@@ -6300,6 +6551,10 @@ export interface components {
             /** @description A JWT whose claims hold `id_customer_global`. */
             token: string;
         };
+        Tolak: {
+            /** @description What the customer reads. */
+            kalimat: components["schemas"]["Reason"];
+        };
         TopUp: {
             cara_bayar?: null | components["schemas"]["Means"];
             id_customer_global?: null | components["schemas"]["Id"];
@@ -6477,6 +6732,8 @@ export interface components {
             nama: string;
             role: string;
         };
+        /** Format: binary */
+        ZipFile: string;
         /**
          * @description A time zone of IANA's database; others are accepted, too
          * @enum {string}
@@ -7189,6 +7446,169 @@ export interface operations {
                 };
             };
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    list_keluhan: {
+        parameters: {
+            query?: {
+                /** @description Those with this answer only: `terbuka`, `diterima`, `ditolak`. */
+                status?: string;
+                /** @description The outlet; when left out, all outlets in sight. */
+                idoutlet?: number | string;
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Rows_ComplaintRow"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tolak_keluhan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Tolak"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `laporan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `laporan sudah dijawab` */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11841,6 +12261,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Also `laporan sudah dijawab` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -11849,6 +12270,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
+            /** @description Also `laporan ini milik transaksi lain` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -12955,7 +13377,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description At a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
+            /** @description `saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13295,6 +13717,159 @@ export interface operations {
                 };
             };
             /** @description Starting, stopping, no database, or one that cannot write */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    akun_data: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `profil.json`, `akun.csv`, `riwayat.csv`, `masuk.csv`, `push.csv`, `keluhan.csv` */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": components["schemas"]["ZipFile"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The fourth within 24 hours; `Retry-After` in seconds */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    akun_hapus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["HapusRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `masih ada mesin yang belum selesai`, `masih ada pembayaran QRIS yang ditunggu`, `masih ada saldo Rp 50.000`: `lepas_saldo` is not just that */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `hashedPassword is not the hash of the given password` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Too many wrong passwords; `Retry-After` in seconds */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -14722,6 +15297,64 @@ export interface operations {
             };
         };
     };
+    get_detail_saldo_awal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idsaldo_awal */
+                id: number | string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_DetailSaldoAwal"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Unknown, or another's */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     epayment_get_epayment: {
         parameters: {
             query?: never;
@@ -15470,7 +16103,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_SnapTransaksi"];
+                    "application/json": components["schemas"]["Answer_RincianTransaksi"];
                 };
             };
             /** @description No or a bad token or key */
@@ -15528,7 +16161,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Answer_SnapTransaksi"];
+                    "application/json": components["schemas"]["Answer_RincianTransaksi"];
                 };
             };
             /** @description No or a bad token or key */
@@ -15792,6 +16425,110 @@ export interface operations {
             /** @description Sent by a page of another site */
             403: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    masalah: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Masalah"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_MasalahDilaporkan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `Transaksi ini gagal dibuat`: it has never started */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `masalah ini sudah dilaporkan` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `sudah lewat 24 jam`, `uang transaksi ini sudah kembali` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The fourth within 24 hours */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -37,6 +37,8 @@ export function entryText(
       return 'Dua kali menolak menyala dalam satu jam.'
     case 'pindah':
       return `Pemilik nomor lama menolak pindah nomor ${since}. Lihat siapa yang memintanya.`
+    case 'keluhan':
+      return `Pelanggan melapor ada masalah ${since}. Jawab laporannya.`
     case 'offline':
       return `Offline ${since}.`
     case 'shift':

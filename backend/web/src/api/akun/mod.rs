@@ -1,5 +1,7 @@
 //! The customer's own account (docs/product.md §2, Account).
 
+pub mod data;
+pub mod hapus;
 pub mod pindah;
 pub mod request_otp_password;
 pub mod update_nama;
@@ -13,7 +15,9 @@ use nyala_store::db::Store;
 use crate::http::error::AppError;
 
 pub fn routes(cfg: &mut ServiceConfig) {
-    cfg.route("/update_nama", post().to(update_nama::update_nama))
+    cfg.route("/data", get().to(data::data))
+        .route("/hapus", post().to(hapus::hapus))
+        .route("/update_nama", post().to(update_nama::update_nama))
         .route("/request_otp_password", post().to(request_otp_password::request_otp_password))
         .route("/update_password", post().to(update_password::update_password))
         .route("/pindah", get().to(pindah::waits))

@@ -9,6 +9,7 @@ use nyala_identity::auth::Auth;
 use nyala_identity::auth::lane::Lane;
 use nyala_identity::auth::login_limits::Who;
 use nyala_identity::auth::password::{self, Compared, QueuePlace};
+use nyala_identity::auth::requester::Requester;
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
 use serde::Deserialize;
@@ -52,22 +53,37 @@ pub async fn login(
     if requester.phone.is_none() {
         limits.admit(requester.address, store.now())?;
     }
-    let Some(account) = find(&store, &telp).await? else {
+    let Some(account) = find(&store, telp).await? else {
         // The response differs from that for a wrong password (the table), so computing a hash would hide nothing.
         limits.take(requester.address, store.now())?;
         return Err(AppError::RecordNotFound);
     };
+    if is_right((&auth, &store), &requester, &password, &account).await? {
+        logged_in(&auth, &http, &req, "OK", account.id, account.version)
+    } else {
+        Err(AppError::PasswordIncorrect)
+    }
+}
+
+/// Whether the password is that of the account. A wrong one counts against the limits of logins.
+pub async fn is_right(
+    (auth, store): (&Auth, &Store),
+    requester: &Requester,
+    password: &str,
+    account: &Account,
+) -> Result<bool, AppError> {
+    let limits = &auth.login_limits;
     let known_as = requester.known_as(account.id, account.version);
-    let stranger = Who::Stranger { number: telp, address: requester.address };
-    let attempt = limits.reserve(known_as.map_or(stranger, Who::Phone), store.now())?;
-    let right = is_right((&auth, &store), requester.lane(known_as), &password, &account).await;
+    let stranger = || Who::Stranger { number: account.telp.clone(), address: requester.address };
+    let attempt = limits.reserve(known_as.map_or_else(stranger, Who::Phone), store.now())?;
+    let right = compare((auth, store), requester.lane(known_as), password, account).await;
     if !matches!(right, Ok(false)) {
         limits.refund(&attempt);
     }
-    if right? { logged_in(&auth, &http, &req, "OK", account.id, account.version) } else { Err(AppError::PasswordIncorrect) }
+    right
 }
 
-async fn is_right((auth, store): (&Auth, &Store), lane: Lane, password: &str, account: &Account) -> Result<bool, AppError> {
+async fn compare((auth, store): (&Auth, &Store), lane: Lane, password: &str, account: &Account) -> Result<bool, AppError> {
     let place = password::reserve(auth, lane)?;
     let compared = place.compare(password, &account.hash).await?;
     if compared == Compared::Older {
@@ -88,15 +104,17 @@ async fn replace_hash(store: &Store, place: &QueuePlace, password: &str, account
     Ok(())
 }
 
-struct Account {
-    id: CustomerId,
-    hash: String,
-    version: i32,
+/// A customer who logs in.
+pub struct Account {
+    pub id: CustomerId,
+    pub telp: Telp,
+    pub hash: String,
+    pub version: i32,
 }
 
-async fn find(store: &Store, telp: &Telp) -> Result<Option<Account>, AppError> {
+async fn find(store: &Store, telp: Telp) -> Result<Option<Account>, AppError> {
     let client = store.get().await?;
     let stmt = client.prepare_cached("SELECT id, password_hash, token_version FROM customer_global WHERE telp = $1").await?;
     let row = client.query_opt(&stmt, &[&telp.as_str()]).await?;
-    row.map(|row| Ok(Account { id: row.try_get(0)?, hash: row.try_get(1)?, version: row.try_get(2)? })).transpose()
+    row.map(|row| Ok(Account { id: row.try_get(0)?, telp, hash: row.try_get(1)?, version: row.try_get(2)? })).transpose()
 }

@@ -10,6 +10,7 @@ use nyala_identity::auth::Auth;
 use nyala_identity::auth::code_purpose::CodePurpose;
 use nyala_identity::auth::code_try::{self, RightCode};
 use nyala_identity::auth::password;
+use nyala_ledger::opening;
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
 use serde::Deserialize;
@@ -67,7 +68,7 @@ pub async fn register(
     logged_in(&auth, &http, &req, "Registrasi Berhasil", id, version)
 }
 
-/// Creates the account and uses up its code, both or neither.
+/// Creates the account, credits the balances that wait for its number, and uses up its code, all or nothing.
 async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash: &str) -> Result<(CustomerId, i32), AppError> {
     let now = store.now();
     let mut client = store.get().await?;
@@ -80,7 +81,8 @@ async fn insert(store: &Store, code: &RightCode, telp: &Telp, name: &Name, hash:
         )
         .await?;
     let row = tx.query_opt(&stmt, &[&telp.as_str(), &name.first, &name.last, &hash, &now]).await?.ok_or(AppError::TelpTaken)?;
-    let made = (row.try_get(0)?, row.try_get(1)?);
+    let made: (CustomerId, i32) = (row.try_get(0)?, row.try_get(1)?);
+    opening::claim(&tx, made.0, telp, now).await?;
     tx.commit().await?;
     Ok(made)
 }

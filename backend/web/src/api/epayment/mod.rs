@@ -4,6 +4,7 @@ pub mod get_detail_batal;
 pub mod get_detail_penarikan;
 pub mod get_detail_pindah;
 pub mod get_detail_refund;
+pub mod get_detail_saldo_awal;
 pub mod get_epayment;
 
 use actix_web::web::{self, ServiceConfig};
@@ -13,5 +14,6 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .route("/get_detail_batal/{id}", web::get().to(get_detail_batal::get_detail_batal))
         .route("/get_detail_penarikan/{id}", web::get().to(get_detail_penarikan::get_detail_penarikan))
         .route("/get_detail_pindah/{id}", web::get().to(get_detail_pindah::get_detail_pindah))
-        .route("/get_detail_refund/{id}", web::get().to(get_detail_refund::get_detail_refund));
+        .route("/get_detail_refund/{id}", web::get().to(get_detail_refund::get_detail_refund))
+        .route("/get_detail_saldo_awal/{id}", web::get().to(get_detail_saldo_awal::get_detail_saldo_awal));
 }

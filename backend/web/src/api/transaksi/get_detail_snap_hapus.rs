@@ -5,7 +5,7 @@ use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_store::db::Store;
 
 use crate::api::auth::customer::Customer;
-use crate::api::snap::{self, SnapTransaksi, snap_sql};
+use crate::api::snap::{self, RincianTransaksi, snap_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -15,7 +15,7 @@ const DELETED: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota =
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_detail_snap_hapus/{id}", tag = "transaksi", security(("pelanggan" = [])),
     params(("id" = inline(ReceiptNumber), Path, description = "Receipt number")),
-    responses((status = 200, body = Answer<SnapTransaksi>))
+    responses((status = 200, body = Answer<RincianTransaksi>))
 )]
 pub async fn get_detail_snap_hapus(
     store: web::Data<Store>,
@@ -23,6 +23,7 @@ pub async fn get_detail_snap_hapus(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let found = snap::find(&store, DELETED, customer.id, &id).await?;
-    let snap = found.ok_or(AppError::NotFound("Transaksi ini tidak ditemukan"))?;
-    Ok(ok(SnapTransaksi { is_delete: true, ..snap }))
+    let mut found = found.ok_or(AppError::NotFound("Transaksi ini tidak ditemukan"))?;
+    found.snap.is_delete = true;
+    Ok(ok(found))
 }

@@ -5,7 +5,7 @@ use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_store::db::Store;
 
 use crate::api::auth::customer::Customer;
-use crate::api::snap::{self, SnapTransaksi, snap_sql};
+use crate::api::snap::{self, RincianTransaksi, snap_sql};
 use crate::http::answer::{Answer, ok};
 use crate::http::error::AppError;
 
@@ -15,7 +15,7 @@ const ONE: &str = snap_sql!("WHERE t.id_customer_global = $1 AND t.no_nota = $2"
 #[utoipa::path(
     get, path = "/scan/v1/transaksi/get_detail_snap_transaksi/{id}", tag = "transaksi", security(("pelanggan" = [])),
     params(("id" = inline(ReceiptNumber), Path, description = "Receipt number")),
-    responses((status = 200, body = Answer<SnapTransaksi>))
+    responses((status = 200, body = Answer<RincianTransaksi>))
 )]
 pub async fn get_detail_snap_transaksi(
     store: web::Data<Store>,

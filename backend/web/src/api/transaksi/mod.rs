@@ -8,6 +8,7 @@ pub mod get_epayment;
 pub mod get_layanan;
 pub mod get_qrcode;
 pub mod list_history;
+pub mod masalah;
 pub mod terakhir;
 
 use actix_web::web::{self, ServiceConfig};
@@ -21,5 +22,6 @@ pub fn routes(cfg: &mut ServiceConfig) {
         .route("/get_detail_snap_hapus/{id}", web::get().to(get_detail_snap_hapus::get_detail_snap_hapus))
         .route("/get_qrcode", web::get().to(get_qrcode::get_qrcode))
         .route("/terakhir", web::get().to(terakhir::terakhir))
-        .route("/ambil", web::post().to(ambil::ambil));
+        .route("/ambil", web::post().to(ambil::ambil))
+        .route("/masalah", web::post().to(masalah::masalah));
 }

@@ -28,8 +28,8 @@ const MAX_OUTLETS: usize = 1_000;
 /// Which alerts a person wants.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct Alarm {
-    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `offline`, `shift`, `cadangan`.
-    #[schema(max_items = 8, value_type = Vec<AttentionKind>)]
+    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`.
+    #[schema(max_items = 10, value_type = Vec<AttentionKind>)]
     jenis: Vec<String>,
     /// Null: all in sight.
     #[schema(required, max_items = 1000, value_type = Option<Vec<PlainId>>)]
@@ -115,7 +115,7 @@ impl Alarm {
     /// Kinds and outlets once each, in order, and the quiet hours in minutes.
     fn checked(self) -> Result<(Self, Option<(i16, i16)>), AppError> {
         if self.jenis.len() > Kind::ALL.len() {
-            return Err(AppError::bad_input("jenis paling banyak 8"));
+            return Err(AppError::bad_input(format!("jenis paling banyak {}", Kind::ALL.len())));
         }
         let jenis: BTreeSet<Kind> = self
             .jenis

@@ -106,7 +106,7 @@ pub async fn seen_by(
         if let Some((idoutlet, outlet)) = first_outlet(&client, operator.scope.owner).await? {
             let entry = Entry { kind: Kind::Backup, about: About::Outlet, since };
             let taken = read::taken(&client, idoutlet, entry, store.now()).await?;
-            let around = Around { idoutlet, outlet: &outlet, tiles: &[], tills: &[] };
+            let around = Around { idoutlet, outlet: &outlet, tiles: &[], tills: &[], complaints: &[], now: store.now() };
             entries.push(Perhatian::new(entry, &around, taken));
         }
     }

@@ -2,7 +2,7 @@
 
 use actix_web::{HttpRequest, HttpResponse, web};
 use deadpool_postgres::Transaction;
-use nyala_core::board::attention::Kind;
+use nyala_core::board::attention::{About, Kind};
 use nyala_core::domain::id::{AlertMessageId, MachineId, OutletId, ShiftId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_identity::staff::browser;
@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use super::snapshot::seen_by;
 use crate::alerts;
-use crate::board::entry::{Ditangani, Perhatian, about_ids};
+use crate::board::entry::{Ditangani, Perhatian, about};
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
@@ -36,7 +36,7 @@ pub struct Tangani {
     jenis: Option<String>,
     /// Of an entry about the outlet itself; may be left out by who sees one outlet.
     idoutlet: Option<OutletId>,
-    /// Of an entry about a machine.
+    /// Of an entry about a machine, or about a complaint.
     idmesin: Option<MachineId>,
     /// Of an entry about a shift.
     idshift: Option<ShiftId>,
@@ -49,9 +49,15 @@ pub struct Tangani {
 /// An entry that is to be taken.
 struct Wanted {
     kind: Kind,
-    idmesin: Option<MachineId>,
-    idshift: Option<ShiftId>,
+    about: Named,
     since: Timestamp,
+}
+
+/// What the entry is about: as an alert says it, or as a page does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Named {
+    Stored(About),
+    Shown(Option<MachineId>, Option<ShiftId>),
 }
 
 /// Takes an entry. Taking one's own again gives the same answer.
@@ -113,8 +119,7 @@ async fn recipient(
 ) -> Result<(Operator, OutletId, Wanted), AppError> {
     let browser = browser::of_headers(client, req.headers(), now).await?;
     let sent = alerts::queue::sent_alert(client, message, browser.id, now).await?.ok_or(AppError::OperatorUnauthorized)?;
-    let (idmesin, idshift) = about_ids(sent.about);
-    let wanted = Wanted { kind: sent.kind, idmesin, idshift, since: sent.since };
+    let wanted = Wanted { kind: sent.kind, about: Named::Stored(sent.about), since: sent.since };
     Ok((operator::by_id(client, sent.person).await?, sent.idoutlet, wanted))
 }
 
@@ -132,7 +137,7 @@ async fn store_taken(
     const BY: &str = "
         SELECT k.nama, d.ditangani_at, d.sampai, d.id_kunci = $5 FROM perhatian_ditangani d JOIN kunci_operator k ON k.id = d.id_kunci
         WHERE d.idoutlet = $1 AND d.jenis = $2 AND d.tentang = $3 AND d.sejak = $4";
-    let about = entry.idmesin.map(MachineId::get).or(entry.idshift.map(ShiftId::get)).unwrap_or_default();
+    let about = about(entry.about);
     let params: [&(dyn ToSql + Sync); 7] = [&entry.idoutlet, &entry.jenis, &about, &entry.sejak, &operator.id, &now, &until];
     let is_new = tx.execute(TAKE, &params).await? == 1;
     let row = tx.query_one(BY, &params[..5]).await?;
@@ -151,7 +156,7 @@ async fn store_taken(
 impl Tangani {
     /// The outlet of the entry. Of an entry about the outlet itself it may be left out by who sees one.
     async fn outlet(&self, store: &Store, operator: &Operator, wanted: &Wanted) -> Result<Option<OutletId>, AppError> {
-        if self.idoutlet.is_none() && wanted.idmesin.is_none() && wanted.idshift.is_none() {
+        if self.idoutlet.is_none() && wanted.about == Named::Shown(None, None) {
             let client = store.get().await?;
             return Ok(Some(AtOutlet::default().of(&client, operator).await?.idoutlet));
         }
@@ -162,12 +167,16 @@ impl Tangani {
         let kind = self.jenis.as_deref().and_then(Kind::parse).ok_or_else(|| AppError::bad_input("jenis tidak dikenal"))?;
         let since = self.sejak.as_deref().and_then(Timestamp::parse_rfc3339);
         let since = since.ok_or_else(|| AppError::bad_input("sejak harus waktu RFC 3339 dengan zona"))?;
-        Ok(Wanted { kind, idmesin: self.idmesin, idshift: self.idshift, since })
+        Ok(Wanted { kind, about: Named::Shown(self.idmesin, self.idshift), since })
     }
 }
 
 impl Wanted {
     fn is(&self, entry: &Perhatian) -> bool {
-        (entry.jenis, entry.idmesin, entry.idshift, entry.sejak) == (self.kind.as_str(), self.idmesin, self.idshift, self.since)
+        let is_about = match self.about {
+            Named::Stored(about) => entry.about == about,
+            Named::Shown(idmesin, idshift) => (entry.idmesin, entry.idshift) == (idmesin, idshift),
+        };
+        is_about && (entry.jenis, entry.sejak) == (self.kind.as_str(), self.since)
     }
 }

@@ -32,14 +32,18 @@ impl<'a> Cell<'a> {
 
     fn written(&self, calendar: &Calendar) -> String {
         match self {
-            Self::Text(text) if is_formula(text) => format!("'{text}"),
-            Self::Text(text) => (*text).to_owned(),
+            Self::Text(value) => text(value),
             Self::Number(number) => number.to_string(),
             Self::Day(day) => day.to_string(),
             Self::Time(at) => calendar.written(*at),
             Self::Empty => String::new(),
         }
     }
+}
+
+/// A text that a spreadsheet takes for one.
+pub fn text(text: &str) -> String {
+    if is_formula(text) { format!("'{text}") } else { text.to_owned() }
 }
 
 /// Whether a spreadsheet may take a text for a formula.
@@ -55,7 +59,7 @@ pub trait ReportRow {
 
 /// The line with the columns' names.
 pub fn header_of<R: ReportRow>() -> Result<String, AppError> {
-    lines([R::COLUMNS.iter().map(|name| (*name).to_owned()).collect()])
+    lines([R::COLUMNS])
 }
 
 /// Rows as lines.
@@ -63,7 +67,12 @@ pub fn lines_of<R: ReportRow>(rows: &[R], calendar: &Calendar) -> Result<String,
     lines(rows.iter().map(|row| row.cells().iter().map(|cell| cell.written(calendar)).collect::<Vec<_>>()))
 }
 
-fn lines(rows: impl IntoIterator<Item = Vec<String>>) -> Result<String, AppError> {
+/// Records as lines.
+pub fn lines<R>(rows: impl IntoIterator<Item = R>) -> Result<String, AppError>
+where
+    R: IntoIterator,
+    R::Item: AsRef<[u8]>,
+{
     let mut writer = WriterBuilder::new()
         .delimiter(b';')
         .terminator(Terminator::CRLF)

@@ -4,15 +4,16 @@
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::{StaffId, WalletId};
+use nyala_core::domain::id::{ComplaintId, StaffId, WalletId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::role::Role;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole;
 use nyala_identity::staff::approval::Act;
+use nyala_ledger::complaint;
 use nyala_ledger::refund as ledger;
-use nyala_ledger::refund::{Grounds, Refunded, Visible};
+use nyala_ledger::refund::{Grounds, Refundable, Refunded, Visible};
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,10 @@ pub struct Refund {
     alasan: String,
     /// The purchase's customer: needed when two customers share the receipt number, and always from a kasir.
     idcustomer: Option<WalletId>,
+    /// The complaint about this purchase that it answers.
+    // As in `TopUp`: a field that was added later is not hashed when it is absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idkeluhan: Option<ComplaintId>,
 }
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -85,7 +90,8 @@ pub struct GivenBackOften {
     responses(
         (status = 200, body = Answer<MoneyBack>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
-        (status = 409, body = Empty), (status = 422, body = Empty),
+        (status = 409, description = "Also `laporan sudah dijawab`", body = Empty),
+        (status = 422, description = "Also `laporan ini milik transaksi lain`", body = Empty),
     )
 )]
 pub async fn refund(
@@ -95,12 +101,13 @@ pub async fn refund(
     balances: web::Data<Balances>,
     body: Json<Refund>,
 ) -> Result<HttpResponse, AppError> {
-    let Refund { idtransaksi, nominal, alasan, idcustomer } = &*body;
-    let refund = Issue { receipt: idtransaksi, idcustomer: *idcustomer, reason: alasan, amount: Amount::Part(*nominal) };
+    let Refund { idtransaksi, nominal, alasan, idcustomer, idkeluhan } = &*body;
+    let amount = Amount::Part { nominal: *nominal, complaint: *idkeluhan };
+    let refund = Issue { receipt: idtransaksi, idcustomer: *idcustomer, reason: alasan, amount };
     refund.run((by, key), (&store, &balances), &*body).await
 }
 
-/// Deletes a purchase and refunds what earlier refunds have left of its price.
+/// Deletes a purchase and refunds what earlier refunds have left of its price. It answers the complaint about it, if there is one.
 #[utoipa::path(
     post, path = "/ops/v1/hapus", tag = "operator", security(("operator" = []), ("session" = [])), request_body = Hapus,
     params(IdempotencyKey, Approval),
@@ -125,10 +132,30 @@ pub async fn hapus(
 /// How much of a purchase's price is refunded.
 #[derive(Debug, Clone, Copy)]
 enum Amount {
-    /// A refund of this many rupiah.
-    Part(i64),
+    /// A refund of this many rupiah, which answers a complaint.
+    Part { nominal: i64, complaint: Option<ComplaintId> },
     /// A deletion: what earlier refunds have left.
     Rest,
+}
+
+impl Amount {
+    /// The complaint that it answers: the named one, or that of a purchase which is deleted.
+    async fn complaint(
+        self,
+        tx: &Transaction<'_>,
+        refundable: &Refundable,
+        visible: Visible,
+    ) -> Result<Option<complaint::Open>, AppError> {
+        let Self::Part { complaint: named, .. } = self else {
+            return Ok(complaint::of_purchase(tx, refundable.usage()).await?);
+        };
+        let Some(id) = named else { return Ok(None) };
+        let found = complaint::lock(tx, id, visible.scope).await?;
+        if found.purchase != refundable.usage() {
+            return Err(AppError::Unprocessable("laporan ini milik transaksi lain"));
+        }
+        Ok(Some(found))
+    }
 }
 
 /// A refund to be issued, as a request names it.
@@ -150,7 +177,7 @@ impl Issue<'_> {
     ) -> Result<HttpResponse, AppError> {
         let Self { receipt, idcustomer, reason, amount } = self;
         let (name, cause) = match amount {
-            Amount::Part(_) => ("refund", Cause::Refund),
+            Amount::Part { .. } => ("refund", Cause::Refund),
             Amount::Rest => ("hapus", Cause::Deletion),
         };
         let operator = by.operator;
@@ -158,11 +185,11 @@ impl Issue<'_> {
             return Err(AppError::Unprocessable("idcustomer wajib diisi"));
         }
         let act = idcustomer.map(|idcustomer| match amount {
-            Amount::Part(nominal) => Act::refund(receipt.as_str(), idcustomer, nominal),
+            Amount::Part { nominal, .. } => Act::refund(receipt.as_str(), idcustomer, nominal),
             Amount::Rest => Act::delete(receipt.as_str(), idcustomer),
         });
         let reason = text::parse("alasan", reason, text::MAX_REASON_CHARS)?;
-        if matches!(amount, Amount::Part(nominal) if nominal < 1) {
+        if matches!(amount, Amount::Part { nominal, .. } if nominal < 1) {
             return Err(AppError::bad_input("nominal harus paling sedikit 1 rupiah"));
         }
         let (now, principal) = (store.now(), operator.principal());
@@ -175,13 +202,18 @@ impl Issue<'_> {
                 let approver = by.check(tx, act.as_ref(), now).await?;
                 let visible = Visible { scope: operator.scope, wallet: idcustomer };
                 let refundable = ledger::lock(tx, receipt, visible).await?;
+                let complaint = amount.complaint(tx, &refundable, visible).await?;
                 let refunded = match amount {
-                    Amount::Part(nominal) => ledger::refund(tx, &refundable, nominal, grounds).await?,
+                    Amount::Part { nominal, .. } => ledger::refund(tx, &refundable, nominal, grounds).await?,
                     Amount::Rest => ledger::delete(tx, &refundable, grounds).await?,
                 };
+                if let Some(complaint) = &complaint {
+                    let accepted = complaint::Answer::Accepted(refunded.amount);
+                    complaint::answer(tx, complaint, accepted, &principal, now).await?;
+                }
                 let Refunded { id_customer_global, idcustomer, balance, .. } = refunded;
                 moved = Some(Moved { id_customer_global, idcustomer, balance, cause });
-                record(tx, name, receipt, refunded, grounds, approver).await
+                record(tx, (name, receipt), (refunded, complaint.map(|complaint| complaint.id)), grounds, approver).await
             })
             .await?;
         balances.notify(moved);
@@ -191,9 +223,8 @@ impl Issue<'_> {
 
 async fn record(
     tx: &Transaction<'_>,
-    action: &'static str,
-    receipt: &ReceiptNumber,
-    refunded: Refunded,
+    (action, receipt): (&'static str, &ReceiptNumber),
+    (refunded, complaint): (Refunded, Option<ComplaintId>),
     grounds: Grounds<'_>,
     approver: Option<StaffId>,
 ) -> Result<MoneyBack, AppError> {
@@ -202,7 +233,10 @@ async fn record(
         "idtransaksi": receipt, "idcustomer": idcustomer, "jumlah": jumlah, "alasan": grounds.reason, "saldo_akhir": saldo_akhir,
         "masa_aktif": usable_until.map(Timestamp::ms),
     });
-    let content = with_approver(content, approver);
+    let mut content = with_approver(content, approver);
+    if let Some(complaint) = complaint {
+        content["idkeluhan"] = json!(complaint);
+    }
     let entry = AuditEntry { principal: grounds.principal, action, object: format!("ledger_transfer:{entri}"), content };
     audit::write_at(tx, Some(idoutlet), &entry, grounds.now).await?;
     let often = ledger::how_often(tx, usage, grounds.now).await?;

@@ -12,8 +12,10 @@ use nyala_core::domain::whole::Whole;
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::approval::Act;
 use nyala_identity::staff::operator::Operator;
+use nyala_ledger::cap;
 use nyala_ledger::shift;
 use nyala_ledger::topup::{self, AccountKind, AtShift, Means, Package, Payment, REVERSE_WITHIN_MS, WalletRef};
+use nyala_store::config::ServerSettings;
 use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::secrets::Keyring;
 use serde::{Deserialize, Serialize};
@@ -124,7 +126,7 @@ pub fn together() -> [OneOf; 2] {
         (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, \
             `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, \
             `top-up yang sama baru saja dibuat`", body = Empty),
-        (status = 422, description = "At a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
+        (status = 422, description = "`saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
         (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
     )
 )]
@@ -134,7 +136,7 @@ pub async fn topup(
     approval: Approval,
     staff: web::Data<Staff>,
     keyring: web::Data<Keyring>,
-    balances: web::Data<Balances>,
+    (balances, settings): (web::Data<Balances>, web::Data<ServerSettings>),
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
     let named = match (&body.id_customer_global, &body.telp, &body.qr) {
@@ -177,6 +179,7 @@ pub async fn topup(
             let wallet = outlet.wallet_of(&payee);
             topup::prepare(tx, wallet, package.nominal, payment, now).await?;
             let allowed = allowed(tx, &operator, &approval, (wallet, package.nominal), now).await?;
+            cap::check(tx, wallet, package.quota, settings.ledger.max_balance()).await?;
             let made = sell(tx, &payee, outlet, &package, payment, (&operator.principal(), allowed), now).await?;
             moved = Some(Moved {
                 id_customer_global: payee.id,

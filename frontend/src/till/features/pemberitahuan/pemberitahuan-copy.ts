@@ -21,6 +21,7 @@ export const pemberitahuan = {
     belum_pasti: 'Pembayaran belum pasti',
     ditolak: 'Mesin menolak menyala',
     pindah: 'Pindah nomor ditolak pemiliknya',
+    keluhan: 'Keluhan pelanggan',
     offline: 'Mesin offline',
     shift: 'Shift belum ditutup',
     cadangan: 'Cadangan data tertinggal',
