@@ -24,7 +24,7 @@ export interface Bill {
 
 export const billKeys = {
   bill: (id: string) => ['bill', id],
-  held: ['bills', 'held'],
+  held: (idoutlet: number) => ['bills', 'held', idoutlet],
   payout: (qr: string) => ['payout', qr],
 }
 
@@ -36,13 +36,13 @@ export const billOf = (body: {
 }): MoneyRequest<Bill> => ({ path: 'tagihan', body })
 export const getBill = (id: string, signal?: AbortSignal) => ops<Bill>('GET', `tagihan/${id}`, { signal })
 /** Asks the provider first: a bill that is paid cannot be cancelled. */
-export const cancelBill = (id: string) => ops<Bill>('POST', `tagihan/${id}/batal`, { body: {} })
+export const cancelBill = (id: string) => ops<Bill>('POST', `tagihan/${id}/batal`)
 /** Bills that were paid and not credited. */
 export const getHeldBills = (idoutlet: number, signal?: AbortSignal) =>
   ops<Rows<Bill>>('GET', `tagihan?status=tertahan&idoutlet=${idoutlet}`, { signal })
 /** The owner has dealt with a held bill. */
 export const settleBill = (id: string, catatan: string) =>
-  ops<Bill>('POST', `tagihan/${id}/selesai`, { body: { catatan } })
+  ops<null>('POST', `tagihan/${id}/selesai`, { body: { catatan } })
 
 /** What a payout of the whole account would pay, and how much bonus would end. */
 export type PayoutSums = Schemas['Hitungan']

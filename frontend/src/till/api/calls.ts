@@ -20,6 +20,7 @@ import {
   type Shift,
   type ShiftClosed,
   type ShiftNow,
+  type ShopOutlet,
   type ThisDevice,
   type Ticket,
   type TopUpBody,
@@ -37,6 +38,7 @@ export const logIn = (body: LogIn) => ops<LoggedIn>('POST', 'masuk', { body, pin
 /** The ticket for the socket: valid once, for a minute. */
 export const getTicket = () => ops<Ticket>('POST', 'soket')
 export const getMe = (signal?: AbortSignal) => ops<Me>('GET', 'saya', { signal })
+export const getOutlets = (signal?: AbortSignal) => ops<ShopOutlet[]>('GET', 'outlet', { signal })
 /** What needs a person, at all outlets in sight. */
 export const getAttention = (signal?: AbortSignal) => ops<Attention[]>('GET', 'perhatian', { signal })
 export const logOut = () => ops<null>('POST', 'keluar')
@@ -94,9 +96,17 @@ export const refundOf = (
   { idtransaksi, idcustomer }: UseId,
   nominal: number,
   alasan: string,
+  /** The complaint that it answers. */
+  idkeluhan?: number,
 ): MoneyRequest<MoneyBack> => ({
   path: 'refund',
-  body: { idtransaksi, idcustomer, nominal, alasan } satisfies Schemas['Refund'],
+  body: {
+    idtransaksi,
+    idcustomer,
+    nominal,
+    alasan,
+    ...(idkeluhan !== undefined && { idkeluhan }),
+  } satisfies Schemas['Refund'],
 })
 export const deletionOf = ({ idtransaksi, idcustomer }: UseId, alasan: string): MoneyRequest<MoneyBack> => ({
   path: 'hapus',

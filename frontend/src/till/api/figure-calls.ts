@@ -18,7 +18,8 @@ export interface Period {
   sampai: string
 }
 
-export const REPORTS = ['harian', 'mesin', 'shift', 'saldo', 'pemakaian'] as const
+/** `qris`: for an owner. */
+export const REPORTS = ['harian', 'mesin', 'shift', 'saldo', 'pemakaian', 'qris'] as const
 export type Report = (typeof REPORTS)[number]
 
 export const figureKeys = {

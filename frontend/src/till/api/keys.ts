@@ -3,6 +3,7 @@ export const keys = {
   device: ['device'],
   me: ['me'],
   attention: ['attention'],
+  outlets: ['outlets'],
   shift: ['shift'],
   packages: ['packages'],
   /** All queries of top-ups, with any page. */

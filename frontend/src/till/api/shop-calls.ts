@@ -13,11 +13,9 @@ export type Service = Schemas['LayananOutlet']
 export type MachineKind = Schemas['JenisMesin']
 /** A price from `dari` until before `sampai` on the outlet's wall clock; `hari` 1 is Monday. */
 export type PriceRule = Schemas['Aturan']
-export type ShopOutlet = Schemas['OutletRow']
 
 export const shopKeys = {
   services: (idoutlet: number) => ['services', idoutlet],
-  outlets: ['outlets'],
   readiness: (idoutlet: number) => ['readiness', idoutlet],
   machines: (idoutlet: number) => ['machines', idoutlet],
   packages: ['packages-all'],
@@ -36,7 +34,6 @@ export const addService = (key: string, body: Schemas['NewLayanan']) =>
 export const changeService = (id: number, body: Schemas['LayananChange']) =>
   ops<Schemas['LayananChanged']>('POST', `layanan/${id}`, { body })
 
-export const getOutlets = (signal?: AbortSignal) => ops<ShopOutlet[]>('GET', 'outlet', { signal })
 export const addOutlet = (key: string, body: Schemas['NewOutlet']) =>
   ops<Schemas['OutletMade']>('POST', 'outlet', { key, body })
 /** What an outlet in preparation still lacks. */

@@ -9,6 +9,8 @@ type Complete<T> = T extends readonly (infer One)[]
     : T
 
 export type Outlet = Schemas['OutletOf']
+/** An outlet in sight with its settings. */
+export type ShopOutlet = Schemas['OutletRow'] & { qris?: string }
 /** `outlet` is null in a person's own browser. */
 export type Paired = Complete<Schemas['Paired']>
 export type ThisDevice = Complete<Schemas['ThisBrowser']>
@@ -92,6 +94,6 @@ export type Approval = Schemas['ApprovalGiven']
 export type Tile = Schemas['Tile']
 export type BoardOutlet = Schemas['OutletPapan']
 /** Something that needs a person. */
-export type Attention = Schemas['Perhatian']
+export type Attention = Schemas['Perhatian'] & { idkeluhan?: number | null }
 /** Who has taken it, since when and until when. */
 export type Taken = Schemas['Ditangani']

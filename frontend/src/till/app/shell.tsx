@@ -39,11 +39,10 @@ export function Shell({ path, session }: { path: string; session: Session }) {
   useWallLock(wall)
   const sells = useSells()
   useScanLeads(sells)
-  useEffect(() => void fetchScreens(), [])
-  const connected = useConnected()
   useEffect(() => {
-    if (connected) void fetchParts()
-  }, [connected])
+    void fetchScreens()
+    fetchParts()
+  }, [])
   const { FollowBills } = useParts()
   const manages = useMay()(MANAGEMENT_RIGHTS) === true
   useEffect(() => {

@@ -4,7 +4,9 @@ import { useForm } from '@/shared/lib/form/use-form'
 import { Chips } from '@/shared/ui/chips'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
-import { closeOutlet, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
+import { keys } from '@/till/api/keys'
+import { closeOutlet } from '@/till/api/shop-calls'
+import type { ShopOutlet } from '@/till/api/types'
 import { useServerNow } from '@/till/lib/page/clock'
 import { minuteOf, parseClock } from '@/till/lib/page/clock-text'
 import { notify } from '@/till/lib/page/notices'
@@ -39,7 +41,7 @@ export function ClosingDialog({ here, onClose }: { here: ShopOutlet; onClose: ()
   const saving = useSave<null>({
     onDone() {
       notify.info(copy.closedNow(here.nama))
-      void client.invalidateQueries({ queryKey: shopKeys.outlets })
+      void client.invalidateQueries({ queryKey: keys.outlets })
       onClose()
     },
   })

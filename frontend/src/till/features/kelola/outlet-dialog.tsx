@@ -6,7 +6,8 @@ import { Chips } from '@/shared/ui/chips'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
 import { keys } from '@/till/api/keys'
-import { changeOutlet, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
+import { changeOutlet } from '@/till/api/shop-calls'
+import type { ShopOutlet } from '@/till/api/types'
 import { clockText, minuteOf, parseClock } from '@/till/lib/page/clock-text'
 import { notify } from '@/till/lib/page/notices'
 import styles from './kelola.module.css'
@@ -15,14 +16,26 @@ import { outlet as copy } from './outlet-copy'
 import { SaveFoot } from './save-foot'
 import { useSave } from './use-save'
 
-type Typed = Record<'nama' | 'kota' | 'alamat' | 'zona' | 'buka' | 'tutup' | 'mulai', string>
+type Typed = Record<'nama' | 'kota' | 'alamat' | 'zona' | 'buka' | 'tutup' | 'mulai' | 'qris', string>
+
+/** How an outlet takes QRIS. */
+type QrisMode = 'off' | 'manual' | 'midtrans' | 'simulated'
 
 const NOON_MIN = 12 * 60
 const time = (clock: string | null) => (clock === null ? '' : clockText(clock))
 /** The clock time that is typed; null for none. */
 const clockOf = (text: string) => (text.trim() === '' ? null : (parseClock(text) ?? undefined))
 
-const typedOf = ({ nama, kota, alamat, zona, hari_mulai, jam_buka, jam_tutup }: ShopOutlet): Typed => ({
+const typedOf = ({
+  nama,
+  kota,
+  alamat,
+  zona,
+  hari_mulai,
+  jam_buka,
+  jam_tutup,
+  qris = '',
+}: ShopOutlet): Typed => ({
   nama,
   kota,
   alamat,
@@ -30,6 +43,7 @@ const typedOf = ({ nama, kota, alamat, zona, hari_mulai, jam_buka, jam_tutup }: 
   buka: time(jam_buka),
   tutup: time(jam_tutup),
   mulai: time(hari_mulai),
+  qris,
 })
 
 function faultsOf({ nama, kota, buka, tutup, mulai }: Typed) {
@@ -45,7 +59,7 @@ function faultsOf({ nama, kota, buka, tutup, mulai }: Typed) {
 }
 
 /** What differs from the stored outlet. */
-function changeOf(typed: Typed, here: ShopOutlet): Schemas['OutletChange'] {
+function changeOf(typed: Typed, here: ShopOutlet): Schemas['OutletChange'] & { qris?: QrisMode } {
   const before = typedOf(here)
   const is = (field: keyof Typed) => typed[field].trim() !== before[field]
   return {
@@ -55,6 +69,7 @@ function changeOf(typed: Typed, here: ShopOutlet): Schemas['OutletChange'] {
     ...(is('zona') && { zona: typed.zona as Schemas['ZoneName'] }),
     ...(is('buka') && { jam_buka: clockOf(typed.buka) ?? null }),
     ...(is('tutup') && { jam_tutup: clockOf(typed.tutup) ?? null }),
+    ...(is('qris') && { qris: typed.qris as QrisMode }),
     ...(is('mulai') && { hari_mulai: parseClock(typed.mulai) }),
   }
 }
@@ -68,8 +83,7 @@ export function OutletDialog({ here, onClose }: { here: ShopOutlet; onClose: () 
   const saving = useSave<null>({
     onDone() {
       notify.info(kelola.saved(typed.nama.trim()))
-      for (const queryKey of [shopKeys.outlets, keys.me, keys.device])
-        void client.invalidateQueries({ queryKey })
+      for (const queryKey of [keys.outlets, keys.me, keys.device]) void client.invalidateQueries({ queryKey })
       onClose()
     },
   })
@@ -86,6 +100,8 @@ export function OutletDialog({ here, onClose }: { here: ShopOutlet; onClose: () 
     onChange: (event: { target: { value: string } }) => setTyped({ ...typed, [name]: event.target.value }),
   })
   const clock = (name: keyof Typed) => ({ ...text(name), inputMode: 'decimal' as const, maxLength: 5 })
+  // Without real money: offered only where a developer has chosen it.
+  const kinds = Object.keys(copy.qrisKinds).filter((one) => one !== 'simulated' || here.qris === one)
   const zones = [...new Set([...Object.keys(copy.zones), here.zona])]
   return (
     <Dialog open onClose={onClose} title={copy.data} locked={saving.pending} typed={changed && !busy}>
@@ -106,6 +122,13 @@ export function OutletDialog({ here, onClose }: { here: ShopOutlet; onClose: () 
           />
           <p className={styles.second}>{copy.zoneBody}</p>
           <Field label={copy.dayStart} {...clock('mulai')} hint={copy.dayStartHint} />
+          <Chips
+            label={copy.qris}
+            options={kinds.map((one) => ({ value: one, text: copy.qrisKinds[one] ?? one }))}
+            chosen={[typed.qris]}
+            onChoose={(qris) => setTyped({ ...typed, qris })}
+          />
+          <p className={styles.second}>{copy.qrisBody[typed.qris]}</p>
         </fieldset>
         <SaveFoot saving={saving} label={copy.save} onAgain={() => saving.again(request)} />
       </form>

@@ -5,8 +5,10 @@ import { useSubmit } from '@/shared/lib/form/use-submit'
 import { Button } from '@/shared/ui/button'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
-import { getOutlets, openOutlet, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
-import type { Me } from '@/till/api/types'
+import { getOutlets } from '@/till/api/calls'
+import { keys } from '@/till/api/keys'
+import { openOutlet } from '@/till/api/shop-calls'
+import type { Me, ShopOutlet } from '@/till/api/types'
 import { useNow } from '@/till/lib/page/clock'
 import { clockText } from '@/till/lib/page/clock-text'
 import { reasonOf } from '@/till/lib/page/explain'
@@ -27,7 +29,7 @@ const LOOK_AGAIN_MS = 30_000
 /** Whether the outlet is open, and its data. */
 export function OutletView({ me, idoutlet }: { me: Me; idoutlet: number }) {
   const outlets = useQuery({
-    queryKey: shopKeys.outlets,
+    queryKey: keys.outlets,
     queryFn: ({ signal }) => getOutlets(signal),
     refetchInterval: LOOK_AGAIN_MS,
   })
@@ -64,7 +66,7 @@ function State({ here, hak }: Props) {
     async () => {
       await openOutlet(here.idoutlet)
       notify.info(copy.openNow(here.nama))
-      await client.invalidateQueries({ queryKey: shopKeys.outlets })
+      await client.invalidateQueries({ queryKey: keys.outlets })
     },
     (error) => notify.failure(reasonOf(error)),
   )
@@ -115,7 +117,7 @@ function State({ here, hak }: Props) {
 
 function Data({ here, hak }: Props) {
   const [open, setOpen] = useState(false)
-  const { nama, kota, alamat, zona, hari_mulai, jam_buka, jam_tutup } = here
+  const { nama, kota, alamat, zona, hari_mulai, jam_buka, jam_tutup, qris } = here
   const hours = jam_buka && jam_tutup ? `${clockText(jam_buka)}–${clockText(jam_tutup)}` : copy.noHours
   return (
     <section className={styles.panel} aria-labelledby="data">
@@ -130,6 +132,7 @@ function Data({ here, hak }: Props) {
           [copy.hours, hours],
           [copy.zone, zoneName(zona)],
           [copy.dayStart, clockText(hari_mulai)],
+          [copy.qris, qris === undefined ? null : (copy.qrisKinds[qris] ?? qris)],
         ]}
       />
       {hak.includes('outlet.ubah') && (

@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { BellRing } from 'lucide-react'
+import { useState } from 'react'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
@@ -9,10 +10,12 @@ import { boardPath, paths } from '@/till/lib/page/router'
 import { entryKey, useAttention } from '@/till/lib/session/use-attention'
 import { useConnected } from '@/till/lib/session/use-connected'
 import { useSells } from '@/till/lib/session/use-device'
-import { useMe } from '@/till/lib/session/use-me'
+import { type May, useMay, useMe } from '@/till/lib/session/use-me'
 import { attentionCopy } from '@/till/ui/attention-copy'
 import { AttentionEntry } from '@/till/ui/attention-entry'
 import { Link } from '@/till/ui/link'
+import { ComplaintDialog } from './complaint-dialog'
+import { HeldDialog } from './held-dialog'
 import { perhatian } from './perhatian-copy'
 import styles from './perhatian-page.module.css'
 
@@ -31,6 +34,8 @@ export default function AttentionPage() {
   const connected = useConnected()
   const several = (useMe().data?.outlet.length ?? 0) > 1
   const sells = useSells()
+  const may = useMay()
+  const [opened, setOpened] = useState<Attention | null>(null)
   if (!data) {
     if (!isError) return <Spinner large />
     return <Failed error={error} pending={isFetching} onRetry={() => void refetch()} />
@@ -75,6 +80,7 @@ export default function AttentionPage() {
                   key={entryKey(entry)}
                   entry={entry}
                   to={screenOf(entry, sells)}
+                  onOpen={isOpenedHere(entry, may) ? setOpened : null}
                   withOutlet={several}
                   onTaken={onTaken}
                 />
@@ -83,13 +89,19 @@ export default function AttentionPage() {
           </section>
         )
       })}
+      {opened?.jenis === 'keluhan' && <ComplaintDialog entry={opened} onClose={() => setOpened(null)} />}
+      {opened?.jenis === 'qris' && <HeldDialog entry={opened} onClose={() => setOpened(null)} />}
     </div>
   )
 }
 
+/** What is decided here, by those who may. */
+const isOpenedHere = ({ jenis }: Attention, may: May): boolean =>
+  (jenis === 'keluhan' && may(['keluhan.jawab']) === true) || jenis === 'qris'
+
 /** The screen that shows more: the machine, the outlet's board, or the till's own shift. */
 function screenOf({ jenis, idoutlet, idmesin }: Attention, sells: boolean): string | null {
   if (jenis === 'shift') return sells ? paths.shift : null
-  if (jenis === 'cadangan') return null
+  if (jenis === 'cadangan' || jenis === 'qris') return null
   return boardPath(idoutlet, idmesin)
 }

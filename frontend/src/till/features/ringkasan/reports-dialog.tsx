@@ -8,6 +8,7 @@ import { csvName, getCsv, type Period, REPORTS, type Report } from '@/till/api/f
 import { reasonOf } from '@/till/lib/page/explain'
 import { notify } from '@/till/lib/page/notices'
 import { useConnected } from '@/till/lib/session/use-connected'
+import { useMay } from '@/till/lib/session/use-me'
 import { periodText } from './period'
 import styles from './ringkasan.module.css'
 import { ringkasan as copy } from './ringkasan-copy'
@@ -21,6 +22,7 @@ interface Props {
 /** The reports of a period as files. */
 export function ReportsDialog({ idoutlet, period, onClose }: Props) {
   const [fault, setFault] = useState('')
+  const bills = useMay()(['laporan.qris']) === true
   return (
     <Dialog open onClose={onClose} title={copy.downloadTitle}>
       <p>{copy.downloadBody(periodText(period))}</p>
@@ -30,7 +32,7 @@ export function ReportsDialog({ idoutlet, period, onClose }: Props) {
         </p>
       )}
       <ul className={styles.reports}>
-        {REPORTS.map((report) => (
+        {REPORTS.filter((report) => bills || report !== 'qris').map((report) => (
           <li key={report} className={styles.report}>
             <span className={styles.reportName}>
               <strong>{copy.reports[report][0]}</strong>

@@ -122,6 +122,7 @@ export const ringkasan = {
     shift: ['Shift', 'Satu baris per shift, dengan selisih kas'],
     saldo: ['Saldo', 'Saldo pelanggan per hari'],
     pemakaian: ['Pemakaian', 'Satu baris per pemakaian mesin'],
+    qris: ['QRIS', 'Satu baris per tagihan, dengan yang dicatat penyedia'],
   } satisfies Record<Report, [string, string]>,
   downloadOf: (name: string) => `Unduh laporan ${name}`,
   downloaded: (name: string) => `Laporan ${name} sudah diunduh.`,

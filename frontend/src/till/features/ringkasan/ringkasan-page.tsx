@@ -4,6 +4,7 @@ import { slot } from '@/shared/lib/session/storage'
 import { Empty } from '@/shared/ui/empty'
 import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
+import { getOutlets } from '@/till/api/calls'
 import {
   type DayFigures,
   figureKeys,
@@ -12,7 +13,8 @@ import {
   type Period,
   type ShiftFigures,
 } from '@/till/api/figure-calls'
-import { getOutlets, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
+import { keys } from '@/till/api/keys'
+import type { ShopOutlet } from '@/till/api/types'
 import { useNow } from '@/till/lib/page/clock'
 import { navigate, paths, useSearch } from '@/till/lib/page/router'
 import { instantAt } from '@/till/lib/page/zone-clock'
@@ -39,7 +41,7 @@ const lastOutlet = slot<number>(
 
 /** What an outlet earned, and what went wrong there (docs/board.md). */
 export default function SummaryPage() {
-  const outlets = useQuery({ queryKey: shopKeys.outlets, queryFn: ({ signal }) => getOutlets(signal) })
+  const outlets = useQuery({ queryKey: keys.outlets, queryFn: ({ signal }) => getOutlets(signal) })
   const search = useSearch()
   const [last] = useState(lastOutlet.read)
   const { data } = outlets

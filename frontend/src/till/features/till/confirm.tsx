@@ -13,6 +13,7 @@ import { type Choice, firstName, gained, paid, useDraft } from './draft'
 import { Newest } from './newest'
 import { setPrinting, usePrinting } from './printing'
 import { isShownSeparately } from './refused'
+import { useParts } from './use-parts'
 
 const TAKES: Record<PayMethod, string> = {
   tunai: 'Terima tunai',
@@ -32,15 +33,18 @@ export function Confirm({ customer, choice, sending, onConfirm }: Props) {
   const connected = useConnected()
   const method = useDraft((state) => state.method)
   const byBill = takesBills(useQris()) && method === 'qris'
+  const missing = useParts(({ BillPage }) => BillPage === undefined) && method === 'qris'
   const topUp = useTopUpState()
   const here = useRef<HTMLElement>(null)
   const now = customer.saldo ?? 0
   const more = choice ? gained(choice) : 0
   const reason = !connected
     ? 'Tidak ada sambungan, top-up belum bisa dikirim.'
-    : choice
-      ? ''
-      : 'Pilih jumlahnya dulu.'
+    : !choice
+      ? 'Pilih jumlahnya dulu.'
+      : missing
+        ? 'QRIS masih dimuat, tunggu sebentar.'
+        : ''
   const refusal = topUp.is === 'refused' && !isShownSeparately(topUp.error) ? reasonOf(topUp.error) : ''
   return (
     <section ref={here} tabIndex={-1} className={styles.confirm} aria-label="Konfirmasi">

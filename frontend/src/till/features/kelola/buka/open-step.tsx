@@ -3,16 +3,8 @@ import { CircleAlert, CircleCheck, CircleDashed, Plus, Store } from 'lucide-reac
 import { useState } from 'react'
 import { Button } from '@/shared/ui/button'
 import { keys } from '@/till/api/keys'
-import {
-  getMachines,
-  getStaff,
-  getTills,
-  openOutlet,
-  type Readiness,
-  type ShopOutlet,
-  shopKeys,
-} from '@/till/api/shop-calls'
-import type { Me } from '@/till/api/types'
+import { getMachines, getStaff, getTills, openOutlet, type Readiness, shopKeys } from '@/till/api/shop-calls'
+import type { Me, ShopOutlet } from '@/till/api/types'
 import { notify } from '@/till/lib/page/notices'
 import { roleName } from '@/till/lib/session/role-name'
 import shared from '../kelola.module.css'
@@ -48,7 +40,7 @@ export function OpenStep({ me, here, readiness, onBack, onOpened }: Props) {
   const saving = useSave<null>({
     async onDone() {
       notify.info(buka.opened(nama))
-      await Promise.all([shopKeys.outlets, keys.me].map((queryKey) => client.invalidateQueries({ queryKey })))
+      await Promise.all([keys.outlets, keys.me].map((queryKey) => client.invalidateQueries({ queryKey })))
       onOpened()
     },
     onRefused() {

@@ -4,8 +4,10 @@ import { useEffect, useEffectEvent, useRef } from 'react'
 import { Button } from '@/shared/ui/button'
 import { Empty } from '@/shared/ui/empty'
 import { Kawung } from '@/shared/ui/kawung'
-import { getOutlets, getReadiness, type Readiness, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
-import type { Me } from '@/till/api/types'
+import { getOutlets } from '@/till/api/calls'
+import { keys } from '@/till/api/keys'
+import { getReadiness, type Readiness, shopKeys } from '@/till/api/shop-calls'
+import type { Me, ShopOutlet } from '@/till/api/types'
 import { navigate, paths, useSearch } from '@/till/lib/page/router'
 import { Loaded } from '../loaded'
 import styles from './buka.module.css'
@@ -43,7 +45,7 @@ const toManage = () => navigate(`${paths.manage}?bagian=outlet`)
 export function Opening({ me }: { me: Me }) {
   const query = new URLSearchParams(useSearch())
   const id = Number(query.get('outlet')) || null
-  const outlets = useQuery({ queryKey: shopKeys.outlets, queryFn: ({ signal }) => getOutlets(signal) })
+  const outlets = useQuery({ queryKey: keys.outlets, queryFn: ({ signal }) => getOutlets(signal) })
   const readiness = useQuery({
     queryKey: shopKeys.readiness(id ?? 0),
     queryFn: ({ signal }) => getReadiness(id ?? 0, signal),

@@ -5,8 +5,8 @@ import { useForm } from '@/shared/lib/form/use-form'
 import { Chips } from '@/shared/ui/chips'
 import { Field } from '@/shared/ui/field'
 import { keys } from '@/till/api/keys'
-import { addOutlet, changeOutlet, type ShopOutlet, shopKeys } from '@/till/api/shop-calls'
-import type { Me } from '@/till/api/types'
+import { addOutlet, changeOutlet } from '@/till/api/shop-calls'
+import type { Me, ShopOutlet } from '@/till/api/types'
 import { clockText, minuteOf, parseClock } from '@/till/lib/page/clock-text'
 import shared from '../kelola.module.css'
 import { formSlot, useKeptForm } from '../kept-form'
@@ -100,7 +100,7 @@ export function OutletStep({ me, here, onDone }: Props) {
     ...kept,
     async onDone(id) {
       draft.clear()
-      await Promise.all([shopKeys.outlets, keys.me].map((queryKey) => client.invalidateQueries({ queryKey })))
+      await Promise.all([keys.outlets, keys.me].map((queryKey) => client.invalidateQueries({ queryKey })))
       onDone(id)
     },
   })
