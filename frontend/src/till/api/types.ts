@@ -94,6 +94,6 @@ export type Approval = Schemas['ApprovalGiven']
 export type Tile = Schemas['Tile']
 export type BoardOutlet = Schemas['OutletPapan']
 /** Something that needs a person. */
-export type Attention = Schemas['Perhatian'] & { idkeluhan?: number | null }
+export type Attention = Schemas['Perhatian']
 /** Who has taken it, since when and until when. */
 export type Taken = Schemas['Ditangani']
