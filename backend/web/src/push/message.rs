@@ -13,6 +13,8 @@ use nyala_store::secrets::Secrets;
 
 /// How long a push service keeps a message for a customer's browser that is offline. After that the message is obsolete.
 pub const TTL_S: i64 = 600;
+/// The same of a move to another number, to which the customer has a day to object.
+pub const MOVE_TTL_S: i64 = 24 * 60 * 60;
 
 /// The decrypted message, which the app's service worker reads.
 #[derive(Debug, PartialEq, Eq, Serialize)]

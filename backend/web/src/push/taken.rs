@@ -7,7 +7,7 @@ use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use nyala_store::secrets::Secrets;
 
-use super::message::{Message, Object, TTL_S, tag};
+use super::message::{MOVE_TTL_S, Message, Object, TTL_S, tag};
 use crate::alerts;
 use crate::alerts::queue;
 use crate::alerts::secret;
@@ -91,6 +91,7 @@ impl Taken {
     pub fn ttl_s(&self) -> i64 {
         match self {
             Self::Customer(taken) if taken.cause == Cause::Called => CALLED_MS / 1000,
+            Self::Customer(taken) if taken.cause == Cause::Moves => MOVE_TTL_S,
             Self::Customer(_) => TTL_S,
             Self::Staff(_) => alerts::text::TTL_S,
         }
