@@ -93,6 +93,7 @@ impl<'a> History<'a> {
             Step::Reverse { till, sale } if !self.sales.is_empty() => self.reverse(till, sale.index(self.sales.len())).await,
             Step::Reverse { .. } => {}
             Step::Spend { outlet, customer } => self.spend(outlet, customer).await,
+            Step::PayOut { till, customer } => self.pay_out(till, customer).await,
             Step::Cash { till, direction, nominal } => self.cash(till, direction, nominal).await,
             Step::Empty { till } => self.cash(till, "setor", self.places[till].drawer.unwrap_or(0).max(1)).await,
             Step::Close { till, off } => self.close(till, off, false).await,
@@ -190,6 +191,33 @@ impl<'a> History<'a> {
         }
     }
 
+    /// The customer takes what was paid of the whole balance, and the rest ends.
+    async fn pay_out(&mut self, till: usize, customer: usize) {
+        let (app, place) = (&self.chain.app, &mut self.places[till]);
+        let wallet = &mut self.wallets[place.outlet][customer];
+        let qr = app.code_of(self.chain.accounts[place.outlet][customer].id_customer_global);
+        let counted = app.ask(&place.kasir, "tarik/hitung", &json!({ "qr": qr })).await;
+        let Some(drawer) = &mut place.drawer else {
+            counted.expect(409, "shift belum dibuka");
+            return;
+        };
+        if counted.status == 422 {
+            counted.expect(422, "tidak ada saldo yang bisa ditarik");
+            return;
+        }
+        let counted = counted.ok();
+        let (paid, bonus) = (counted["dibayar"].as_i64().unwrap(), counted["hangus"].as_i64().unwrap());
+        assert!(paid > 0 && bonus >= 0 && paid + bonus == *wallet, "{counted} of {wallet}");
+        let answer = app.ask(&place.supervisor, "tarik", &json!({ "qr": qr, "dibayar": paid, "hangus": bonus })).await;
+        if *drawer < paid {
+            answer.expect(422, "uang di laci tidak cukup");
+            return;
+        }
+        answer.ok();
+        *drawer -= paid;
+        *wallet = 0;
+    }
+
     async fn cash(&mut self, till: usize, direction: &str, nominal: i64) {
         let place = &mut self.places[till];
         let body = json!({ "jenis": direction, "nominal": nominal, "alasan": "uji" });
@@ -245,7 +273,7 @@ impl<'a> History<'a> {
     /// The stored data matches the model, and the audit finds nothing.
     async fn check(&self) {
         let app = &self.chain.app;
-        app.assert_no_violation().await;
+        app.assert_sound().await;
         for place in &self.places {
             let seen = app.see(&place.supervisor, "shift").await.ok();
             assert_eq!(seen["diharapkan"].as_i64(), place.drawer);

@@ -36,6 +36,10 @@ pub enum Step {
         outlet: usize,
         customer: usize,
     },
+    PayOut {
+        till: usize,
+        customer: usize,
+    },
     Cash {
         till: usize,
         direction: &'static str,
@@ -70,6 +74,7 @@ pub fn step() -> impl Strategy<Value = Step> {
         1 => (outlet(), customer(), nominal()).prop_map(|(outlet, customer, nominal)| Step::ByKey { outlet, customer, nominal }),
         6 => (till(), any::<Index>()).prop_map(|(till, sale)| Step::Reverse { till, sale }),
         2 => (outlet(), customer()).prop_map(|(outlet, customer)| Step::Spend { outlet, customer }),
+        2 => (till(), customer()).prop_map(|(till, customer)| Step::PayOut { till, customer }),
         4 => (till(), direction, nominal()).prop_map(|(till, direction, nominal)| Step::Cash { till, direction, nominal }),
         2 => till().prop_map(|till| Step::Empty { till }),
         1 => (till(), -5_000..5_000_i64).prop_map(|(till, off)| Step::Close { till, off }),
