@@ -205,6 +205,8 @@ impl Cashier {
                 self.call(path, json!({ "alasan": "salah nominal" }), TillAct::Reverse { sale })
             }
             6 | 7 => self.pay_out(drawer),
+            // Cash for a payout is there.
+            8..=19 if drawer >= BALANCE.cast_signed() => self.pay_out(drawer),
             _ => self.sell(),
         }
     }
