@@ -352,8 +352,18 @@ async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
     let outlet = app.outlet("Melati").await;
     let foreign = app.outlet("Mawar").await;
     let rina = app.kasir(outlet.idoutlet).await;
-    let all =
-        ["perlu_petugas", "tanpa_bayar", "outlet_putus", "belum_pasti", "ditolak", "pindah", "keluhan", "offline", "shift", "cadangan"];
+    let all = [
+        "perlu_petugas",
+        "tanpa_bayar",
+        "outlet_putus",
+        "belum_pasti",
+        "ditolak",
+        "pindah",
+        "keluhan",
+        "offline",
+        "shift",
+        "cadangan",
+    ];
     let at_first = json!({"jenis": all, "idoutlet": null, "senyap": {"dari": "22:00", "sampai": "07:00"}, "ringkasan": false});
     assert_eq!(app.see(&rina, "alarm").await.ok(), at_first);
     let ids = |ids: &[OutletId]| json!(ids);

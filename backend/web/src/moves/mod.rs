@@ -71,7 +71,7 @@ pub async fn notify(store: &Store, whatsapp: &WhatsApp, settings: &ServerSetting
     let Some(Notice { telp, to, when, secret, .. }) = number_move::notice(&client, id, now).await? else { return Ok(()) };
     drop(client);
     let link = format!("{}/pindah/{secret}", settings.http.public_url);
-    let content = Content::Move(MoveNotice { to, when, link, secret: Secret::new(&secret) });
+    let content = Content::Move(MoveNotice { to, when, link, secret: Secret::new(secret) });
     match whatsapp.send(&OutgoingMessage { telp, content, at: now }).await {
         Ok(()) | Err(SendError::Undeliverable) => {
             number_move::notified(&store.get().await?, id, settings.moves.wait_s * 1000, store.now()).await

@@ -66,12 +66,9 @@ impl Taken {
                 let still = match taken.cause {
                     Cause::Waits => taken.waits,
                     Cause::Called => taken.called_until.is_some_and(|until| until > now),
-                    Cause::Ended
-                    | Cause::NotStarted
-                    | Cause::TopUpReversed
-                    | Cause::Balance
-                    | Cause::Moves
-                    | Cause::Answered => true,
+                    Cause::Ended | Cause::NotStarted | Cause::TopUpReversed | Cause::Balance | Cause::Moves | Cause::Answered => {
+                        true
+                    }
                 };
                 due.ms_until(now) <= TOO_LATE_MS && still
             }

@@ -86,7 +86,7 @@ pub async fn send_codes(
     customer: Customer,
     body: Json<PindahKode>,
 ) -> Result<HttpResponse, AppError> {
-    newer_kinds::check(&*store.get().await?).await?;
+    newer_kinds::check(&store.get().await?).await?;
     let (own, _) = credentials(&store, customer.id).await?;
     if own == body.telp {
         return Err(SAME);
@@ -123,7 +123,7 @@ pub async fn pindah(
     body: Json<PindahAkun>,
 ) -> Result<HttpResponse, AppError> {
     let PindahAkun { telp, otp_lama, otp_baru, password } = body.into_inner();
-    newer_kinds::check(&*store.get().await?).await?;
+    newer_kinds::check(&store.get().await?).await?;
     let (own, hash) = credentials(&store, customer.id).await?;
     if own == telp {
         return Err(SAME);
