@@ -33,6 +33,7 @@ export function HeldDialog({ entry: { idoutlet }, onClose }: { entry: Attention;
   const client = useQueryClient()
   const settles = useMay()(['tagihan.selesai']) === true
   const [settled, setSettled] = useState<string[]>([])
+  const [other, setOther] = useState(false)
   const bills = useQuery({
     queryKey: billKeys.held(idoutlet),
     queryFn: ({ signal }) => getHeldBills(idoutlet, signal),
@@ -40,8 +41,10 @@ export function HeldDialog({ entry: { idoutlet }, onClose }: { entry: Attention;
     refetchOnWindowFocus: false,
   })
   const held = bills.data?.baris.filter(({ idtagihan }) => !settled.includes(idtagihan)) ?? []
+  const isOther = other || (held.length === 0 && settled.length === 0)
   function onSettled(id: string) {
     setSettled((before) => [...before, id])
+    setOther(false)
     notify.info(copy.settled)
     void client.invalidateQueries({ queryKey: keys.attention })
   }
@@ -61,10 +64,12 @@ export function HeldDialog({ entry: { idoutlet }, onClose }: { entry: Attention;
               {settles && <Settle id={bill.idtagihan} onSettled={onSettled} />}
             </div>
           ))}
-          {settles ? (
-            <Settle id={null} onSettled={onSettled} />
-          ) : (
-            <p className={styles.often}>{copy.ownerOnly}</p>
+          {!settles && <p className={styles.often}>{copy.ownerOnly}</p>}
+          {settles && isOther && <Settle id={null} onSettled={onSettled} />}
+          {settles && !isOther && (
+            <Button variant="quiet" onClick={() => setOther(true)}>
+              {copy.otherId}
+            </Button>
           )}
         </View>
       ) : bills.isError ? (
