@@ -51,13 +51,14 @@ SELECT 10000000 + 3 * ({purchases} - b.i) + k.n, CASE WHEN b.voided AND k.n = 1 
 FROM purchase b JOIN akun r ON r.idoutlet = b.idoutlet AND r.jenis = 'R' CROSS JOIN (VALUES (0, 'pending'), (1, 'post'), (2, 'refund')) k (n, kind)
 WHERE k.n < 2 OR b.i % 50 = 0 ORDER BY b.at, k.n;
 ALTER TABLE ledger_transfer ENABLE ALWAYS TRIGGER ledger_mesin;
-SELECT hitung_siklus(idoutlet, NULL) FROM outlet;
+SELECT hitung_siklus(idoutlet, NULL, NULL) FROM outlet;
 INSERT INTO pembelian_emoney (idcustomer, id_customer_global, idowner, idoutlet, nama_paket, harga_paket, quota, saldo_akhir, created_at, cara_bayar)
 SELECT idcustomer, id_customer_global, owner_idowner, idoutlet, 'Top-Up', 50000, 50000, 50000, at,
     (ARRAY['tunai', 'qris', 'transfer', NULL])[1 + i / 5 % 4] FROM purchase WHERE i % 5 = 0 ORDER BY at;
 INSERT INTO ledger_transfer (kind, debit_akun, credit_akun, jumlah, idpembelian_emoney, id_customer_global, idcustomer, idoutlet, aktor, created_at)
 SELECT 'topup', k.idakun, b.idakun, p.quota, p.id, p.id_customer_global, p.idcustomer, p.idoutlet, 'operator:1', p.created_at
-FROM pembelian_emoney p JOIN buyer b USING (idcustomer) JOIN akun k ON k.idoutlet = p.idoutlet AND k.jenis = 'K' ORDER BY p.created_at;
+FROM pembelian_emoney p JOIN buyer b USING (idcustomer) JOIN akun k ON k.idoutlet = p.idoutlet AND k.jenis = 'K'
+WHERE NOT EXISTS (SELECT FROM ledger_transfer t WHERE t.idpembelian_emoney = p.id AND t.kind = 'topup') ORDER BY p.created_at;
 INSERT INTO keadaan_mesin (idmesin, keadaan, dari, sampai)
 SELECT m.idmesin, 'offline', day + n * INTERVAL '14 min', day + (n + 1) * INTERVAL '14 min'
 FROM machine m, generate_series(TIMESTAMPTZ '{now}' - INTERVAL '1 year', TIMESTAMPTZ '{now}' - INTERVAL '1 day', INTERVAL '1 day') day;

@@ -151,7 +151,7 @@ async fn cycles_that_differ_from_the_ledger_break_a_rule() {
     for (break_it, mend) in [
         ("UPDATE siklus_hari SET siklus = 2", "UPDATE siklus_hari SET siklus = 1"),
         ("UPDATE siklus_hari SET jumlah = jumlah + 1", "UPDATE siklus_hari SET jumlah = jumlah - 1"),
-        ("DELETE FROM siklus_hari", "SELECT hitung_siklus(idoutlet, NULL) FROM outlet"),
+        ("DELETE FROM siklus_hari", "SELECT hitung_siklus(idoutlet, NULL, NULL) FROM outlet"),
         (
             "INSERT INTO siklus_hari SELECT idoutlet, hari - 1, idmesin, idoutlet_akun, 1, 0 FROM siklus_hari",
             "DELETE FROM siklus_hari WHERE jumlah = 0",
