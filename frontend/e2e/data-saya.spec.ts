@@ -1,5 +1,14 @@
 import type { Page } from '@playwright/test'
-import { type Customer, lastCode, newCustomer, newTelp, newWorld, scan, topUp } from './support/api.ts'
+import {
+  balance,
+  type Customer,
+  lastCode,
+  newCustomer,
+  newTelp,
+  newWorld,
+  scan,
+  topUp,
+} from './support/api.ts'
 import { look } from './support/look.ts'
 import { expect, openAs, test, toastOf, typeOtp } from './support/test.ts'
 
@@ -67,4 +76,54 @@ test('a number that is not registered, and a wrong code', async ({ page }) => {
   await expect(dialog(page, 'Kode di nomor baru')).toBeVisible()
   await typeOtp(page, newCode)
   await expect(toastOf(page, 'Nomor sudah pindah')).toBeVisible()
+})
+
+test('a copy of the data', async ({ page }) => {
+  await openAs(page, await newCustomer('Siti Rahmawati'), '/akun')
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: /^Unduh data saya/ }).click()
+  const file = await download
+  expect(file.suggestedFilename()).toBe('data-nyala.zip')
+  await expect(toastOf(page, 'Data sudah diunduh')).toBeVisible()
+  for (let copies = 1; copies < 3; copies++) {
+    const again = page.waitForEvent('download')
+    await page.getByRole('button', { name: /^Unduh data saya/ }).click()
+    await again
+  }
+  const refused = page.waitForResponse('**/akun/data')
+  await page.getByRole('button', { name: /^Unduh data saya/ }).click()
+  expect((await refused).status()).toBe(429)
+})
+
+test('the account is deleted, and its balance given up by a sentence of its own', async ({ page }) => {
+  const { idoutlet } = await newWorld([])
+  const customer = await newCustomer('Siti Rahmawati')
+  await topUp(customer, idoutlet, 50_000)
+  await openAs(page, customer, '/akun')
+  await page.getByRole('button', { name: /^Hapus akun/ }).click()
+  const form = dialog(page, 'Hapus akun')
+  const remove = form.getByRole('button', { name: 'Hapus akun sekarang' })
+  await expect(form.getByRole('switch')).toHaveText(/^Saya melepas saldo Rp 50\.000/)
+  await expect(remove).toBeDisabled()
+  await look(page, 'hapus-akun')
+  await form.getByRole('switch').click()
+  await form.getByLabel('Kata Sandi', { exact: true }).fill('BukanIni1')
+  await remove.click()
+  await expect(toastOf(page, 'Kata sandi salah')).toBeVisible()
+
+  // More money came in meanwhile: the sentence names it, and must be said again.
+  await topUp(customer, idoutlet, 20_000)
+  await form.getByLabel('Kata Sandi', { exact: true }).fill(customer.password)
+  await expect(async () => {
+    if (await remove.isEnabled()) await remove.click()
+    await expect(form.getByRole('switch')).toHaveText(/Rp 70\.000/, { timeout: 1_000 })
+  }).toPass()
+  await expect(form.getByRole('switch')).not.toBeChecked()
+  expect(await balance(customer)).toBe(70_000)
+  await form.getByRole('switch').click()
+  await remove.click()
+  await expect(page).toHaveURL('/')
+  await expect(toastOf(page, 'Akun sudah dihapus')).toBeVisible()
+  expect(await page.evaluate(() => Object.keys(localStorage))).toEqual([])
+  expect((await logIn(customer)).status).toBe(404)
 })

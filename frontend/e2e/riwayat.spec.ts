@@ -304,7 +304,7 @@ for (const { colorScheme, width } of [
     await page.emulateMedia({ colorScheme })
     await page.setViewportSize({ width, height: 700 })
     const { world, customer } = await shop()
-    await topUp(customer, world.idoutlet, 20_000_000)
+    await topUp(customer, world.idoutlet, 19_900_000)
     await buy(customer, world, (await newMachine(world.idoutlet, 'Mesin Pengering Besar 12')).id)
     await openAs(page, customer, '/riwayatPage')
     await expect(rows(page)).toHaveCount(3)

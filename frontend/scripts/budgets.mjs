@@ -39,7 +39,7 @@ const page = (key, name, scripts, sheets) => [
 const rows = [
   { what: 'JavaScript of / and /login', value: startScripts(build) / KB, limit: 120, unit: 'kB' },
   { what: 'JavaScript the dashboard adds', value: dashboardAdds(build) / KB, limit: 44, unit: 'kB' },
-  { what: 'JavaScript the scanner adds', value: scanAdds(build) / KB, limit: 11, unit: 'kB' },
+  { what: 'JavaScript the scanner adds', value: scanAdds(build) / KB, limit: 11.5, unit: 'kB' },
   { what: 'style sheets, all together', value: styles(build) / KB, limit: 18, unit: 'kB' },
   { what: 'font files', value: fonts(build).length, limit: 1, unit: '' },
   { what: 'the font file', value: Math.max(...fonts(build)) / KB, limit: 28, unit: 'kB' },

@@ -160,7 +160,12 @@ export function history(only?: Schemas['RefType']): Schemas['History'] {
   return { history_data, returned: history_data.length, sampai: 'stage' }
 }
 
-const PAID = { ...LONG_RUN, id: 'SLF261122160500123', created_at: before(0) }
+export const PAID: Schemas['RincianTransaksi'] = {
+  ...LONG_RUN,
+  id: 'SLF261122160500123',
+  created_at: before(0),
+  keluhan: null,
+}
 
 /** The detail of each kind of entry. */
 export const details = {

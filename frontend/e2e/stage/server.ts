@@ -37,8 +37,8 @@ interface Calls {
   'push/kunci': Schemas['KunciPush']
   'push/langganan': Schemas['Empty']['data']
   'transaksi/create_snap_transaksi': Schemas['Started']
-  'transaksi/get_detail_snap_hapus': Schemas['SnapTransaksi']
-  'transaksi/get_detail_snap_transaksi': Schemas['SnapTransaksi']
+  'transaksi/get_detail_snap_hapus': Schemas['RincianTransaksi']
+  'transaksi/get_detail_snap_transaksi': Schemas['RincianTransaksi']
   'transaksi/get_epayment': Schemas['AkunEpay'][]
   'transaksi/get_layanan': Schemas['Layanan']
   'transaksi/get_qrcode': string

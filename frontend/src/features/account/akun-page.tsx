@@ -10,6 +10,8 @@ import { FailedPart } from '@/shared/ui/failed-part'
 import { Page } from '@/shared/ui/page'
 import styles from './akun-page.module.css'
 import { ClothesLine } from './clothes-line'
+import { DataRows } from './data-rows'
+import { DeleteDialog } from './delete-dialog'
 import { busy, Logout } from './logout'
 import { MoveDialogs } from './move-dialogs'
 import { NameDialog } from './name-dialog'
@@ -19,7 +21,7 @@ import { ProfileCard } from './profile-card'
 import { useMove } from './use-move'
 import { usePasswordChange } from './use-password-change'
 
-type Opened = 'number' | 'name' | null
+type Opened = 'number' | 'name' | 'delete' | null
 
 export default function AkunPage() {
   const query = useAccount()
@@ -59,6 +61,7 @@ export default function AkunPage() {
           onPassword={change.open}
         />
       )}
+      <DataRows disabled={!account} onDelete={() => setOpened('delete')} />
       <ClothesLine />
       {account && (
         <>
@@ -74,6 +77,7 @@ export default function AkunPage() {
           {opened === 'name' && <NameDialog name={fullName(account)} onClose={close} />}
           <PasswordDialogs change={change} />
           <MoveDialogs move={move} />
+          {opened === 'delete' && <DeleteDialog telp={account.telp} onClose={close} />}
         </>
       )}
     </Page>

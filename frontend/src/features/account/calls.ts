@@ -49,3 +49,23 @@ export interface MoveRequest {
 export function moveTo(body: MoveRequest): Promise<TokenData> {
   return call((init) => api.POST('/scan/v1/akun/pindah', { ...init, body }))
 }
+
+/** Time limit of the copy: it may be large, and the network weak. */
+const COPY_TIMEOUT_MS = 60_000
+
+/** A copy of the customer's data, as a zip file. */
+export function getData(): Promise<Blob> {
+  return call(
+    async (init) => {
+      const { data, error, response } = await api.GET('/scan/v1/akun/data', { ...init, parseAs: 'blob' })
+      return { data: data && { message: '', data }, error, response }
+    },
+    { timeout_ms: COPY_TIMEOUT_MS },
+  )
+}
+
+/** Deletes the account for good. `given_up`: the balance that ends with it, rupiah; 0 for none. */
+export function deleteAccount(password: string, given_up: number): Promise<Nothing> {
+  const body = { password, ...(given_up > 0 && { lepas_saldo: given_up }) }
+  return call((init) => api.POST('/scan/v1/akun/hapus', { ...init, body }))
+}

@@ -7,42 +7,16 @@ import { copy } from '@/shared/copy/copy'
 import { later } from '@/shared/copy/later'
 import { useSubmit } from '@/shared/lib/form/use-submit'
 import { pause } from '@/shared/lib/net/pause'
-import { paths } from '@/shared/lib/page/paths'
-import { useAuth } from '@/shared/lib/session/auth-store'
 import { unfinished } from '@/shared/lib/session/purchases'
-import { toast } from '@/shared/lib/toast/toast'
-import { dropSubscription, usePush } from '@/shared/push/push'
 import { Button } from '@/shared/ui/button'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import styles from './akun-page.module.css'
-import { endToken } from './calls'
-
-const UNSUBSCRIBE_MS = 1_000
-
-/**
- * Removes the token and lets the server end it, goes to the root and reloads: no data of this customer stays in memory (docs/product.md
- * §4).
- */
-function logout(): void {
-  const { token, signOut } = useAuth.getState()
-  if (!signOut()) {
-    toast.failure(copy.account.logoutFailed)
-    return
-  }
-  if (token) endToken(token)
-  toast.tellAfterReload({ kind: 'success', title: copy.account.loggedOut })
-  void unsubscribed().then(() => window.location.replace(paths.welcome))
-}
-
-/**
- * Unsubscribes this phone from pushes, also where the server does not receive the end of the token. The logout waits only briefly for it.
- */
-async function unsubscribed(): Promise<void> {
-  if (usePush.getState().state === 'on') await Promise.race([dropSubscription(), pause(UNSUBSCRIBE_MS)])
-}
+import { leaveApp } from './leave-app'
 
 /** The logout waits at most this long to learn whether a machine still runs. */
 const LOOK_MS = 1_500
+
+const logout = () => leaveApp(copy.account.loggedOut)
 
 /** Logs out; asks for confirmation first where `isBusy` reports a machine that runs or waits. */
 export function Logout({ isBusy }: { isBusy?: () => Promise<boolean> }) {

@@ -13,4 +13,5 @@ export const balanceTexts = {
   moveNumber: 'No Pindah',
   from: 'Dari Nomor',
   to: 'Ke Nomor',
+  openingNumber: 'No Saldo Awal',
 } as const

@@ -4,6 +4,7 @@ import type {
   History,
   HistoryEntry,
   MoveDetail,
+  OpeningDetail,
   PayoutDetail,
   RefundDetail,
   ReversalDetail,
@@ -103,10 +104,18 @@ function getMoveDetail(id: string, signal?: AbortSignal): Promise<MoveDetail> {
   return call((init) => api.GET('/scan/v1/epayment/get_detail_pindah/{id}', { ...init, params }), { signal })
 }
 
+function getOpeningDetail(id: string, signal?: AbortSignal): Promise<OpeningDetail> {
+  const params = { path: { id } }
+  return call((init) => api.GET('/scan/v1/epayment/get_detail_saldo_awal/{id}', { ...init, params }), {
+    signal,
+  })
+}
+
 export type Detail =
   | { kind: 'snap'; data: SnapHistoryDetail }
   | { kind: 'payout'; data: PayoutDetail }
   | { kind: 'move'; data: MoveDetail; value: number }
+  | { kind: 'opening'; data: OpeningDetail }
   | { kind: 'topUp'; data: TopUpDetail }
   | { kind: 'reversal'; data: ReversalDetail }
   | { kind: 'refund'; data: RefundDetail }
@@ -129,11 +138,12 @@ async function fetchDetail(entry: HistoryEntry, signal: AbortSignal): Promise<De
     case 'penarikan':
       return { kind: 'payout', data: await getPayoutDetail(ref_id, signal) }
     case 'saldo_hangus':
-    case 'saldo_awal':
       return { kind: 'balance', data: entry }
     case 'pindah_masuk':
     case 'pindah_keluar':
       return { kind: 'move', data: await getMoveDetail(ref_id, signal), value }
+    case 'saldo_awal':
+      return { kind: 'opening', data: await getOpeningDetail(ref_id, signal) }
   }
 }
 
@@ -143,3 +153,9 @@ export const detailQuery = (entry: HistoryEntry) =>
     queryKey: ['detail', entry.ref_type, String(entry.ref_id), entry.entri],
     queryFn: ({ signal }) => fetchDetail(entry, signal),
   })
+
+/** `id`: the receipt number. */
+export function reportProblem(id: string, alasan: string, note: string): Promise<unknown> {
+  const body = { id, alasan, ...(note && { catatan: note }) }
+  return call((init) => api.POST('/scan/v1/transaksi/masalah', { ...init, body }))
+}

@@ -7,6 +7,7 @@ import { copy } from '@/shared/copy/copy'
 import { Dialog, Foot } from '@/shared/ui/dialog'
 import { Spinner } from '@/shared/ui/spinner'
 import { detailQuery } from './calls'
+import { ComplaintPart } from './complaint-part'
 import { DetailRows } from './detail-rows'
 import { receiptOf } from './receipt'
 import styles from './riwayat-page.module.css'
@@ -33,6 +34,7 @@ export function DetailDialog({ entry, onClose }: { entry: HistoryEntry; onClose:
       {receipt ? (
         <>
           <DetailRows receipt={receipt} />
+          {data?.kind === 'snap' && <ComplaintPart entry={entry} use={data.data} />}
           <Foot>
             <ShareButton title={titles[ref_type]} receipt={receipt} />
           </Foot>

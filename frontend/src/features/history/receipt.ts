@@ -1,6 +1,7 @@
 import type {
   HistoryEntry,
   MoveDetail,
+  OpeningDetail,
   PayoutDetail,
   RefundDetail,
   ReversalDetail,
@@ -37,6 +38,8 @@ export function receiptOf(detail: Detail): Receipt {
       return ofBalance(detail.data)
     case 'move':
       return ofMove(detail.data, detail.value)
+    case 'opening':
+      return ofOpening(detail.data)
   }
 }
 
@@ -125,5 +128,14 @@ const ofMove = (detail: MoveDetail, value: number): Receipt => ({
     [copy.receipt.date, formatDateTime(detail.waktu)],
     [balanceTexts.from, detail.dari],
     [balanceTexts.to, detail.ke],
+  ],
+})
+
+const ofOpening = (detail: OpeningDetail): Receipt => ({
+  total: { label: texts.addition, value: detail.jumlah },
+  lines: [
+    [balanceTexts.openingNumber, String(detail.idsaldo_awal)],
+    [copy.receipt.date, formatDateTime(detail.waktu)],
+    [copy.receipt.outlet, place(detail.outlet.nama, detail.outlet.kota)],
   ],
 })

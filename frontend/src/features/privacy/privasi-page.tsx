@@ -1,4 +1,5 @@
 import { paths } from '@/shared/lib/page/paths'
+import form from '@/shared/ui/form.module.css'
 import { Page } from '@/shared/ui/page'
 import { privacy } from './privacy-copy'
 import styles from './privasi-page.module.css'
@@ -7,7 +8,7 @@ import styles from './privasi-page.module.css'
 export default function PrivasiPage() {
   return (
     <Page title={privacy.title} back={paths.welcome}>
-      <p className={styles.lead}>{privacy.lead}</p>
+      <p>{privacy.lead}</p>
       {privacy.sections.map(({ title, points }) => (
         <section key={title}>
           <h2 className={styles.heading}>{title}</h2>
@@ -18,7 +19,7 @@ export default function PrivasiPage() {
           </ul>
         </section>
       ))}
-      <p className={styles.law}>{privacy.law}</p>
+      <p className={form.lead}>{privacy.law}</p>
     </Page>
   )
 }

@@ -35,7 +35,7 @@ export type RefType = Schemas['RefType']
 export type HistoryEntry = Schemas['HistoryEntry']
 export type History = Schemas['History']
 /** A purchase in the history; `isDelete` in the detail of its deletion. */
-export type SnapHistoryDetail = Schemas['SnapTransaksi']
+export type SnapHistoryDetail = Schemas['RincianTransaksi']
 export type TopUpDetail = Schemas['DetailTopUp']
 export type RefundDetail = Schemas['DetailRefund']
 /** A reversed top-up. */
@@ -48,5 +48,9 @@ export type Account = Schemas['CustomerGlobal']
 export type PayoutDetail = Schemas['DetailPenarikan']
 /** Balance that moved to another number. */
 export type MoveDetail = Schemas['DetailPindah']
+/** Balance that was brought along from another system. */
+export type OpeningDetail = Schemas['DetailSaldoAwal']
+/** What the customer reported about a purchase, and the answer. */
+export type Complaint = Schemas['Keluhan']
 /** A move to another number that a till has asked for. */
 export type PendingMove = Schemas['PindahMenunggu']
