@@ -33,7 +33,9 @@ CREATE TABLE tagihan (
     dibayar_at TIMESTAMPTZ,
     jumlah_dibayar BIGINT,
     idpembelian_emoney BIGINT UNIQUE REFERENCES pembelian_emoney,
-    -- a held one that the owner has dealt with
+    -- since when the owner has to look at it: it is held, or was refunded by the provider after it was credited
+    tertahan_at TIMESTAMPTZ,
+    -- the owner has dealt with it
     selesai_at TIMESTAMPTZ,
     catatan TEXT,
     aktor TEXT NOT NULL,
@@ -41,23 +43,41 @@ CREATE TABLE tagihan (
     FOREIGN KEY (idoutlet, idowner) REFERENCES outlet (idoutlet, idowner),
     UNIQUE (id_customer_global, id_permintaan),
     CHECK ((status = 'dibayar') = (idpembelian_emoney IS NOT NULL)),
-    CHECK ((status = 'tertahan') <= (sebab IS NOT NULL))
+    CHECK ((status = 'tertahan') <= (sebab IS NOT NULL)),
+    CHECK ((sebab IS NULL) = (tertahan_at IS NULL))
 );
 CREATE INDEX tagihan_tanya ON tagihan (tanya_at) WHERE tanya_at IS NOT NULL;
 CREATE INDEX tagihan_outlet ON tagihan (idoutlet, created_at);
 CREATE INDEX tagihan_pelanggan ON tagihan (id_customer_global, created_at);
 CREATE INDEX tagihan_perangkat ON tagihan (id_perangkat, created_at) WHERE id_perangkat IS NOT NULL;
-CREATE INDEX tagihan_tertahan ON tagihan (idoutlet) WHERE status = 'tertahan' AND selesai_at IS NULL;
+CREATE INDEX tagihan_tertahan ON tagihan (idoutlet, tertahan_at) WHERE tertahan_at IS NOT NULL AND selesai_at IS NULL;
 
--- Payments that no bill was made for: their bill was lost by a restore. Kept as the provider told them.
+-- Payments that no bill was made for: their bill was lost by a restore. Kept as the provider reported them.
 CREATE TABLE pembayaran_asing (
     penyedia TEXT NOT NULL,
     order_id TEXT NOT NULL,
+    -- whose key signed it
+    idowner BIGINT NOT NULL REFERENCES owner_usaha,
     isi JSONB NOT NULL,
     created_at TIMESTAMPTZ NOT NULL,
+    -- the owner has dealt with it
     selesai_at TIMESTAMPTZ,
+    catatan TEXT,
     PRIMARY KEY (penyedia, order_id)
 );
+CREATE INDEX pembayaran_asing_baru ON pembayaran_asing (idowner, created_at) WHERE selesai_at IS NULL;
+
+-- Orders of the provider `simulated` (development), which is part of the server.
+CREATE TABLE qris_simulasi (
+    order_id TEXT PRIMARY KEY,
+    jumlah BIGINT NOT NULL,
+    -- what was paid
+    dibayar BIGINT,
+    status TEXT NOT NULL CHECK (status IN ('menunggu', 'dibayar', 'kedaluwarsa', 'batal')),
+    kedaluwarsa_at TIMESTAMPTZ NOT NULL,
+    created_at TIMESTAMPTZ NOT NULL
+);
+CREATE INDEX qris_simulasi_baru ON qris_simulasi (created_at);
 
 CREATE VIEW pelanggaran_tagihan AS
 SELECT 'tagihan dibayar tanpa satu top-up' AS aturan, t.id AS kunci FROM tagihan t LEFT JOIN pembelian_emoney p ON p.id = t.idpembelian_emoney

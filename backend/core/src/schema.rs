@@ -7,6 +7,7 @@ use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, Schema, SchemaFormat, SchemaType, Type};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::bill::BillId;
 use crate::domain::cursor::{Cursor, MAX_IN_PROGRESS};
 use crate::domain::id::{self, MAX_DIGITS, for_each_id};
 use crate::domain::receipt_number::ReceiptNumber;
@@ -35,6 +36,7 @@ pub use __describe as describe;
 
 describe! {
     ReceiptNumber => text(RECEIPT).description(Some("A receipt number: `SLF` and yymmddHHMMSSmmm.")).examples(["SLF261120180530123"]).build();
+    BillId => text("^NYL[0-9A-Z]{20}$").description(Some("The id of a bill.")).examples(["NYL0123456789ABCDEFGHIJ"]).build();
     Telp => text(number(false)).description(Some("A WhatsApp number of Indonesia, with 0, 62, +62 or nothing before it; blanks, dots and \
         dashes are skipped.")).examples(["81234567890"]).build();
     CountryCode => number_or_text().enum_values(Some([json(COUNTRY_CODE), json("+62"), 62.into()])).build();

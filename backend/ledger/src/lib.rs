@@ -1,9 +1,10 @@
 //! Every movement of money: append-only double entry (ARCHITECTURE.md, invariants), a balanced row of `ledger_transfer` and the
-//! wallet's counters in one statement. Lock order: machine, purchase (or top-up), complaint, shift, a customer's sales at
+//! wallet's counters in one statement. Lock order: machine, purchase (or top-up), complaint, bill, shift, a customer's sales at
 //! an outlet (an advisory lock), wallet, an outlet's days (an advisory lock). A move to a new number
 //! locks all wallets of two customers in the order of their ids, and then their rows without waiting (`account_move`).
 
 pub mod account_move;
+pub mod bill;
 pub mod bulk_topup;
 pub mod came_back;
 pub mod cap;

@@ -15,7 +15,9 @@ use super::error::LedgerError;
 use super::shift;
 use crate::payout::top_up_counts;
 
-const DEFAULT_PACKAGE: &str = "Top-Up";
+pub const DEFAULT_PACKAGE: &str = "Top-Up";
+/// For how many days a paid sale is usable, at least, in an account into which it could not have been sold.
+const PAID_DAYS: i32 = 7;
 /// 9999-12-31T23:59:59.999Z, the last instant that RFC 3339 can write.
 const LAST_INSTANT_MS: i64 = 253_402_300_799_999;
 
@@ -93,6 +95,17 @@ impl Account {
             (Lasting | Plain, Lasting | Plain) => Ok(Lasting),
             _ => Err(OTHER_KIND),
         }
+    }
+
+    /// The kind after a sale that is paid already and is never refused: one that could not be sold leaves the account as it is, and the
+    /// balance usable for a week.
+    fn after_paid(self, sold: AccountKind, now: Timestamp) -> AccountKind {
+        self.after(sold, now).unwrap_or(match self.kind {
+            AccountKind::Expiring { masa_aktif } => {
+                AccountKind::Expiring { masa_aktif: masa_aktif.max(after_days(now, PAID_DAYS)) }
+            }
+            lasting => lasting,
+        })
     }
 }
 
@@ -300,6 +313,13 @@ pub async fn mark_alone(tx: &Transaction<'_>, idpembelian_emoney: TopUpId) -> Re
     Ok(())
 }
 
+/// Stores the reference of a payment by QRIS that the seller has seen.
+pub async fn keep_reference(tx: &Transaction<'_>, idpembelian_emoney: TopUpId, reference: &str) -> Result<(), LedgerError> {
+    let stmt = tx.prepare_cached("UPDATE pembelian_emoney SET ref_bayar = $2 WHERE id = $1").await?;
+    tx.execute(&stmt, &[&idpembelian_emoney, &reference]).await?;
+    Ok(())
+}
+
 /// Rupiah of a customer's sales at an outlet within an hour by any cashier without approval, without reversed ones.
 pub async fn sold_alone(tx: &Transaction<'_>, wallet: WalletRef, now: Timestamp) -> Result<i64, LedgerError> {
     const SUM: &str = "
@@ -349,16 +369,41 @@ async fn put(
     now: Timestamp,
 ) -> Result<ToppedUp, LedgerError> {
     in_future(package.kind, now)?;
-    let account = match locked_account(tx, wallet).await? {
-        Some(account) => account,
-        None => {
-            open_account(tx, wallet, package.kind, now).await?;
-            let opened = locked_account(tx, wallet).await?;
-            opened.ok_or_else(|| LedgerError::internal("an account that was opened is gone"))?
-        }
-    };
+    let account = locked_or_opened(tx, wallet, package.kind, now).await?;
     let after = account.after(package.kind, now).map_err(LedgerError::Conflict)?;
     apply(tx, Sold { wallet, idcustomer: account.idcustomer, kind: after }, package, payment, principal, now).await
+}
+
+/// Credits a sale whose money is there already, which nothing refuses: into an account of any kind, and without the questions of a till.
+pub async fn credit_paid(
+    tx: &Transaction<'_>,
+    wallet: WalletRef,
+    package: &Package,
+    payment: Payment,
+    principal: &str,
+    now: Timestamp,
+) -> Result<ToppedUp, LedgerError> {
+    let account = locked_or_opened(tx, wallet, package.kind, now).await?;
+    let after = account.after_paid(package.kind, now);
+    let is_refused = account.after(package.kind, now).is_err();
+    // As the account takes it: a reversal of another top-up leaves it that expiry.
+    let package = if is_refused { &Package { kind: after, ..package.clone() } } else { package };
+    apply(tx, Sold { wallet, idcustomer: account.idcustomer, kind: after }, package, payment, principal, now).await
+}
+
+/// The account with a lock. It is opened if it does not exist.
+async fn locked_or_opened(
+    tx: &Transaction<'_>,
+    wallet: WalletRef,
+    kind: AccountKind,
+    now: Timestamp,
+) -> Result<Account, LedgerError> {
+    if let Some(account) = locked_account(tx, wallet).await? {
+        return Ok(account);
+    }
+    open_account(tx, wallet, kind, now).await?;
+    let opened = locked_account(tx, wallet).await?;
+    opened.ok_or_else(|| LedgerError::internal("an account that was opened is gone"))
 }
 
 /// The 400 for an expiry that is over already.
@@ -426,6 +471,25 @@ async fn apply(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_paid_sale_fits_into_every_account() {
+        use AccountKind::{Expiring, Lasting, Plain};
+        const DAY: i64 = 86_400_000;
+        let now = Timestamp::from_ms(1_795_000_000_000);
+        let until = |days| Expiring { masa_aktif: now.plus_ms(days * DAY) };
+        for (kind, sold, expected) in [
+            (Lasting, Plain, Lasting),
+            (Lasting, until(30), Lasting),
+            (until(2), Plain, until(2)),
+            (until(2), until(30), until(30)),
+            (until(-1), Plain, until(7)),
+            (until(-1), until(3), until(3)),
+        ] {
+            let account = Account { idcustomer: WalletId::new(1), kind, fresh: false };
+            assert_eq!(account.after_paid(sold, now), expected, "{kind:?} {sold:?}");
+        }
+    }
 
     #[test]
     fn kind_one_needs_an_expiry_and_kind_two_refuses_it() {

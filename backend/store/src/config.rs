@@ -20,6 +20,7 @@ mod cluster;
 mod contact;
 mod environment;
 mod push;
+mod qris;
 mod ranges;
 mod removed;
 mod share;
@@ -28,6 +29,7 @@ pub use attention::AttentionSettings;
 pub use backup::BackupSettings;
 pub use cluster::ClusterSettings;
 pub use push::PushSettings;
+pub use qris::{QrisSettings, ServerKeys};
 
 /// Settings that are lists: in the environment and in flags their items are separated by commas.
 const LISTS: [&str; 5] =
@@ -46,7 +48,7 @@ const DEFAULT_DATA_DIR: &str = "data";
 const DEVICE_PORT: u16 = 1883;
 
 /// Every task whose panic ends the process (`vital`): `dev.panic_task` names one, and a test of each is in `tests/api/process/vital.rs`.
-pub const VITAL_TASKS: [&str; 27] = [
+pub const VITAL_TASKS: [&str; 28] = [
     "alarm",
     "hub",
     "turn",
@@ -74,6 +76,7 @@ pub const VITAL_TASKS: [&str; 27] = [
     "public boards",
     "calls",
     "alerts",
+    "bills",
 ];
 
 /// Settings of one server of a cluster, and of its change notifications.
@@ -111,6 +114,7 @@ pub struct ServerSettings {
     pub auth: AuthSettings,
     pub whatsapp: WhatsAppSettings,
     pub push: PushSettings,
+    pub qris: QrisSettings,
     pub attention: AttentionSettings,
     pub ledger: LedgerSettings,
     #[serde(rename = "move")]

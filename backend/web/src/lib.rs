@@ -13,4 +13,5 @@ pub mod metrics;
 pub mod moves;
 pub mod ops;
 pub mod push;
+pub mod qris;
 pub mod security_txt;

@@ -28,6 +28,7 @@ pub enum Kind {
     Refused,
     MoveRefused,
     Complaint,
+    Qris,
     Offline,
     Shift,
     Backup,
@@ -42,7 +43,7 @@ pub enum Level {
 }
 
 impl Kind {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::NeedsStaff,
         Self::Unpaid,
         Self::OutletGone,
@@ -50,6 +51,7 @@ impl Kind {
         Self::Refused,
         Self::MoveRefused,
         Self::Complaint,
+        Self::Qris,
         Self::Offline,
         Self::Shift,
         Self::Backup,
@@ -65,6 +67,7 @@ impl Kind {
             Self::Refused => "ditolak",
             Self::MoveRefused => "pindah",
             Self::Complaint => "keluhan",
+            Self::Qris => "qris",
             Self::Offline => "offline",
             Self::Shift => "shift",
             Self::Backup => "cadangan",
@@ -78,7 +81,7 @@ impl Kind {
     const fn level(self) -> Level {
         match self {
             Self::NeedsStaff | Self::Unpaid | Self::OutletGone => Level::Red,
-            Self::Unsure | Self::Refused | Self::MoveRefused | Self::Complaint => Level::Yellow,
+            Self::Unsure | Self::Refused | Self::MoveRefused | Self::Complaint | Self::Qris => Level::Yellow,
             Self::Offline | Self::Shift | Self::Backup => Level::Grey,
         }
     }
@@ -141,6 +144,8 @@ pub struct OutletHistory {
     /// When an old number last refused a move that was asked for here.
     pub move_refused_at: Option<Timestamp>,
     pub complaints: Vec<OpenComplaint>,
+    /// Since when a payment by QRIS needs the owner.
+    pub payment_since: Option<Timestamp>,
     /// When its business day began.
     pub day_began: Timestamp,
 }
@@ -192,6 +197,9 @@ pub fn of(outlet: &OutletHistory, patience: Patience, now: Timestamp) -> Vec<Ent
     }
     if let Some(since) = outlet.move_refused_at.filter(|at| at.ms_until(now) < MOVE_REFUSED_MS) {
         entries.push(Entry { kind: Kind::MoveRefused, about: About::Outlet, since });
+    }
+    if let Some(since) = outlet.payment_since {
+        entries.push(Entry { kind: Kind::Qris, about: About::Outlet, since });
     }
     for shift in &outlet.shifts {
         if shift.since < outlet.day_began || shift.since.ms_until(now) > SHIFT_MS {
@@ -292,6 +300,7 @@ mod tests {
             shifts: Vec::new(),
             move_refused_at: None,
             complaints: Vec::new(),
+            payment_since: None,
             day_began: ago(3_600),
         }
     }
@@ -387,6 +396,13 @@ mod tests {
         assert_eq!(seen(&shop), [(Kind::Complaint, 7_200), (Kind::Unsure, 60), (Kind::Complaint, 7_199)]);
         let levels: Vec<_> = of(&shop, PATIENCE, NOW).iter().map(|entry| entry.level(NOW)).collect();
         assert_eq!(levels, [Level::Red, Level::Yellow, Level::Yellow]);
+    }
+
+    #[test]
+    fn a_payment_that_needs_the_owner_is_an_entry_of_a_closed_outlet_too() {
+        let paid = OutletHistory { payment_since: Some(ago(90)), sells: false, ..outlet(vec![]) };
+        assert_eq!(seen(&paid), [(Kind::Qris, 90)]);
+        assert_eq!(seen(&OutletHistory { opened: false, ..paid }), []);
     }
 
     #[test]

@@ -35,6 +35,7 @@ rights! {
     KeluhanJawab "keluhan.jawab" Supervisor,
     KunciKelola "kunci.kelola" Supervisor,
     LaporanLihat "laporan.lihat" Supervisor,
+    LaporanQris "laporan.qris" Owner,
     LayananBuat "layanan.buat" Supervisor,
     LayananUbah "layanan.ubah" Supervisor,
     MesinBuat "mesin.buat" Supervisor,
@@ -60,6 +61,7 @@ rights! {
     PerangkatKelola "perangkat.kelola" Supervisor,
     PetugasKelola "petugas.kelola" Supervisor,
     RingkasanLihat "ringkasan.lihat" Supervisor,
+    TagihanSelesai "tagihan.selesai" Owner,
 }
 
 impl Right {

@@ -20,10 +20,15 @@ impl Rupiah {
 
     /// The amount when it lies in `min..=MAX_RUPIAH`, else a 400 that names `field` and the range.
     pub fn within(self, field: &str, min: i64) -> Result<i64, DomainError> {
-        if (min..=MAX_RUPIAH).contains(&self.0) {
+        self.between(field, (min, MAX_RUPIAH))
+    }
+
+    /// The amount when it lies in `min..=max`, else a 400 that names `field` and the range.
+    pub fn between(self, field: &str, (min, max): (i64, i64)) -> Result<i64, DomainError> {
+        if (min..=max).contains(&self.0) {
             Ok(self.0)
         } else {
-            Err(DomainError::malformed(format!("{field} harus {min} sampai {MAX_RUPIAH} rupiah")))
+            Err(DomainError::malformed(format!("{field} harus {min} sampai {max} rupiah")))
         }
     }
 }

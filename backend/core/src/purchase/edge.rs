@@ -1,8 +1,8 @@
-//! The crash points, by name: of a purchase before and after each edge, and around the hold and the sending; then of other movements of money.
+//! The crash points, by name: of a purchase before and after each edge, and around the hold and the sending; and of other movements of money.
 
 use super::step::Change;
 
-/// Every crash point: each lies between two things that a crash could separate.
+/// Every crash point of a purchase: each lies between two things that a crash could separate. The simulation stops a server at each.
 pub const POINTS: &[&str] = &[
     "before_hold",
     "after_hold",
@@ -20,10 +20,20 @@ pub const POINTS: &[&str] = &[
     "after_stop_request",
     "before_stop",
     "after_stop",
+];
+
+/// The crash points of other movements of money.
+pub const MONEY_POINTS: &[&str] = &[
     "before_payout",
     "after_payout",
     "before_move",
     "after_move",
+    "before_bill",
+    "after_bill",
+    "after_charge",
+    "after_charged",
+    "before_credit",
+    "after_credit",
 ];
 
 /// The crash points before and after a change.

@@ -53,6 +53,7 @@ use nyala_web::live::staff_board::StaffBoards;
 use nyala_web::live::staff_sockets::StaffSockets;
 use nyala_web::metrics::ServerMetrics;
 use nyala_web::push::Push;
+use nyala_web::qris::Qris;
 use tokio::sync::broadcast;
 
 /// One for the whole process.
@@ -71,6 +72,8 @@ pub struct AppState {
     pub whatsapp: WhatsApp,
     /// Pushes to browsers.
     pub push: Arc<Push>,
+    /// Payments by QRIS.
+    pub qris: Arc<Qris>,
     pub metrics: Arc<ServerMetrics>,
     pub machines: Machines,
     /// Change notifications between servers.
@@ -156,6 +159,8 @@ impl AppState {
         let bodies = Room::new(config.http.unfinished_bodies_mb << 20);
         let push = Arc::new(Push::new(keyring.clone(), &config.push, store.clone()));
         let metrics = ServerMetrics::new(&store.db, &auth, &bodies, cluster, push.metrics.clone(), config.backup.is_on());
+        let qris = Arc::new(Qris::new(&config, store.clone(), metrics.qris.clone())?);
+        qris.check_owners(&store.get().await?).await?;
         let host = config.device_host().filter(|_| config.mqtt.tls);
         let tls = host.map(|host| DeviceTls::new(keyring.clone(), host)).transpose()?;
         let devices = metrics.machines.devices.clone();
@@ -192,6 +197,7 @@ impl AppState {
             staff,
             whatsapp,
             push,
+            qris,
             metrics: Arc::new(metrics),
             machines,
             notifier,
@@ -235,6 +241,7 @@ impl AppState {
             .app_data(Data::from(self.staff.clone()))
             .app_data(Data::new(self.whatsapp.clone()))
             .app_data(Data::from(self.push.clone()))
+            .app_data(Data::from(self.qris.clone()))
             .app_data(Data::from(self.metrics.clone()))
             .app_data(Data::from(self.purchase_rate.clone()))
             .app_data(Data::from(self.download_rate.clone()))

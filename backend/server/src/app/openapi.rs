@@ -23,6 +23,7 @@ use utoipa::{Modify, OpenApi, ToSchema};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use nyala_identity::staff::browser;
+use nyala_web::api::epayment::tagihan::NewTagihanSaya;
 use nyala_web::api::{akun, auth, dashboard, epayment, outlet, push, transaksi};
 use nyala_web::dev;
 use nyala_web::health;
@@ -31,6 +32,8 @@ use nyala_web::http::dev_guard;
 use nyala_web::http::error::AppError;
 use nyala_web::moves;
 use nyala_web::ops;
+use nyala_web::ops::bill::make as tagihan;
+use nyala_web::ops::bill::make::NewTagihan;
 use nyala_web::ops::people::api_keys::Kunci;
 use nyala_web::ops::people::customer_search as pelanggan_cari;
 use nyala_web::ops::people::customer_search::FindPelanggan;
@@ -42,6 +45,8 @@ use nyala_web::ops::till::browsers as perangkat;
 use nyala_web::ops::till::browsers::Perangkat;
 use nyala_web::ops::topup::sell as topup;
 use nyala_web::ops::topup::sell::TopUp;
+use nyala_web::qris;
+use nyala_web::qris::make::amount_or_package;
 use nyala_web::security_txt;
 
 /// Every route there is; a test holds it against the router.
@@ -80,6 +85,10 @@ use nyala_web::security_txt;
         epayment::get_detail_saldo_awal::get_detail_saldo_awal,
         akun::data::data,
         akun::hapus::hapus,
+        epayment::qris::outlets,
+        epayment::tagihan::make,
+        epayment::tagihan::one,
+        epayment::tagihan::cancel,
         akun::update_nama::update_nama,
         akun::request_otp_password::request_otp_password,
         akun::update_password::update_password,
@@ -137,6 +146,11 @@ use nyala_web::security_txt;
         ops::money_out::payout::hitung,
         ops::money_out::payout::tarik,
         ops::money_out::move_number::pindah,
+        ops::bill::make::make,
+        ops::bill::list::list,
+        ops::bill::list::one,
+        ops::bill::end::cancel,
+        ops::bill::end::settle,
         ops::refund::list::pemakaian,
         ops::refund::issue::hapus,
         ops::refund::issue::refund,
@@ -179,7 +193,10 @@ use nyala_web::security_txt;
         ops::figures::report::mesin,
         ops::figures::report::shift,
         ops::figures::report::saldo,
+        ops::figures::report::qris,
         ops::figures::usage::pemakaian,
+        qris::notify::midtrans,
+        qris::notify::simulated,
         health::healthz::healthz,
         health::readyz::readyz,
         health::metrics::metrics,
@@ -188,6 +205,8 @@ use nyala_web::security_txt;
         security_txt::security_txt,
         dev::whatsapp::whatsapp,
         dev::mesin_fault::mesin_fault,
+        dev::qris::orders,
+        dev::qris::act,
     ),
     components(schemas(Empty)),
     modifiers(&Keys, &Refusals, &Together)
@@ -293,6 +312,8 @@ impl Modify for Together {
             }
         };
         bind(TopUp::name(), topup::together().map(Schema::from).into());
+        bind(NewTagihan::name(), tagihan::together().map(Schema::from).into());
+        bind(NewTagihanSaya::name(), vec![amount_or_package().into()]);
         bind(FindPelanggan::name(), pelanggan_cari::together().map(Schema::from).into());
         bind(ManyPelanggan::name(), pelanggan_bulk::together().map(Schema::from).into());
         bind(Perangkat::name(), perangkat::together().map(Schema::from).into());

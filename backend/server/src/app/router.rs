@@ -9,6 +9,7 @@ use nyala_web::health;
 use nyala_web::http::{dev_guard, input};
 use nyala_web::moves;
 use nyala_web::ops;
+use nyala_web::qris::notify;
 use nyala_web::security_txt;
 
 use super::{openapi, unrouted};
@@ -21,6 +22,7 @@ pub fn routes(cfg: &mut ServiceConfig, config: &ServerSettings) {
             .wrap(from_fn(ops::people::key::middleware))
             .configure(|cfg| ops::routes(cfg, || web::to(unrouted::unrouted))),
     );
+    cfg.service(web::scope("/qris").configure(notify::routes));
     if config.dev.routes {
         cfg.service(web::scope("/dev").wrap(from_fn(dev_guard::middleware)).configure(dev::routes)).configure(openapi::docs);
     }

@@ -42,6 +42,7 @@ use nyala_web::live::handler::Sockets;
 use nyala_web::live::other_servers;
 use nyala_web::moves::Moves;
 use nyala_web::push::sender;
+use nyala_web::qris::asking;
 
 use crate::app::AppState;
 use crate::app::listener::listen;
@@ -330,6 +331,7 @@ pub async fn open(state: &Arc<AppState>, running: &RunningServer) -> Result<(), 
     vital::spawn("reaper", recovery::reap_loop(state.machines.clone()));
     vital::spawn("pruning", prune::prune_loop(state.store.clone()));
     vital::spawn("push", sender::send_loop(state.push.clone()));
+    vital::spawn("bills", asking::ask_loop(state.qris.clone(), running.balances.clone()));
     vital::spawn("log", telemetry::log_repeats_loop());
     vital::spawn("clock", clock::follow(state.store.clone(), state.metrics.clock_distance.clone()));
     let sessions = state.clone();

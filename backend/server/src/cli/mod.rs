@@ -19,6 +19,7 @@ mod perangkat;
 mod petugas;
 mod profile;
 mod qr;
+mod qris;
 mod restore;
 mod restored;
 mod secrets;
@@ -106,6 +107,9 @@ enum Command {
     Device(device::DeviceCommand),
     /// Write a machine's sticker as a PNG
     Qr(qr::Qr),
+    /// Payments by QRIS
+    #[command(subcommand)]
+    Qris(qris::QrisCommand),
     /// Top up a customer's E-Pay account
     Topup(topup::Topup),
     /// Bring along what another system has
@@ -148,6 +152,7 @@ pub fn main() -> ExitCode {
         Command::Perangkat(perangkat) => perangkat.run(&common),
         Command::Device(device) => device.run(&common),
         Command::Qr(qr) => qr.run(&common),
+        Command::Qris(qris) => qris.run(&common),
         Command::Topup(topup) => topup.run(&common),
         Command::Import(import) => import.run(&common),
         Command::Audit(audit) => audit.run(&common),

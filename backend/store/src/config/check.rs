@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use nyala_core::purchase::edge::POINTS;
+use nyala_core::purchase::edge::{MONEY_POINTS, POINTS};
 
 use super::{ConfigError, SenderKind, ServerSettings, VITAL_TASKS, VITAL_TASKS_OF_A_CLUSTER, contact};
 
@@ -20,6 +20,7 @@ impl ServerSettings {
         self.connections_per_thread()?;
         self.cluster.check(&self.database.url).or_else(refuse)?;
         self.push.check().or_else(refuse)?;
+        self.qris.check().or_else(refuse)?;
         contact::check_address("http.public_url", &self.http.public_url).or_else(refuse)?;
         contact::check("http.security_contact", &self.http.security_contact).or_else(refuse)?;
         self.backup.check(&self.database.url, &self.data.dir).or_else(refuse)?;
@@ -49,8 +50,9 @@ impl ServerSettings {
         if self.is_production() {
             return self.check_production();
         }
-        if !self.dev.fault_point.is_empty() && !POINTS.contains(&self.dev.fault_point.as_str()) {
-            let (point, points) = (&self.dev.fault_point, POINTS.join(", "));
+        let points = [POINTS, MONEY_POINTS].concat();
+        if !self.dev.fault_point.is_empty() && !points.contains(&self.dev.fault_point.as_str()) {
+            let (point, points) = (&self.dev.fault_point, points.join(", "));
             return refuse(format!("dev.fault_point = \"{point}\" is no crash point; there are: {points}"));
         }
         let tasks = [&VITAL_TASKS[..], &VITAL_TASKS_OF_A_CLUSTER].concat();
@@ -92,7 +94,8 @@ impl ServerSettings {
             (self.dev.ticks_per_second != 1, "dev.ticks_per_second must be 1"),
         ];
         let first = refused.iter().find(|(bad, _)| *bad).map(|(_, why)| (*why).to_owned());
-        match first.or_else(|| self.push.check_production().err()) {
+        let parts = || self.push.check_production().and_then(|()| self.qris.check_production()).err();
+        match first.or_else(parts) {
             Some(why) => Err(ConfigError::Refused(format!("the production profile refuses to start: {why}"))),
             None => Ok(()),
         }

@@ -52,6 +52,8 @@ impl ServerSettings {
             ("attention.calm_min", 1, 1_440, self.attention.calm_min.into()),
             ("ledger.float_notice", 1, 1_000_000 * MANY, n(self.ledger.float_notice)),
             ("ledger.max_balance", 0, 1_000_000 * MANY, self.ledger.max_balance),
+            ("qris.till_minutes", 1, 60, n(self.qris.till_minutes)),
+            ("qris.phone_minutes", 1, 1_440, n(self.qris.phone_minutes)),
             ("purchase.per_customer_minute", 1, MANY, self.purchase.per_customer_minute as u64),
             ("mesin.idle_s", 0, FOR_EVER_S, self.mesin.idle_s),
             ("mesin.sim_max_ms", 0, MINUTE_MS, self.mesin.sim_max_ms),

@@ -49,6 +49,10 @@ const MACHINES: &str = "UPDATE mesin SET epoch = epoch + $1";
 const SHARDS: &str = "
 UPDATE shard SET epoch = epoch + $1, idnode = CASE WHEN idnode IN (
     SELECT idnode FROM node WHERE NOT leaving AND alive_until > (SELECT max(alive_until) FROM node) - INTERVAL '2 seconds') THEN idnode END";
+/// Payments may have been reported to what was lost: each bill that is not paid is asked about.
+const HAS_BILLS: &str = "SELECT to_regclass('tagihan') IS NOT NULL";
+const BILLS: &str = "
+UPDATE tagihan SET tanya_at = $1 WHERE status NOT IN ('dibayar', 'tertahan') AND created_at > $1::TIMESTAMPTZ - INTERVAL '7 days'";
 const KEEP: &str = "
 UPDATE database_state SET system_identifier = $1, timeline = $2, instance = $3, not_before = coalesce($4, not_before),
     jumps = jumps + 1, changed_at = $5";
@@ -209,6 +213,9 @@ async fn write(
     tx.query(SEQUENCES, &[&jump.by]).await?;
     tx.execute(MACHINES, &[&jump.by]).await?;
     tx.execute(SHARDS, &[&jump.by]).await?;
+    if tx.query_one(HAS_BILLS, &[]).await?.get(0) {
+        tx.execute(BILLS, &[&moment]).await?;
+    }
     let (instance, (from, to)): (_, (Value, Value)) = match &plan.cause {
         Cause::Copy { instance } => (Some(instance), (json!(old_instance), json!(instance))),
         // Text: past the integers that JavaScript keeps exact.

@@ -36,7 +36,7 @@ SELECT p.id, p.idlangganan, p.tries, p.apa, p.idoutlet, p.isi, p.id_alarm, a.jen
 FROM p JOIN outlet o ON o.idoutlet = p.idoutlet LEFT JOIN alarm a ON a.id = p.id_alarm
 LEFT JOIN kunci_operator taker ON taker.id = a.diambil_oleh
 LEFT JOIN keluhan e ON e.id = a.tentang AND a.jenis = 'keluhan'
-LEFT JOIN mesin m ON m.idmesin = CASE WHEN a.jenis = 'keluhan' THEN e.idmesin WHEN a.jenis NOT IN ('shift', 'outlet_putus', 'cadangan') THEN a.tentang END
+LEFT JOIN mesin m ON m.idmesin = CASE WHEN a.jenis = 'keluhan' THEN e.idmesin WHEN a.jenis NOT IN ('shift', 'outlet_putus', 'pindah', 'qris', 'cadangan') THEN a.tentang END
 LEFT JOIN shift h ON h.id = a.tentang AND a.jenis = 'shift' LEFT JOIN perangkat till ON till.id = h.id_perangkat
 LEFT JOIN (langganan_petugas s JOIN kunci_operator k ON k.id = s.id_kunci AND k.revoked_at IS NULL
            JOIN perangkat b ON b.id = s.id_perangkat AND b.token_hash = s.token_hash AND b.token_sampai > $1 AND b.dicabut_at IS NULL

@@ -94,7 +94,7 @@ pub fn kind(text: &str) -> Result<Kind, DbError> {
 /// The inverse of [`about`].
 pub fn stored_about(kind: Kind, number: i64) -> About {
     match kind {
-        Kind::OutletGone | Kind::MoveRefused | Kind::Backup => About::Outlet,
+        Kind::OutletGone | Kind::MoveRefused | Kind::Qris | Kind::Backup => About::Outlet,
         Kind::Shift => About::Shift(ShiftId::new(number)),
         Kind::Complaint => About::Complaint(ComplaintId::new(number)),
         Kind::NeedsStaff | Kind::Unpaid | Kind::Unsure | Kind::Refused | Kind::Offline => About::Machine(MachineId::new(number)),

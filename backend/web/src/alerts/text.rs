@@ -104,6 +104,7 @@ fn title(About { kind, name, .. }: &About) -> String {
         Kind::Refused => format!("{name} menolak"),
         Kind::MoveRefused => format!("Pindah nomor di {name} ditolak pemiliknya"),
         Kind::Complaint => format!("Keluhan di {name}"),
+        Kind::Qris => format!("Pembayaran QRIS di {name} tertahan"),
         Kind::Offline => format!("{name} offline"),
         Kind::Shift => format!("Shift {name} belum ditutup"),
         Kind::Backup => "Cadangan data tertinggal".to_owned(),
@@ -123,7 +124,7 @@ mod tests {
     fn each_kind_has_its_title() {
         let titles = Kind::ALL.map(|kind| of(&about(kind), &AlertNews::Lasts).0);
         assert_eq!(titles[0], "Pengering 06 perlu petugas");
-        for title in &titles[..9] {
+        for title in &titles[..10] {
             assert!(title.contains("Pengering 06"), "{title}");
         }
     }

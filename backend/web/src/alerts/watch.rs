@@ -121,6 +121,7 @@ impl Watch {
                 shifts: facts.shifts.clone(),
                 move_refused_at: facts.move_refused_at,
                 complaints: facts.open_complaints(),
+                payment_since: facts.payment_since,
                 day_began: history::day_began(row.try_get("zona")?, row.try_get("hari_mulai")?, now)?,
             };
             let mut entries = attention::of(&history, self.settings.patience(), now);

@@ -11,7 +11,7 @@ use super::tile::Tile;
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Perhatian {
-    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`.
+    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`.
     pub jenis: &'static str,
     /// `merah`, `kuning`, `abu`.
     pub tingkat: &'static str,

@@ -100,6 +100,7 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         shifts: facts.shifts.clone(),
         move_refused_at: facts.move_refused_at,
         complaints: facts.open_complaints(),
+        payment_since: facts.payment_since,
         day_began: history::day_began(zone, outlet.try_get("hari_mulai")?, now)?,
     };
     let outlet = OutletPapan {

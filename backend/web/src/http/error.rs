@@ -116,6 +116,12 @@ pub enum AppError {
     /// 409: a customer who is to be deleted has this balance.
     #[error("masih ada saldo {}", rupiah::text(*.0))]
     BalanceLeft(i64),
+    /// 413.
+    #[error("isi permintaan lebih dari {max} byte")]
+    TooLarge { max: usize },
+    /// 503: the payment provider does not answer, or does not confirm.
+    #[error("QRIS sedang tidak bisa dipakai, coba lagi")]
+    QrisSilent,
     /// 503: the database, a queue or the room for unfinished bodies has no capacity now.
     #[error("layanan sedang sibuk, coba lagi")]
     Unavailable,
@@ -181,7 +187,8 @@ impl AppError {
             | Self::Unprocessable(_)
             | Self::OverMaxBalance(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::MachineSilent | Self::StopSilent | Self::DeviceSilent => StatusCode::GATEWAY_TIMEOUT,
-            Self::CodeNotSent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::CodeNotSent | Self::QrisSilent | Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }

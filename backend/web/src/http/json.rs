@@ -48,23 +48,29 @@ impl<T: DeserializeOwned + 'static> FromRequest for Json<T> {
     fn from_request(req: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (req, payload) = (req.clone(), payload.take());
         Box::pin(async move {
-            let body = read(&req, payload).await?;
+            let too_large = || AppError::bad_input(format!("isi permintaan lebih dari {BODY_LIMIT_BYTES} byte"));
+            let body = read(&req, payload, BODY_LIMIT_BYTES, too_large).await?;
             parse(&body).map(Self)
         })
     }
 }
 
-async fn read(req: &HttpRequest, payload: Payload) -> Result<web::Bytes, AppError> {
-    let too_large = || AppError::bad_input(format!("isi permintaan lebih dari {BODY_LIMIT_BYTES} byte"));
+/// A body of at most `max` bytes; `too_large` is the refusal of a larger one.
+pub async fn read(
+    req: &HttpRequest,
+    payload: Payload,
+    max: usize,
+    too_large: impl Fn() -> AppError,
+) -> Result<web::Bytes, AppError> {
     let declared = body::declared(req);
-    if declared.is_some_and(|bytes| bytes > BODY_LIMIT_BYTES as u64) {
+    if declared.is_some_and(|bytes| bytes > max as u64) {
         return Err(too_large());
     }
     let (Some(bodies), Some(http)) = (req.app_data::<web::Data<Room>>(), req.app_data::<web::Data<HttpSettings>>()) else {
         return Err(AppError::internal("the room for bodies is missing"));
     };
     let enter = || bodies.enter(client_ip::counted(req, &http.trusted_proxies));
-    let length = BodyLength { declared, max: BODY_LIMIT_BYTES };
+    let length = BodyLength { declared, max };
     let read = actix_web::rt::time::timeout(BODY_WITHIN, body::read(payload, length, enter));
     let read = read.await.map_err(|_| AppError::bad_input("isi permintaan terlalu lama dikirim, coba lagi"))?;
     read.map_err(|why| match why {

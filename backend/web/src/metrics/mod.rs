@@ -20,6 +20,7 @@ use crate::http::body::Room;
 use crate::http::metrics::HttpMetrics;
 use crate::live::metrics::RealtimeMetrics;
 use crate::push::metrics::PushMetrics;
+use crate::qris::metrics::QrisMetrics;
 
 /// The server's metrics. One instance for the whole process.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub struct ServerMetrics {
     pub realtime: RealtimeMetrics,
     pub cluster: ClusterMetrics,
     pub push: PushMetrics,
+    pub qris: QrisMetrics,
     pub attention: AttentionMetrics,
     pub backup: BackupMetrics,
 }
@@ -49,6 +51,7 @@ impl ServerMetrics {
             realtime: RealtimeMetrics::default(),
             cluster,
             push,
+            qris: QrisMetrics::default(),
             attention: AttentionMetrics::default(),
             backup: BackupMetrics::default(),
         };
@@ -66,6 +69,7 @@ impl ServerMetrics {
         self.realtime.register(all);
         self.cluster.register(all);
         self.push.register(all);
+        self.qris.register(all);
         self.attention.register(all);
         all.register_with_unit(
             "http_unfinished_bodies",

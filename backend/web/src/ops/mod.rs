@@ -2,6 +2,7 @@
 
 pub mod alerts;
 pub mod approval;
+pub mod bill;
 pub mod board;
 pub mod complaint;
 pub mod days;
@@ -61,6 +62,11 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: impl Fn() -> Route) {
         .route("/tarik", web::post().to(money_out::payout::tarik))
         .route("/pindah", web::post().to(money_out::move_number::pindah))
         .route("/tarik/hitung", web::post().to(money_out::payout::hitung))
+        .route("/tagihan", web::post().to(bill::make::make))
+        .route("/tagihan", web::get().to(bill::list::list))
+        .route("/tagihan/{id}", web::get().to(bill::list::one))
+        .route("/tagihan/{id}/batal", web::post().to(bill::end::cancel))
+        .route("/tagihan/{id}/selesai", web::post().to(bill::end::settle))
         .route("/pemakaian", web::get().to(refund::list::pemakaian))
         .route("/hapus", web::post().to(refund::issue::hapus))
         .route("/refund", web::post().to(refund::issue::refund))
@@ -86,6 +92,7 @@ pub fn routes(cfg: &mut ServiceConfig, wrong_method: impl Fn() -> Route) {
         .route("/laporan/mesin", web::get().to(figures::report::mesin))
         .route("/laporan/shift", web::get().to(figures::report::shift))
         .route("/laporan/saldo", web::get().to(figures::report::saldo))
+        .route("/laporan/qris", web::get().to(figures::report::qris))
         .route("/laporan/pemakaian", web::get().to(figures::usage::pemakaian));
     cfg.route("/saya", web::get().to(people::me::saya));
     cfg.route("/pasang", web::post().to(till::pair::pasang))

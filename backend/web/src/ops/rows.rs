@@ -90,10 +90,15 @@ impl<T> Rows<T> {
     }
 }
 
+/// How many rows of a list are asked for.
+pub fn limit(asked: Option<i64>) -> Result<i64, AppError> {
+    let limit = asked.unwrap_or(DEFAULT_LIMIT);
+    if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
+}
+
 impl Page {
     pub fn limit(self) -> Result<i64, AppError> {
-        let limit = self.limit.unwrap_or(DEFAULT_LIMIT);
-        if (1..=100).contains(&limit) { Ok(limit) } else { Err(AppError::bad_input("limit harus 1 sampai 100")) }
+        limit(self.limit)
     }
 
     /// Reads the page from `sql`, whose first column is the id: $1 owner and $2 outlet of the operator's scope, $3 `visible`, $4 an id

@@ -51,6 +51,7 @@ impl<'a> Message<'a> {
 
 const fn balance_moved(how: Option<LedgerKind>) -> &'static str {
     match how {
+        Some(LedgerKind::TopUp) => "Pembayaran QRIS diterima",
         Some(LedgerKind::Payout) => "Saldo ditarik di kasir",
         _ => "Saldo berubah",
     }

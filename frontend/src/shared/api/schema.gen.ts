@@ -38,6 +38,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dev/qris": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The orders, newest first; a page for a browser. */
+        get: operations["dev_qris"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dev/qris/{order_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pays an order, or has it expire. The answer comes when the notifications are handled. */
+        post: operations["dev_qris_pay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/dev/whatsapp": {
         parameters: {
             query?: never;
@@ -293,6 +327,23 @@ export interface paths {
         };
         /** The uses that started at an outlet, the oldest first. `sebelum` is `lanjut` of the page before. */
         get: operations["laporan_pemakaian"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/laporan/qris": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The bills of an outlet that were made in the period. */
+        get: operations["laporan_qris"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1287,6 +1338,75 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ops/v1/tagihan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Bills, newest first: those of the till for a kasir, of the outlet for others. */
+        get: operations["tagihan_daftar"];
+        put?: never;
+        /** Makes a bill at this till. The customer pays it by scanning `png`. */
+        post: operations["tagihan_buat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/tagihan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A bill. Looking asks the provider about one that is not paid, every three seconds at most. */
+        get: operations["tagihan_satu"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/tagihan/{id}/batal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels a bill at its provider. One that has ended stays as it is. */
+        post: operations["tagihan_batal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ops/v1/tagihan/{id}/selesai": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Notes what the owner has done about a payment that was not credited, was refunded, or has no bill. Its entry is over. */
+        post: operations["tagihan_selesai"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ops/v1/tarik": {
         parameters: {
             query?: never;
@@ -1388,6 +1508,40 @@ export interface paths {
         put?: never;
         /** The owner of the old number says no. */
         post: operations["pindah_halaman_tolak"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/qris/midtrans": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Midtrans notifies of an order. */
+        post: operations["qris_midtrans"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/qris/simulated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** The provider of development notifies of an order. */
+        post: operations["qris_simulated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1807,6 +1961,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scan/v1/epayment/qris": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The outlets that take QRIS by bills. */
+        get: operations["epayment_qris"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/epayment/tagihan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a bill, which the customer pays in a banking app. */
+        post: operations["tagihan_saya_buat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/epayment/tagihan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A bill of the customer. Looking asks the provider about one that is not paid, every three seconds at most. */
+        get: operations["tagihan_saya"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scan/v1/epayment/tagihan/{id}/batal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancels a bill of the customer at its provider. One that has ended stays as it is. */
+        post: operations["tagihan_saya_batal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scan/v1/outlet": {
         parameters: {
             query?: never;
@@ -2117,6 +2339,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @enum {string} */
+        Aksi: "bayar" | "kedaluwarsa" | "terlambat";
         /** @description An E-Pay account: one per customer and outlet. */
         AkunEpay: {
             /** Format: int64 */
@@ -2132,7 +2356,7 @@ export interface components {
         Alarm: {
             /** @description Null: all in sight. */
             idoutlet: components["schemas"]["PlainId"][] | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
             jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
             ringkasan: boolean;
@@ -2147,7 +2371,7 @@ export interface components {
             data: {
                 /** @description Null: all in sight. */
                 idoutlet: components["schemas"]["PlainId"][] | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
                 jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
                 ringkasan: boolean;
@@ -2741,6 +2965,44 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Laporan_LaporanQris: {
+            /** @description A report. */
+            data: {
+                baris: {
+                    dibayar_at: null | components["schemas"]["Timestamp"];
+                    dibuat_at: components["schemas"]["Timestamp"];
+                    /** @description The top-up, a decimal string as in the history. */
+                    idpembelian_emoney: string | null;
+                    idtagihan: string;
+                    /**
+                     * Format: int64
+                     * @description What was paid, as the provider reported it.
+                     */
+                    jumlah_penyedia: number | null;
+                    /** Format: int64 */
+                    nominal: number;
+                    /** @description The provider's own id of the payment. */
+                    ref_penyedia: string | null;
+                    status: components["schemas"]["BillStatus"];
+                }[];
+                /** Format: date */
+                dari: string;
+                /**
+                 * Format: int64
+                 * @description `sebelum` of the next page; null on the last page.
+                 */
+                lanjut: number | null;
+                /** Format: date */
+                sampai: string;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Laporan_LaporanSaldo: {
             /** @description A report. */
             data: {
@@ -3058,6 +3320,54 @@ export interface components {
                 ke: string;
                 /** @description RFC 3339. */
                 terjadi_at: components["schemas"]["Timestamp"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Option_Tagihan: {
+            data: null | {
+                /** @description Opens a payment app on this phone, when the provider has one. */
+                deeplink: string | null;
+                /** Format: int64 */
+                idoutlet: number;
+                /** @description A decimal string, as in the history; null until it is credited. */
+                idpembelian_emoney: string | null;
+                idtagihan: string;
+                /** @description RFC 3339. */
+                kedaluwarsa_at: components["schemas"]["Timestamp"];
+                nama_paket: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah to be paid.
+                 */
+                nominal: number;
+                /** @description Name of the outlet. */
+                outlet: string;
+                /** @description The QR code as a PNG in base64, without a `data:` prefix, while `status` is `menunggu`. */
+                png: string | null;
+                /** @description Text of the QR code; null until the provider has made it. */
+                qr: string | null;
+                /**
+                 * Format: int64
+                 * @description Rupiah added to the balance.
+                 */
+                quota: number;
+                /**
+                 * Format: int64
+                 * @description The balance after it was credited.
+                 */
+                saldo_akhir: number | null;
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds.
+                 */
+                server_time: number;
+                status: components["schemas"]["BillStatus"];
             };
             message: string;
             /**
@@ -3852,6 +4162,69 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Tagihan: {
+            data: {
+                /** @description Opens a payment app on this phone, when the provider has one. */
+                deeplink: string | null;
+                /** Format: int64 */
+                idoutlet: number;
+                /** @description A decimal string, as in the history; null until it is credited. */
+                idpembelian_emoney: string | null;
+                idtagihan: string;
+                /** @description RFC 3339. */
+                kedaluwarsa_at: components["schemas"]["Timestamp"];
+                nama_paket: string;
+                /**
+                 * Format: int64
+                 * @description Rupiah to be paid.
+                 */
+                nominal: number;
+                /** @description Name of the outlet. */
+                outlet: string;
+                /** @description The QR code as a PNG in base64, without a `data:` prefix, while `status` is `menunggu`. */
+                png: string | null;
+                /** @description Text of the QR code; null until the provider has made it. */
+                qr: string | null;
+                /**
+                 * Format: int64
+                 * @description Rupiah added to the balance.
+                 */
+                quota: number;
+                /**
+                 * Format: int64
+                 * @description The balance after it was credited.
+                 */
+                saldo_akhir: number | null;
+                /**
+                 * Format: int64
+                 * @description Epoch milliseconds.
+                 */
+                server_time: number;
+                status: components["schemas"]["BillStatus"];
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_TagihanRows: {
+            /** @description A page of bills, the newest first. */
+            data: {
+                baris: components["schemas"]["Tagihan"][];
+                /** @description `sebelum` of the next page; null on the last one. */
+                lanjut: string | null;
+            };
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_TestStarted: {
             data: {
                 /**
@@ -4108,6 +4481,24 @@ export interface components {
             status: number;
         };
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_OutletQris: {
+            data: {
+                /** Format: int64 */
+                idoutlet: number;
+                kota: string;
+                nama: string;
+                /** @description Rupiah that are offered; others from 10,000 on can be paid, too. */
+                nominal: number[];
+                paket: components["schemas"]["PaketQris"][];
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_Vec_OutletRow: {
             data: {
                 alamat: string;
@@ -4124,6 +4515,8 @@ export interface components {
                 /** Format: double */
                 longitude: number;
                 nama: string;
+                /** @description How it takes QRIS. */
+                qris: components["schemas"]["QrisMode"];
                 tutup: null | components["schemas"]["Tutup"];
                 /** @description IANA. */
                 zona: string;
@@ -4152,7 +4545,7 @@ export interface components {
                 idshift: number | null;
                 /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
                 idtransaksi: string | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
+                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
                 jenis: string;
                 /**
                  * Format: int64
@@ -4167,6 +4560,26 @@ export interface components {
                 sejak: components["schemas"]["Timestamp"];
                 /** @description `merah`, `kuning`, `abu`. */
                 tingkat: string;
+            }[];
+            message: string;
+            /**
+             * Format: int32
+             * @description The HTTP status again.
+             */
+            status: number;
+        };
+        /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
+        Answer_Vec_QrisOrder: {
+            data: {
+                /**
+                 * Format: int64
+                 * @description Rupiah.
+                 */
+                jumlah: number;
+                kedaluwarsa_at: components["schemas"]["Timestamp"];
+                order_id: string;
+                /** @description `menunggu`, `dibayar`, `kedaluwarsa` or `batal`. */
+                status: string;
             }[];
             message: string;
             /**
@@ -4266,6 +4679,11 @@ export interface components {
         Berhenti: {
             endpoint: string;
         };
+        /**
+         * @description Status of a bill, as it is stored and in answers.
+         * @enum {string}
+         */
+        BillStatus: "dibuat" | "menunggu" | "dibayar" | "kedaluwarsa" | "batal" | "tertahan";
         /** @description Something that an outlet needs. */
         Butir: {
             beres: boolean;
@@ -5007,6 +5425,24 @@ export interface components {
             /** @description When it started, as the ledger has it. */
             waktu: components["schemas"]["Timestamp"];
         };
+        /** @description A bill that was made in the period. Amounts in rupiah. */
+        LaporanQris: {
+            dibayar_at: null | components["schemas"]["Timestamp"];
+            dibuat_at: components["schemas"]["Timestamp"];
+            /** @description The top-up, a decimal string as in the history. */
+            idpembelian_emoney: string | null;
+            idtagihan: string;
+            /**
+             * Format: int64
+             * @description What was paid, as the provider reported it.
+             */
+            jumlah_penyedia: number | null;
+            /** Format: int64 */
+            nominal: number;
+            /** @description The provider's own id of the payment. */
+            ref_penyedia: string | null;
+            status: components["schemas"]["BillStatus"];
+        };
         /** @description What changed the balances of the accounts that were opened at the outlet, by day. Rupiah of balance. */
         LaporanSaldo: {
             /** Format: int64 */
@@ -5455,6 +5891,53 @@ export interface components {
         NewSticker: {
             alasan: components["schemas"]["Reason"];
         };
+        NewTagihan: {
+            id_customer_global?: null | components["schemas"]["Id"];
+            idpaket?: null | components["schemas"]["Id"];
+            /**
+             * Format: int64
+             * @description Rupiah to be paid; this or `idpaket`.
+             */
+            nominal?: number | null;
+            /** @description The text of the customer's QR, not older than 5 minutes. */
+            qr?: string | null;
+            telp?: null | components["schemas"]["Telp"];
+        } & ({
+            id_customer_global?: null;
+            qr?: null;
+            telp: string;
+        } | {
+            id_customer_global?: null;
+            qr: string;
+            telp?: null;
+        } | {
+            id_customer_global: number | string;
+            qr?: null;
+            telp?: null;
+        }) & ({
+            idpaket?: null;
+            nominal: number;
+        } | {
+            idpaket: number | string;
+            nominal?: null;
+        });
+        NewTagihanSaya: {
+            /** @description Made by the phone; the same id gives the same bill. */
+            id: string;
+            idoutlet: components["schemas"]["Id"];
+            idpaket?: null | components["schemas"]["Id"];
+            /**
+             * Format: int64
+             * @description Rupiah to be paid; this or `idpaket`.
+             */
+            nominal?: number | null;
+        } & ({
+            idpaket?: null;
+            nominal: number;
+        } | {
+            idpaket: number | string;
+            nominal?: null;
+        });
         Next: {
             idpetugas: components["schemas"]["Id"];
             pin: components["schemas"]["SixDigits"];
@@ -5490,6 +5973,16 @@ export interface components {
             /** Format: int32 */
             koin?: number;
         };
+        /** @description A notification, and likewise the answer to a question. The signature covers `order_id`, `status_code` and `gross_amount` alone. */
+        Notification: {
+            currency?: string | null;
+            gross_amount: string;
+            order_id: string;
+            signature_key?: string;
+            status_code: string;
+            transaction_id?: string | null;
+            transaction_status: string;
+        };
         /**
          * @description 1 to 8 digits, in the forms of a number.
          * @example 8990
@@ -5524,6 +6017,7 @@ export interface components {
             jam_tutup?: null | components["schemas"]["EndOfHours"];
             kota?: null | components["schemas"]["ShortText"];
             nama?: null | components["schemas"]["ShortText"];
+            qris?: null | components["schemas"]["QrisMode"];
             zona?: null | components["schemas"]["ZoneName"];
         };
         OutletEpay: {
@@ -5566,6 +6060,16 @@ export interface components {
             tutup: null | components["schemas"]["PapanTutup"];
             zona: string;
         };
+        /** @description An outlet where the customer can top up. */
+        OutletQris: {
+            /** Format: int64 */
+            idoutlet: number;
+            kota: string;
+            nama: string;
+            /** @description Rupiah that are offered; others from 10,000 on can be paid, too. */
+            nominal: number[];
+            paket: components["schemas"]["PaketQris"][];
+        };
         /** @description An outlet in sight. */
         OutletRow: {
             alamat: string;
@@ -5582,6 +6086,8 @@ export interface components {
             /** Format: double */
             longitude: number;
             nama: string;
+            /** @description How it takes QRIS. */
+            qris: components["schemas"]["QrisMode"];
             tutup: null | components["schemas"]["Tutup"];
             /** @description IANA. */
             zona: string;
@@ -5666,6 +6172,21 @@ export interface components {
             /** Format: int64 */
             idpaket: number;
         };
+        PaketQris: {
+            /**
+             * Format: int64
+             * @description Rupiah to be paid.
+             */
+            harga: number;
+            /** Format: int64 */
+            idpaket: number;
+            nama: string;
+            /**
+             * Format: int64
+             * @description Rupiah added.
+             */
+            quota: number;
+        };
         PaketRow: {
             aktif: boolean;
             /**
@@ -5742,6 +6263,21 @@ export interface components {
         Pasang: {
             /** @description Eight characters, as they are shown to a supervisor or printed by `nyala perangkat pasang`; blanks, dashes and case do not matter. */
             kode: string;
+        };
+        PayQris: {
+            aksi: components["schemas"]["Aksi"];
+            /** @description True: no notification comes, and only a question finds it. */
+            diam?: boolean | null;
+            /**
+             * Format: int64
+             * @description Rupiah that are paid; those of the order when left out.
+             */
+            jumlah?: number | null;
+            /**
+             * Format: int64
+             * @description How many notifications come at once; one when left out.
+             */
+            kali?: number | null;
         };
         Pelanggan: {
             /** @description The accounts in sight, the oldest first. */
@@ -5877,7 +6413,7 @@ export interface components {
             idshift: number | null;
             /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
             idtransaksi: string | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `offline`, `shift`, `cadangan`. */
+            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
             jenis: string;
             /**
              * Format: int64
@@ -6001,6 +6537,22 @@ export interface components {
         PushEndpoint: string;
         /** @description An uncompressed point of P-256: 65 bytes, base64url without padding. */
         PushKey: string;
+        /**
+         * @description How an outlet takes QRIS.
+         * @enum {string}
+         */
+        QrisMode: "off" | "manual" | "midtrans" | "simulated";
+        QrisOrder: {
+            /**
+             * Format: int64
+             * @description Rupiah.
+             */
+            jumlah: number;
+            kedaluwarsa_at: components["schemas"]["Timestamp"];
+            order_id: string;
+            /** @description `menunggu`, `dibayar`, `kedaluwarsa` or `batal`. */
+            status: string;
+        };
         QuotaEmoney: {
             /**
              * Format: int32
@@ -6217,6 +6769,10 @@ export interface components {
             role: string;
         };
         SearchText: string;
+        Selesai: {
+            /** @description What was done about the payment. */
+            catatan: components["schemas"]["Reason"];
+        };
         Senyap: {
             dari: string;
             sampai: string;
@@ -6428,6 +6984,51 @@ export interface components {
         StopRequest: {
             alasan: components["schemas"]["Reason"];
         };
+        Tagihan: {
+            /** @description Opens a payment app on this phone, when the provider has one. */
+            deeplink: string | null;
+            /** Format: int64 */
+            idoutlet: number;
+            /** @description A decimal string, as in the history; null until it is credited. */
+            idpembelian_emoney: string | null;
+            idtagihan: string;
+            /** @description RFC 3339. */
+            kedaluwarsa_at: components["schemas"]["Timestamp"];
+            nama_paket: string;
+            /**
+             * Format: int64
+             * @description Rupiah to be paid.
+             */
+            nominal: number;
+            /** @description Name of the outlet. */
+            outlet: string;
+            /** @description The QR code as a PNG in base64, without a `data:` prefix, while `status` is `menunggu`. */
+            png: string | null;
+            /** @description Text of the QR code; null until the provider has made it. */
+            qr: string | null;
+            /**
+             * Format: int64
+             * @description Rupiah added to the balance.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description The balance after it was credited.
+             */
+            saldo_akhir: number | null;
+            /**
+             * Format: int64
+             * @description Epoch milliseconds.
+             */
+            server_time: number;
+            status: components["schemas"]["BillStatus"];
+        };
+        /** @description A page of bills, the newest first. */
+        TagihanRows: {
+            baris: components["schemas"]["Tagihan"][];
+            /** @description `sebelum` of the next page; null on the last one. */
+            lanjut: string | null;
+        };
         /** @description Which entry, as `perhatian` has it, or the secret of an alert. */
         Tangani: {
             idmesin?: null | components["schemas"]["Id"];
@@ -6583,6 +7184,8 @@ export interface components {
              * @description Rupiah added; `nominal` when left out, the package's with `idpaket`. Without a package, a kasir may add only what was paid.
              */
             quota?: number | null;
+            /** @description The last four of the payment's reference, of 0-9A-Z. Needed for a session that sells by `qris` at an outlet that takes it by hand. */
+            ref_bayar?: string | null;
             telp?: null | components["schemas"]["Telp"];
             /** @description True: sell although the same top-up was sold within the last minute. */
             ulang?: boolean | null;
@@ -6844,6 +7447,129 @@ export interface operations {
             };
             /** @description The machine is not simulated */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    dev_qris: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_QrisOrder"];
+                };
+            };
+            /** @description Through a proxy, or by a name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    dev_qris_pay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Of `GET /dev/qris` */
+                order_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PayQris"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site, through a proxy or by a name */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8056,6 +8782,95 @@ export interface operations {
                 };
             };
             /** @description No day, `dari` after `sampai`, or `limit` outside of 1 to 100 */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `paling banyak 92 hari`, `idoutlet wajib diisi` */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    laporan_qris: {
+        parameters: {
+            query?: {
+                /** @description The outlet; needed when the caller sees several. */
+                idoutlet?: number | string;
+                /** @description The first day; today when left out. */
+                dari?: string;
+                /** @description The last day, which counts; today when left out. At most 92 days. */
+                sampai?: string;
+                /** @description `json` when left out. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Laporan_LaporanQris"];
+                    "text/csv": string;
+                };
+            };
+            /** @description No day, or `dari` after `sampai` */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -9905,6 +10720,15 @@ export interface operations {
                 };
             };
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `kunci QRIS kosong`: this server has no key of the owner at that provider */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13032,6 +13856,429 @@ export interface operations {
             };
         };
     };
+    tagihan_daftar: {
+        parameters: {
+            query?: {
+                /** @description Only those of this status; of those that are held only what the owner has not dealt with. */
+                status?: "dibuat" | "menunggu" | "dibayar" | "kedaluwarsa" | "batal" | "tertahan";
+                /** @description How many rows; 50 when left out. */
+                limit?: number;
+                /** @description `lanjut` of the page before. */
+                sebelum?: string;
+                /** @description The outlet; needed when the caller sees several. A kasir sees the till's. */
+                idoutlet?: number | string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_TagihanRows"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no till */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `idoutlet wajib diisi`: several outlets are in sight */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_buat: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description 1 to 200 visible ASCII characters; a repeat gets the same answer */
+                "Idempotency-Key": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTagihan"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description An API key */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `pelanggan tidak ditemukan`, `nomor belum terdaftar`, `paket tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS tidak tersedia di outlet ini`, `shift belum dibuka` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `harga paket di luar batas QRIS`, `saldo paling banyak Rp 2.000.000` (`ledger.max_balance`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sixty numbers an hour at one till */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS sedang tidak bisa dipakai, coba lagi`: the provider does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_satu: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idtagihan */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no till */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_batal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idtagihan */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A kasir's API key: it has no till */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan sudah dibayar` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS sedang tidak bisa dipakai, coba lagi`: the provider does not confirm it */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_selesai: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idtagihan */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Selesai"];
+            };
+        };
+        responses: {
+            /** @description Null: a payment without a bill */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Option_Tagihan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak tertahan`; `catatan sudah ada`: another note */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
     tarik: {
         parameters: {
             query?: never;
@@ -13368,7 +14615,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, `top-up yang sama baru saja dibuat` */
+            /** @description `harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, `top-up yang sama baru saja dibuat`; by `qris`: `QRIS tidak dipakai di outlet ini`, `QRIS di outlet ini lewat tagihan` */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -13377,7 +14624,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
+            /** @description `saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); `empat huruf terakhir nomor referensi wajib diisi`; at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -13668,6 +14915,184 @@ export interface operations {
                 };
                 content: {
                     "text/html": string;
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    qris_midtrans: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Notification"];
+            };
+        };
+        responses: {
+            /** @description Done, done before, or of no interest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Malformed, missing or out of range */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tanda tangan salah` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description This server does not use the provider */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description More than 16 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Of an address: 30 wrong ones in a minute. A right one is always taken */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    qris_simulated: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Notification"];
+            };
+        };
+        responses: {
+            /** @description Done, done before, or of no interest */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Malformed, missing or out of range */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tanda tangan salah` */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description This server does not use the provider */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description More than 16 KiB */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Of an address: 30 wrong ones in a minute. A right one is always taken */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
                 };
             };
             /** @description A defect of the server */
@@ -15403,6 +16828,288 @@ export interface operations {
                 };
             };
             /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    epayment_qris: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Vec_OutletQris"];
+                };
+            };
+            /** @description No or a bad token or key */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_saya_buat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTagihanSaya"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `outlet tidak ditemukan`, `paket tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS tidak tersedia di outlet ini` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `id sudah dipakai untuk permintaan lain`, `harga paket di luar batas QRIS`, `saldo paling banyak Rp 2.000.000` (`ledger.max_balance`) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Three open ones, or ten in an hour */
+            429: {
+                headers: {
+                    /** @description Seconds */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS sedang tidak bisa dipakai, coba lagi`: the provider does not answer */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_saya: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idtagihan */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description The database or a queue cannot take it now */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+        };
+    };
+    tagihan_saya_batal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description idtagihan */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Answer_Tagihan"];
+                };
+            };
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description Sent by a page of another site */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan tidak ditemukan` */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `tagihan sudah dibayar` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description A defect of the server */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `QRIS sedang tidak bisa dipakai, coba lagi`: the provider does not confirm it */
             503: {
                 headers: {
                     [name: string]: unknown;

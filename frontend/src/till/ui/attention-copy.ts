@@ -39,6 +39,8 @@ export function entryText(
       return `Pemilik nomor lama menolak pindah nomor ${since}. Lihat siapa yang memintanya.`
     case 'keluhan':
       return `Pelanggan melapor ada masalah ${since}. Jawab laporannya.`
+    case 'qris':
+      return `Pembayaran QRIS tertahan ${since}. Pemilik perlu melihatnya di laporan QRIS.`
     case 'offline':
       return `Offline ${since}.`
     case 'shift':

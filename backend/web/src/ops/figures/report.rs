@@ -1,4 +1,5 @@
 //! `GET /ops/v1/laporan/{harian,mesin,shift,saldo}` (supervisor and above): an outlet's figures by day, by machine and by shift, and its balances.
+//! `GET /ops/v1/laporan/qris` (owner): its bills.
 
 use actix_web::web::{self, Bytes};
 use actix_web::{HttpResponse, Responder};
@@ -15,7 +16,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::csv::{self, ReportRow};
 use super::period::{Asked, DaysAsked, snapshot};
-use super::rows::{Harian, LaporanMesin, LaporanSaldo, LaporanShift};
+use super::rows::{Harian, LaporanMesin, LaporanQris, LaporanSaldo, LaporanShift};
 use super::sums;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
@@ -56,7 +57,7 @@ pub struct Laporan<R> {
 type Calls = (web::Query<DaysAsked>, web::Query<FormatAsked>, web::Data<Store>);
 
 macro_rules! report {
-    ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, $row:ty) => {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, $row:ty, $right:ident) => {
         $(#[$doc])*
         #[utoipa::path(
             get, path = $path, operation_id = $id, tag = "laporan", security(("operator" = []), ("session" = [])), params(DaysAsked, FormatAsked),
@@ -68,7 +69,7 @@ macro_rules! report {
             )
         )]
         pub async fn $name(
-            by: Minimal<{ Right::LaporanLihat.rank() }>,
+            by: Minimal<{ Right::$right.rank() }>,
             (days, format, store): Calls,
         ) -> Result<impl Responder, AppError> {
             answer_with(stringify!($name), by.0, (&days, format.format), &store, sums::$name).await
@@ -78,19 +79,23 @@ macro_rules! report {
 
 report!(
     /// An outlet's figures by day.
-    harian, "/ops/v1/laporan/harian", "laporan_harian", Harian
+    harian, "/ops/v1/laporan/harian", "laporan_harian", Harian, LaporanLihat
 );
 report!(
     /// An outlet's figures by machine.
-    mesin, "/ops/v1/laporan/mesin", "laporan_mesin", LaporanMesin
+    mesin, "/ops/v1/laporan/mesin", "laporan_mesin", LaporanMesin, LaporanLihat
 );
 report!(
     /// The shifts of an outlet's tills.
-    shift, "/ops/v1/laporan/shift", "laporan_shift", LaporanShift
+    shift, "/ops/v1/laporan/shift", "laporan_shift", LaporanShift, LaporanLihat
 );
 report!(
     /// The balances of an outlet's accounts by day.
-    saldo, "/ops/v1/laporan/saldo", "laporan_saldo", LaporanSaldo
+    saldo, "/ops/v1/laporan/saldo", "laporan_saldo", LaporanSaldo, LaporanLihat
+);
+report!(
+    /// The bills of an outlet that were made in the period.
+    qris, "/ops/v1/laporan/qris", "laporan_qris", LaporanQris, LaporanQris
 );
 
 async fn answer_with<R: ReportRow + Serialize>(

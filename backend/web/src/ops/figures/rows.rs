@@ -114,6 +114,23 @@ report_row! {
 }
 
 report_row! {
+    /// A bill that was made in the period. Amounts in rupiah.
+    LaporanQris {
+        idtagihan: String => |text| Cell::Text(text),
+        dibuat_at: Timestamp => |at| Cell::Time(*at),
+        #[schema(value_type = Option<Timestamp>, required)] dibayar_at: Option<Timestamp> => |at| Cell::optional(*at, Cell::Time),
+        #[schema(value_type = nyala_core::bill::BillStatus)] status: String => |text| Cell::Text(text),
+        nominal: i64 => number,
+        /// What was paid, as the provider reported it.
+        #[schema(required)] jumlah_penyedia: Option<i64> => optional_number,
+        /// The provider's own id of the payment.
+        #[schema(required)] ref_penyedia: Option<String> => optional_text,
+        /// The top-up, a decimal string as in the history.
+        #[schema(required)] idpembelian_emoney: Option<String> => optional_text,
+    }
+}
+
+report_row! {
     /// A use that started.
     LaporanPemakaian {
         /// When it started, as the ledger has it.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::Transaction;
-use nyala_core::domain::id::MachineId;
+use nyala_core::domain::id::{MachineId, TopUpId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::figures::calendar::Day;
 use nyala_ledger::figures::balances::{self, Changes};
@@ -11,7 +11,7 @@ use nyala_ledger::figures::{self, cycles};
 use tokio_postgres::Row;
 
 use super::period::Asked;
-use super::rows::{Harian, LaporanMesin, LaporanSaldo, LaporanShift};
+use super::rows::{Harian, LaporanMesin, LaporanQris, LaporanSaldo, LaporanShift};
 use crate::figures::downtime::{self, DownByPart, down_by_part, minutes};
 use crate::figures::outlet::{ReportMachine, machines};
 use crate::http::error::AppError;
@@ -123,6 +123,28 @@ fn shift_row(row: &Row) -> Result<LaporanShift, AppError> {
         selisih: row.try_get(9)?,
         catatan: row.try_get(10)?,
     })
+}
+
+pub async fn qris(tx: &Transaction<'_>, asked: &Asked, _: Timestamp) -> Result<Vec<LaporanQris>, AppError> {
+    const BILLS: &str = "
+        SELECT id, created_at, dibayar_at, status, nominal, jumlah_dibayar, ref_penyedia, idpembelian_emoney FROM tagihan
+        WHERE idoutlet = $1 AND created_at >= $2 AND created_at < $3 ORDER BY created_at, id";
+    let (from, until) = asked.span();
+    let stmt = tx.prepare_cached(BILLS).await?;
+    let rows = tx.query(&stmt, &[&asked.outlet.idoutlet, &from, &until]).await?;
+    let read = |row: &Row| {
+        Ok(LaporanQris {
+            idtagihan: row.try_get(0)?,
+            dibuat_at: row.try_get(1)?,
+            dibayar_at: row.try_get(2)?,
+            status: row.try_get(3)?,
+            nominal: row.try_get(4)?,
+            jumlah_penyedia: row.try_get(5)?,
+            ref_penyedia: row.try_get(6)?,
+            idpembelian_emoney: row.try_get::<_, Option<TopUpId>>(7)?.map(|id| id.to_string()),
+        })
+    };
+    rows.iter().map(read).collect()
 }
 
 pub async fn saldo(tx: &Transaction<'_>, asked: &Asked, _: Timestamp) -> Result<Vec<LaporanSaldo>, AppError> {

@@ -11,8 +11,10 @@ use nyala_identity::qr::customer::{self, QrError};
 use nyala_identity::staff::Staff;
 use nyala_identity::staff::operator::Operator;
 use nyala_store::secrets::Secrets;
+use utoipa::openapi::schema::{Object, OneOf, Type};
 
 use crate::http::error::AppError;
+use crate::http::schema::{id, null, with};
 
 /// An id that does not exist, or that was not found at this till.
 const UNKNOWN: AppError = AppError::NotFound("pelanggan tidak ditemukan");
@@ -23,6 +25,29 @@ pub enum Named<'a> {
     Id(CustomerId),
     Telp(&'a Telp),
     Qr(&'a str),
+}
+
+impl<'a> Named<'a> {
+    /// Exactly one of the three, else a 400.
+    pub fn one(id: Option<CustomerId>, telp: Option<&'a Telp>, qr: Option<&'a str>) -> Result<Self, AppError> {
+        match (id, telp, qr) {
+            (Some(id), None, None) => Ok(Self::Id(id)),
+            (None, Some(telp), None) => Ok(Self::Telp(telp)),
+            (None, None, Some(qr)) => Ok(Self::Qr(qr)),
+            _ => Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
+        }
+    }
+}
+
+/// The same rule, for the schema of a body.
+pub fn one_of() -> OneOf {
+    let text = || Object::with_type(Type::String);
+    let named = |this: &str, what: Object, [a, b]: [&str; 2]| with(this, what).property(a, null()).property(b, null());
+    OneOf::builder()
+        .item(named("telp", text(), ["qr", "id_customer_global"]))
+        .item(named("qr", text(), ["telp", "id_customer_global"]))
+        .item(named("id_customer_global", id(), ["telp", "qr"]))
+        .build()
 }
 
 /// A customer's data that staff may see.

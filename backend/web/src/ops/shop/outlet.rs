@@ -2,6 +2,7 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::{GenericClient, Transaction};
+use nyala_core::bill::QrisMode;
 use nyala_core::domain::id::{OutletId, OwnerId};
 use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
@@ -25,6 +26,7 @@ use crate::ops::days;
 use crate::ops::idempotency::OptionalKey;
 use crate::ops::people::key::{Caller, Minimal};
 use crate::ops::scope;
+use crate::qris::Qris;
 
 /// An outlet in sight.
 #[derive(Debug, Serialize, ToSchema)]
@@ -47,6 +49,8 @@ pub struct OutletRow {
     /// Null: it is not closed.
     #[schema(required)]
     tutup: Option<Tutup>,
+    /// How it takes QRIS.
+    qris: QrisMode,
     /// Null: it is being prepared.
     #[schema(value_type = Option<Timestamp>, required)]
     dibuka_at: Option<Timestamp>,
@@ -60,7 +64,7 @@ pub struct OutletRow {
 pub async fn list(Caller(operator): Caller, store: web::Data<Store>) -> Result<HttpResponse, AppError> {
     const LIST: &str = "
         SELECT idoutlet, nama, kota, alamat, latitude, longitude, zona, hari_mulai, jam_buka, jam_tutup, dibuka_at,
-            ditutup_alasan, ditutup_sejak, ditutup_sampai
+            ditutup_alasan, ditutup_sejak, ditutup_sampai, qris
         FROM outlet WHERE ($1::BIGINT IS NULL OR idowner = $1) AND ($2::BIGINT IS NULL OR idoutlet = $2) ORDER BY idoutlet";
     let client = store.get().await?;
     let stmt = client.prepare_cached(LIST).await?;
@@ -81,6 +85,8 @@ pub async fn list(Caller(operator): Caller, store: web::Data<Store>) -> Result<H
             jam_tutup: time(row.try_get(9)?),
             dibuka_at: row.try_get(10)?,
             tutup: Closing::of(row, now)?.map(Tutup::from),
+            qris: QrisMode::from_stored(row.try_get("qris")?)
+                .ok_or_else(|| AppError::internal("an outlet takes QRIS in an unknown way"))?,
         })
     });
     Ok(answer::ok(outlets.collect::<Result<Vec<_>, AppError>>()?))
@@ -331,6 +337,8 @@ pub struct OutletChange {
     #[serde(default, deserialize_with = "even_null")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 3650)]
     berlaku_hari: Option<Option<Whole>>,
+    /// How it takes QRIS: not at all, as its kasir sees it, or by bills of a provider.
+    qris: Option<QrisMode>,
 }
 
 /// Changes an outlet. Another zone moves its prices by hour.
@@ -340,11 +348,13 @@ pub struct OutletChange {
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty, description = "Such as `zona tidak dikenal`"), (status = 401, body = Empty),
         (status = 403, body = Empty), (status = 404, body = Empty),
+        (status = 422, body = Empty, description = "`kunci QRIS kosong`: this server has no key of the owner at that provider"),
     )
 )]
 pub async fn change(
     by: Minimal<{ Right::OutletUbah.rank() }>,
     store: web::Data<Store>,
+    bills: web::Data<Qris>,
     id: web::Path<String>,
     body: Json<OutletChange>,
 ) -> Result<HttpResponse, AppError> {
@@ -352,7 +362,7 @@ pub async fn change(
         UPDATE outlet SET nama = COALESCE($2, nama), kota = COALESCE($3, kota), alamat = COALESCE($4, alamat),
             versi = versi + CASE WHEN $5::TEXT <> zona THEN 1 ELSE 0 END, zona = COALESCE($5, zona), hari_mulai = COALESCE($6, hari_mulai),
             jam_buka = CASE WHEN $7 THEN $8 ELSE jam_buka END, jam_tutup = CASE WHEN $9 THEN $10 ELSE jam_tutup END,
-            berlaku_hari = CASE WHEN $11 THEN $12 ELSE berlaku_hari END
+            berlaku_hari = CASE WHEN $11 THEN $12 ELSE berlaku_hari END, qris = COALESCE($13, qris)
         WHERE idoutlet = $1";
     let Minimal(operator) = by;
     let named =
@@ -367,11 +377,17 @@ pub async fn change(
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let id = scope::named_outlet(&tx, &operator, &id).await?.idoutlet;
+    let outlet = scope::named_outlet(&tx, &operator, &id).await?;
+    let id = outlet.idoutlet;
+    if let Some(mode) = body.qris
+        && !bills.may_use(&tx, mode, outlet.idowner).await?
+    {
+        return Err(AppError::Unprocessable("kunci QRIS kosong"));
+    }
     if let Some(zone) = &zone {
         known_to_postgres(&tx, zone).await?;
     }
-    let params: [&(dyn ToSql + Sync); 12] = [
+    let params: [&(dyn ToSql + Sync); 13] = [
         &id,
         &name,
         &city,
@@ -384,6 +400,7 @@ pub async fn change(
         &closes,
         &body.berlaku_hari.is_some(),
         &days,
+        &body.qris.map(QrisMode::as_str),
     ];
     tx.execute(CHANGE, &params).await?;
     let entry = AuditEntry {
@@ -409,6 +426,7 @@ fn asked(body: &OutletChange) -> Value {
         ("jam_buka", body.jam_buka.as_ref().map(|v| json!(v))),
         ("jam_tutup", body.jam_tutup.as_ref().map(|v| json!(v))),
         ("berlaku_hari", body.berlaku_hari.as_ref().map(|v| json!(v))),
+        ("qris", body.qris.map(|v| json!(v))),
     ] {
         if let Some(value) = value {
             content[field] = value;

@@ -2,8 +2,9 @@
 
 use actix_web::{HttpResponse, web};
 use deadpool_postgres::Transaction;
+use nyala_core::bill::QrisMode;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::{CustomerId, OutletId, PackageId, StaffId, WalletId};
+use nyala_core::domain::id::{CustomerId, OutletId, PackageId, StaffId, TopUpId, WalletId};
 use nyala_core::domain::role::Role;
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::telp::Telp;
@@ -26,14 +27,15 @@ use utoipa::openapi::schema::{Object, ObjectBuilder, OneOf, SchemaType, Type};
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
 use crate::http::json::Json;
-use crate::http::schema::{ShortText, id, null, with};
+use crate::http::schema::{ShortText, null, with};
 use crate::live::balances::{Balances, Moved};
 use crate::ops::approval::{Approval, with_approver};
 use crate::ops::idempotency::{IdempotencyKey, IdempotentCall};
 use crate::ops::people::key::Caller;
-use crate::ops::people::payee::{Named, Payee};
+use crate::ops::people::payee::{self, Named, Payee};
 use crate::ops::scope::{self, Outlet};
 use crate::ops::shop::package as paket;
+use crate::qris;
 
 /// Rupiah that a kasir at a till may sell without an approval, at once or to one customer of an outlet within an hour.
 const MAX_ALONE: i64 = 1_000_000;
@@ -70,6 +72,10 @@ pub struct TopUp {
     /// How it was paid; `tunai` when a session leaves it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     cara_bayar: Option<Means>,
+    /// The last four of the payment's reference, of 0-9A-Z. Needed for a session that sells by `qris` at an outlet that takes it by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(pattern = "^[0-9A-Z]{4}$")]
+    ref_bayar: Option<String>,
     /// True: sell although the same top-up was sold within the last minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     ulang: Option<bool>,
@@ -79,6 +85,8 @@ pub struct TopUp {
 pub struct TopUpMade {
     /// A decimal string, as in the history.
     idpembelian_emoney: String,
+    #[serde(skip)]
+    id: TopUpId,
     #[schema(value_type = i64)]
     idcustomer: WalletId,
     saldo_akhir: i64,
@@ -93,22 +101,13 @@ pub struct TopUpMade {
 
 /// Rule that connects the fields: exactly one of the customer's identifiers, and an expiry for what expires.
 pub fn together() -> [OneOf; 2] {
-    let text = || Object::with_type(Type::String);
-    let named = |this: &str, what: Object, [a, b]: [&str; 2]| with(this, what).property(a, null()).property(b, null());
     let whole = |values: &[Option<i64>]| {
         ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Integer, Type::Null])).enum_values(Some(values.to_vec()))
     };
     let expires =
         with("masa_aktif", Object::with_type(Type::Integer)).property("jenis_emoney", whole(&[Some(1)])).required("jenis_emoney");
     let stays = ObjectBuilder::new().property("masa_aktif", null()).property("jenis_emoney", whole(&[Some(2), None]));
-    [
-        OneOf::builder()
-            .item(named("telp", text(), ["qr", "id_customer_global"]))
-            .item(named("qr", text(), ["telp", "id_customer_global"]))
-            .item(named("id_customer_global", id(), ["telp", "qr"]))
-            .build(),
-        OneOf::builder().item(expires).item(stays).build(),
-    ]
+    [payee::one_of(), OneOf::builder().item(expires).item(stays).build()]
 }
 
 /// Tops up a customer's account at an outlet; the first top-up opens it.
@@ -125,8 +124,8 @@ pub fn together() -> [OneOf; 2] {
         (status = 404, body = Empty),
         (status = 409, description = "`harga paket berubah`, `rekening E-Pay di outlet itu berjenis lain`, \
             `saldo di outlet itu sudah kedaluwarsa, pilih paket yang punya masa berlaku`: a sale that gives no expiry; at a till `shift belum dibuka`, \
-            `top-up yang sama baru saja dibuat`", body = Empty),
-        (status = 422, description = "`saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
+            `top-up yang sama baru saja dibuat`; by `qris`: `QRIS tidak dipakai di outlet ini`, `QRIS di outlet ini lewat tagihan`", body = Empty),
+        (status = 422, description = "`saldo paling banyak Rp 2.000.000` (`ledger.max_balance`); `empat huruf terakhir nomor referensi wajib diisi`; at a till `laci tidak boleh berisi lebih dari Rp 1.000.000.000`", body = Empty),
         (status = 429, description = "Sixty numbers an hour at one till", body = Empty),
     )
 )]
@@ -139,12 +138,7 @@ pub async fn topup(
     (balances, settings): (web::Data<Balances>, web::Data<ServerSettings>),
     body: Json<TopUp>,
 ) -> Result<HttpResponse, AppError> {
-    let named = match (&body.id_customer_global, &body.telp, &body.qr) {
-        (Some(id), None, None) => Named::Id(*id),
-        (None, Some(telp), None) => Named::Telp(telp),
-        (None, None, Some(qr)) => Named::Qr(qr),
-        _ => return Err(AppError::bad_input("isi salah satu: telp, qr atau id_customer_global")),
-    };
+    let named = Named::one(body.id_customer_global, body.telp.as_ref(), body.qr.as_deref())?;
     let requested = (body.jenis_emoney.map(Whole::get), body.masa_aktif.map(|ms| Timestamp::from_ms(ms.get())));
     // A kasir's program may send the kind that the package or the outlet sets, without its date.
     let names_given = operator.role == Role::Kasir && requested == (Some(1), None);
@@ -162,6 +156,7 @@ pub async fn topup(
                 return Err(AppError::NotAllowed("bonus hanya lewat paket"));
             }
             let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
+            let reference = reference(tx, &operator, &body, payment).await?;
             let payee = named.find(tx, (&staff, &operator), &keyring.get(), now).await?;
             let days = match body.idpaket {
                 Some(id) => {
@@ -181,6 +176,9 @@ pub async fn topup(
             let allowed = allowed(tx, &operator, &approval, (wallet, package.nominal), now).await?;
             cap::check(tx, wallet, package.quota, settings.ledger.max_balance()).await?;
             let made = sell(tx, &payee, outlet, &package, payment, (&operator.principal(), allowed), now).await?;
+            if let Some(reference) = reference {
+                topup::keep_reference(tx, made.id, reference).await?;
+            }
             moved = Some(Moved {
                 id_customer_global: payee.id,
                 idcustomer: made.idcustomer,
@@ -208,6 +206,36 @@ fn kind(role: Role, asked: AccountKind, given: AccountKind) -> Result<AccountKin
             Err(AppError::NotAllowed("masa aktif hanya dari paket"))
         }
     }
+}
+
+/// The reference of a payment by QRIS that the seller has seen.
+async fn reference<'a>(
+    tx: &Transaction<'_>,
+    operator: &Operator,
+    body: &'a TopUp,
+    payment: Payment,
+) -> Result<Option<&'a str>, AppError> {
+    const MISSING: AppError = AppError::Unprocessable("empat huruf terakhir nomor referensi wajib diisi");
+    if payment.means() != Some(Means::Qris.as_str()) {
+        return Ok(None);
+    }
+    let outlet =
+        qris::make::outlet(tx, body.idoutlet).await?.ok_or_else(|| AppError::internal("the outlet of a sale is gone"))?;
+    match outlet.mode {
+        QrisMode::Manual => {}
+        QrisMode::Off => return Err(AppError::Conflict("QRIS tidak dipakai di outlet ini")),
+        QrisMode::Midtrans | QrisMode::Simulated => return Err(AppError::Conflict("QRIS di outlet ini lewat tagihan")),
+    }
+    match body.ref_bayar.as_deref() {
+        Some(text) if is_reference(text) => Ok(Some(text)),
+        None if operator.at.is_none() => Ok(None),
+        _ => Err(MISSING),
+    }
+}
+
+/// Four of 0-9A-Z.
+fn is_reference(text: &str) -> bool {
+    text.len() == 4 && text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
 /// A session sells in its till's open shift, which stays open until this is committed. Cash is added to a drawer one sale at a time.
@@ -281,6 +309,7 @@ pub async fn sell(
     audit::write_at(tx, Some(wallet.idoutlet), &AuditEntry { principal, action: "topup", object, content }, now).await?;
     Ok(TopUpMade {
         idpembelian_emoney: done.idpembelian_emoney.to_string(),
+        id: done.idpembelian_emoney,
         idcustomer: done.idcustomer,
         saldo_akhir: done.balance,
         nama: payee.name.clone(),

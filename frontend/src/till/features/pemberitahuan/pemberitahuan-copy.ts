@@ -22,6 +22,7 @@ export const pemberitahuan = {
     ditolak: 'Mesin menolak menyala',
     pindah: 'Pindah nomor ditolak pemiliknya',
     keluhan: 'Keluhan pelanggan',
+    qris: 'Pembayaran QRIS tertahan',
     offline: 'Mesin offline',
     shift: 'Shift belum ditutup',
     cadangan: 'Cadangan data tertinggal',
