@@ -10,6 +10,7 @@ mod ops;
 mod process;
 mod purchase;
 mod push;
+mod qris;
 mod realtime;
 mod server;
 mod support;

@@ -36,7 +36,7 @@ fn nyala() -> Command {
 
 /// A command's exit code and output.
 #[derive(Debug)]
-struct CommandOutput {
+pub struct CommandOutput {
     code: i32,
     out: String,
     err: String,
@@ -52,14 +52,14 @@ impl From<Output> for CommandOutput {
 impl CommandOutput {
     /// Asserts success and an empty standard error, and returns the standard output.
     #[track_caller]
-    fn ok(self) -> String {
+    pub fn ok(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
     /// Asserts exit code 1 and one line on standard error that contains `part`.
     #[track_caller]
-    fn refused(self, part: &str) {
+    pub fn refused(self, part: &str) {
         assert_eq!(self.code, 1, "{self:?}");
         assert!(
             self.err.starts_with("nyala: ") && self.err.trim_end().lines().count() == 1 && self.err.contains(part),
@@ -69,7 +69,7 @@ impl CommandOutput {
 }
 
 /// Runs the program on the database and the keys of a running server.
-fn beside(app: &TestApp, args: &[&str]) -> CommandOutput {
+pub fn beside(app: &TestApp, args: &[&str]) -> CommandOutput {
     program_beside(app, args).output().unwrap().into()
 }
 

@@ -40,6 +40,40 @@ async fn the_settings_are_printed_without_secrets() {
 }
 
 #[actix_web::test]
+async fn a_payment_provider_needs_its_keys_and_production_takes_no_simulated_one() {
+    let check = |settings: &[&str]| -> CommandOutput {
+        let set = settings.iter().flat_map(|setting| ["--set", *setting]);
+        nyala().args(["config", "check"]).args(set).output().unwrap().into()
+    };
+    assert!(check(&[]).ok().contains("provider = \"simulated\""), "development pays without money");
+    check(&["qris.provider=doku"]).refused("must be empty, \"midtrans\" or \"simulated\"");
+    check(&["qris.provider=midtrans"]).refused("needs qris.midtrans_server_keys");
+    let printed = check(&["qris.provider=midtrans", "qris.midtrans_server_keys=sangat-rahasia"]).ok();
+    assert!(printed.contains("midtrans_server_keys = \"***\"") && !printed.contains("sangat-rahasia"), "{printed}");
+    for keys in ["1=rahasia,rahasia2", "x=rahasia", "1=rahasia,2=rahasia"] {
+        let refused = check(&["qris.provider=midtrans", &format!("qris.midtrans_server_keys={keys}")]);
+        assert!(!refused.err.contains("rahasia"), "{refused:?}");
+        refused.refused("qris.midtrans_server_keys");
+    }
+    check(&["qris.till_minutes=0"]).refused("qris.till_minutes = 0 must be 1 to 60");
+    let production = |more: &[&str]| {
+        let meta = [
+            "profile=production",
+            "whatsapp.meta_access_token=a",
+            "whatsapp.meta_phone_number_id=1",
+            "whatsapp.meta_template=kode",
+        ];
+        check(&[meta.as_slice(), more].concat())
+    };
+    production(&[]).ok();
+    production(&["qris.provider=simulated"]).refused("qris.provider = \"simulated\" pays without money");
+    production(&["qris.provider=midtrans"]).refused("needs qris.midtrans_server_keys");
+    production(&["qris.provider=midtrans", "qris.midtrans_server_keys=a"]).ok();
+    let clear = ["qris.provider=midtrans", "qris.midtrans_server_keys=a", "qris.midtrans_base_url=http://api.midtrans.com"];
+    production(&clear).refused("must begin with https://");
+}
+
+#[actix_web::test]
 async fn a_missing_database_is_reported_in_one_line() {
     let answer = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
     CommandOutput::from(answer).refused("DATABASE_URL cannot be reached");

@@ -360,6 +360,7 @@ async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
         "ditolak",
         "pindah",
         "keluhan",
+        "qris",
         "offline",
         "shift",
         "cadangan",

@@ -1,5 +1,6 @@
 //! The server is killed exactly at an edge of a purchase and started again. The purchase must end in the one right state.
 
+use nyala_core::purchase::edge::{MONEY_POINTS, POINTS};
 use serde_json::json;
 
 use super::{PRICE, ProcessShop, Site};
@@ -167,8 +168,8 @@ async fn after_the_stop() {
 
 #[actix_web::test]
 async fn every_edge_has_its_test() {
-    let here = concat!(include_str!("fault_point.rs"), include_str!("money_edges.rs"));
-    for point in nyala_core::purchase::edge::POINTS {
+    let here = concat!(include_str!("fault_point.rs"), include_str!("money_edges.rs"), include_str!("bill_fault_point.rs"));
+    for point in POINTS.iter().chain(MONEY_POINTS) {
         assert!(here.contains(&format!("\"{point}\"")), "no test kills the server at {point}");
     }
 }

@@ -2,6 +2,7 @@
 
 mod after_restore;
 mod backup;
+mod bill_fault_point;
 mod board;
 mod clock;
 mod database;

@@ -258,6 +258,11 @@ impl TestApp {
         self.database.cut_off(cut).await;
     }
 
+    /// The server's database, for another server.
+    pub fn database_url(&self) -> String {
+        self.database.url()
+    }
+
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }

@@ -61,6 +61,8 @@ struct RightsShop {
     /// A machine whose device logs in with a key.
     washer: i64,
     complaint: i64,
+    /// A bill of another till.
+    bill: String,
 }
 
 fn nothing(_: &RightsShop) -> Value {
@@ -229,6 +231,12 @@ const CALLS: &[Call] = &[
     call("GET", "laporan/shift?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "laporan/saldo?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "laporan/pemakaian?idoutlet={outlet}", nothing, May::From(Role::Supervisor), Foreign::NotFound),
+    call("GET", "laporan/qris?idoutlet={outlet}", nothing, May::From(Role::Owner), Foreign::NotFound),
+    call("POST", "tagihan", |s| json!({ "id_customer_global": s.customer, "nominal": 1000 }), May::AtTill, Foreign::OwnOnly),
+    call("GET", "tagihan", nothing, May::FromSupervisorOrAtTill, Foreign::OwnOnly),
+    call("GET", "tagihan/{bill}", nothing, May::FromSupervisorOrAtTill, Foreign::NotFound),
+    call("POST", "tagihan/{bill}/batal", nothing, May::FromSupervisorOrAtTill, Foreign::NotFound),
+    call("POST", "tagihan/{bill}/selesai", |_| json!({ "catatan": "uji" }), May::From(Role::Owner), Foreign::NotFound),
     call("GET", "saya", nothing, May::From(Role::Kasir), Foreign::OwnOnly),
     call("POST", "mesin/{machine}", |_| json!({ "ukuran": "14 kg" }), May::From(Role::Supervisor), Foreign::NotFound),
     call("GET", "mesin/{machine}/rincian", nothing, May::From(Role::Kasir), Foreign::NotFound),
@@ -272,6 +280,9 @@ impl RightsShop {
         let key = app.key(Scope::Kasir(outlet.idoutlet)).await.split('_').nth(1).unwrap().parse().unwrap();
         let washer = mqtt_machine(&app, outlet, "Cuci 2").await;
         let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
+        app.takes_qris(outlet, "simulated").await;
+        let seller = app.seller(outlet).await;
+        let bill = app.ask(&seller, "tagihan", &json!({ "id_customer_global": customer.id, "nominal": 1000 })).await.ok();
         Self {
             app,
             outlet,
@@ -286,6 +297,7 @@ impl RightsShop {
             service: machine.idlayanan.get(),
             washer,
             complaint: complaint["idkeluhan"].as_i64().unwrap(),
+            bill: bill["idtagihan"].as_str().unwrap().to_owned(),
         }
     }
 
@@ -302,6 +314,7 @@ impl RightsShop {
             .replace("{machine}", &self.machine.to_string())
             .replace("{washer}", &self.washer.to_string())
             .replace("{complaint}", &self.complaint.to_string())
+            .replace("{bill}", &self.bill)
     }
 
     /// A person with a role at a till of an outlet, with an open shift.
@@ -411,7 +424,7 @@ async fn another_outlets_people_find_nothing_of_it() {
             }
         }
         assert_eq!(shop.app.footprint().await, before, "nothing was changed");
-        for list in ["petugas", "perangkat", "paket", "topup", "pemakaian", "outlet", "layanan"] {
+        for list in ["petugas", "perangkat", "paket", "topup", "pemakaian", "tagihan", "outlet", "layanan"] {
             let seen = shop.app.see(&who, list).await.data.to_string();
             for theirs in ["Tono", "Paket", "Siti", "Cuci 1", "Melati", "Cuci Kilat"] {
                 assert!(!seen.contains(theirs), "{list} shows {theirs}: {seen}");
