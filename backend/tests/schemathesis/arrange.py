@@ -1,4 +1,5 @@
-"""Logs the demo's customer in, buys the purchase of the document's examples and refunds it; pairs a browser and logs a person in there.
+"""Logs the demo's customer in, buys the purchase of the document's examples and refunds it; has the outlet take QRIS by bills; pairs a browser and
+logs a person in there.
 Prints the customer's token, the session's and the browser's cookie, and the ids of browser and person."""
 
 from nyala import NOTA, PASSWORD, TELP, post
@@ -10,5 +11,6 @@ post("/scan/v1/transaksi/create_snap_transaksi", order, token)
 back = {"idtransaksi": NOTA, "alasan": "mesin rusak"}
 post("/ops/v1/refund", {**back, "nominal": 500}, **{"Idempotency-Key": "refund"})
 post("/ops/v1/hapus", back, **{"Idempotency-Key": "hapus"})
+post("/ops/v1/outlet/1", {"qris": "simulated"})
 till = Till()
 print(token, till.token, till.cookie.partition("=")[2], till.browser, till.person)

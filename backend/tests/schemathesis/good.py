@@ -1,6 +1,7 @@
 """Requests that must succeed: the document's, with customers, codes and purchases that exist on the server."""
 
 import base64
+import hashlib
 import hmac
 import itertools
 import json
@@ -9,6 +10,7 @@ import re
 import struct
 import time
 import urllib.request
+import uuid
 
 from nyala import NOTA, PASSWORD, TELP, URL, get, post
 from till import FLOAT, PIN, Till, hire, invite
@@ -179,6 +181,50 @@ def sold(case):
 def sold_here(case, till):
     made = till.ask("topup", {"telp": next(CUSTOMER)["telp"], "idoutlet": 1, "nominal": 1000})
     case.path_parameters["id"] = made["idpembelian_emoney"]
+
+
+def bill():
+    """A bill of a new customer at a separate till."""
+    return Till().ask("tagihan", {"telp": next(CUSTOMER)["telp"], "nominal": 1000})["idtagihan"]
+
+
+def billed(case):
+    case.path_parameters["id"] = bill()
+
+
+def billed_here(case, till):
+    change(case, telp=next(CUSTOMER)["telp"], nominal=1000)
+    for field in ("qr", "id_customer_global", "idpaket"):
+        case.body.pop(field, None)
+
+
+def held(case):
+    """A bill for which another amount was paid."""
+    billed(case)
+    post(f"/dev/qris/{case.path_parameters['id']}", {"aksi": "bayar", "jumlah": 1}, None)
+
+
+def own_bill(case):
+    asked = {"id": str(uuid.uuid4()), "idoutlet": 1, "nominal": 10_000}
+    made = post("/scan/v1/epayment/tagihan", asked, somebody(case)["token"])
+    case.path_parameters["id"] = made["idtagihan"]
+
+
+def asked_for(case):
+    """A customer's request for a bill."""
+    somebody(case)
+    case.body = {"id": str(uuid.uuid4()), "idoutlet": 1, "nominal": 10_000}
+
+
+def notified(case):
+    """A signed notification of the simulated provider."""
+    fields = {"order_id": bill(), "status_code": "200", "gross_amount": "1000.00"}
+    signature = hashlib.sha512(("".join(fields.values()) + "simulated").encode()).hexdigest()
+    case.body = {**fields, "transaction_status": "settlement", "signature_key": signature}
+
+
+def ordered(case):
+    case.path_parameters["order_id"] = bill()
 
 
 def new_outlet(case):
@@ -356,7 +402,7 @@ GOOD = {
     "POST /scan/v1/outlet/{id}/panggil": waits,
     "GET /scan/v1/outlet/{id}/mesin": lambda case: case.path_parameters.update(id="1"),
     "GET /ops/v1/ringkasan": reported,
-    **{f"GET /ops/v1/laporan/{report}": reported for report in ("harian", "mesin", "shift", "saldo", "pemakaian")},
+    **{f"GET /ops/v1/laporan/{report}": reported for report in ("harian", "mesin", "shift", "saldo", "pemakaian", "qris")},
     "POST /ops/v1/tarik/hitung": at_till(counted),
     "POST /ops/v1/tarik": at_till(paid_out),
     "POST /ops/v1/pindah": at_till(asked_to_move, shift=False),
@@ -390,6 +436,16 @@ GOOD = {
     "POST /ops/v1/paket": lambda case: change(case, idoutlet=1),
     "POST /ops/v1/paket/{id}": package,
     "POST /ops/v1/topup/{id}/batal": in_turn(sold, at_till(sold_here)),
+    "POST /ops/v1/tagihan": at_till(billed_here),
+    "GET /ops/v1/tagihan": in_turn(listed, at_till(listed_here)),
+    "GET /ops/v1/tagihan/{id}": billed,
+    "POST /ops/v1/tagihan/{id}/batal": billed,
+    "POST /ops/v1/tagihan/{id}/selesai": held,
+    "POST /scan/v1/epayment/tagihan": asked_for,
+    "GET /scan/v1/epayment/tagihan/{id}": own_bill,
+    "POST /scan/v1/epayment/tagihan/{id}/batal": own_bill,
+    "POST /qris/simulated": notified,
+    "POST /dev/qris/{order_id}": ordered,
     "GET /ops/v1/topup": in_turn(listed, at_till(listed_here)),
     "GET /ops/v1/pemakaian": in_turn(listed, at_till(listed_here)),
     "GET /scan/v1/epayment/get_detail_batal/{id}": voided,
