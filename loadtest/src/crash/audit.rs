@@ -74,6 +74,10 @@ pub async fn decided(
             in_time(since, within, "a call of a till is still undecided")?;
             tokio::time::sleep(LOOK_EVERY).await;
         }
+        while cashier.waits_for_credit(to).await? {
+            in_time(since, within, "a paid bill is still not credited")?;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
         cashier.audit(to).await?;
     }
     site.run(&["audit", "verify"]).await?;

@@ -51,9 +51,6 @@ enum TillAct {
         nominal: i64,
         in_cash: bool,
     },
-    Reverse {
-        sale: usize,
-    },
     /// Cash for a payout.
     PutIn {
         nominal: i64,
@@ -61,6 +58,20 @@ enum TillAct {
     PayOut {
         customer: usize,
         nominal: i64,
+    },
+    /// A bill by QRIS.
+    Bill {
+        customer: usize,
+        nominal: i64,
+    },
+    /// Its customer pays it at the simulated provider.
+    Pay {
+        id: String,
+        customer: usize,
+        nominal: i64,
+    },
+    Reverse {
+        sale: usize,
     },
     Close,
     HandOver,
@@ -82,6 +93,16 @@ struct Sale {
     answered_at: SystemTime,
 }
 
+/// A bill that its customer has paid.
+#[derive(Debug)]
+struct PaidBill {
+    id: String,
+    customer: usize,
+    nominal: i64,
+    /// It is known to be credited.
+    credited: bool,
+}
+
 /// Refusal of a customer's id that this till has not looked up within the last hour.
 const NOT_FOUND: &str = "pelanggan tidak ditemukan";
 
@@ -90,6 +111,7 @@ const NOT_FOUND: &str = "pelanggan tidak ditemukan";
 pub struct TillActs {
     pub sold: usize,
     pub reversed: usize,
+    pub billed: usize,
     pub paid_out: usize,
     pub handed_over: usize,
 }
@@ -99,6 +121,7 @@ impl Sum for TillActs {
         all.fold(Self::default(), |a, b| Self {
             sold: a.sold + b.sold,
             reversed: a.reversed + b.reversed,
+            billed: a.billed + b.billed,
             paid_out: a.paid_out + b.paid_out,
             handed_over: a.handed_over + b.handed_over,
         })
@@ -121,6 +144,7 @@ pub struct Cashier {
     rng: StdRng,
     open: Option<PendingCall>,
     sales: Vec<Sale>,
+    bills: Vec<PaidBill>,
     /// Rupiah that should be in the drawer; `None` without a shift.
     drawer: Option<i64>,
     acts: TillActs,
@@ -150,6 +174,7 @@ impl Cashier {
             rng: StdRng::seed_from_u64(seed),
             open: None,
             sales: Vec::new(),
+            bills: Vec::new(),
             drawer: None,
             acts: TillActs::default(),
         };
@@ -207,6 +232,7 @@ impl Cashier {
             6 | 7 => self.pay_out(drawer),
             // Cash for a payout is there.
             8..=19 if drawer >= BALANCE.cast_signed() => self.pay_out(drawer),
+            20..=24 if self.market.bills => self.bill(),
             _ => self.sell(),
         }
     }
@@ -215,7 +241,9 @@ impl Cashier {
     fn pay_out(&mut self, drawer: i64) -> PendingCall {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
         let nominal = self.balances[&customer];
-        let Some(id) = self.market.shop.customers[customer].id_customer_global.filter(|_| nominal > 0) else {
+        // A payment may be credited at any moment: the balance is not known until it is.
+        let awaits_credit = self.bills.iter().any(|bill| bill.customer == customer && !bill.credited);
+        let Some(id) = self.market.shop.customers[customer].id_customer_global.filter(|_| nominal > 0 && !awaits_credit) else {
             return self.sell();
         };
         if nominal > drawer {
@@ -227,6 +255,24 @@ impl Cashier {
         self.call("tarik".to_owned(), body, TillAct::PayOut { customer, nominal })
     }
 
+    /// A customer of this till, and an amount.
+    fn chosen(&mut self) -> (usize, i64) {
+        let customer = self.customers[self.rng.random_range(0..self.customers.len())];
+        (customer, self.rng.random_range(1..=MAX_THOUSANDS) * 1_000)
+    }
+
+    fn bill(&mut self) -> PendingCall {
+        let (customer, nominal) = self.chosen();
+        let body = json!({ "id_customer_global": self.market.shop.customers[customer].id_customer_global, "nominal": nominal });
+        self.call("tagihan".to_owned(), body, TillAct::Bill { customer, nominal })
+    }
+
+    /// Some notifications of the provider are lost, others come several times.
+    fn pay(&mut self, id: String, customer: usize, nominal: i64) -> PendingCall {
+        let body = json!({ "aksi": "bayar", "kali": self.rng.random_range(1..=3), "diam": self.rng.random_bool(0.3) });
+        self.call(format!("/dev/qris/{id}"), body, TillAct::Pay { id, customer, nominal })
+    }
+
     /// Newest sale that this till may reverse.
     fn reversible(&self, drawer: i64) -> Option<usize> {
         let newest = self.sales.iter().enumerate().rev().take(REVERSED_OF);
@@ -235,11 +281,10 @@ impl Cashier {
     }
 
     fn sell(&mut self) -> PendingCall {
-        let customer = self.customers[self.rng.random_range(0..self.customers.len())];
-        let (nominal, in_cash) = (self.rng.random_range(1..=MAX_THOUSANDS) * 1_000, self.rng.random_bool(0.75));
+        let ((customer, nominal), in_cash) = (self.chosen(), self.rng.random_bool(0.75));
         let body = json!({
             "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.till.idoutlet,
-            "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "qris" }, "ulang": true,
+            "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "transfer" }, "ulang": true,
         });
         self.call("topup".to_owned(), body, TillAct::Sell { customer, nominal, in_cash })
     }
@@ -251,9 +296,11 @@ impl Cashier {
     /// Sends the call and returns whether it is decided; an undecided one is kept.
     async fn send(&mut self, to: SocketAddr, call: PendingCall) -> Result<bool, String> {
         // A broken connection decides nothing.
-        let Ok(answer) = self.till.call(to, &self.token, &call.path, &call.key, &call.body).await else {
-            return Ok(self.keep(call));
+        let answer = match call.act {
+            TillAct::Pay { .. } => ask(to, "POST", &call.path, &[], &call.body).await,
+            _ => self.till.call(to, &self.token, &call.path, &call.key, &call.body).await,
         };
+        let Ok(answer) = answer else { return Ok(self.keep(call)) };
         match answer.status {
             200 => self.done(to, call, &answer.data).await,
             // The handover is done, but the answer with the next cashier's session was lost.
@@ -277,7 +324,9 @@ impl Cashier {
 
     /// Looks up the customer of a sale. When the server is down, the next attempt does it.
     async fn find(&self, to: SocketAddr, call: &PendingCall) -> Result<(), String> {
-        let TillAct::Sell { customer, .. } = call.act else { return Err(format!("{}: 404", call.path)) };
+        let (TillAct::Sell { customer, .. } | TillAct::Bill { customer, .. }) = call.act else {
+            return Err(format!("{}: 404", call.path));
+        };
         match self.till.find(to, &self.token, &self.market.shop.customers[customer].telp).await {
             Ok(answer) if !matches!(answer.status, 200 | 503) => Err(format!("pelanggan/cari: {answer:?}")),
             _ => Ok(()),
@@ -312,6 +361,15 @@ impl Cashier {
                     answered_at: SystemTime::now(),
                 });
                 self.acts.sold += 1;
+            }
+            TillAct::Bill { customer, nominal } => {
+                let id = data["idtagihan"].as_str().ok_or_else(|| format!("no id in {data}"))?.to_owned();
+                let pay = self.pay(id, customer, nominal);
+                return Ok(self.keep(pay));
+            }
+            TillAct::Pay { id, customer, nominal } => {
+                self.bills.push(PaidBill { id, customer, nominal, credited: false });
+                self.acts.billed += 1;
             }
             TillAct::Reverse { sale } => {
                 let sale = &mut self.sales[sale];
@@ -385,6 +443,24 @@ impl Cashier {
             Ok(answer) if !matches!(answer.status, 200 | 503) => Err(format!("{path}: {answer:?}")),
             _ => Ok(()),
         }
+    }
+
+    /// Looks at the paid bills that are not credited as far as is known. Returns whether one is still not.
+    pub async fn waits_for_credit(&mut self, to: SocketAddr) -> Result<bool, String> {
+        for bill in self.bills.iter_mut().filter(|bill| !bill.credited) {
+            let path = format!("tagihan/{}", bill.id);
+            let Ok(seen) = self.till.see(to, &self.token, &path).await else { return Ok(true) };
+            match seen.data["status"].as_str() {
+                Some("dibayar") => {
+                    bill.credited = true;
+                    *self.balances.entry(bill.customer).or_default() += bill.nominal;
+                }
+                Some("menunggu") => return Ok(true),
+                None if seen.status == 503 => return Ok(true),
+                _ => return Err(format!("bill {}, which is paid: {seen:?}", bill.id)),
+            }
+        }
+        Ok(false)
     }
 
     /// Checks after a crash: the newest sales have the same answers as before, and drawer and balances agree with the answers.

@@ -112,6 +112,8 @@ pub(crate) struct Market {
     pub shop: Shop,
     /// Services of the only outlet; empty: each machine has its own service.
     pub services: Vec<i64>,
+    /// Tills make bills, which are paid at the simulated provider of QRIS.
+    pub bills: bool,
 }
 
 impl Market {
@@ -122,7 +124,8 @@ impl Market {
         let first = shop.machines.first().ok_or("a shop without machines")?;
         let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });
         let services = vec![first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
-        Ok(Self { key, shop, services })
+        ops(&pool, &key, &format!("outlet/{}", first.idoutlet), &json!({ "qris": "simulated" })).await?;
+        Ok(Self { key, shop, services, bills: true })
     }
 
     /// Customers who pay, and cashiers; each till serves other customers.
@@ -186,9 +189,9 @@ impl Crash {
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                let TillActs { sold, reversed, paid_out, handed_over } = cashiers.iter().map(Cashier::acts).sum();
+                let TillActs { sold, billed, reversed, paid_out, handed_over } = cashiers.iter().map(Cashier::acts).sum();
                 ui::out(&format!(
-                    "round {round}: {paid} purchases, {sold} top-ups, {reversed} reversals, {paid_out} payouts, {handed_over} handovers, nothing lost, nothing twice; \
+                    "round {round}: {paid} purchases, {sold} top-ups, {billed} bills, {reversed} reversals, {paid_out} payouts, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
                     since.elapsed().as_secs()
                 ));
