@@ -13,7 +13,7 @@ mod till;
 use serde_json::{Value, json};
 
 use crate::support::arrange::Outlet;
-use crate::support::counter::{Counter, counter};
+use crate::support::counter::{Counter, counter, counter_without_cap};
 use crate::support::helpers::{Answer, TestApp};
 
 /// Seconds.
@@ -61,9 +61,16 @@ impl TestApp {
 impl Counter {
     /// A counter of an outlet that takes QRIS by bills.
     pub async fn with_bills() -> Self {
-        let counter = counter().await;
-        counter.app.takes_qris(counter.outlet, "simulated").await;
-        counter
+        counter().await.taking_qris().await
+    }
+
+    pub async fn with_bills_and_no_cap() -> Self {
+        counter_without_cap().await.taking_qris().await
+    }
+
+    async fn taking_qris(self) -> Self {
+        self.app.takes_qris(self.outlet, "simulated").await;
+        self
     }
 
     /// A new bill of Siti.

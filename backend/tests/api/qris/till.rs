@@ -139,7 +139,9 @@ async fn each_refusal_says_what_is_wrong() {
     let other = app.clerk(&app.till(outlet.idoutlet).await, "Dewi", Role::Kasir, WorksFor::Outlet(outlet.idoutlet)).await;
     app.ask(&other, "tagihan", &by_id(1_000)).await.expect(409, "shift belum dibuka");
     // Above a million a sale needs an approval. A bill needs none: the money is there.
-    app.ask(rina, "tagihan", &by_id(10_000_000)).await.ok();
+    app.ask(rina, "tagihan", &by_id(1_999_000)).await.ok();
+    // With what its customer may still pay, the account would have more than it may.
+    app.ask(rina, "tagihan", &by_id(1)).await.expect(422, "saldo paling banyak Rp 2.000.000");
 }
 
 #[actix_web::test]

@@ -42,6 +42,7 @@ SELECT k.idoutlet, k.id, k.created_at, k.idmesin, t.nama_mesin, t.no_nota
 FROM unnest($1::BIGINT[]) o (id) CROSS JOIN LATERAL (
     SELECT * FROM keluhan WHERE idoutlet = o.id AND status = 'terbuka' ORDER BY created_at LIMIT 100
 ) k JOIN snap_transaksi t ON t.id = k.idtransaksi";
+
 /// Payments by QRIS that wait for the owner; one without a bill is shown at the owner's first outlet.
 const PAYMENTS: &str = "
 SELECT idoutlet, min(since) FROM (
