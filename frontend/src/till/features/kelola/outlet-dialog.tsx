@@ -34,7 +34,7 @@ const typedOf = ({
   hari_mulai,
   jam_buka,
   jam_tutup,
-  qris = '',
+  qris,
 }: ShopOutlet): Typed => ({
   nama,
   kota,
@@ -59,7 +59,7 @@ function faultsOf({ nama, kota, buka, tutup, mulai }: Typed) {
 }
 
 /** What differs from the stored outlet. */
-function changeOf(typed: Typed, here: ShopOutlet): Schemas['OutletChange'] & { qris?: QrisMode } {
+function changeOf(typed: Typed, here: ShopOutlet): Schemas['OutletChange'] {
   const before = typedOf(here)
   const is = (field: keyof Typed) => typed[field].trim() !== before[field]
   return {

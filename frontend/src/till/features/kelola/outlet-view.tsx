@@ -132,7 +132,7 @@ function Data({ here, hak }: Props) {
           [copy.hours, hours],
           [copy.zone, zoneName(zona)],
           [copy.dayStart, clockText(hari_mulai)],
-          [copy.qris, qris === undefined ? null : (copy.qrisKinds[qris] ?? qris)],
+          [copy.qris, copy.qrisKinds[qris] ?? qris],
         ]}
       />
       {hak.includes('outlet.ubah') && (
