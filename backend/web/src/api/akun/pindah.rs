@@ -86,7 +86,9 @@ pub async fn send_codes(
     customer: Customer,
     body: Json<PindahKode>,
 ) -> Result<HttpResponse, AppError> {
-    newer_kinds::check(&store.get().await?).await?;
+    let client = store.get().await?;
+    newer_kinds::check(&client).await?;
+    drop(client);
     let (own, _) = credentials(&store, customer.id).await?;
     if own == body.telp {
         return Err(SAME);
@@ -123,7 +125,9 @@ pub async fn pindah(
     body: Json<PindahAkun>,
 ) -> Result<HttpResponse, AppError> {
     let PindahAkun { telp, otp_lama, otp_baru, password } = body.into_inner();
-    newer_kinds::check(&store.get().await?).await?;
+    let client = store.get().await?;
+    newer_kinds::check(&client).await?;
+    drop(client);
     let (own, hash) = credentials(&store, customer.id).await?;
     if own == telp {
         return Err(SAME);
