@@ -26,16 +26,7 @@ const time = (clock: string | null) => (clock === null ? '' : clockText(clock))
 /** The clock time that is typed; null for none. */
 const clockOf = (text: string) => (text.trim() === '' ? null : (parseClock(text) ?? undefined))
 
-const typedOf = ({
-  nama,
-  kota,
-  alamat,
-  zona,
-  hari_mulai,
-  jam_buka,
-  jam_tutup,
-  qris,
-}: ShopOutlet): Typed => ({
+const typedOf = ({ nama, kota, alamat, zona, hari_mulai, jam_buka, jam_tutup, qris }: ShopOutlet): Typed => ({
   nama,
   kota,
   alamat,
