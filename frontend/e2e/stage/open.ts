@@ -17,6 +17,8 @@ export interface Screen {
   answers?: Answers
   /** Content of the phone's session storage, as JSON. */
   session?: Record<string, unknown>
+  /** Content of its local storage, as JSON, beside the token. */
+  local?: Record<string, unknown>
   /** Address of a picture for the camera, or the reason why there is no camera (`still.ts`). Without it there is no camera. */
   camera?: string
   /** A timeout of the app, ms, that ends at once. */
@@ -54,6 +56,7 @@ const usual = async (): Promise<Answers> => ({
   'dashboard/customer_global': siti,
   'dashboard/get_dashboard': dashboard(),
   'dashboard/get_user_epayment_by_id_customer_global': accounts,
+  'epayment/qris': [],
   'push/kunci': { kunci: '' },
   'push/langganan': null,
   'transaksi/get_epayment': accounts,
@@ -69,6 +72,7 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     path,
     answers,
     session = {},
+    local = {},
     camera = null,
     hurried = null,
     update = false,
@@ -78,11 +82,12 @@ export async function open(page: Page, screen: Screen): Promise<void> {
     act,
     shows,
   } = screen
-  const kept = Object.entries(session).map(([key, value]) => [key, JSON.stringify(value)])
+  const json = (values: Record<string, unknown>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [key, JSON.stringify(value)]))
   const phone = {
     now: NOW,
-    local: screen.public ? ({} as Record<string, string>) : { token: TOKEN },
-    session: Object.fromEntries(kept),
+    local: { ...json(local), ...(!screen.public && { token: TOKEN }) },
+    session: json(session),
     camera,
     hurried,
     update,

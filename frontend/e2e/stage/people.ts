@@ -160,6 +160,68 @@ export function history(only?: Schemas['RefType']): Schemas['History'] {
   return { history_data, returned: history_data.length, sampai: 'stage' }
 }
 
+type MoneyRow = [Schemas['RefType'], value: number, time: string]
+const moneyRows: MoneyRow[] = [
+  ['pindah_masuk', 40_000, '2026-11-22T15:50'],
+  ['pindah_keluar', -40_000, '2026-11-22T15:50'],
+  ['saldo_hangus', -10_000, '2026-11-21T18:20'],
+  ['penarikan', -40_000, '2026-11-21T18:20'],
+  ['saldo_awal', 50_000, '2026-11-20T09:50'],
+]
+
+/** Balance that was paid out, ended, moved, or brought along. */
+export const moneyHistory: Schemas['History'] = {
+  history_data: moneyRows.map(([ref_type, value, time], i) => ({
+    ref_type,
+    ref_id: `${9 - i}`,
+    entri: 9 - i,
+    value,
+    date: `${time}:00+07:00`,
+    outlet: MELATI.nama,
+  })),
+  returned: moneyRows.length,
+  sampai: 'stage',
+}
+
+export const QRIS_OUTLET: Schemas['OutletQris'] = {
+  ...MELATI,
+  nominal: [20_000, 50_000, 100_000, 200_000],
+  paket: [{ idpaket: 4, nama: 'Paket Hemat', harga: 100_000, quota: 110_000 }],
+}
+export const QRIS_OUTLETS = [QRIS_OUTLET, { ...DAGO, nominal: QRIS_OUTLET.nominal, paket: [] }]
+
+/** A bill that was made two minutes ago; without its picture. */
+export const BILL: Schemas['Tagihan'] = {
+  idtagihan: 'NYL7QJ2M4K8X0ABCDEFGH12',
+  status: 'menunggu',
+  nominal: 50_000,
+  quota: 50_000,
+  nama_paket: 'Top-Up',
+  idoutlet: MELATI.idoutlet,
+  outlet: MELATI.nama,
+  qr: null,
+  png: null,
+  deeplink: null,
+  kedaluwarsa_at: new Date(NOW + 28 * MINUTE).toISOString(),
+  server_time: NOW,
+  idpembelian_emoney: null,
+  saldo_akhir: null,
+}
+/** As the phone keeps the request for it. */
+export const KEPT_BILL = {
+  [`nyala.customer.${ID}.qris`]: {
+    request: { id: '8d7c2a4e-1f7b-4c39-9a55-0d6a1c2b3e4f', idoutlet: MELATI.idoutlet, nominal: 50_000 },
+    idtagihan: BILL.idtagihan,
+    asked_ms: NOW - 2 * MINUTE,
+  },
+}
+
+export const PENDING_MOVE: Schemas['PindahMenunggu'] = {
+  idpindah: 12,
+  ke: '0812••••2211',
+  terjadi_at: '2026-11-23T15:40:00+07:00',
+}
+
 export const PAID: Schemas['RincianTransaksi'] = {
   ...LONG_RUN,
   id: 'SLF261122160500123',
@@ -188,6 +250,26 @@ export const details = {
     nominal_batal: 500_000,
     alasan: 'Salah jumlah',
     outlet: DAGO,
+  },
+  'epayment/get_detail_penarikan': {
+    idpenarikan: 6,
+    waktu: '2026-11-21T18:20:00+07:00',
+    dibayar: 40_000,
+    hangus: 10_000,
+    outlet: MELATI,
+  },
+  'epayment/get_detail_pindah': {
+    idpindah: 9,
+    waktu: '2026-11-22T15:50:00+07:00',
+    dari: '0812••••2211',
+    ke: '0851••••3216',
+    jumlah: 40_000,
+  },
+  'epayment/get_detail_saldo_awal': {
+    idsaldo_awal: 5,
+    waktu: '2026-11-20T09:50:00+07:00',
+    jumlah: 50_000,
+    outlet: MELATI,
   },
   'epayment/get_detail_refund': {
     idtransaksi: 'SLF261121191200123',

@@ -6,6 +6,7 @@ import { copy } from '@/shared/copy/copy'
 import { paths } from '@/shared/lib/page/paths'
 import { formatDate, rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
+import { ButtonLink } from '@/shared/ui/button-link'
 import { Card } from '@/shared/ui/card'
 import { Dialog } from '@/shared/ui/dialog'
 import { Empty } from '@/shared/ui/empty'
@@ -100,10 +101,14 @@ function OutletDialog({ outlet, onClose }: { outlet: OutletEpay | null; onClose:
             <dt>{copy.dashboard.city}</dt>
             <dd>{outlet.kota}</dd>
           </dl>
-          <a className={styles.map} href={mapsUrl(outlet)} target="_blank" rel="noopener noreferrer">
-            <MapPin size={20} aria-hidden />
+          <ButtonLink
+            href={mapsUrl(outlet)}
+            target="_blank"
+            rel="noopener noreferrer"
+            icon={<MapPin size={20} aria-hidden />}
+          >
             {copy.dashboard.seeLocation}
-          </a>
+          </ButtonLink>
         </>
       )}
     </Dialog>

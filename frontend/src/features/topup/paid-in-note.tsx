@@ -4,7 +4,7 @@ import { paidIn as texts } from './paid-in-copy'
 import styles from './top-up-page.module.css'
 
 /** Shown in the code's place: a top-up arrived. */
-export function PaidInNote({ amount, balance }: PaidIn) {
+export function PaidInNote({ amount, balance }: Pick<PaidIn, 'amount' | 'balance'>) {
   return (
     <div className={styles.paidIn}>
       <svg className={styles.check} viewBox="0 0 112 112" aria-hidden="true">

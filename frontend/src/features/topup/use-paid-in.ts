@@ -37,6 +37,7 @@ export function usePaidIn() {
 
   return {
     paidIn: paidIn && { ...paidIn, balance: known?.get(paidIn.idcustomer) ?? paidIn.balance },
+    accounts: data ?? [],
     again: () => {
       lookLonger()
       dispatch('again')

@@ -44,6 +44,11 @@ export type ReversalDetail = Schemas['DetailBatal']
 /** The customer as the account screen shows them; `updated_at` is the last change of the password. */
 export type Account = Schemas['CustomerGlobal']
 
+/** An outlet where customers pay by QRIS, with its amounts and packages. */
+export type QrisOutlet = Schemas['OutletQris']
+/** A QRIS payment that was asked for (docs/money.md). */
+export type Bill = Schemas['Tagihan']
+
 /** Balance that a till paid out in cash. */
 export type PayoutDetail = Schemas['DetailPenarikan']
 /** Balance that moved to another number. */
