@@ -2,7 +2,7 @@
 
 use deadpool_postgres::GenericClient;
 use nyala_core::bill::{BillId, BillStatus, ProviderKind, ask};
-use nyala_core::domain::id::{OutletId, OwnerId};
+use nyala_core::domain::id::{CustomerId, OutletId, OwnerId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use tokio_postgres::Row;
@@ -71,6 +71,17 @@ pub async fn claim_watched(client: &impl GenericClient, id: &BillId, now: Timest
 pub async fn find(client: &impl GenericClient, id: &BillId) -> Result<Option<DueBill>, DbError> {
     let stmt = client.prepare_cached(FIND).await?;
     client.query_opt(&stmt, &[&id.as_str()]).await?.as_ref().map(due).transpose()
+}
+
+/// What a customer can still pay, on phones and at tills.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn open_of(client: &impl GenericClient, customer: CustomerId) -> Result<Vec<BillId>, DbError> {
+    const OPEN: &str =
+        concat!("SELECT ", columns!(), " FROM tagihan t WHERE t.id_customer_global = $1 AND t.status IN ('dibuat', 'menunggu')");
+    let stmt = client.prepare_cached(OPEN).await?;
+    client.query(&stmt, &[&customer]).await?.iter().map(|row| due(row).map(|bill| bill.id)).collect()
 }
 
 /// The bills of an outlet that were made between two instants.

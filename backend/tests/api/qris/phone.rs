@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::{MINUTE_S, id_of};
 use crate::support::arrange::{Outlet, column};
-use crate::support::helpers::{Answer, Customer, TestApp};
+use crate::support::helpers::{Answer, Customer, PASSWORD, TestApp};
 
 const BILLS: &str = "/scan/v1/epayment/tagihan";
 
@@ -169,4 +169,12 @@ async fn each_refusal_says_what_is_wrong() {
     for bad in ["7", "NYL", &format!("{id}0")] {
         app.own_bill(&siti, bad).await.expect(404, "tagihan tidak ditemukan");
     }
+}
+
+#[actix_web::test]
+async fn who_is_deleted_leaves_no_bill_that_could_be_paid() {
+    let (app, outlet, siti) = opened().await;
+    let id = id_of(&app.ask_for(&siti, &new_bill(outlet, 50_000)).await.ok());
+    app.post("/scan/v1/akun/hapus", Some(&siti.token), &json!({"password": PASSWORD})).await.ok();
+    assert_eq!(app.bill(&id, "status").await.as_deref(), Some("batal"));
 }

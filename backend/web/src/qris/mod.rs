@@ -16,7 +16,7 @@ use deadpool_postgres::GenericClient;
 use nyala_core::bill::{BillId, BillStatus, PaymentState, ProviderKind, ProviderReport, QrisMode};
 use nyala_core::domain::address::Address;
 use nyala_core::domain::cause::Cause;
-use nyala_core::domain::id::{OutletId, OwnerId};
+use nyala_core::domain::id::{CustomerId, OutletId, OwnerId};
 use nyala_core::domain::rupiah::MaxBalance;
 use nyala_core::rate_limit::{SlidingWindow, WindowLimits};
 use nyala_ledger::bill::{self, Applied, DueBill};
@@ -191,6 +191,24 @@ impl Qris {
                 }));
             }
         }
+    }
+
+    /// Cancels what a customer could still pay. A bill whose end the provider does not confirm stays open.
+    ///
+    /// # Errors
+    /// When the database does not answer.
+    pub async fn cancel_all(&self, balances: &Balances, customer: CustomerId) -> Result<(), AppError> {
+        let open = {
+            let client = self.store.get().await?;
+            bill::open_of(&client, customer).await?
+        };
+        for id in &open {
+            match self.cancel(balances, id, None).await {
+                Ok(()) | Err(AppError::QrisSilent | AppError::Conflict(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     /// Cancels a bill at its provider. One that has ended stays as it is.

@@ -22,6 +22,8 @@ use crate::api::auth::requester;
 use crate::http::answer::{Empty, done};
 use crate::http::error::AppError;
 use crate::http::json::Json;
+use crate::live::balances::Balances;
+use crate::qris::Qris;
 
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct HapusRequest {
@@ -50,6 +52,8 @@ pub async fn hapus(
     auth: web::Data<Auth>,
     store: web::Data<Store>,
     settings: web::Data<ServerSettings>,
+    bills: web::Data<Qris>,
+    balances: web::Data<Balances>,
     Login(session): Login,
     body: Json<HapusRequest>,
 ) -> Result<HttpResponse, AppError> {
@@ -59,6 +63,7 @@ pub async fn hapus(
     if !login::is_right((&auth, &store), &requester(&req, &auth, &settings.http), &password, &account).await? {
         return Err(AppError::OldPasswordWrong);
     }
+    bills.cancel_all(&balances, session.id).await?;
     // Runs to its end even when the caller disconnects, so that open sockets are always notified of a committed deletion.
     let end = async move { delete((&auth, &store, &settings), &account, lepas_saldo.map(Rupiah::get)).await };
     actix_web::rt::spawn(end).await.map_err(AppError::internal)??;
