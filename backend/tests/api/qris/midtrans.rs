@@ -239,7 +239,7 @@ async fn forged_notifications_are_refused_or_asked_back() {
     paid.notified(&id, "settlement", "201", "50000.00").await.expect(200, "OK");
     assert_eq!(paid.counter.see(&id).await["status"], "menunggu");
     assert_eq!(paid.midtrans.called("/status"), 1, "it was asked back");
-    paid.app().notify("simulated", &forged).await.expect(404, "alamat tidak ditemukan");
+    paid.app().notify("simulated", &forged).await.expect(403, "tanda tangan salah");
     assert_eq!(paid.app().topups().await, 0);
 }
 

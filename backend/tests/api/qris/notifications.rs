@@ -110,7 +110,7 @@ async fn only_the_provider_in_use_is_listened_to() {
     let counter = Counter::with_bills().await;
     let id = counter.bill(50_000).await;
     let none = counter.app.notify("midtrans", &signed(&id, "settlement", "200", "50000.00", "simulated")).await;
-    none.expect(404, "alamat tidak ditemukan");
+    none.expect(403, "tanda tangan salah");
     counter.app.notify("doku", &paid(&id, "50000.00")).await.expect(404, "alamat tidak ditemukan");
 }
 

@@ -25,6 +25,7 @@ impl AttentionMetrics {
     }
 
     pub fn register(&self, all: &mut Registry) {
+        self.set(|_| 0);
         all.register("attention", "What needs a person at the outlets of this server, by kind", self.0.clone());
     }
 }

@@ -23,8 +23,6 @@ use crate::http::json;
 use crate::live::balances::Balances;
 
 const WRONG: AppError = AppError::NotAllowed("tanda tangan salah");
-/// As of an address that does not exist.
-const NOT_HERE: AppError = AppError::NotFound("alamat tidak ditemukan");
 
 /// Below `/qris`.
 pub fn routes(cfg: &mut ServiceConfig) {
@@ -40,8 +38,7 @@ macro_rules! notify {
             post, path = $path, operation_id = $id, tag = "qris", request_body = Notification,
             responses(
                 (status = 200, body = Empty, description = "Done, done before, or of no interest"),
-                (status = 403, body = Empty, description = "`tanda tangan salah`"),
-                (status = 404, body = Empty, description = "This server does not use the provider"),
+                (status = 403, body = Empty, description = "`tanda tangan salah`: also of a provider that this server does not use"),
                 (status = 413, body = Empty, description = "More than 16 KiB"),
                 (status = 429, body = Empty, description = "Of an address: 30 wrong ones in a minute. A right one is always taken"),
             )
@@ -67,9 +64,6 @@ async fn receive(
     payload: Payload,
     (qris, balances, http): &Parts,
 ) -> Result<HttpResponse, AppError> {
-    if qris.of(kind).is_none() {
-        return Err(NOT_HERE);
-    }
     let body = json::read(req, payload.into_inner(), MAX_BYTES, || AppError::TooLarge { max: MAX_BYTES }).await?;
     if qris.notified(balances, kind, &body).await? {
         return Ok(answer::done("OK"));

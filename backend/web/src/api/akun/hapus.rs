@@ -52,8 +52,7 @@ pub async fn hapus(
     auth: web::Data<Auth>,
     store: web::Data<Store>,
     settings: web::Data<ServerSettings>,
-    bills: web::Data<Qris>,
-    balances: web::Data<Balances>,
+    (bills, balances): (web::Data<Qris>, web::Data<Balances>),
     Login(session): Login,
     body: Json<HapusRequest>,
 ) -> Result<HttpResponse, AppError> {
