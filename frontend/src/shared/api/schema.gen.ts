@@ -14968,17 +14968,8 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `tanda tangan salah` */
+            /** @description `tanda tangan salah`: also of a provider that this server does not use */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Empty"];
-                };
-            };
-            /** @description This server does not use the provider */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -15057,17 +15048,8 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `tanda tangan salah` */
+            /** @description `tanda tangan salah`: also of a provider that this server does not use */
             403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Empty"];
-                };
-            };
-            /** @description This server does not use the provider */
-            404: {
                 headers: {
                     [name: string]: unknown;
                 };
