@@ -61,6 +61,7 @@ const chunks = {
     file: 'assets/ringkasan-page-1.js',
     css: ['assets/ringkasan-page-1.css'],
   },
+  '../src/till/features/till/parts/parts.tsx': { file: 'assets/parts-1.js' },
   '_attention-entry.js': { file: 'assets/attention-entry-1.js' },
   'node_modules/socket.io-client/i.js': { file: 'assets/socket.js' },
   'node_modules/barcode-detector/ponyfill.js': { file: 'assets/ponyfill.js' },
@@ -77,6 +78,7 @@ beforeEach(() => {
   put('assets/attention-entry-1.css', 'd')
   put('assets/ringkasan-page-1.css', 'e')
   put('assets/pemberitahuan-page-1.css', 'f')
+  put('assets/parts-1.css', 'g')
   put('assets/font.woff2', 'font')
   put('icons/apple-touch-icon.png', 'picture')
   put(
@@ -100,6 +102,7 @@ it('counts each file once, where it is first needed', () => {
   expect(pageStyles(build, 'board')).toBe(weight('c{}...'))
   expect(pageAdds(build, 'attention')).toBe(sum('perhatian-page-1', 'attention-entry-1'))
   expect(pageStyles(build, 'attention')).toBe(weight('d'))
+  expect(pageAdds(build, 'money')).toBe(sum('parts-1'))
   expect(pageAdds(build, 'management')).toBe(sum('kelola-page-1'))
   expect(pageStyles(build, 'management')).toBe(weight('cc{}'))
   expect(styles(build)).toBe(
@@ -109,7 +112,8 @@ it('counts each file once, where it is first needed', () => {
       weight('c{}...') +
       weight('d') +
       weight('e') +
-      weight('f'),
+      weight('f') +
+      weight('g'),
   )
   expect(tillStyles(build)).toBe(weight('a{}') + weight('b{}'))
   expect(fonts(build)).toEqual([4])

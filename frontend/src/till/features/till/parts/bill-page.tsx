@@ -1,5 +1,5 @@
 import { ArrowLeft, QrCode, ScanLine, X } from 'lucide-react'
-import { type ReactNode, useEffect, useEffectEvent, useRef } from 'react'
+import { type ReactElement, useEffect, useEffectEvent, useRef } from 'react'
 import { asApiError } from '@/shared/api/error'
 import { useSubmit } from '@/shared/lib/form/use-submit'
 import { formatLeft, rupiah } from '@/shared/lib/text/format'
@@ -59,7 +59,7 @@ function NewBill({ id, nama, choice }: { id: number; nama: string; choice: Choic
     <Page title={stuck ? qris.failed : qris.making}>
       {!stuck && <Spinner large />}
       <p className={styles.lead}>{qris.what(paid(choice), nama)}</p>
-      {stuck && money.fault && (
+      {stuck && money.fault !== '' && (
         <p role="alert" className={styles.fault}>
           {money.fault}
         </p>
@@ -113,7 +113,9 @@ function Waiting({ kept, bill, failed, onNext, onLook }: WaitingProps) {
   return (
     <Page
       title={qris.waiting}
-      picture={bill.qr && <Qr text={bill.qr} label={qris.code(bill.nominal)} className={styles.qr} />}
+      picture={
+        bill.qr !== null && <Qr text={bill.qr} label={qris.code(bill.nominal)} className={styles.qr} />
+      }
     >
       {bill.qr === null && <Spinner large />}
       <p className={styles.sum}>
@@ -204,8 +206,18 @@ const Back = ({ onClick }: { onClick: () => void }) => (
   </Button>
 )
 
+type Part = ReactElement | false | null
+
 /** A picture beside words; the focus, which was on a button that is gone, comes here. */
-function Page({ title, picture, children }: { title: string; picture?: ReactNode; children: ReactNode }) {
+function Page({
+  title,
+  picture = null,
+  children,
+}: {
+  title: string
+  picture?: Part
+  children: Part | Part[]
+}) {
   const here = useRef<HTMLElement>(null)
   useEffect(() => here.current?.focus({ preventScroll: true }), [])
   return (
