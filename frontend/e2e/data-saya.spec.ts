@@ -111,7 +111,7 @@ test('the account is deleted, and its balance given up by a sentence of its own'
   await remove.click()
   await expect(toastOf(page, 'Kata sandi salah')).toBeVisible()
 
-  // More money came in meanwhile: the sentence names it, and must be said again.
+  // The balance has grown: the sentence names the new sum, and has to be agreed to again.
   await topUp(customer, idoutlet, 20_000)
   await form.getByLabel('Kata Sandi', { exact: true }).fill(customer.password)
   await expect(async () => {

@@ -22,7 +22,7 @@ test.use({ viewport: TABLET })
 const SERVICES = [{ nama: 'Cuci Reguler', durasi: 2_100, harga: 15_000 }]
 const NOTE = 'Airnya tidak keluar sama sekali.'
 
-interface Told {
+interface Reported {
   shop: Shop
   customer: Customer
   receipt: string
@@ -40,31 +40,31 @@ async function complain(world: World, catatan: string | null = NOTE) {
 }
 
 /** A supervisor sees the complaint among what needs a person. */
-async function openComplaint(page: Page, catatan: string | null = NOTE): Promise<Told> {
+async function openComplaint(page: Page, catatan: string | null = NOTE): Promise<Reported> {
   const shop = await openShop(page, { services: SERVICES })
   await choosePins(shop)
-  const told = await complain(shop.world, catatan)
+  const reported = await complain(shop.world, catatan)
   await logIn(page, 'Hadi', PIN.hadi)
   await page.getByRole('link', { name: /Perhatian$/ }).click()
   await entry(page).click()
   await expect(dialog(page).getByText('Mesin berhenti di tengah')).toBeVisible()
-  return { shop, ...told }
+  return { shop, ...reported }
 }
 
 const entry = (page: Page) => page.getByRole('button', { name: /^Mesin 07.*Pelanggan melapor/ })
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Keluhan di Mesin 07' })
 
 /** What the customer reads of the answer. */
-async function answerOf({ customer, receipt }: Pick<Told, 'customer' | 'receipt'>) {
+async function answerOf({ customer, receipt }: Pick<Reported, 'customer' | 'receipt'>) {
   const path = `transaksi/get_detail_snap_transaksi/${receipt}`
   const { data } = await scan<{ keluhan: Record<string, unknown> | null }>(path, undefined, customer.token)
   return data.keluhan
 }
 
 test('a supervisor sees the evidence and gives the money back', async ({ page }) => {
-  const told = await openComplaint(page)
+  const reported = await openComplaint(page)
   await expect(dialog(page).getByText(NOTE)).toBeVisible()
-  await expect(dialog(page).getByText(told.receipt)).toBeVisible()
+  await expect(dialog(page).getByText(reported.receipt)).toBeVisible()
   await expect(
     dialog(page)
       .getByRole('list')
@@ -77,23 +77,23 @@ test('a supervisor sees the evidence and gives the money back', async ({ page })
   await button(page, 'Kembalikan Rp 15.000').click()
   await expect(page.getByText('Rp 15.000 kembali ke saldo pelanggan. Pelanggan diberi tahu.')).toBeVisible()
   await expect(entry(page)).toHaveCount(0)
-  expect(await balance(told.customer)).toBe(50_000)
-  expect(await answerOf(told)).toMatchObject({ status: 'diterima', nominal: 15_000 })
+  expect(await balance(reported.customer)).toBe(50_000)
+  expect(await answerOf(reported)).toMatchObject({ status: 'diterima', nominal: 15_000 })
 })
 
 test('a part goes back', async ({ page }) => {
-  const told = await openComplaint(page)
+  const reported = await openComplaint(page)
   await button(page, 'Ubah jumlah').click()
   await page.keyboard.type('5000')
   await page.keyboard.press('Enter')
   await button(page, 'Kembalikan Rp 5.000').click()
   await expect(page.getByText(/^Rp 5\.000 kembali ke saldo pelanggan/)).toBeVisible()
-  expect(await balance(told.customer)).toBe(40_000)
-  expect(await answerOf(told)).toMatchObject({ status: 'diterima', nominal: 5_000 })
+  expect(await balance(reported.customer)).toBe(40_000)
+  expect(await answerOf(reported)).toMatchObject({ status: 'diterima', nominal: 5_000 })
 })
 
 test('a complaint is rejected with a sentence that is not lost by a slip', async ({ page }) => {
-  const told = await openComplaint(page, null)
+  const reported = await openComplaint(page, null)
   await button(page, 'Tolak').click()
   await button(page, 'Tolak laporan').click()
   await expect(dialog(page).getByText('Tulis jawabannya')).toBeVisible()
@@ -106,8 +106,11 @@ test('a complaint is rejected with a sentence that is not lost by a slip', async
   await button(page, 'Tolak laporan').click()
   await expect(page.getByText('Laporan ditolak, pelanggan diberi tahu.')).toBeVisible()
   await expect(entry(page)).toHaveCount(0)
-  expect(await balance(told.customer)).toBe(35_000)
-  expect(await answerOf(told)).toMatchObject({ status: 'ditolak', jawaban: 'Mesin mencuci sampai selesai.' })
+  expect(await balance(reported.customer)).toBe(35_000)
+  expect(await answerOf(reported)).toMatchObject({
+    status: 'ditolak',
+    jawaban: 'Mesin mencuci sampai selesai.',
+  })
 })
 
 test('what somebody else answered meanwhile is said plainly', async ({ page }) => {
@@ -135,13 +138,13 @@ test('a cashier only sees that there is one', async ({ page }) => {
 test('an owner answers from a phone', async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 })
   const shop = await openShop(page, { services: SERVICES })
-  const told = await complain(shop.world)
+  const reported = await complain(shop.world)
   await openAsOwner(page, shop.world.idowner)
   await page.getByRole('link', { name: /Perhatian$/ }).click()
   await entry(page).click()
   await button(page, 'Kembalikan Rp 15.000').click()
   await expect(page.getByText(/^Rp 15\.000 kembali ke saldo pelanggan/)).toBeVisible()
-  expect(await answerOf(told)).toMatchObject({ status: 'diterima' })
+  expect(await answerOf(reported)).toMatchObject({ status: 'diterima' })
 })
 
 for (const [width, height] of SIZES) {

@@ -65,7 +65,7 @@ test('while a bill waits the next customer is served, and its payment is told', 
   await expect(page.getByRole('button', { name: /Siti R\..*QRIS/ })).toBeVisible()
   expect(await amountsSold(idoutlet)).toEqual([50_000, 20_000])
 
-  // The receipt is there until somebody has looked at it.
+  // The receipt stays in the list until it was opened.
   await page.getByRole('link', { name: 'Isi Saldo' }).click()
   await button(page, 'Pelanggan berikutnya').click()
   await expect(row).toContainText('Sudah dibayar')

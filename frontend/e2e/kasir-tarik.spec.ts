@@ -117,7 +117,7 @@ test('what changed since it was counted is counted again', async ({ page, contex
   await sell(shop, customer, { nominal: 20_000, cara_bayar: 'tunai' })
   await button(page, 'Bayar Rp 40.000 tunai').click()
   await expect(dialog(page).getByText('Jumlah berubah, hitung lagi')).toBeVisible()
-  // A supervisor needs nobody else.
+  // A supervisor pays out without an approval.
   await button(page, 'Bayar Rp 60.000 tunai').click()
   await expect(dialog(page).getByText('Berikan Rp 60.000 dari laci kepada Siti R.')).toBeVisible()
   expect(await balance(customer)).toBe(0)

@@ -19,7 +19,7 @@ export async function ordersAtProvider(): Promise<Order[]> {
   return ((await response.json()) as { data: Order[] }).data
 }
 
-/** What the provider does with a bill. `diam`: it tells nobody, so that only asking finds it. */
+/** What the provider does with a bill. `diam`: it sends no notification, so that the server learns of it by asking only. */
 export async function atProvider(
   order_id: string,
   what: { aksi: 'bayar' | 'kedaluwarsa' | 'terlambat'; jumlah?: number; kali?: number; diam?: boolean },

@@ -30,7 +30,7 @@ impl Telp {
         };
         let digits = national.bytes().all(|b| b.is_ascii_digit());
         // A national number that begins like the country code would read as another one when it comes back without a prefix. None begins with
-        // 1, which is that of nobody.
+        // 1: such numbers are given to customers who have none any more (`of_nobody`).
         let plain = !national.starts_with(['0', '1']) && !national.starts_with(COUNTRY_CODE);
         if digits && plain && (7..=13).contains(&national.len()) { Ok(Self(national.to_owned())) } else { Err(bad()) }
     }
@@ -51,7 +51,7 @@ impl Telp {
         format!("0{}••••{}", &self.0[..head], &self.0[tail..])
     }
 
-    /// What a customer has who was deleted or has moved to another number: nobody has it, and nobody can type it.
+    /// The number of a customer who was deleted or has moved. It begins with 1, so `parse` refuses it, and no phone has it.
     pub fn of_nobody(id: CustomerId) -> Self {
         Self(format!("1{:012}", id.get() % 1_000_000_000_000))
     }

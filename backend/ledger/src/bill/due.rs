@@ -7,6 +7,8 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::db::error::DbError;
 use tokio_postgres::Row;
 
+use super::bill_of_customer;
+
 /// A bill, as its provider knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueBill {
@@ -79,7 +81,7 @@ pub async fn find(client: &impl GenericClient, id: &BillId) -> Result<Option<Due
 /// When the database does not answer.
 pub async fn open_of(client: &impl GenericClient, customer: CustomerId) -> Result<Vec<BillId>, DbError> {
     const OPEN: &str =
-        concat!("SELECT ", columns!(), " FROM tagihan t WHERE t.id_customer_global = $1 AND t.status IN ('dibuat', 'menunggu')");
+        concat!("SELECT ", columns!(), " FROM tagihan t WHERE t.status IN ('dibuat', 'menunggu') AND ", bill_of_customer!("$1"));
     let stmt = client.prepare_cached(OPEN).await?;
     client.query(&stmt, &[&customer]).await?.iter().map(|row| due(row).map(|bill| bill.id)).collect()
 }

@@ -19,6 +19,22 @@ use uuid::Uuid;
 use crate::error::LedgerError;
 use crate::topup::WalletRef;
 
+/// Condition, as a literal: the bill `t` is of the customer in parameter `n`, also one that was made before a move to the present number.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __bill_of_customer {
+    ($n:literal) => {
+        concat!(
+            "(t.id_customer_global = ",
+            $n,
+            " OR EXISTS (SELECT FROM customer_global c WHERE c.id = t.id_customer_global AND c.pindah_ke = ",
+            $n,
+            "))"
+        )
+    };
+}
+pub use __bill_of_customer as bill_of_customer;
+
 /// What a bill is for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Goods {

@@ -184,8 +184,8 @@ async fn who_was_deleted_after_the_moment_is_deleted_again() {
     private.lose_everything().await;
 
     let backup = private.backup.display().to_string();
-    let told = private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
-    assert!(told.ends_with("audit: 0 broken\ndeleted again: 1\n"), "{told}");
+    let output = private.site.run(&["restore", "--to", &moment.rfc3339(), &backup]).await.unwrap();
+    assert!(output.ends_with("audit: 0 broken\ndeleted again: 1\n"), "{output}");
     private.serve().await;
     let who = json!({"country_code": "62", "telp": telp, "password": "Rahasia123"});
     private.site.ask("POST", "/scan/v1/auth/login", "", &who).await.unwrap().expect(404, "record not found");

@@ -189,8 +189,8 @@ impl Paid {
         self.app().ask_with(rina, once, None, "tagihan", &body).await
     }
 
-    /// The only bill.
-    async fn only(&self) -> String {
+    /// The bill that was made; there is one.
+    async fn the_bill(&self) -> String {
         self.app().db.query_one("SELECT id FROM tagihan", &[]).await.unwrap().get(0)
     }
 }
@@ -255,7 +255,7 @@ async fn when_the_provider_says_nothing_the_bill_stays_and_its_repeat_works() {
         let paid = Paid::open().await;
         paid.midtrans.is(mood.clone());
         paid.ask(&paid.counter.rina, "a", 50_000).await.expect(503, SILENT);
-        let id = paid.only().await;
+        let id = paid.the_bill().await;
         assert_eq!(paid.app().bill(&id, "status").await.as_deref(), Some("dibuat"), "{mood:?}");
         assert!(paid.app().bill(&id, "tanya_at").await.is_some(), "it is asked about");
         paid.midtrans.is(Mood::Works);
@@ -272,7 +272,7 @@ async fn a_lost_answer_to_the_charge_loses_no_payment() {
     let paid = Paid::open().await;
     paid.midtrans.is(Mood::Silent);
     paid.ask(&paid.counter.rina, "a", 50_000).await.expect(503, SILENT);
-    let id = paid.only().await;
+    let id = paid.the_bill().await;
     paid.midtrans.is(Mood::Works);
     // The order is there, and its code is not known: the order's id is used up.
     paid.ask(&paid.counter.rina, "a", 50_000).await.expect(503, SILENT);
@@ -291,7 +291,7 @@ async fn a_notification_may_come_before_the_answer_to_the_charge() {
         while paid.midtrans.orders.lock().unwrap().is_empty() {
             actix_web::rt::time::sleep(Duration::from_millis(5)).await;
         }
-        let id = paid.only().await;
+        let id = paid.the_bill().await;
         paid.midtrans.pays(&id, "50000.00", "IDR");
         paid.notified(&id, "settlement", "200", "50000.00").await.expect(200, "OK");
     });

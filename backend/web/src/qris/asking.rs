@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use super::Qris;
-use super::provider::ProviderError;
+use super::error::ProviderError;
 use crate::http::error::AppError;
 use crate::live::balances::Balances;
 

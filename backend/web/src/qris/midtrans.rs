@@ -17,8 +17,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::error::{ANSWER_LIMIT, ProviderError};
 use super::notification::{Notification, Signer};
-use super::provider::{ANSWER_LIMIT, PaymentProvider, ProviderError};
+use super::provider::PaymentProvider;
 
 /// The longest answer that is read.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;

@@ -1,6 +1,7 @@
 //! Payments by QRIS (docs/money.md, docs/qris.md): bills, and the provider that says whether they are paid.
 
 pub mod asking;
+pub mod error;
 pub mod make;
 pub mod metrics;
 mod midtrans;
@@ -27,9 +28,10 @@ use nyala_store::db::audit::{self, AuditEntry};
 use nyala_store::db::error::DbError;
 use serde_json::json;
 
+use self::error::{ANSWER_LIMIT, ProviderError};
 use self::metrics::QrisMetrics;
 use self::midtrans::Midtrans;
-use self::provider::{ANSWER_LIMIT, PaymentProvider, ProviderError};
+use self::provider::PaymentProvider;
 use self::simulated::Simulated;
 use crate::http::error::AppError;
 use crate::live::balances::{Balances, Moved};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha512};
 use utoipa::ToSchema;
 
-use super::provider::ProviderError;
+use super::error::ProviderError;
 
 /// The largest notification.
 pub const MAX_BYTES: usize = 16 * 1024;

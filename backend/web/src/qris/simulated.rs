@@ -10,8 +10,9 @@ use nyala_store::db::Store;
 use nyala_store::db::error::DbError;
 use tokio_postgres::Row;
 
+use super::error::ProviderError;
 use super::notification::{Notification, Signer, signature};
-use super::provider::{PaymentProvider, ProviderError};
+use super::provider::PaymentProvider;
 
 const KEY: &str = "simulated";
 /// Orders that are listed.

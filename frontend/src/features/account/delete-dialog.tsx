@@ -20,7 +20,7 @@ import { dataCopy } from './data-copy'
 import { leaveApp } from './leave-app'
 import { isPasswordWrong, passwordTexts } from './wrong-password'
 
-/** Deletes the account: with its password, and a balance only after a sentence of its own. */
+/** Deletes the account. It asks for the password, and whoever has a balance has to agree to its loss first. */
 export function DeleteDialog({ telp, onClose }: { telp: string; onClose: () => void }) {
   const [password, setPassword] = useState('')
   /** The balance that the customer agreed to give up, rupiah. */

@@ -99,7 +99,7 @@ const ofRefund = (detail: RefundDetail): Receipt => ({
   ],
 })
 
-/** The bonus that ended with it has an entry of its own. */
+/** The bonus that was lost with a payout is another entry of the history. */
 const ofPayout = (detail: PayoutDetail): Receipt => ({
   total: { label: balanceTexts.out, value: -detail.dibayar },
   lines: [

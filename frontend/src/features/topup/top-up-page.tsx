@@ -19,8 +19,8 @@ import { BillPanel } from './qris/bill-panel'
 import { qrisQuery } from './qris/calls'
 import { qris } from './qris/qris-copy'
 import { QrisSheet } from './qris/qris-sheet'
-import { useBeenAway } from './qris/use-been-away'
 import { type BillState, useBill } from './qris/use-bill'
+import { useWasHidden } from './qris/use-was-hidden'
 import styles from './top-up-page.module.css'
 import { usePaidIn } from './use-paid-in'
 import { useWakeLock } from './use-wake-lock'
@@ -30,7 +30,7 @@ export default function TopUpPage() {
   const { data: outlets = [] } = useQuery(qrisQuery())
   const bill = useBill()
   const { state } = bill
-  const away = useBeenAway(state.is === 'known' ? state.bill.idtagihan : null, bill.resumed)
+  const wasHidden = useWasHidden(state.is === 'known' ? state.bill.idtagihan : null, bill.resumed)
   const [choosing, setChoosing] = useState(false)
   const home = useHome()
   const ticket = useRef<HTMLElement>(null)
@@ -95,7 +95,12 @@ export default function TopUpPage() {
           (state.is === 'none' ? (
             <Code />
           ) : (
-            <BillPanel state={state} away={away} cancelling={bill.cancelling} onCancel={bill.cancel} />
+            <BillPanel
+              state={state}
+              wasHidden={wasHidden}
+              cancelling={bill.cancelling}
+              onCancel={bill.cancel}
+            />
           ))}
       </section>
       {!came && state.is === 'none' && <Guide title={copy.topUp.howTo} steps={copy.topUp.steps} />}

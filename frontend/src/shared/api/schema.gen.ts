@@ -2087,7 +2087,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The customer's call; null when there is none or it has ended. */
+        /** The customer's present call, or null. */
         get: operations["panggilan_saya"];
         put?: never;
         post?: never;

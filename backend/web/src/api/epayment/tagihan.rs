@@ -7,7 +7,7 @@ use nyala_core::bill::{BillId, HOUR_MS, MAX_HOURLY, MAX_OPEN, MIN_ON_PHONE};
 use nyala_core::domain::id::{CustomerId, OutletId, PackageId};
 use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::timestamp::{Timestamp, seconds_up};
-use nyala_ledger::bill::{self, BillPlace};
+use nyala_ledger::bill::{self, BillPlace, bill_of_customer};
 use nyala_ledger::topup::WalletRef;
 use nyala_store::db::Store;
 use serde::Deserialize;
@@ -109,8 +109,7 @@ pub async fn make(
     tx.commit().await?;
     drop(client);
     bills.charge(&id).await?;
-    let client = store.get().await?;
-    Ok(ok(own(&client, &id, customer.id, now).await?))
+    Ok(ok(own(&store, &id, customer.id).await?))
 }
 
 async fn add(
@@ -131,15 +130,12 @@ async fn add(
     bills.store_bill(tx, outlet, (wallet, BillPlace::Phone(request.id)), &goods, &format!("pelanggan:{customer}")).await
 }
 
-/// A bill of the customer, also one that was made before a move to this number.
-async fn own(client: &impl GenericClient, id: &BillId, customer: CustomerId, now: Timestamp) -> Result<Tagihan, AppError> {
-    const OWN: &str = select_bill!(
-        "t.id = $1 AND (t.id_customer_global = $2
-            OR EXISTS (SELECT FROM customer_global c WHERE c.id = t.id_customer_global AND c.pindah_ke = $2))"
-    );
-    let stmt = client.prepare_cached(OWN).await?;
+/// A bill of the customer.
+async fn own(store: &Store, id: &BillId, customer: CustomerId) -> Result<Tagihan, AppError> {
+    let client = store.get().await?;
+    let stmt = client.prepare_cached(concat!(select_bill!("t.id = $1 AND "), bill_of_customer!("$2"))).await?;
     let row = client.query_opt(&stmt, &[&id.as_str(), &customer]).await?.ok_or(UNKNOWN)?;
-    Tagihan::of(&row, now)
+    Tagihan::of(&row, store.now())
 }
 
 /// A bill of the customer. Looking asks the provider about one that is not paid, every three seconds at most.
@@ -159,13 +155,9 @@ pub async fn one(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let id = BillId::parse(&id).ok_or(UNKNOWN)?;
-    let now = store.now();
-    let client = store.get().await?;
-    own(&client, &id, customer.id, now).await?;
-    drop(client);
+    own(&store, &id, customer.id).await?;
     bills.look(&balances, &id).await?;
-    let client = store.get().await?;
-    Ok(ok(own(&client, &id, customer.id, now).await?))
+    Ok(ok(own(&store, &id, customer.id).await?))
 }
 
 /// Cancels a bill of the customer at its provider. One that has ended stays as it is.
@@ -187,11 +179,7 @@ pub async fn cancel(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let id = BillId::parse(&id).ok_or(UNKNOWN)?;
-    let now = store.now();
-    let client = store.get().await?;
-    own(&client, &id, customer.id, now).await?;
-    drop(client);
+    own(&store, &id, customer.id).await?;
     bills.cancel(&balances, &id, None).await?;
-    let client = store.get().await?;
-    Ok(ok(own(&client, &id, customer.id, now).await?))
+    Ok(ok(own(&store, &id, customer.id).await?))
 }

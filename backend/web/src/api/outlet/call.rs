@@ -44,7 +44,7 @@ pub async fn panggil(
     Ok(ok(own::add(&mut client, &mqtt, customer.id, (id, body.jenis), store.now()).await?))
 }
 
-/// The customer's call; null when there is none or it has ended.
+/// The customer's present call, or null.
 #[utoipa::path(
     get, path = "/scan/v1/panggil", operation_id = "panggilan_saya", tag = "outlet", security(("pelanggan" = [])),
     responses((status = 200, body = Answer<Option<Panggilan>>))

@@ -40,13 +40,9 @@ pub async fn cancel(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let id = BillId::parse(&id).ok_or(UNKNOWN)?;
-    let now = store.now();
-    let client = store.get().await?;
-    in_sight(&client, &id, &operator, now).await?;
-    drop(client);
+    in_sight(&store, &id, &operator).await?;
     bills.cancel(&balances, &id, Some(&operator.principal())).await?;
-    let client = store.get().await?;
-    Ok(answer::ok(in_sight(&client, &id, &operator, now).await?))
+    Ok(answer::ok(in_sight(&store, &id, &operator).await?))
 }
 
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
@@ -79,13 +75,13 @@ pub async fn settle(
     let note = text::parse("catatan", &body.catatan, text::MAX_REASON_CHARS)?;
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
-    let now = store.now();
-    let settled = bill::settle(&tx, (&id, operator.scope), &note, &operator.principal(), now).await?;
+    let settled = bill::settle(&tx, (&id, operator.scope), &note, &operator.principal(), store.now()).await?;
     tx.commit().await?;
     if let Some(idoutlet) = settled {
         boards.changed(idoutlet);
     }
-    let bill = match in_sight(&client, &id, &operator, now).await {
+    drop(client);
+    let bill = match in_sight(&store, &id, &operator).await {
         Err(AppError::NotFound(_)) => None,
         bill => Some(bill?),
     };

@@ -28,15 +28,11 @@ pub(super) async fn of_till(client: &impl GenericClient, id: &BillId, till: Till
 }
 
 /// A bill in sight: for a kasir of the till, else of the outlet.
-pub(super) async fn in_sight(
-    client: &impl GenericClient,
-    id: &BillId,
-    operator: &Operator,
-    now: Timestamp,
-) -> Result<Tagihan, AppError> {
+pub(super) async fn in_sight(store: &Store, id: &BillId, operator: &Operator) -> Result<Tagihan, AppError> {
+    let (client, now) = (store.get().await?, store.now());
     if operator.role == Role::Kasir {
         let till = operator.at.ok_or(AppError::NotAllowed(NEEDS_TILL))?;
-        return of_till(client, id, till.browser, now).await;
+        return of_till(&client, id, till.browser, now).await;
     }
     const FIND: &str =
         select_bill!("t.id = $1 AND ($2::BIGINT IS NULL OR t.idowner = $2) AND ($3::BIGINT IS NULL OR t.idoutlet = $3)");
@@ -63,13 +59,9 @@ pub async fn one(
     id: web::Path<String>,
 ) -> Result<HttpResponse, AppError> {
     let id = BillId::parse(&id).ok_or(UNKNOWN)?;
-    let now = store.now();
-    let client = store.get().await?;
-    in_sight(&client, &id, &operator, now).await?;
-    drop(client);
+    in_sight(&store, &id, &operator).await?;
     qris.look(&balances, &id).await?;
-    let client = store.get().await?;
-    Ok(answer::ok(in_sight(&client, &id, &operator, now).await?))
+    Ok(answer::ok(in_sight(&store, &id, &operator).await?))
 }
 
 /// Which bills.

@@ -13,7 +13,7 @@ import { type BillState, isOpen } from './use-bill'
 interface Props {
   state: Exclude<BillState, { is: 'none' }>
   /** The customer comes back from another app, where they may have paid. */
-  away: boolean
+  wasHidden: boolean
   cancelling: boolean
   onCancel: () => void
 }
@@ -38,10 +38,10 @@ export function BillPanel({ state, ...open }: Props) {
   return <Open {...open} bill={bill} />
 }
 
-function Open({ bill, away, cancelling, onCancel }: Omit<Props, 'state'> & { bill: Bill }) {
+function Open({ bill, wasHidden, cancelling, onCancel }: Omit<Props, 'state'> & { bill: Bill }) {
   const left_s = useCountdown(Date.parse(bill.kedaluwarsa_at)) ?? 0
   // What the customer pays now must not be paid again: only the bank's answer counts.
-  const atBank = away || left_s === 0
+  const atBank = wasHidden || left_s === 0
   const [title, body] = !bill.png
     ? [qris.preparing, qris.preparingBody]
     : atBank

@@ -17,7 +17,7 @@ import { newUuid } from './uuid'
 const SCHEDULE: Schedule = { pauses_ms: [1_000, 2_000, 4_000, 8_000], after: 'stop' }
 /** Upper limit for a `Retry-After`: the customer waits. */
 const LONGEST_MS = 15_000
-/** Somebody looks at the bill: the server asks the provider as often. */
+/** How often an open page asks for its bill. The server asks the provider as often. */
 const LOOK_MS = 3_000
 /** After its time only a late payment is of interest. */
 const LOOK_LATER_MS = 15_000

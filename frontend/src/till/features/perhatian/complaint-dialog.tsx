@@ -160,7 +160,7 @@ function Decision({ complaint, idoutlet, onTyped, onClose }: DecisionProps) {
   )
 }
 
-/** What the customer says, and what is known. */
+/** The customer's complaint, and the evidence for it. */
 function Evidence({ complaint, idoutlet }: { complaint: Complaint; idoutlet: number }) {
   const { idtransaksi, alasan, catatan, created_at, grandtotal, dikembalikan, bukti } = complaint
   const moment = useOutletMoment(idoutlet)

@@ -28,7 +28,7 @@ const BILL_ID_LENGTH = 23
 /** The server's sentence for a payment that was dealt with before. */
 const SETTLED = 'catatan sudah ada'
 
-/** QRIS payments of an outlet that the provider has received and nobody was credited with. An owner notes what was done about each. */
+/** QRIS payments of an outlet that the provider has received and that were not credited. An owner notes what was done about each. */
 export function HeldDialog({ entry: { idoutlet }, onClose }: { entry: Attention; onClose: () => void }) {
   const client = useQueryClient()
   const settles = useMay()(['tagihan.selesai']) === true

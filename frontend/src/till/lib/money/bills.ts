@@ -17,7 +17,7 @@ export interface KeptBill {
 }
 
 const PREFIX = 'nyala.kasir.tagihan.'
-/** The provider's last word comes long before. */
+/** The provider's final answer comes long before. */
 const KEPT_MS = 2 * 3_600_000
 /** More than a till makes within the minutes for which a bill is valid. */
 const MAX_KEPT = 20

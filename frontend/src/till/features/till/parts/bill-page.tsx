@@ -208,7 +208,7 @@ const Back = ({ onClick }: { onClick: () => void }) => (
 
 type Part = ReactElement | false | null
 
-/** A picture beside words; the focus, which was on a button that is gone, comes here. */
+/** A picture beside text. It takes the focus, because the button that had it is no longer shown. */
 function Page({
   title,
   picture = null,
