@@ -111,7 +111,7 @@ impl Cluster {
             duration_s: SERVICE_S,
         };
         let shop = Shop::open(&pool, &key, wish).await?;
-        Ok(Market { key, shop, services: Vec::new(), bills: false })
+        Ok(Market { key, shop, services: Vec::new(), bills: false, moves: false })
     }
 
     async fn devices(&self, site: &Site, market: &Market, journal: &Path, seed: u64) -> Result<Fleet, String> {

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::Market;
 use super::audit::balance;
+use super::mover::{Mover, Newcomer};
 use crate::http::{Pool, ask};
 use crate::server::Server;
 use crate::shop::BALANCE;
@@ -73,6 +74,11 @@ enum TillAct {
     Reverse {
         sale: usize,
     },
+    /// Somebody with a new number registers, to whom the moving customer moves.
+    Register,
+    Move {
+        to: Newcomer,
+    },
     Close,
     HandOver,
 }
@@ -113,6 +119,7 @@ pub struct TillActs {
     pub reversed: usize,
     pub billed: usize,
     pub paid_out: usize,
+    pub moved: usize,
     pub handed_over: usize,
 }
 
@@ -123,6 +130,7 @@ impl Sum for TillActs {
             reversed: a.reversed + b.reversed,
             billed: a.billed + b.billed,
             paid_out: a.paid_out + b.paid_out,
+            moved: a.moved + b.moved,
             handed_over: a.handed_over + b.handed_over,
         })
     }
@@ -145,13 +153,14 @@ pub struct Cashier {
     open: Option<PendingCall>,
     sales: Vec<Sale>,
     bills: Vec<PaidBill>,
+    mover: Option<Mover>,
     /// Rupiah that should be in the drawer; `None` without a shift.
     drawer: Option<i64>,
     acts: TillActs,
 }
 
 impl Cashier {
-    /// Pairs a till with the first outlet, and hires two cashiers who hand over to each other.
+    /// Pairs a till with the first outlet, and hires two cashiers who hand over to each other. In a market with moves, the last of the customers moves.
     pub async fn open(
         server: &Server,
         market: &Arc<Market>,
@@ -162,6 +171,10 @@ impl Cashier {
         let (to, idoutlet) = (server.address(), market.shop.machines.first().ok_or("a shop without machines")?.idoutlet);
         let pool = Pool::new(to, 1);
         let till = Till::pair(&pool, &market.key, idoutlet, &format!("Tablet {index}")).await?;
+        let mover = match customers.last() {
+            Some(last) if market.moves => Some(Mover::new(*last, &market.shop.customers[*last])?),
+            _ => None,
+        };
         let mut cashier = Self {
             market: market.clone(),
             till,
@@ -175,6 +188,7 @@ impl Cashier {
             open: None,
             sales: Vec::new(),
             bills: Vec::new(),
+            mover,
             drawer: None,
             acts: TillActs::default(),
         };
@@ -233,13 +247,20 @@ impl Cashier {
             // Cash for a payout is there.
             8..=19 if drawer >= BALANCE.cast_signed() => self.pay_out(drawer),
             20..=24 if self.market.bills => self.bill(),
+            25 if self.mover.as_ref().is_some_and(Mover::may_move) => {
+                self.call("pelanggan/bulk".to_owned(), Mover::newcomer(self.till.idoutlet), TillAct::Register)
+            }
             _ => self.sell(),
         }
     }
 
-    /// Pays out a customer's whole balance, which was paid for, when the drawer has as much; otherwise puts that much into it.
+    /// Pays out a customer's whole balance, which was paid for, when the drawer has as much; otherwise puts that much into it. For a day after a move
+    /// nothing is paid out.
     fn pay_out(&mut self, drawer: i64) -> PendingCall {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
+        if self.mover.as_ref().is_some_and(|mover| mover.customer == customer) {
+            return self.sell();
+        }
         let nominal = self.balances[&customer];
         // A payment may be credited at any moment: the balance is not known until it is.
         let awaits_credit = self.bills.iter().any(|bill| bill.customer == customer && !bill.credited);
@@ -250,8 +271,7 @@ impl Cashier {
             let body = json!({ "jenis": "masuk", "nominal": nominal, "alasan": "untuk penarikan" });
             return self.call("shift/kas".to_owned(), body, TillAct::PutIn { nominal });
         }
-        let code = customer::make(&self.secrets, CustomerId::new(id), wall_clock());
-        let body = json!({ "qr": code, "dibayar": nominal, "hangus": 0 });
+        let body = json!({ "qr": self.code(id), "dibayar": nominal, "hangus": 0 });
         self.call("tarik".to_owned(), body, TillAct::PayOut { customer, nominal })
     }
 
@@ -263,8 +283,22 @@ impl Cashier {
 
     fn bill(&mut self) -> PendingCall {
         let (customer, nominal) = self.chosen();
-        let body = json!({ "id_customer_global": self.market.shop.customers[customer].id_customer_global, "nominal": nominal });
+        let (name, who) = self.named(customer);
+        let body = json!({ name: who, "nominal": nominal });
         self.call("tagihan".to_owned(), body, TillAct::Bill { customer, nominal })
+    }
+
+    /// How a customer is given to the till. Who moves shows a code, because the number to look up changes.
+    fn named(&self, customer: usize) -> (&'static str, Value) {
+        match &self.mover {
+            Some(mover) if mover.customer == customer => ("qr", json!(self.code(mover.id))),
+            _ => ("id_customer_global", json!(self.market.shop.customers[customer].id_customer_global)),
+        }
+    }
+
+    /// Code on the phone of a customer.
+    fn code(&self, id: i64) -> String {
+        customer::make(&self.secrets, CustomerId::new(id), wall_clock())
     }
 
     /// Some notifications of the provider are lost, others come several times.
@@ -282,9 +316,9 @@ impl Cashier {
 
     fn sell(&mut self) -> PendingCall {
         let ((customer, nominal), in_cash) = (self.chosen(), self.rng.random_bool(0.75));
+        let (name, who) = self.named(customer);
         let body = json!({
-            "id_customer_global": self.market.shop.customers[customer].id_customer_global, "idoutlet": self.till.idoutlet,
-            "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "transfer" }, "ulang": true,
+            name: who, "idoutlet": self.till.idoutlet, "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "transfer" }, "ulang": true,
         });
         self.call("topup".to_owned(), body, TillAct::Sell { customer, nominal, in_cash })
     }
@@ -298,6 +332,10 @@ impl Cashier {
         // A broken connection decides nothing.
         let answer = match call.act {
             TillAct::Pay { .. } => ask(to, "POST", &call.path, &[], &call.body).await,
+            TillAct::Register => {
+                let auth = format!("Bearer {}", self.market.key);
+                ask(to, "POST", &format!("/ops/v1/{}", call.path), &[("authorization", &auth)], &call.body).await
+            }
             _ => self.till.call(to, &self.token, &call.path, &call.key, &call.body).await,
         };
         let Ok(answer) = answer else { return Ok(self.keep(call)) };
@@ -378,6 +416,19 @@ impl Cashier {
                 self.add_to_drawer(-back);
                 self.add_to_balance(customer, -nominal);
                 self.acts.reversed += 1;
+            }
+            TillAct::Register => {
+                if let Some(mover) = &self.mover {
+                    let to = Newcomer::made(data)?;
+                    let body = json!({ "qr": self.code(to.id), "telp": mover.telp });
+                    let asks = self.call("pindah".to_owned(), body, TillAct::Move { to });
+                    return Ok(self.keep(asks));
+                }
+            }
+            TillAct::Move { to } => {
+                if let Some(mover) = &mut self.mover {
+                    mover.is_asked(to);
+                }
             }
             TillAct::PutIn { nominal } => self.add_to_drawer(nominal),
             TillAct::PayOut { customer, nominal } => {
@@ -464,7 +515,7 @@ impl Cashier {
     }
 
     /// Checks after a crash: the newest sales have the same answers as before, and drawer and balances agree with the answers.
-    pub async fn audit(&self, to: SocketAddr) -> Result<(), String> {
+    pub async fn audit(&mut self, to: SocketAddr) -> Result<(), String> {
         // A key belongs to the cashier who used it; the same key of another cashier would be a new sale.
         for sale in self.sales.iter().rev().filter(|sale| sale.by == self.at_work).take(RECHECKED) {
             let again = self.till.call(to, &self.token, "topup", &sale.key, &sale.body).await.map_err(|e| e.to_string())?;
@@ -476,8 +527,15 @@ impl Cashier {
         if seen.status != 200 || seen.data["diharapkan"].as_i64() != self.drawer {
             return Err(format!("{:?} must be in the drawer: {seen:?}", self.drawer));
         }
-        for (customer, expected) in &self.balances {
-            balance(to, &self.market.shop.customers[*customer], *expected).await?;
+        for (customer, expected) in &mut self.balances {
+            match &mut self.mover {
+                Some(mover) if mover.customer == *customer => {
+                    let brought = mover.audit(to, &self.market.key, *expected).await?;
+                    *expected += brought;
+                    self.acts.moved += usize::from(brought > 0);
+                }
+                _ => balance(to, &self.market.shop.customers[*customer], *expected).await?,
+            }
         }
         Ok(())
     }

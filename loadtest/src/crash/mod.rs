@@ -6,6 +6,7 @@ pub(crate) mod audit;
 pub(crate) mod cashier;
 pub mod drill;
 pub(crate) mod flow;
+mod mover;
 mod network;
 pub(crate) mod payer;
 mod proxy;
@@ -44,7 +45,7 @@ pub(crate) const SETTLED_OVER_MQTT_WITHIN: Duration = LONGEST_HALF_OPEN.saturati
 /// Purchases that must begin in a round before the kill.
 const PURCHASES: u64 = 50;
 /// Customers of each till, who receive top-ups and buy nothing.
-const CUSTOMERS_PER_TILL: usize = 3;
+const CUSTOMERS_PER_TILL: usize = 4;
 /// Longest time from those purchases to the kill, in milliseconds.
 const KILLED_AFTER_MS: u64 = 600;
 /// Time in which the customers must begin those purchases.
@@ -53,12 +54,13 @@ const BEGUN_WITHIN: Duration = Duration::from_secs(15);
 /// Durations of the two services, in seconds.
 const SERVICES_S: [u32; 2] = [1, 2];
 
-/// Settings for devices that answer quickly.
-const SETTINGS: [(&str, &str); 3] = [
+/// Settings for devices that answer quickly, and for what may not take its time.
+const SETTINGS: [(&str, &str); 4] = [
     ("NYALA__MESIN__SIM_MIN_MS", "5"),
     ("NYALA__MESIN__SIM_MAX_MS", "60"),
     // Its customers have far more than a real one may have.
     ("NYALA__LEDGER__MAX_BALANCE", "0"),
+    ("NYALA__MOVE__WAIT_S", "1"),
 ];
 
 #[derive(Debug, Args)]
@@ -114,6 +116,8 @@ pub(crate) struct Market {
     pub services: Vec<i64>,
     /// Tills make bills, which are paid at the simulated provider of QRIS.
     pub bills: bool,
+    /// At each till, a customer moves to new numbers.
+    pub moves: bool,
 }
 
 impl Market {
@@ -125,7 +129,7 @@ impl Market {
         let second = json!({ "idoutlet": first.idoutlet, "nama": "Cuci Lama", "durasi": SERVICES_S[1], "harga": PRICE });
         let services = vec![first.idlayanan, id(&ops(&pool, &key, "layanan", &second).await?["id"])?];
         ops(&pool, &key, &format!("outlet/{}", first.idoutlet), &json!({ "qris": "simulated" })).await?;
-        Ok(Self { key, shop, services, bills: true })
+        Ok(Self { key, shop, services, bills: true, moves: false })
     }
 
     /// Customers who pay, and cashiers; each till serves other customers.
@@ -168,7 +172,8 @@ impl Crash {
         let mut site = Server::new(server::program()?, &self.config_dir, data_dir, &settings)?;
         site.start().await?;
         let customers = self.customers + self.tills * CUSTOMERS_PER_TILL;
-        let market = Arc::new(Market::open(&site, self.driver, self.machines, customers).await?);
+        let market = Market { moves: true, ..Market::open(&site, self.driver, self.machines, customers).await? };
+        let market = Arc::new(market);
         let mut network = match port {
             Some(port) => Some(Network::open(&site, &market, port, rng.random()).await?),
             None => None,
@@ -189,9 +194,9 @@ impl Crash {
             customers = happened.await.map_err(|why| format!("round {round}: {why}"))?;
             if round % 10 == 0 || round == self.rounds {
                 let paid: usize = customers.iter().map(|c| c.paid()).sum();
-                let TillActs { sold, billed, reversed, paid_out, handed_over } = cashiers.iter().map(Cashier::acts).sum();
+                let TillActs { sold, billed, reversed, paid_out, moved, handed_over } = cashiers.iter().map(Cashier::acts).sum();
                 ui::out(&format!(
-                    "round {round}: {paid} purchases, {sold} top-ups, {billed} bills, {reversed} reversals, {paid_out} payouts, {handed_over} handovers, nothing lost, nothing twice; \
+                    "round {round}: {paid} purchases, {sold} top-ups, {billed} bills, {reversed} reversals, {paid_out} payouts, {moved} moves, {handed_over} handovers, nothing lost, nothing twice; \
                      {kills} ({} s)",
                     since.elapsed().as_secs()
                 ));
