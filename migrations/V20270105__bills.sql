@@ -50,6 +50,8 @@ CREATE INDEX tagihan_tanya ON tagihan (tanya_at) WHERE tanya_at IS NOT NULL;
 CREATE INDEX tagihan_outlet ON tagihan (idoutlet, created_at);
 CREATE INDEX tagihan_pelanggan ON tagihan (id_customer_global, created_at);
 CREATE INDEX tagihan_perangkat ON tagihan (id_perangkat, created_at) WHERE id_perangkat IS NOT NULL;
+-- A customer's bills are also those of the numbers that moved there.
+CREATE INDEX pelanggan_pindah ON customer_global (pindah_ke) WHERE pindah_ke IS NOT NULL;
 CREATE INDEX tagihan_tertahan ON tagihan (idoutlet, tertahan_at) WHERE tertahan_at IS NOT NULL AND selesai_at IS NULL;
 
 -- Payments that no bill was made for: their bill was lost by a restore. Kept as the provider reported them.

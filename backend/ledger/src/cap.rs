@@ -3,6 +3,7 @@
 use deadpool_postgres::Transaction;
 use nyala_core::domain::rupiah::MaxBalance;
 
+use super::bill::bill_of_customer;
 use super::error::LedgerError;
 use super::topup::{self, WalletRef};
 
@@ -19,13 +20,17 @@ pub(super) async fn fits(tx: &Transaction<'_>, wallet: WalletRef, quota: i64, ma
         SELECT FROM quota_emoney q JOIN customer c USING (idcustomer) WHERE c.id_customer_global = $1 AND c.idoutlet = $2
         FOR NO KEY UPDATE OF q";
     // A separate statement, so that it sees what the previous holder of the lock has committed.
-    const THERE: &str = "
+    const THERE: &str = concat!(
+        "
         SELECT (
             COALESCE((SELECT q.saldo + q.debits_pending FROM customer c JOIN quota_emoney q USING (idcustomer)
                 WHERE c.id_customer_global = $1 AND c.idoutlet = $2), 0)
-            + (SELECT COALESCE(SUM(quota), 0) FROM tagihan
-                WHERE id_customer_global = $1 AND idoutlet = $2 AND status IN ('dibuat', 'menunggu'))
-        )::BIGINT";
+            + (SELECT COALESCE(SUM(t.quota), 0) FROM tagihan t
+                WHERE t.idoutlet = $2 AND t.status IN ('dibuat', 'menunggu') AND ",
+        bill_of_customer!("$1"),
+        ")
+        )::BIGINT"
+    );
     let stmt = tx.prepare_cached(LOCK).await?;
     tx.query_opt(&stmt, &[&wallet.id_customer_global, &wallet.idoutlet]).await?;
     let stmt = tx.prepare_cached(THERE).await?;

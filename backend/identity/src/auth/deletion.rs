@@ -129,32 +129,33 @@ async fn empty(tx: &Transaction<'_>, own: &[CustomerId], telp: &Telp, now: Times
                 UNION ALL SELECT created_at FROM tagihan WHERE id_customer_global = ANY($1)))
             AND (i.jawaban->'data'->>'idpembelian_emoney' IN (SELECT id::TEXT FROM pembelian_emoney WHERE id_customer_global = ANY($1))
                 OR i.jawaban->'data'->>'idtagihan' IN (SELECT id FROM tagihan WHERE id_customer_global = ANY($1)))";
-    const OF_CUSTOMERS: [&str; 8] = [
+    const OF_CUSTOMERS: [&str; 9] = [
         ANSWERS,
         "UPDATE keluhan SET catatan = NULL WHERE id_customer_global = ANY($1)",
         "UPDATE tagihan SET qr = NULL, deeplink = NULL WHERE id_customer_global = ANY($1)",
         "UPDATE saldo_awal SET telp = NULL, nama = NULL
          WHERE idcustomer IN (SELECT idcustomer FROM customer WHERE id_customer_global = ANY($1))",
+        "UPDATE pindah SET nomor_lama = '', nomor_baru = '' WHERE dari = ANY($1) OR ke = ANY($1)",
         "DELETE FROM push WHERE id_customer_global = ANY($1)",
         "DELETE FROM langganan_push WHERE id_customer_global = ANY($1)",
         "DELETE FROM ended_token WHERE id_customer_global = ANY($1)",
         "DELETE FROM pelanggan_ditemukan WHERE id_customer_global = ANY($1)",
     ];
+    /// Approvals of moves: id of the new number's customer, and the old number.
+    const APPROVALS: &str = "
+        DELETE FROM izin WHERE aksi = 'pindah' AND (objek LIKE '%:' || $2 OR split_part(objek, ':', 1) IN (SELECT id::TEXT FROM unnest($1::BIGINT[]) own (id)))";
     // $2 now.
     const WAITING: [&str; 2] = [
         "UPDATE panggilan SET selesai_at = $2 WHERE id_customer_global = ANY($1) AND selesai_at IS NULL",
         "UPDATE pindah SET selesai_at = $2, sebab = 'dihapus' WHERE (dari = ANY($1) OR ke = ANY($1)) AND ditolak_at IS NULL AND selesai_at IS NULL",
     ];
-    const OF_NUMBER: [&str; 2] =
-        ["DELETE FROM kode_otp WHERE telp = $1", "DELETE FROM izin WHERE aksi = 'pindah' AND objek LIKE '%:' || $1"];
     for sql in OF_CUSTOMERS {
         tx.execute(sql, &[&own]).await?;
     }
     for sql in WAITING {
         tx.execute(sql, &[&own, &now]).await?;
     }
-    for sql in OF_NUMBER {
-        tx.execute(sql, &[&telp.as_str()]).await?;
-    }
+    tx.execute("DELETE FROM kode_otp WHERE telp = $1", &[&telp.as_str()]).await?;
+    tx.execute(APPROVALS, &[&own, &telp.as_str()]).await?;
     Ok(())
 }

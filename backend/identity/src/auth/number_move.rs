@@ -460,6 +460,10 @@ async fn carry_over(tx: &Transaction<'_>, of: &Stored, new: &Taken, now: Timesta
     const RETIRE: &str = "
         UPDATE customer_global SET telp = $3, password_hash = '-', token_version = token_version + 1, pindah_ke = $2
         WHERE id = $1 RETURNING token_version";
+    /// Those of an earlier move stay one step away.
+    const LEAD_ON: &str = "UPDATE customer_global SET pindah_ke = $2 WHERE pindah_ke = $1";
+    /// The old number is nobody's from now on.
+    const CODES: &str = "DELETE FROM kode_otp WHERE telp = (SELECT telp FROM customer_global WHERE id = $1)";
     const TAKE_OVER: &str = "
         UPDATE customer_global SET telp = $2, password_hash = $3, token_version = token_version + 1, updated_at = $4
         WHERE id = $1 RETURNING token_version";
@@ -467,6 +471,8 @@ async fn carry_over(tx: &Transaction<'_>, of: &Stored, new: &Taken, now: Timesta
     account_move::move_balances(tx, retirement).await?;
     let stmt = tx.prepare_cached(RETIRE).await?;
     let retires = tx.query_one(&stmt, &[&of.new, &of.old, &Telp::of_nobody(of.new).as_str()]).await?.try_get(0)?;
+    tx.execute(&tx.prepare_cached(LEAD_ON).await?, &[&of.new, &of.old]).await?;
+    tx.execute(&tx.prepare_cached(CODES).await?, &[&of.old]).await?;
     let stmt = tx.prepare_cached(TAKE_OVER).await?;
     let stays = tx.query_one(&stmt, &[&of.old, &new.telp, &new.password_hash, &now]).await?.try_get(0)?;
     for customer in [of.old, of.new] {

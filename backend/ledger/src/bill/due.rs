@@ -30,27 +30,22 @@ macro_rules! columns {
 const CLAIM: &str = concat!(
     "
 WITH due AS (
-    SELECT id FROM tagihan WHERE tanya_at <= $1 AND penyedia = $2 ORDER BY tanya_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    SELECT id FROM tagihan WHERE tanya_at <= $1 ORDER BY tanya_at LIMIT $2 FOR UPDATE SKIP LOCKED
 )
-UPDATE tagihan t SET tanya_at = $4 FROM due WHERE t.id = due.id RETURNING ",
+UPDATE tagihan t SET tanya_at = $3 FROM due WHERE t.id = due.id RETURNING ",
     columns!()
 );
 const CLAIM_WATCHED: &str =
     concat!("UPDATE tagihan t SET tanya_at = $3 WHERE t.id = $1 AND t.tanya_at <= $2 RETURNING ", columns!());
 const FIND: &str = concat!("SELECT ", columns!(), " FROM tagihan t WHERE t.id = $1");
 
-/// Claims due bills of a provider, the longest due first.
+/// Claims due bills, the longest due first.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn claim(
-    client: &impl GenericClient,
-    provider: ProviderKind,
-    now: Timestamp,
-    limit: i64,
-) -> Result<Vec<DueBill>, DbError> {
+pub async fn claim(client: &impl GenericClient, now: Timestamp, limit: i64) -> Result<Vec<DueBill>, DbError> {
     let stmt = client.prepare_cached(CLAIM).await?;
-    let rows = client.query(&stmt, &[&now, &provider.as_str(), &limit, &now.plus_ms(ask::EVERY_MS)]).await?;
+    let rows = client.query(&stmt, &[&now, &limit, &now.plus_ms(ask::EVERY_MS)]).await?;
     rows.iter().map(due).collect()
 }
 
@@ -104,12 +99,14 @@ pub async fn made_between(
     client.query(&stmt, &[&idoutlet, &from, &until]).await?.iter().map(due).collect()
 }
 
-/// Stores when a bill is asked about next, unless money has come for it.
+/// Stores when a bill is asked about next, unless money has come for it. One that is given up has ended; what is paid later is credited all the same.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn asked(client: &impl GenericClient, id: &BillId, next: Option<Timestamp>) -> Result<(), DbError> {
-    const ASKED: &str = "UPDATE tagihan SET tanya_at = $2 WHERE id = $1 AND tanya_at IS NOT NULL";
+    const ASKED: &str = "
+        UPDATE tagihan SET tanya_at = $2, status = CASE WHEN $2::TIMESTAMPTZ IS NULL AND status IN ('dibuat', 'menunggu') THEN 'kedaluwarsa' ELSE status END
+        WHERE id = $1 AND tanya_at IS NOT NULL";
     let stmt = client.prepare_cached(ASKED).await?;
     client.execute(&stmt, &[&id.as_str(), &next]).await?;
     Ok(())

@@ -19,15 +19,16 @@ use uuid::Uuid;
 use crate::error::LedgerError;
 use crate::topup::WalletRef;
 
-/// Condition, as a literal: the bill `t` is of the customer in parameter `n`, also one that was made before a move to the present number.
+/// Condition, as a literal: the bill `t` is of the customer in parameter `n`, also one that was made before a move to the present number. A move leads
+/// those of earlier ones on to the customer who stays, so that all of them are one step away.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __bill_of_customer {
     ($n:literal) => {
         concat!(
-            "(t.id_customer_global = ",
+            "t.id_customer_global = ANY(ARRAY(SELECT ",
             $n,
-            " OR EXISTS (SELECT FROM customer_global c WHERE c.id = t.id_customer_global AND c.pindah_ke = ",
+            "::BIGINT UNION ALL SELECT c.id FROM customer_global c WHERE c.pindah_ke = ",
             $n,
             "))"
         )

@@ -21,7 +21,7 @@ impl TestApp {
     }
 
     /// Tables in which a text is, in any column of any row.
-    async fn tables_with(&self, text: &str) -> Vec<String> {
+    pub async fn tables_with(&self, text: &str) -> Vec<String> {
         const TABLES: &str =
             "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace ORDER BY relname";
         let mut found = Vec::new();

@@ -454,3 +454,52 @@ async fn nothing_moves_while_an_older_server_is_alive() {
     shop.until_over().await;
     assert_eq!(shop.telp_of(&shop.siti).await, NEW);
 }
+
+#[actix_web::test]
+async fn the_bills_of_earlier_numbers_stay_with_who_stays() {
+    let shop = MoveShop::open().await;
+    let MoveShop { app, outlet, siti, new, .. } = &shop;
+    app.takes_qris(*outlet, "simulated").await;
+    let bill = json!({"id": "3f0c1c52-8a3b-4d0e-9a86-0d4b5f1c2a77", "idoutlet": outlet.idoutlet, "nominal": 20_000});
+    let made = app.post("/scan/v1/epayment/tagihan", Some(&new.token), &bill).await.ok();
+    let id = made["idtagihan"].as_str().unwrap();
+    shop.in_the_app(&shop.codes().await).await.ok();
+    // The account that stayed moves on to a customer with a third number, whose account stays then.
+    let third = app.register_customer("81399999002", "Siti", "Lama").await;
+    app.advance_s(61);
+    app.post("/scan/v1/akun/pindah/kode", Some(&third.token), &json!({"telp": NEW})).await.ok();
+    let codes = [app.last_code("81399999002").await, app.last_code(NEW).await];
+    let body = json!({"telp": NEW, "otp_lama": codes[0], "otp_baru": codes[1], "password": PASSWORD});
+    let token = app.post("/scan/v1/akun/pindah", Some(&third.token), &body).await.ok()["token"].as_str().unwrap().to_owned();
+    let full = json!({"telp": NEW, "idoutlet": outlet.idoutlet, "nominal": 1_990_000, "cara_bayar": "transfer"});
+    app.ask(&shop.hadi, "topup", &full).await.expect(422, "saldo paling banyak Rp 2.000.000");
+
+    app.pay(id).await;
+    let seen = app.get(&format!("/scan/v1/epayment/tagihan/{id}"), Some(&token)).await.ok();
+    assert_eq!((&seen["status"], &seen["saldo_akhir"]), (&json!("dibayar"), &json!(20_000)));
+    assert_eq!(shop.balances(&token).await, [(20_000, "Melati".to_owned())]);
+    assert_eq!(shop.telp_of(siti).await, format!("1{:012}", siti.id.get()));
+    app.assert_sound().await;
+}
+
+#[actix_web::test]
+async fn no_number_of_a_customer_who_moved_and_goes_is_left() {
+    let shop = MoveShop::open().await;
+    let MoveShop { app, outlet, hadi, new, .. } = &shop;
+    let rina = app.kasir(outlet.idoutlet).await;
+    app.approval(&rina, hadi.person, "246810", "pindah", &format!("{}:{OLD}", new.id)).await;
+    app.ask(&rina, "pelanggan/cari", &json!({"telp": OLD})).await.ok();
+    shop.at_the_till().await.ok();
+    let waiting = shop.waits().await["idpindah"].clone();
+    app.post("/scan/v1/akun/pindah/tolak", Some(&shop.siti.token), &json!({"idpindah": waiting})).await.ok();
+    let token = shop.in_the_app(&shop.codes().await).await.ok()["token"].as_str().unwrap().to_owned();
+    let marks = [OLD, NEW, "0812••••7890", "0813••••9001"];
+    for mark in &marks[1..] {
+        assert!(!app.tables_with(mark).await.is_empty(), "{mark}");
+    }
+    app.post("/scan/v1/akun/hapus", Some(&token), &json!({"password": PASSWORD})).await.expect(200, "Akun sudah dihapus");
+    for mark in marks {
+        assert_eq!(app.tables_with(mark).await, [""; 0], "{mark}");
+    }
+    assert_eq!(app.audit_of("izin.beri").await.last().unwrap()["objek"], new.id.to_string());
+}

@@ -4,6 +4,7 @@ use nyala_core::figures::calendar::Calendar;
 use nyala_core::prices::{ClockTime, Zone};
 use serde_json::{Value, json};
 
+use super::MINUTE_S;
 use crate::cli::{beside, program_beside};
 use crate::ops::operator::Scope;
 use crate::server::listener::raw;
@@ -95,4 +96,26 @@ async fn audit_verify_finds_a_paid_bill_without_its_top_up() {
         "UPDATE tagihan SET idpembelian_emoney = (SELECT idpembelian_emoney FROM tagihan WHERE id = '{first}') WHERE id = '{second}'"
     );
     app.db.batch_execute(&twice).await.expect_err("a top-up has one bill");
+}
+
+#[actix_web::test]
+async fn a_bill_that_no_provider_answers_for_ends_after_a_week() {
+    const MAKE: &str = "
+        INSERT INTO tagihan (id, id_customer_global, idowner, idoutlet, nominal, quota, nama_paket, penyedia, status, kedaluwarsa_at, tanya_at, aktor,
+            created_at)
+        VALUES ($1, $2, $3, $4, 4000, 4000, 'Top-Up', 'midtrans', 'menunggu', $5, $6, 'uji', $5)";
+    let counter = Counter::with_bills().await;
+    let Counter { app, outlet, siti, .. } = &counter;
+    let day = |days: i64| app.now().plus_ms(-days * 24 * 60 * MINUTE_S * 1000);
+    // The server now works with another provider.
+    let [recent, old] = ["NYL00000000000000000006", "NYL00000000000000000008"];
+    for (id, expired_at) in [(recent, day(6)), (old, day(8))] {
+        let made = app.db.execute(MAKE, &[&id, &siti.id, &outlet.idowner, &outlet.idoutlet, &expired_at, &app.now()]).await;
+        made.unwrap();
+    }
+    app.until_bill(old, "kedaluwarsa").await;
+    assert_eq!(app.bill(old, "tanya_at").await, None);
+    app.until_bill(recent, "menunggu").await;
+    let sale = crate::support::counter::and(counter.sale(1_997_000), "cara_bayar", json!("transfer"));
+    app.ask(&counter.supervisor().await, "topup", &sale).await.expect(422, "saldo paling banyak Rp 2.000.000");
 }

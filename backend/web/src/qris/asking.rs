@@ -59,18 +59,19 @@ pub async fn ask_loop(qris: Arc<Qris>, balances: Balances) {
 
 impl Qris {
     async fn claim(&self, free_slots: usize) -> Result<Vec<DueBill>, DbError> {
-        let Some((kind, _)) = &self.provider else { return Ok(Vec::new()) };
         let client = self.store.get().await?;
-        bill::claim(&client, *kind, self.store.now(), i64::try_from(free_slots).unwrap_or(i64::MAX)).await
+        bill::claim(&client, self.store.now(), i64::try_from(free_slots).unwrap_or(i64::MAX)).await
     }
 
-    /// Asks about a bill that was claimed, and stores when to ask next.
+    /// Asks about a bill that was claimed, and stores when to ask next. A provider that is no longer in use is silent.
     ///
     /// # Errors
     /// When the answer was not stored: the bill is due again.
     pub async fn ask(&self, balances: &Balances, bill: &DueBill) -> Result<(), AppError> {
-        let Some(provider) = self.of(bill.provider) else { return Ok(()) };
-        let report = self.answer(("status", bill), provider.status(bill)).await.ok();
+        let report = match self.of(bill.provider) {
+            Some(provider) => self.answer(("status", bill), provider.status(bill)).await.ok(),
+            None => None,
+        };
         if let Some(report) = &report {
             self.apply(balances, &bill.id, report).await?;
         }

@@ -77,7 +77,7 @@ pub async fn izin(
         principal: &principal(known.person.id),
         action: "izin.beri",
         object: format!("sesi_petugas:{}", seller.till.session),
-        content: json!({ "aksi": body.aksi, "objek": body.objek, "untuk": seller.operator.principal() }),
+        content: json!({ "aksi": body.aksi, "objek": act.object_for_audit(), "untuk": seller.operator.principal() }),
     };
     audit::write_at(&tx, seller.till.idoutlet, &entry, now).await?;
     tx.commit().await?;
