@@ -50,15 +50,22 @@ enum TillAct {
     Sell {
         customer: usize,
         nominal: i64,
+        quota: i64,
         in_cash: bool,
     },
     /// Cash for a payout.
     PutIn {
         nominal: i64,
     },
+    /// Asks how much of the balance was paid for.
+    Count {
+        customer: usize,
+        id: i64,
+    },
     PayOut {
         customer: usize,
-        nominal: i64,
+        paid: i64,
+        bonus: i64,
     },
     /// A bill by QRIS.
     Bill {
@@ -92,6 +99,7 @@ struct Sale {
     by: usize,
     customer: usize,
     nominal: i64,
+    quota: i64,
     in_cash: bool,
     reversed: bool,
     /// Its balance was paid out since.
@@ -247,14 +255,14 @@ impl Cashier {
             // Cash for a payout is there.
             8..=19 if drawer >= BALANCE.cast_signed() => self.pay_out(drawer),
             20..=24 if self.market.bills => self.bill(),
-            25 if self.mover.as_ref().is_some_and(Mover::may_move) => {
+            25 | 26 if self.mover.as_ref().is_some_and(Mover::may_move) => {
                 self.call("pelanggan/bulk".to_owned(), Mover::newcomer(self.till.idoutlet), TillAct::Register)
             }
             _ => self.sell(),
         }
     }
 
-    /// Pays out a customer's whole balance, which was paid for, when the drawer has as much; otherwise puts that much into it. For a day after a move
+    /// Pays out what was paid of a customer's whole balance, when the drawer has as much as the balance; otherwise puts that much into it. For a day after a move
     /// nothing is paid out.
     fn pay_out(&mut self, drawer: i64) -> PendingCall {
         let customer = self.customers[self.rng.random_range(0..self.customers.len())];
@@ -271,8 +279,7 @@ impl Cashier {
             let body = json!({ "jenis": "masuk", "nominal": nominal, "alasan": "untuk penarikan" });
             return self.call("shift/kas".to_owned(), body, TillAct::PutIn { nominal });
         }
-        let body = json!({ "qr": self.code(id), "dibayar": nominal, "hangus": 0 });
-        self.call("tarik".to_owned(), body, TillAct::PayOut { customer, nominal })
+        self.call("tarik/hitung".to_owned(), json!({ "qr": self.code(id) }), TillAct::Count { customer, id })
     }
 
     /// A customer of this till, and an amount.
@@ -316,11 +323,12 @@ impl Cashier {
 
     fn sell(&mut self) -> PendingCall {
         let ((customer, nominal), in_cash) = (self.chosen(), self.rng.random_bool(0.75));
+        let quota = nominal + if self.rng.random_bool(0.25) { nominal / 5 } else { 0 };
         let (name, who) = self.named(customer);
         let body = json!({
-            name: who, "idoutlet": self.till.idoutlet, "nominal": nominal, "cara_bayar": if in_cash { "tunai" } else { "transfer" }, "ulang": true,
+            name: who, "idoutlet": self.till.idoutlet, "nominal": nominal, "quota": quota, "cara_bayar": if in_cash { "tunai" } else { "transfer" }, "ulang": true,
         });
-        self.call("topup".to_owned(), body, TillAct::Sell { customer, nominal, in_cash })
+        self.call("topup".to_owned(), body, TillAct::Sell { customer, nominal, quota, in_cash })
     }
 
     fn call(&self, path: String, body: Value, act: TillAct) -> PendingCall {
@@ -379,13 +387,13 @@ impl Cashier {
     async fn done(&mut self, to: SocketAddr, call: PendingCall, data: &Value) -> Result<bool, String> {
         match call.act {
             TillAct::Open { float } => self.drawer = Some(float),
-            TillAct::Sell { customer, nominal, in_cash } => {
+            TillAct::Sell { customer, nominal, quota, in_cash } => {
                 let id = data["idpembelian_emoney"].as_str().ok_or_else(|| format!("no id in {data}"))?.to_owned();
                 if self.sales.iter().any(|sale| sale.id == id) {
                     return Err(format!("two sales are number {id}"));
                 }
                 self.add_to_drawer(if in_cash { nominal } else { 0 });
-                self.add_to_balance(customer, nominal);
+                self.add_to_balance(customer, quota);
                 self.sales.push(Sale {
                     id,
                     key: call.key,
@@ -393,6 +401,7 @@ impl Cashier {
                     by: self.at_work,
                     customer,
                     nominal,
+                    quota,
                     in_cash,
                     reversed: false,
                     paid_out: false,
@@ -412,9 +421,9 @@ impl Cashier {
             TillAct::Reverse { sale } => {
                 let sale = &mut self.sales[sale];
                 sale.reversed = true;
-                let (customer, nominal, back) = (sale.customer, sale.nominal, if sale.in_cash { sale.nominal } else { 0 });
+                let (customer, quota, back) = (sale.customer, sale.quota, if sale.in_cash { sale.nominal } else { 0 });
                 self.add_to_drawer(-back);
-                self.add_to_balance(customer, -nominal);
+                self.add_to_balance(customer, -quota);
                 self.acts.reversed += 1;
             }
             TillAct::Register => {
@@ -431,9 +440,20 @@ impl Cashier {
                 }
             }
             TillAct::PutIn { nominal } => self.add_to_drawer(nominal),
-            TillAct::PayOut { customer, nominal } => {
-                self.add_to_drawer(-nominal);
-                self.add_to_balance(customer, -nominal);
+            TillAct::Count { customer, id } => {
+                let (Some(paid), Some(bonus)) = (data["dibayar"].as_i64(), data["hangus"].as_i64()) else {
+                    return Err(format!("no payout in {data}"));
+                };
+                if paid + bonus != self.balances[&customer] {
+                    return Err(format!("customer {id} must have {} rupiah: {data}", self.balances[&customer]));
+                }
+                let body = json!({ "qr": self.code(id), "dibayar": paid, "hangus": bonus });
+                let pays = self.call("tarik".to_owned(), body, TillAct::PayOut { customer, paid, bonus });
+                return Ok(self.keep(pays));
+            }
+            TillAct::PayOut { customer, paid, bonus } => {
+                self.add_to_drawer(-paid);
+                self.add_to_balance(customer, -paid - bonus);
                 self.sales.iter_mut().filter(|sale| sale.customer == customer).for_each(|sale| sale.paid_out = true);
                 self.acts.paid_out += 1;
             }
