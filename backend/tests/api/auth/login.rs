@@ -19,7 +19,7 @@ fn behind_proxy() -> Setup {
 
 impl TestApp {
     /// A login from an address, with a cookie; empty headers are not sent.
-    async fn login_from(&self, address: &str, cookie: &str, telp: &str, password: &str) -> Answer {
+    pub async fn login_from(&self, address: &str, cookie: &str, telp: &str, password: &str) -> Answer {
         let headers: Vec<_> =
             [("x-forwarded-for", address), ("cookie", cookie)].into_iter().filter(|h| !h.1.is_empty()).collect();
         let body = login_body(telp, password).to_string().into_bytes();

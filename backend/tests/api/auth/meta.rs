@@ -15,20 +15,20 @@ const REQUEST: &str = "/scan/v1/auth/request_otp";
 
 /// The response to the next message.
 #[derive(Clone)]
-enum MetaReply {
+pub enum MetaReply {
     Json(u16, Value),
     Raw(u16, &'static str),
     Never,
 }
 
 #[derive(Clone)]
-struct Cloud {
+pub struct Cloud {
     base_url: String,
     reply: Arc<Mutex<MetaReply>>,
-    seen: Arc<Mutex<Vec<Value>>>,
+    pub seen: Arc<Mutex<Vec<Value>>>,
 }
 
-fn taken() -> MetaReply {
+pub fn taken() -> MetaReply {
     MetaReply::Json(
         200,
         json!({"messaging_product": "whatsapp", "contacts": [{"input": "6281234567890", "wa_id": "6281234567890"}],
@@ -36,7 +36,7 @@ fn taken() -> MetaReply {
     )
 }
 
-fn refused(http: u16, code: i64, message: &str) -> MetaReply {
+pub fn refused(http: u16, code: i64, message: &str) -> MetaReply {
     MetaReply::Json(
         http,
         json!({"error": {"message": format!("(#{code}) {message}"), "type": "OAuthException", "code": code,
@@ -45,7 +45,7 @@ fn refused(http: u16, code: i64, message: &str) -> MetaReply {
 }
 
 impl Cloud {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let cloud = Self {
             base_url: format!("http://{}/v23.0", listener.local_addr().unwrap()),
@@ -67,8 +67,12 @@ impl Cloud {
         if auth != Some("Bearer EAAJB-rahasia") || req.headers().get("content-type").is_none_or(|v| v != "application/json") {
             return HttpResponse::Unauthorized().finish();
         }
-        cloud.seen.lock().unwrap().push(serde_json::from_slice(&body).unwrap());
-        let reply = cloud.reply.lock().unwrap().clone();
+        // A test that has seen the message may then change the reply to the next one.
+        let reply = {
+            let mut seen = cloud.seen.lock().unwrap();
+            seen.push(serde_json::from_slice(&body).unwrap());
+            cloud.reply.lock().unwrap().clone()
+        };
         match reply {
             MetaReply::Json(status, body) => HttpResponse::build(status.try_into().unwrap()).json(body),
             MetaReply::Raw(status, body) => HttpResponse::build(status.try_into().unwrap()).body(body),
@@ -76,15 +80,15 @@ impl Cloud {
         }
     }
 
-    fn answer(&self, reply: MetaReply) {
+    pub fn answer(&self, reply: MetaReply) {
         *self.reply.lock().unwrap() = reply;
     }
 
-    async fn app(&self) -> TestApp {
+    pub async fn app(&self) -> TestApp {
         self.setup().start().await
     }
 
-    fn setup(&self) -> Setup {
+    pub fn setup(&self) -> Setup {
         let base_url = self.base_url.clone();
         Setup::new().with(|c| {
             c.whatsapp.sender = SenderKind::Meta;
@@ -95,7 +99,7 @@ impl Cloud {
         })
     }
 
-    fn last(&self) -> Value {
+    pub fn last(&self) -> Value {
         self.seen.lock().unwrap().last().cloned().expect("a message")
     }
 }

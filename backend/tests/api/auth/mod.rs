@@ -10,6 +10,8 @@ pub mod known_phone;
 pub mod login;
 pub mod logout;
 pub mod meta;
+mod move_due;
+mod move_message;
 pub mod number_move;
 pub mod register;
 pub mod reset_alarm;

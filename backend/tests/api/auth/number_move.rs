@@ -15,25 +15,25 @@ use crate::support::arrange::{Outlet, receipt};
 use crate::support::helpers::{Answer, Customer, PASSWORD, Setup, TestApp};
 use crate::till::rules::AtTill;
 
-const OLD: &str = "81234567890";
-const NEW: &str = "81399999001";
-const DAY_S: i64 = 86_400;
+pub const OLD: &str = "81234567890";
+pub const NEW: &str = "81399999001";
+pub const DAY_S: i64 = 86_400;
 
 /// A customer with an account at a till's outlet, and the same person's new number.
-struct MoveShop {
-    app: TestApp,
-    outlet: Outlet,
-    hadi: AtTill,
-    siti: Customer,
-    new: Customer,
+pub struct MoveShop {
+    pub app: TestApp,
+    pub outlet: Outlet,
+    pub hadi: AtTill,
+    pub siti: Customer,
+    pub new: Customer,
 }
 
 impl MoveShop {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
         Self::on(TestApp::spawn().await).await
     }
 
-    async fn on(app: TestApp) -> Self {
+    pub async fn on(app: TestApp) -> Self {
         let outlet = app.outlet("Melati").await;
         let rina = app.seller(outlet).await;
         let hadi = app.clerk(&rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
@@ -42,26 +42,26 @@ impl MoveShop {
         Self { app, outlet, hadi, siti, new }
     }
 
-    async fn send_codes(&self) -> Answer {
+    pub async fn send_codes(&self) -> Answer {
         self.app.post("/scan/v1/akun/pindah/kode", Some(&self.siti.token), &json!({"telp": NEW})).await
     }
 
     /// The body of a move in the app, with both codes.
-    async fn codes(&self) -> Value {
+    pub async fn codes(&self) -> Value {
         self.send_codes().await.ok();
         json!({"telp": NEW, "otp_lama": self.app.last_code(OLD).await, "otp_baru": self.app.last_code(NEW).await, "password": PASSWORD})
     }
 
-    async fn in_the_app(&self, body: &Value) -> Answer {
+    pub async fn in_the_app(&self, body: &Value) -> Answer {
         self.app.post("/scan/v1/akun/pindah", Some(&self.siti.token), body).await
     }
 
-    async fn at_the_till(&self) -> Answer {
+    pub async fn at_the_till(&self) -> Answer {
         self.app.ask(&self.hadi, "pindah", &json!({"qr": self.app.code_of(self.new.id), "telp": OLD})).await
     }
 
     /// The address in the newest message to the old number.
-    async fn link(&self) -> String {
+    pub async fn link(&self) -> String {
         let sent = self.app.get(&format!("/dev/whatsapp?telp={OLD}"), None).await.ok();
         let text = sent[0]["text"].as_str().unwrap().to_owned();
         assert_eq!(sent[0]["code"], json!(null), "{text}");
@@ -69,7 +69,7 @@ impl MoveShop {
     }
 
     /// Status and text of a page.
-    async fn page(&self, method: &str, path: &str) -> (u16, String) {
+    pub async fn page(&self, method: &str, path: &str) -> (u16, String) {
         let url = format!("{}{path}", self.app.base_url);
         let request = if method == "POST" { self.app.http.post(url) } else { self.app.http.get(url) };
         let mut answer = request.send().await.unwrap();
@@ -77,12 +77,12 @@ impl MoveShop {
         (answer.status().as_u16(), String::from_utf8(answer.body().await.unwrap().to_vec()).unwrap())
     }
 
-    async fn waits(&self) -> Value {
+    pub async fn waits(&self) -> Value {
         self.app.get("/scan/v1/akun/pindah", Some(&self.siti.token)).await.ok()
     }
 
     /// Waits for a pass of the server after which the move is over.
-    async fn until_over(&self) {
+    pub async fn until_over(&self) {
         for _ in 0..1_000 {
             if self.app.insert("SELECT count(*) FROM pindah WHERE selesai_at IS NULL AND ditolak_at IS NULL", &[]).await == 0 {
                 return;
@@ -93,7 +93,7 @@ impl MoveShop {
     }
 
     /// Enough time for a pass of the server that would let it happen.
-    async fn stays(&self) {
+    pub async fn stays(&self) {
         let passes = async || {
             let sql = "SELECT count(*) FROM pindah WHERE selesai_at IS NOT NULL";
             self.app.insert(sql, &[]).await
@@ -104,7 +104,7 @@ impl MoveShop {
         }
     }
 
-    async fn balances(&self, token: &str) -> Vec<(i64, String)> {
+    pub async fn balances(&self, token: &str) -> Vec<(i64, String)> {
         let accounts = self.app.get("/scan/v1/dashboard/get_user_epayment_by_id_customer_global", Some(token)).await.ok();
         let accounts = accounts.as_array().cloned().unwrap_or_default();
         let of = |a: &Value| (a["quota_emoney"]["saldo"].as_i64().unwrap(), a["outlet"]["nama"].as_str().unwrap().to_owned());
@@ -113,11 +113,11 @@ impl MoveShop {
         all
     }
 
-    async fn log_in(&self, telp: &str) -> Answer {
+    pub async fn log_in(&self, telp: &str) -> Answer {
         self.app.post("/scan/v1/auth/login", None, &json!({"country_code": "62", "telp": telp, "password": PASSWORD})).await
     }
 
-    async fn telp_of(&self, customer: &Customer) -> String {
+    pub async fn telp_of(&self, customer: &Customer) -> String {
         self.app.insert_id("SELECT telp FROM customer_global WHERE id = $1", &[&customer.id]).await
     }
 }
@@ -443,16 +443,27 @@ async fn nothing_moves_while_an_older_server_is_alive() {
     let shop = MoveShop::open().await;
     let app = &shop.app;
     shop.at_the_till().await.ok();
-    let older = "INSERT INTO node (name, version, knows, started_at, alive_until, late_since)
-        SELECT 'n7', '0.1.0', 20270102, created_at, created_at + INTERVAL '1000 years', created_at FROM customer_global LIMIT 1";
-    app.db.execute(older, &[]).await.unwrap();
+    app.older_server_is_alive(true).await;
     shop.at_the_till().await.expect(503, "layanan sedang sibuk, coba lagi");
     shop.send_codes().await.expect(503, "layanan sedang sibuk, coba lagi");
     app.advance_s(DAY_S);
     shop.stays().await;
-    app.db.execute("DELETE FROM node", &[]).await.unwrap();
+    app.older_server_is_alive(false).await;
     shop.until_over().await;
     assert_eq!(shop.telp_of(&shop.siti).await, NEW);
+}
+
+#[actix_web::test]
+async fn codes_that_were_sent_move_nothing_while_an_older_server_is_alive() {
+    let shop = MoveShop::open().await;
+    shop.app.funded(&shop.new, shop.outlet, 20_000).await;
+    let body = shop.codes().await;
+    shop.app.older_server_is_alive(true).await;
+    shop.in_the_app(&body).await.expect(503, "layanan sedang sibuk, coba lagi");
+    assert_eq!((shop.telp_of(&shop.siti).await, shop.telp_of(&shop.new).await), (OLD.to_owned(), NEW.to_owned()));
+    shop.app.older_server_is_alive(false).await;
+    shop.in_the_app(&body).await.ok();
+    shop.app.assert_sound().await;
 }
 
 #[actix_web::test]

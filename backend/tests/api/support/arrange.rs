@@ -248,6 +248,18 @@ impl TestApp {
         .await;
     }
 
+    /// A server of the release before 0.3 is alive, which cannot read the newer kinds of the ledger; or no longer.
+    pub async fn older_server_is_alive(&self, is_alive: bool) {
+        const ALIVE: &str = "
+            INSERT INTO node (name, version, knows, started_at, alive_until, late_since)
+            VALUES ('n7', '0.1.0', 20270102, $1, $1::TIMESTAMPTZ + INTERVAL '1000 years', $1)";
+        if is_alive {
+            self.db.execute(ALIVE, &[&self.now()]).await.unwrap();
+        } else {
+            self.db.execute("DELETE FROM node WHERE name = 'n7'", &[]).await.unwrap();
+        }
+    }
+
     /// Checks that the rows obey the ledger's rules: a test on impossible rows proves nothing.
     pub async fn assert_no_violation(&self) {
         let rows = self.db.query("SELECT aturan, kunci FROM pelanggaran", &[]).await.unwrap();

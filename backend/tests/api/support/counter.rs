@@ -88,7 +88,7 @@ pub async fn counter_without_cap() -> Counter {
     counter_of(Setup::new().with(|config| config.ledger.max_balance = 0).start().await).await
 }
 
-async fn counter_of(app: TestApp) -> Counter {
+pub async fn counter_of(app: TestApp) -> Counter {
     let outlet = app.outlet("Melati").await;
     let rina = app.seller(outlet).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;

@@ -10,6 +10,7 @@ use nyala_ledger::paid;
 use serde_json::{Value, json};
 
 use crate::ops::operator::Scope;
+use crate::push::service::PushService;
 use crate::support::arrange::{Epay, Outlet, receipt};
 use crate::support::helpers::{Answer, Customer, Setup, TestApp};
 use crate::support::shop::{PRICE, Shop, buy};
@@ -38,7 +39,10 @@ struct PayoutTill {
 
 /// A kasir and a supervisor at one till with 100,000 rupiah in its drawer.
 async fn counter() -> PayoutTill {
-    let app = TestApp::spawn().await;
+    counter_of(TestApp::spawn().await).await
+}
+
+async fn counter_of(app: TestApp) -> PayoutTill {
     let outlet = app.outlet("Melati").await;
     let rina = app.seller(outlet).await;
     let hadi = app.clerk(&rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
@@ -345,15 +349,30 @@ async fn nothing_is_paid_out_while_an_older_server_is_alive() {
     let counter = counter().await;
     let PayoutTill { app, hadi, .. } = &counter;
     counter.sold(10_000, 10_000).await;
-    let older = "INSERT INTO node (name, version, knows, started_at, alive_until, late_since)
-        SELECT 'n7', '0.1.0', 20270102, created_at, created_at + INTERVAL '1000 years', created_at FROM kunci_operator LIMIT 1";
-    app.db.execute(older, &[]).await.unwrap();
+    app.older_server_is_alive(true).await;
     counter.count().await.expect(503, "layanan sedang sibuk, coba lagi");
     counter.pay(hadi, 10_000, 0).await.expect(503, "layanan sedang sibuk, coba lagi");
-    app.db.execute("DELETE FROM node", &[]).await.unwrap();
+    app.older_server_is_alive(false).await;
     counter.pay(hadi, 10_000, 0).await.ok();
     let knows: i32 = app.db.query_one("SELECT knows FROM oldest_program", &[]).await.unwrap().get(0);
     assert_eq!(knows, 20_270_104, "a program that cannot read it does not start any more");
+}
+
+#[actix_web::test]
+async fn the_customers_phone_gets_one_push_of_a_payout() {
+    let service = PushService::start();
+    let counter = counter_of(service.setup().start().await).await;
+    let PayoutTill { app, hadi, siti, .. } = &counter;
+    let phone = service.browser("phone");
+    app.subscribe(siti, &phone).await.ok();
+    counter.sold(40_000, 50_000).await;
+    counter.pay(hadi, 40_000, 9_999).await.expect(409, "jumlah berubah, hitung lagi");
+    counter.pay(hadi, 40_000, 10_000).await.ok();
+    let message = phone.open(&service.until(1).await);
+    let fields = ["judul", "isi", "tuju"].map(|key| message[key].clone());
+    assert_eq!(fields, [json!("Saldo ditarik di kasir"), json!("Lihat Riwayat"), json!("/riwayatPage")]);
+    app.all_pushed().await;
+    assert_eq!(service.given().len(), 1, "once, and nothing of the bonus or of the refusal");
 }
 
 #[actix_web::test]
