@@ -15,7 +15,7 @@ use super::id_of;
 use super::notifications::signed;
 use crate::ops::operator::Scope;
 use crate::support::counter::{Counter, TELP};
-use crate::support::helpers::{Answer, Setup, TestApp};
+use crate::support::helpers::{Answer, PASSWORD, Setup, TestApp};
 use crate::till::rules::AtTill;
 
 const KEY: &str = "SB-Mid-server-rahasia";
@@ -28,6 +28,8 @@ enum Mood {
     Silent,
     /// It says nothing and does nothing.
     Deaf,
+    /// It does what it was asked, and answers when the mood has changed.
+    Slow,
     Raw(u16, &'static str),
 }
 
@@ -67,15 +69,21 @@ impl Midtrans {
         match mood {
             Mood::Deaf => std::future::pending::<()>().await,
             Mood::Raw(status, text) => return HttpResponse::build(status.try_into().unwrap()).body(text),
-            Mood::Works | Mood::Silent => {}
+            Mood::Works | Mood::Silent | Mood::Slow => {}
         }
         if !key.ends_with(':') || key.len() < 2 {
             return HttpResponse::Unauthorized()
                 .json(json!({"status_code": "401", "status_message": "Unknown Merchant server_key/id"}));
         }
         let answer = played.answer(req.path(), &body);
-        if mood == Mood::Silent {
-            std::future::pending::<()>().await;
+        match mood {
+            Mood::Silent => std::future::pending::<()>().await,
+            Mood::Slow => {
+                while *played.mood.lock().unwrap() == Mood::Slow {
+                    actix_web::rt::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+            _ => {}
         }
         HttpResponse::Ok().json(answer)
     }
@@ -300,6 +308,69 @@ async fn a_notification_may_come_before_the_answer_to_the_charge() {
     let again = paid.ask(&paid.counter.rina, "a", 50_000).await.ok();
     assert_eq!((&again["status"], &again["saldo_akhir"]), (&json!("dibayar"), &json!(50_000)));
     assert_eq!(paid.app().topups().await, 1);
+}
+
+/// The answer comes, too, after the payment was credited.
+#[actix_web::test]
+async fn an_answer_to_the_charge_that_comes_after_the_payment_changes_nothing_of_it() {
+    let paid = Paid::open().await;
+    let columns = async |id: &str| {
+        let sql = "SELECT jsonb_build_array(status, dibayar_at, jumlah_dibayar, idpembelian_emoney, ref_penyedia, tanya_at, sebab) FROM tagihan WHERE id = $1";
+        paid.app().db.query_one(sql, &[&id]).await.unwrap().get::<_, Value>(0)
+    };
+    paid.midtrans.is(Mood::Slow);
+    let (asked, (id, before)) = tokio::join!(paid.ask(&paid.counter.rina, "a", 50_000), async {
+        while paid.midtrans.orders.lock().unwrap().is_empty() {
+            actix_web::rt::time::sleep(Duration::from_millis(5)).await;
+        }
+        let id = paid.the_bill().await;
+        paid.midtrans.pays(&id, "50000.00", "IDR");
+        for _ in 0..2 {
+            paid.notified(&id, "settlement", "200", "50000.00").await.expect(200, "OK");
+        }
+        let before = columns(&id).await;
+        paid.midtrans.is(Mood::Works);
+        (id, before)
+    });
+    let asked = asked.ok();
+    assert_eq!((id_of(&asked), &asked["status"], &asked["saldo_akhir"]), (id.clone(), &json!("dibayar"), &json!(50_000)));
+    assert_eq!(asked["png"], Value::Null, "nobody pays it again");
+    assert_eq!(columns(&id).await, before, "the answer has taken nothing away");
+    assert_eq!((&before[0], &before[4]), (&json!("dibayar"), &json!(format!("ref-{id}"))), "the notification's own id");
+    paid.notified(&id, "settlement", "200", "50000.00").await.expect(200, "OK");
+    assert_eq!(paid.counter.see(&id).await["status"], "dibayar");
+    assert_eq!(paid.app().topups().await, 1);
+    paid.app().assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn nobody_is_deleted_while_the_provider_does_not_confirm_that_a_bill_is_over() {
+    const WAITS: &str = "masih ada pembayaran QRIS yang ditunggu";
+    let paid = Paid::open().await;
+    let (app, siti) = (paid.app(), &paid.counter.siti);
+    let leave = async |given_up: i64| {
+        let body = json!({"password": PASSWORD, "lepas_saldo": given_up});
+        app.post("/scan/v1/akun/hapus", Some(&siti.token), &body).await
+    };
+    app.funded(siti, paid.counter.outlet, 5_000).await;
+    let open = id_of(&paid.ask(&paid.counter.rina, "a", 50_000).await.ok());
+    let late = id_of(&paid.ask(&paid.counter.rina, "b", 50_000).await.ok());
+    // A payment is asked about before the balance.
+    for mood in [Mood::Raw(502, ""), Mood::Raw(200, r#"{"status_code":"500","status_message":"try again"}"#)] {
+        paid.midtrans.is(mood);
+        leave(5_000).await.expect(409, WAITS);
+        assert_eq!(app.bill(&open, "status").await.as_deref(), Some("menunggu"));
+    }
+    app.get("/scan/v1/dashboard/get_dashboard", Some(&siti.token)).await.ok();
+    // One of them was paid in between: its balance is there.
+    paid.midtrans.is(Mood::Works);
+    paid.midtrans.pays(&late, "50000.00", "IDR");
+    leave(5_000).await.expect(409, "masih ada saldo Rp 55.000");
+    let statuses = [app.bill(&open, "status").await, app.bill(&late, "status").await];
+    assert_eq!(statuses, [Some("batal".to_owned()), Some("dibayar".to_owned())]);
+    leave(55_000).await.expect(200, "Akun sudah dihapus");
+    assert_eq!(app.topups().await, 2, "the paid bill, and what was there");
+    app.assert_no_violation().await;
 }
 
 #[actix_web::test]

@@ -4,6 +4,7 @@ mod checked;
 mod held;
 mod many;
 mod midtrans;
+mod moved;
 mod notifications;
 mod phone;
 mod provider;
