@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::beside;
+use crate::auth::number_move::MoveShop;
 use crate::support::helpers::TestApp;
 
 #[actix_web::test]
@@ -20,6 +21,8 @@ async fn a_top_up_at_this_machine_is_one_at_the_cashier() {
     topup(&["--telp", "x", "--nominal", "1"]).refused("telp");
     topup(&["--telp", "81200000001", "--nominal", "0"]).refused("nominal");
     topup(&["--telp", "81200000001", "--nominal", "1", "--jenis-emoney", "1", "--masa-aktif", "1"]).refused("masa depan");
+    topup(&["--telp", "81200000001", "--nominal", "1948501"]).refused("saldo paling banyak Rp 2.000.000");
+    topup(&["--telp", "81200000001", "--nominal", "1", "--quota", "1948501"]).refused("saldo paling banyak Rp 2.000.000");
     beside(&app, &["topup", "--outlet", "99", "--telp", "81200000001", "--nominal", "1"]).refused("there is no outlet 99");
     assert_eq!(app.audited().await[1].1, "cli");
     assert!(beside(&app, &["audit", "verify"]).ok().starts_with("OK: 1 rekening, 2 gerak, 0 pemakaian, 2 top-up"));
@@ -67,6 +70,87 @@ async fn audit_verify_knows_both_accounts_and_the_owner_of_a_movement() {
         "gerak bukan milik pembeliannya",
     )
     .await;
+}
+
+/// Damage of payouts, moves and opening balances: what does it, what repairs it, and the rule that it breaks.
+const DAMAGE: [(&str, &str, &str); 8] = [
+    (
+        "UPDATE ledger_transfer SET jumlah = jumlah - 1 WHERE kind = 'pindah_masuk'",
+        "UPDATE ledger_transfer SET jumlah = jumlah + 1 WHERE kind = 'pindah_masuk'",
+        "pindah tidak seimbang",
+    ),
+    (
+        "UPDATE ledger_transfer SET dibayar = dibayar + 1 WHERE kind = 'pindah_masuk'",
+        "UPDATE ledger_transfer SET dibayar = dibayar - 1 WHERE kind = 'pindah_masuk'",
+        "pindah tidak seimbang",
+    ),
+    // Both sides agree, and the account never had so much that was paid for: only its replay shows that.
+    (
+        "UPDATE ledger_transfer SET dibayar = dibayar + 1 WHERE idpindah IS NOT NULL",
+        "UPDATE ledger_transfer SET dibayar = dibayar - 1 WHERE idpindah IS NOT NULL",
+        "pindah tidak seimbang",
+    ),
+    (
+        "UPDATE saldo_awal SET jumlah = jumlah + 1 WHERE idcustomer IS NOT NULL",
+        "UPDATE saldo_awal SET jumlah = jumlah - 1 WHERE idcustomer IS NOT NULL",
+        "saldo awal tidak sesuai",
+    ),
+    (
+        "UPDATE ledger_transfer SET dibayar = dibayar - 1 WHERE kind = 'saldo_awal'",
+        "UPDATE ledger_transfer SET dibayar = dibayar + 1 WHERE kind = 'saldo_awal'",
+        "saldo awal tidak sesuai",
+    ),
+    (
+        "UPDATE saldo_awal SET idcustomer = (SELECT min(idcustomer) FROM customer) WHERE idcustomer IS NOT NULL",
+        "UPDATE saldo_awal SET idcustomer = (SELECT idcustomer FROM ledger_transfer WHERE kind = 'saldo_awal') WHERE idcustomer IS NOT NULL",
+        "saldo awal tidak sesuai",
+    ),
+    ("UPDATE penarikan SET hangus = hangus - 1", "UPDATE penarikan SET hangus = hangus + 1", "penarikan tidak sesuai kas"),
+    (
+        "UPDATE penarikan SET dibayar = dibayar + 1, hangus = hangus - 1; UPDATE kas_gerak SET nominal = nominal + 1 WHERE jenis = 'tarik';
+         UPDATE ledger_transfer SET jumlah = jumlah + CASE kind WHEN 'penarikan' THEN 1 ELSE -1 END WHERE idpenarikan IS NOT NULL",
+        "UPDATE penarikan SET dibayar = dibayar - 1, hangus = hangus + 1; UPDATE kas_gerak SET nominal = nominal - 1 WHERE jenis = 'tarik';
+         UPDATE ledger_transfer SET jumlah = jumlah - CASE kind WHEN 'penarikan' THEN 1 ELSE -1 END WHERE idpenarikan IS NOT NULL",
+        "penarikan melebihi yang dibayar",
+    ),
+];
+
+#[actix_web::test]
+async fn audit_verify_names_wrong_payouts_moves_and_opening_balances() {
+    let shop = MoveShop::open().await;
+    let MoveShop { app, outlet, siti, new, hadi } = &shop;
+    app.funded(siti, *outlet, 50_000).await;
+    // Of 20,000 rupiah 15,000 were paid for.
+    let moved = app.funded(new, *outlet, 20_000).await;
+    app.db.execute("UPDATE pembelian_emoney SET harga_paket = 15000 WHERE idcustomer = $1", &[&moved.idcustomer]).await.unwrap();
+    let body = shop.codes().await;
+    shop.in_the_app(&body).await.ok();
+    let pay = json!({"qr": app.code_of(siti.id), "dibayar": 65_000, "hangus": 5_000});
+    app.ask(hadi, "tarik", &pay).await.ok();
+    app.register_customer("81299999999", "Budi", "Santoso").await;
+    let file = app.state.config.data.dir.join("saldo.csv");
+    std::fs::write(&file, "telp,nama,saldo\n081299999999,Budi,30000\n081299999998,Joko,40000\n").unwrap();
+    beside(app, &["import", "saldo", file.to_str().unwrap(), "--outlet", &outlet.idoutlet.to_string(), "--yes"]).ok();
+    let verify = || beside(app, &["audit", "verify"]);
+    assert!(verify().ok().starts_with("OK"));
+    let id = async |sql: &str| app.insert(sql, &[]).await.to_string();
+    let ids = [
+        ("pindah tidak seimbang", id("SELECT id FROM pindah").await),
+        ("saldo awal tidak sesuai", id("SELECT id FROM saldo_awal WHERE idcustomer IS NOT NULL").await),
+        ("penarikan tidak sesuai kas", id("SELECT id FROM penarikan").await),
+        ("penarikan melebihi yang dibayar", id("SELECT id FROM penarikan").await),
+    ];
+    // Bypasses the triggers that keep the ledger append-only.
+    app.db.batch_execute("SET session_replication_role = replica").await.unwrap();
+    for (damage, repair, rule) in DAMAGE {
+        app.db.batch_execute(damage).await.unwrap();
+        let output = verify();
+        let line = format!("{rule}: {}", ids.iter().find(|(named, _)| *named == rule).unwrap().1);
+        assert!(output.out.lines().any(|found| found == line), "{line} by {damage}: {output:?}");
+        output.refused("rules of the ledger are broken");
+        app.db.batch_execute(repair).await.unwrap();
+    }
+    assert!(verify().ok().starts_with("OK"));
 }
 
 /// A till's history with a row of every kind. Sales in cash and by other means, by sessions, by an API key and from before the till, each

@@ -74,6 +74,30 @@ async fn a_payment_provider_needs_its_keys_and_production_takes_no_simulated_one
 }
 
 #[actix_web::test]
+async fn in_production_the_owner_of_a_number_has_a_day_to_say_no() {
+    let check = |settings: &[&str]| -> CommandOutput {
+        let set = settings.iter().flat_map(|setting| ["--set", *setting]);
+        nyala().args(["config", "check"]).args(set).output().unwrap().into()
+    };
+    let production = |wait_s: &str| {
+        check(&[
+            "profile=production",
+            "whatsapp.meta_access_token=a",
+            "whatsapp.meta_phone_number_id=1",
+            "whatsapp.meta_template=kode",
+            wait_s,
+        ])
+    };
+    for short in ["move.wait_s=1", "move.wait_s=86399"] {
+        production(short).refused("move.wait_s must be at least 86400");
+        check(&[short]).ok();
+    }
+    assert!(production("move.wait_s=86400").ok().contains("wait_s = 86400"));
+    production("move.wait_s=172800").ok();
+    check(&["move.wait_s=0"]).refused("move.wait_s = 0 must be 1 to 2592000");
+}
+
+#[actix_web::test]
 async fn a_missing_database_is_reported_in_one_line() {
     let answer = nyala().env("DATABASE_URL", "host=/dev/null user=nyala dbname=x").args(["audit", "verify"]).output().unwrap();
     CommandOutput::from(answer).refused("DATABASE_URL cannot be reached");

@@ -7,6 +7,7 @@ use super::phone::Phone;
 use super::setup;
 use crate::ops::operator::Scope;
 use crate::support::arrange::receipt;
+use crate::support::counter::counter_of;
 
 #[actix_web::test]
 async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() {
@@ -43,4 +44,27 @@ async fn every_phone_of_the_customer_and_no_other_receives_committed_balances() 
     for phone in phones.iter_mut().chain([&mut stranger]) {
         assert_eq!(phone.subscribe(4_711).await["status"], 404);
     }
+}
+
+#[actix_web::test]
+async fn a_payment_by_qris_and_a_payout_reach_the_phones_once_each() {
+    let counter = counter_of(setup().with(|c| c.http.workers = 2).start().await).await;
+    let (app, outlet, siti) = (&counter.app, counter.outlet, &counter.siti);
+    app.takes_qris(outlet, "simulated").await;
+    let hadi = counter.supervisor().await;
+    let mut phone = Phone::join(app, &siti.token).await;
+    let id = counter.bill(50_000).await;
+    // Held: no balance has changed.
+    let held = counter.bill(10_000).await;
+    app.at_provider(&held, &json!({"aksi": "bayar", "jumlah": 9_000})).await.ok();
+    app.at_provider(&id, &json!({"aksi": "bayar", "kali": 5})).await.ok();
+    let idcustomer = app.insert("SELECT idcustomer FROM customer", &[]).await;
+    let payout = |paid: i64| json!({"qr": app.code_of(siti.id), "dibayar": paid, "hangus": 0});
+    app.ask(&hadi, "tarik", &payout(49_999)).await.expect(409, "jumlah berubah, hitung lagi");
+    app.ask_with(&hadi, "sekali", None, "tarik", &payout(50_000)).await.ok();
+    for (balance, why) in [(50_000, "topup"), (0, "penarikan")] {
+        assert_eq!(phone.event().await, json!(["saldo", {"idcustomer": idcustomer, "saldo": balance, "sebab": why}]));
+    }
+    // Any further event would arrive before the answer.
+    assert_eq!(phone.subscribe(4_711).await["status"], 404);
 }
