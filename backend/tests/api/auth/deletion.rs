@@ -189,3 +189,23 @@ async fn a_sale_that_meets_the_deletion_is_made_before_it_or_not_at_all() {
     }
     app.assert_no_violation().await;
 }
+
+#[actix_web::test]
+async fn nobody_goes_while_an_older_server_is_alive_and_no_bill_is_cancelled_for_it() {
+    let app = TestApp::spawn().await;
+    let outlet = app.outlet("Melati").await;
+    app.takes_qris(outlet, "simulated").await;
+    let siti = app.register_customer(TELP, "Siti", "Rahma").await;
+    app.funded(&siti, outlet, 10_000).await;
+    let bill = json!({"id": uuid::Uuid::new_v4(), "idoutlet": outlet.idoutlet, "nominal": 20_000});
+    let bill = app.post("/scan/v1/epayment/tagihan", Some(&siti.token), &bill).await.ok();
+    let id = bill["idtagihan"].as_str().unwrap();
+    app.older_server_is_alive(true).await;
+    app.leave(&siti, &json!({"lepas_saldo": 10_000})).await.expect(503, "layanan sedang sibuk, coba lagi");
+    assert_eq!(app.bill(id, "status").await.as_deref(), Some("menunggu"));
+    app.get("/scan/v1/dashboard/get_dashboard", Some(&siti.token)).await.ok();
+    app.older_server_is_alive(false).await;
+    app.leave(&siti, &json!({"lepas_saldo": 10_000})).await.ok();
+    assert_eq!(app.bill(id, "status").await.as_deref(), Some("batal"));
+    app.assert_no_violation().await;
+}

@@ -62,6 +62,9 @@ pub async fn hapus(
     if !login::is_right((&auth, &store), &requester(&req, &auth, &settings.http), &password, &account).await? {
         return Err(AppError::OldPasswordWrong);
     }
+    let client = store.get().await?;
+    newer_kinds::check(&client).await?;
+    drop(client);
     bills.cancel_all(&balances, session.id).await?;
     // Runs to its end even when the caller disconnects, so that open sockets are always notified of a committed deletion.
     let end = async move { delete((&auth, &store, &settings), &account, lepas_saldo.map(Rupiah::get)).await };
@@ -76,7 +79,6 @@ async fn delete(
 ) -> Result<(), AppError> {
     let now = store.now();
     let mut client = store.get().await?;
-    newer_kinds::check(&client).await?;
     let tx = client.transaction().await?;
     let terms = Terms::Asked { hash: &account.hash, given_up };
     let Deleted { telp, version } = deletion::delete(&tx, account.id, terms, &format!("pelanggan:{}", account.id), now).await?;
