@@ -3,10 +3,12 @@
 use std::io::{Cursor, Read};
 
 use actix_web::http::StatusCode;
+use nyala_core::domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 use zip::ZipArchive;
 
 use crate::ops::operator::Scope;
+use crate::push::service::PushService;
 use crate::support::arrange::receipt;
 use crate::support::helpers::{Customer, TestApp};
 
@@ -42,7 +44,8 @@ fn rows(zip: &[u8], name: &str) -> Vec<Vec<String>> {
 
 #[actix_web::test]
 async fn a_customer_gets_what_is_stored_and_nobody_elses() {
-    let app = TestApp::spawn().await;
+    let service = PushService::start();
+    let app = service.setup().start().await;
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
     let budi = app.register_customer("81234567891", "Budi", "Santoso").await;
@@ -55,6 +58,9 @@ async fn a_customer_gets_what_is_stored_and_nobody_elses() {
         json!({"idtransaksi": receipt(1), "nominal": 2_500, "alasan": "mesin bocor", "idkeluhan": complaint["idkeluhan"]});
     app.ops(&app.key(Scope::Supervisor(outlet.idoutlet)).await, "refund", &refund).await.ok();
     app.code_for(&siti).await;
+    let phone = service.browser("siti");
+    app.subscribe(&siti, &phone).await.ok();
+    app.subscribe(&budi, &service.browser("budi")).await.ok();
 
     let (status, zip) = app.data(&siti).await;
     assert_eq!(status, 200);
@@ -78,7 +84,11 @@ async fn a_customer_gets_what_is_stored_and_nobody_elses() {
         (&receipt(1), &"'=1+1".to_owned(), &"diterima".to_owned())
     );
     assert_eq!(complaints[0][9], "supervisor", "staff appear as roles");
-    assert_eq!(rows(&zip, "push.csv").len(), 0);
+    let until = "SELECT endpoint, expires_at FROM langganan_push WHERE id_customer_global = $1";
+    let row = app.db.query_one(until, &[&siti.id]).await.unwrap();
+    assert_eq!(row.get::<_, String>(0), phone.endpoint);
+    let pushes = [[phone.endpoint.clone(), app.now().rfc3339(), row.get::<_, Timestamp>(1).rfc3339()]];
+    assert_eq!(rows(&zip, "push.csv"), pushes, "of this customer's browsers only");
     assert!(rows(&zip, "masuk.csv").iter().any(|row| row[1] == "update_password"));
     for file in names.iter().map(|name| file(&zip, name)) {
         assert!(!file.contains("Budi") && !file.contains("81234567891"), "{file}");

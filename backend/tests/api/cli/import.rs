@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use nyala_core::domain::role::Role;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use super::{CommandOutput, beside};
@@ -147,4 +149,62 @@ async fn an_account_keeps_its_kind_and_one_that_has_expired_is_good_again() {
     let joko = "SELECT count(*) FROM quota_emoney WHERE masa_aktif = $1";
     assert_eq!(app.insert(joko, &[&app.now().plus_ms(30 * 86_400_000)]).await, 1);
     app.assert_no_violation().await;
+}
+
+/// It was paid for, at the system from which it comes.
+#[actix_web::test]
+async fn what_was_brought_along_is_paid_out_whole_and_reported_apart() {
+    let moving = Moving::open().await;
+    let (app, outlet) = (&moving.app, moving.outlet);
+    let rina = app.seller(outlet).await;
+    let hadi = app.clerk(&rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(outlet.idoutlet)).await;
+    let siti = app.register_customer("81234567890", "Siti", "Rahma").await;
+    moving.import(FILE, &["--yes"]).ok();
+    moving.register("81234567891").await;
+    let report = async || {
+        let rows = app.see(&hadi, &format!("laporan/saldo?idoutlet={}", outlet.idoutlet)).await.ok()["baris"].clone();
+        let of = |field: &str| rows[0][field].as_i64().unwrap();
+        (of("saldo_awal"), of("topup"), of("penarikan"), of("hangus"), of("saldo_akhir"))
+    };
+    assert_eq!(report().await, (120_000, 0, 0, 0, 120_000));
+    let qr = || app.code_of(siti.id);
+    let counted = app.ask(&rina, "tarik/hitung", &json!({"qr": qr()})).await.ok();
+    let amounts = ["saldo", "dibayar", "hangus"].map(|field| counted[field].clone());
+    assert_eq!(amounts, [json!(50_000), json!(50_000), json!(0)]);
+    let paid = app.ask(&hadi, "tarik", &json!({"qr": qr(), "dibayar": 50_000, "hangus": 0})).await.ok();
+    assert_eq!((&paid["saldo_akhir"], app.drawer(&rina.till).await), (&json!(0), 50_000));
+    assert_eq!(report().await, (120_000, 0, 50_000, 0, 70_000));
+    app.assert_sound().await;
+}
+
+#[actix_web::test]
+async fn a_file_in_another_encoding_is_refused_in_one_line() {
+    let moving = Moving::open().await;
+    let file = moving.folder.join("saldo.csv");
+    let text = "telp,nama,saldo\n081234567890,Andr\u{e9},50000\n";
+    let latin = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect::<Vec<_>>();
+    let utf16 = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect::<Vec<_>>();
+    for bytes in [latin, utf16] {
+        std::fs::write(&file, bytes).unwrap();
+        let outlet = moving.outlet.idoutlet.to_string();
+        let output = beside(&moving.app, &["import", "saldo", file.to_str().unwrap(), "--outlet", &outlet, "--yes"]);
+        assert_eq!(output.out, "");
+        output.refused("saldo.csv: it is not in UTF-8");
+    }
+    assert_eq!(moving.booked().await, 0);
+    moving.import(text, &["--yes"]).ok();
+}
+
+#[actix_web::test]
+async fn nothing_is_imported_while_an_older_server_is_alive() {
+    let moving = Moving::open().await;
+    // The command has the database's clock.
+    moving.app.older_server_is_alive(true).await;
+    for more in [&[][..], &["--yes"]] {
+        moving.import(FILE, more).refused("a server of the release before is alive, which cannot read such balances");
+    }
+    assert_eq!(moving.booked().await, 0);
+    moving.app.older_server_is_alive(false).await;
+    moving.import(FILE, &["--yes"]).ok();
+    assert_eq!(moving.booked().await, 2);
 }

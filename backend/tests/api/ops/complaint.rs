@@ -269,3 +269,14 @@ async fn a_complaint_needs_a_person_and_is_urgent_after_two_hours() {
     c.reject(complaint).await.ok();
     assert_eq!(entries().await, json!([]));
 }
+
+#[actix_web::test]
+async fn nobody_complains_while_an_older_server_is_alive() {
+    let c = Complaints::open().await;
+    c.used(1).await;
+    c.app.older_server_is_alive(true).await;
+    c.complain(1).await.expect(503, "layanan sedang sibuk, coba lagi");
+    assert_eq!(c.app.insert("SELECT count(*) FROM keluhan", &[]).await, 0);
+    c.app.older_server_is_alive(false).await;
+    c.complained(1).await;
+}
