@@ -15,6 +15,7 @@ mod keys;
 mod log;
 mod lost_commits;
 mod malformed;
+mod midtrans_key;
 mod money_edges;
 mod restart;
 mod restored;

@@ -18,11 +18,11 @@ use crate::support::counter::{Counter, TELP};
 use crate::support::helpers::{Answer, PASSWORD, Setup, TestApp};
 use crate::till::rules::AtTill;
 
-const KEY: &str = "SB-Mid-server-rahasia";
+pub const KEY: &str = "SB-Mid-server-rahasia";
 
 /// How the provider answers.
 #[derive(Debug, Clone, PartialEq)]
-enum Mood {
+pub enum Mood {
     Works,
     /// It says nothing, and does what it was asked.
     Silent,
@@ -41,8 +41,8 @@ struct Order {
 }
 
 #[derive(Clone)]
-struct Midtrans {
-    base_url: String,
+pub struct Midtrans {
+    pub base_url: String,
     orders: Arc<Mutex<HashMap<String, Order>>>,
     mood: Arc<Mutex<Mood>>,
     /// The calls with their keys.
@@ -50,7 +50,7 @@ struct Midtrans {
 }
 
 impl Midtrans {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let base_url = format!("http://{}", listener.local_addr().unwrap());
         let played = Self { base_url, orders: Arc::default(), mood: Arc::new(Mutex::new(Mood::Works)), calls: Arc::default() };
@@ -123,7 +123,7 @@ impl Midtrans {
         }
     }
 
-    fn is(&self, mood: Mood) {
+    pub fn is(&self, mood: Mood) {
         *self.mood.lock().unwrap() = mood;
     }
 
@@ -138,7 +138,7 @@ impl Midtrans {
         (order.status, order.paid) = ("settlement", (amount.to_owned(), currency));
     }
 
-    fn called(&self, path: &str) -> usize {
+    pub fn called(&self, path: &str) -> usize {
         self.calls.lock().unwrap().iter().filter(|(called, ..)| called.ends_with(path)).count()
     }
 

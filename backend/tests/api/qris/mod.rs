@@ -2,12 +2,14 @@
 
 mod checked;
 mod held;
+mod jump;
 mod many;
-mod midtrans;
+pub mod midtrans;
 mod moved;
-mod notifications;
+pub mod notifications;
 mod phone;
 mod provider;
+mod reversed;
 mod start;
 mod till;
 
@@ -51,6 +53,17 @@ impl TestApp {
             actix_web::rt::time::sleep(std::time::Duration::from_millis(10)).await;
         }
         panic!("{id} is {:?}, not {status}", self.bill(id, "status").await);
+    }
+
+    /// Waits until nobody asks about a bill any more.
+    pub async fn until_left_alone(&self, id: &str) {
+        for _ in 0..3_000 {
+            if self.bill(id, "tanya_at").await.is_none() {
+                return;
+            }
+            actix_web::rt::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        panic!("{id} is still asked about");
     }
 
     /// How many top-ups there are.
