@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
-import { type Customer, newCustomer } from './support/api.ts'
+import { balance, type Customer, newCustomer } from './support/api.ts'
 import { look } from './support/look.ts'
 import { billMadeBy, play, takeQris } from './support/qris.ts'
 import { SIZES } from './support/sizes.ts'
@@ -169,6 +169,56 @@ test('without a provider the cashier copies the end of the reference', async ({ 
   await expect(page.getByRole('heading', { name: 'Saldo Siti R. sudah masuk' })).toBeVisible()
   expect(sent.map((body) => JSON.parse(body).ref_bayar)).toEqual(['9AB2'])
   expect(await amountsSold(idoutlet)).toEqual([50_000])
+})
+
+/** Reverses the opened top-up with a supervisor's PIN, from the button on. */
+async function reverse(page: Page): Promise<void> {
+  await button(page, 'Batalkan').click()
+  await button(page, 'Salah pelanggan').click()
+  await button(page, /^Batalkan \+/).click()
+  await page.keyboard.type(PIN.hadi)
+}
+
+const RETURNED_BY_HAND =
+  'Uang QRIS tetap di rekening outlet. Kembalikan Rp 50.000 kepada pelanggan, tunai atau lewat transfer. ' +
+  'Kalau tunai dari laci, catat di Shift sebagai uang keluar.'
+
+test('a reversed payment by QRIS is returned by hand: its money stays at the bank, and no drawer moves', async ({
+  page,
+}) => {
+  const { idoutlet } = await openWith(page, 'simulated')
+  const siti = await newCustomer('Siti Rahma')
+  await play(await makeBill(page, siti), { aksi: 'bayar' })
+  await expect(page.getByRole('heading', { name: 'Saldo Siti R. sudah masuk' })).toBeVisible()
+  await page.getByRole('link', { name: 'Transaksi' }).click()
+  await page.getByRole('button', { name: /Siti R\..*QRIS/ }).click()
+  await reverse(page)
+  await expect(page.getByText(RETURNED_BY_HAND)).toBeVisible()
+  await look(page, 'qris-batal')
+  await button(page, 'Selesai').click()
+  expect(await balance(siti)).toBe(0)
+
+  // The same on the receipt of a sale of which the cashier has seen the payment.
+  await takeQris(idoutlet, 'manual')
+  await page.reload()
+  await page.getByRole('link', { name: 'Isi Saldo' }).click()
+  await choose(page, siti)
+  await button(page, 'Isi Rp 50.000 untuk Siti').click()
+  await expect(page.getByLabel('Empat karakter terakhir nomor referensi')).toBeFocused()
+  await page.keyboard.type('9ab2')
+  await button(page, 'Sudah saya lihat di aplikasi bank').click()
+  await reverse(page)
+  await expect(page.getByRole('heading', { name: 'Top-up dibatalkan' })).toBeVisible()
+  await expect(page.getByText(RETURNED_BY_HAND)).toBeVisible()
+  await look(page, 'qris-manual-batal')
+  expect(await balance(siti)).toBe(0)
+
+  // The drawer has what it began with.
+  await lock(page)
+  await logIn(page, 'Hadi', PIN.hadi)
+  await page.getByRole('link', { name: 'Shift' }).click()
+  await expect(page.getByText('Seharusnya di laci')).toBeVisible()
+  await expect(page.getByText('Belum ada selain isi saldo tunai.')).toBeVisible()
 })
 
 test('an outlet without QRIS offers none', async ({ page }) => {

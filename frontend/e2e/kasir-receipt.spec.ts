@@ -103,6 +103,7 @@ test('a receipt is printed and sent again from the transactions, as a copy; not 
   await dialog.getByRole('button', { name: /^Batalkan \+/ }).click()
   await page.keyboard.type(PIN.hadi)
   await expect(page.getByText('Top-up dibatalkan')).toBeVisible()
+  await expect(dialog.getByText('Kembalikan Rp 50.000 tunai dari laci kepada pelanggan.')).toBeVisible()
   await dialog.getByRole('button', { name: 'Selesai' }).click()
   await page.getByRole('button', { name: /Siti R\./ }).click()
   await expect(dialog.getByText('Dibatalkan', { exact: true })).toBeVisible()

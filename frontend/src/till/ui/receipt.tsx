@@ -1,6 +1,7 @@
 import type { Ref } from 'react'
 import { formatDateTime, rupiah, signedRupiah } from '@/shared/lib/text/format'
 import type { Outlet } from '@/till/api/types'
+import { methodName } from '@/till/lib/money/pay-method'
 import styles from './receipt.module.css'
 
 interface Parties {
@@ -23,7 +24,8 @@ export interface Receipt extends Parties {
 export interface ToppedUp extends Parties {
   paid: number
   gained: number
-  method: string
+  /** Null where it was not recorded. */
+  method: string | null
   at: string
   /** The receipt was given before. */
   copy: boolean
@@ -36,7 +38,7 @@ export function topUpReceipt({ paid, gained, method, at, copy, ...parties }: Top
     heading: copy ? 'TOP-UP SALDO (SALINAN)' : 'TOP-UP SALDO',
     lines: [
       ['Isi saldo', signedRupiah(gained)],
-      ['Dibayar', [method, rupiah(paid)].filter(Boolean).join(' ')],
+      ['Dibayar', [method && methodName(method), rupiah(paid)].filter(Boolean).join(' ')],
       ['No Top-Up', parties.number],
       ['Waktu', formatDateTime(at)],
     ],

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'react'
 import { formatLeft, rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { keys } from '@/till/api/keys'
+import { moneyBack } from '@/till/lib/money/pay-method'
 import { useNow } from '@/till/lib/page/clock'
 import { GiveReceipt } from '@/till/ui/give-receipt'
 import { type ToppedUp, topUpReceipt } from '@/till/ui/receipt'
@@ -27,7 +28,7 @@ interface Props {
 
 /** The top-up succeeded: the result, the receipt, and the way to the next customer. */
 export function Made({ topUp, typed, undo_ms, onNext }: Props) {
-  const { customer, number, paid, gained, balance } = topUp
+  const { customer, number, paid, gained, method, balance } = topUp
   const receipt = topUpReceipt(topUp)
   const client = useQueryClient()
   const { ReversalDialog } = useParts()
@@ -58,7 +59,7 @@ export function Made({ topUp, typed, undo_ms, onNext }: Props) {
         <p className={styles.lead}>
           {reversed === null
             ? 'Pelanggan juga melihatnya di aplikasi'
-            : `Kembalikan ${rupiah(paid)} kepada pelanggan`}
+            : method !== null && moneyBack(method, paid)}
         </p>
       </div>
       <div className={styles.more}>

@@ -5,7 +5,6 @@ import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import { findCustomer } from '@/till/api/calls'
 import type { CustomerRef } from '@/till/api/types'
-import { methodName } from '@/till/lib/money/pay-method'
 import { topUps, useTopUpState } from '@/till/lib/money/top-ups'
 import { CUSTOMER_CODE, useScans } from '@/till/lib/scan/scans'
 import { useDevice } from '@/till/lib/session/use-device'
@@ -70,7 +69,7 @@ export default function TillPage() {
           customer: made.nama,
           paid: open.body.nominal,
           gained: open.gained,
-          method: methodName(open.body.cara_bayar),
+          method: open.body.cara_bayar,
           number: made.idpembelian_emoney,
           at: made.created_at,
           balance: made.saldo_akhir,

@@ -10,7 +10,7 @@ import { getTopUp } from '@/till/api/calls'
 import { keys } from '@/till/api/keys'
 import { hasAmounts, type ListedTopUp, type TopUpReversed, type TopUpRow } from '@/till/api/types'
 import { reversalOffer } from '@/till/lib/money/offers'
-import { methodName } from '@/till/lib/money/pay-method'
+import { methodName, moneyBack } from '@/till/lib/money/pay-method'
 import { useMoney } from '@/till/lib/money/use-money'
 import { useServerNow } from '@/till/lib/page/clock'
 import { patchRow } from '@/till/lib/page/use-pages'
@@ -90,13 +90,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
           <strong className="digits">{rupiah(reversed.saldo_akhir)}</strong>
           <span>.</span>
         </p>
-        {cara_bayar !== null && (
-          <p>
-            {`Kembalikan ${rupiah(nominal)} ${
-              cara_bayar === 'tunai' ? 'tunai dari laci' : `lewat ${methodName(cara_bayar)}`
-            } kepada pelanggan.`}
-          </p>
-        )}
+        {cara_bayar !== null && <p>{moneyBack(cara_bayar, nominal)}</p>}
         <Button onClick={onClose}>Selesai</Button>
       </View>
     )
@@ -127,7 +121,7 @@ function TopUp({ row, onClose }: { row: TopUpRow; onClose: () => void }) {
             customer: nama,
             paid: nominal,
             gained: quota,
-            method: cara_bayar === null ? '' : methodName(cara_bayar),
+            method: cara_bayar,
             number: id,
             at: row.created_at,
             balance: null,

@@ -8,7 +8,6 @@ import { Failed } from '@/shared/ui/failed'
 import { Spinner } from '@/shared/ui/spinner'
 import { type Bill, billOf, cancelBill } from '@/till/api/bill-calls'
 import { type KeptBill, keptBills } from '@/till/lib/money/bills'
-import { methodName } from '@/till/lib/money/pay-method'
 import { useMoney } from '@/till/lib/money/use-money'
 import { useServerNow } from '@/till/lib/page/clock'
 import { reasonOf } from '@/till/lib/page/explain'
@@ -181,7 +180,7 @@ function Paid({ kept, bill, onNext }: { kept: KeptBill; bill: Bill; onNext: () =
         customer: kept.nama,
         paid: bill.nominal,
         gained: bill.quota,
-        method: methodName('qris'),
+        method: 'qris',
         number: bill.idpembelian_emoney ?? '',
         at: new Date(bill.server_time).toISOString(),
         balance: bill.saldo_akhir,
