@@ -12,9 +12,17 @@ const COMMON: readonly Size[] = [
 const OTHERS: readonly Size[] = [
   [320, 568],
   [768, 1024],
-  [1366, 768],
+  [1280, 800],
   [1920, 1080],
 ]
 
-/** The sizes at which a screen is looked at. */
+/** The sizes at which a screen of the till is looked at. */
 export const SIZES = ALL_SIZES ? [...COMMON, ...OTHERS] : COMMON
+
+/** The sizes at which a page for customers is looked at, which is no screen of the stage. */
+export const PAGE_SIZES: readonly Size[] = [
+  [320, 640],
+  [390, 844],
+  [768, 1024],
+  [1280, 800],
+]

@@ -10,7 +10,7 @@ export default function PrivasiPage() {
     <Page title={privacy.title} back={paths.welcome}>
       <p>{privacy.lead}</p>
       {privacy.sections.map(({ title, points }) => (
-        <section key={title}>
+        <section key={title} aria-label={title}>
           <h2 className={styles.heading}>{title}</h2>
           <ul className={styles.points}>
             {points.map((point) => (
