@@ -70,6 +70,14 @@ export async function lastCode(telp: string): Promise<string> {
   return code
 }
 
+/** The text of the newest message to a number. */
+export async function lastText(telp: string): Promise<string> {
+  const sent = await send<{ text: string }[]>('GET', `/dev/whatsapp?telp=${telp}`)
+  const text = sent.data[0]?.text
+  if (!text) throw new Error(`no message was sent to ${telp}`)
+  return text
+}
+
 export async function codesSent(telp: string): Promise<number> {
   return (await send<unknown[]>('GET', `/dev/whatsapp?telp=${telp}`)).data.length
 }
@@ -93,8 +101,7 @@ export interface Customer {
   token: string
 }
 
-export async function newCustomer(name = 'Budi Santoso'): Promise<Customer> {
-  const telp = newTelp()
+export async function newCustomer(name = 'Budi Santoso', telp = newTelp()): Promise<Customer> {
   const password = 'Rahasia123'
   must('request_otp', await scan('auth/request_otp', { telp, country_code: '62' }))
   const otp = await lastCode(telp)
