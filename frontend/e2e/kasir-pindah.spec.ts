@@ -1,6 +1,7 @@
 import type { Page } from '@playwright/test'
 import { newCustomer, topUp } from './support/api.ts'
 import { look } from './support/look.ts'
+import { askMove, refuseAt } from './support/move.ts'
 import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
 import {
@@ -79,3 +80,24 @@ test('what cannot move is said plainly', async ({ page, context }) => {
   await button(page, 'Minta pindah').click()
   await expect(dialog(page).getByText('Pindah sudah diminta')).toBeVisible()
 })
+
+for (const [width, height] of SIZES) {
+  test(`a move that the old number refuses needs a person, at ${width}×${height}`, async ({
+    page,
+    context,
+  }) => {
+    await page.setViewportSize({ width, height })
+    const shop = await openTill(page)
+    const asked = await askMove(shop, context)
+    const phone = await context.newPage()
+    await refuseAt(phone, asked)
+    await expect(phone.getByRole('heading', { name: 'Pindah nomor dibatalkan' })).toBeVisible()
+    await page.getByRole('link', { name: /Perhatian$/ }).click()
+    await expect(
+      page
+        .getByRole('region', { name: 'Lihat sebentar lagi' })
+        .getByText(/^Pemilik nomor lama menolak pindah nomor sejak \d\d\.\d\d/),
+    ).toBeVisible()
+    await look(page, 'pindah-ditolak')
+  })
+}

@@ -1,8 +1,8 @@
 import type { Page } from '@playwright/test'
 import { balance, type Customer, newCustomer, newWorld, ops, type World } from './support/api.ts'
 import { look } from './support/look.ts'
-import { atProvider, offerQris } from './support/money.ts'
 import { readQr } from './support/qr.ts'
+import { play, takeQris } from './support/qris.ts'
 import { expect, openAs, test, toastOf } from './support/test.ts'
 
 const open = (page: Page) => page.getByRole('button', { name: 'Isi dengan QRIS' })
@@ -12,7 +12,7 @@ const paidIn = (page: Page) => page.getByRole('status').filter({ hasText: 'Saldo
 
 async function shop(): Promise<{ world: World; customer: Customer }> {
   const world = await newWorld([])
-  await offerQris(world)
+  await takeQris(world.idoutlet, 'simulated')
   return { world, customer: await newCustomer('Siti Rahmawati') }
 }
 
@@ -66,7 +66,7 @@ test('paying by QRIS: the code, the time left, the picture, and the balance', as
   await page.getByRole('button', { name: 'Simpan gambar' }).click()
   expect((await download).suggestedFilename()).toBe('qris-nyala.png')
 
-  await atProvider(id, { aksi: 'bayar', kali: 3 })
+  await play(id, { aksi: 'bayar', kali: 3 })
   await expect(paidIn(page)).toHaveText('Saldo masuk Rp 50.000Saldo sekarang Rp 50.000')
   await look(page, 'qris-masuk')
   expect(await balance(customer)).toBe(50_000)
@@ -84,7 +84,7 @@ test('a package of the outlet, and a provider that tells nobody', async ({ page 
   await openAs(page, customer, '/topUpPage')
   const id = await ask(page, world, /^Paket Hemat: bayar Rp.100\.000, saldo Rp.110\.000$/)
   await expect(page.getByText(/Saldo bertambah Rp 110\.000/)).toBeVisible()
-  await atProvider(id, { aksi: 'bayar', diam: true })
+  await play(id, { aksi: 'bayar', diam: true })
   await expect(paidIn(page)).toHaveText('Saldo masuk Rp 110.000Saldo sekarang Rp 110.000')
 })
 
@@ -110,11 +110,36 @@ test('a reload and the way back from the bank continue with the same bill', asyn
   await look(page, 'qris-bank')
   // Paid while the app was closed.
   await page.goto('/favicon.svg')
-  await atProvider(id, { aksi: 'bayar' })
+  await play(id, { aksi: 'bayar' })
   await page.goto('/topUpPage')
   await expect(paidIn(page)).toHaveText('Saldo masuk Rp 50.000Saldo sekarang Rp 50.000')
   await page.reload()
   await expect(page.getByRole('img', { name: /Kode QR Anda/ })).toBeVisible()
+})
+
+test('a deep link leads to the bank and back', async ({ page, context }) => {
+  const { world, customer } = await shop()
+  const deeplink = 'https://bank.example/bayar/7Q'
+  // The simulated provider has none.
+  await page.route(/epayment\/tagihan/, async (route) => {
+    const response = await route.fetch()
+    const { data, ...answer } = await response.json()
+    await route.fulfill({ response, json: { ...answer, data: data && { ...data, deeplink } } })
+  })
+  await context.route(deeplink, (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<title>Bank</title>' }),
+  )
+  await openAs(page, customer, '/topUpPage')
+  const id = await ask(page, world)
+  const toBank = page.getByRole('link', { name: 'Buka aplikasi bank' })
+  await expect(toBank).toHaveAttribute('href', deeplink)
+  await expect(page.getByRole('button', { name: 'Simpan gambar' })).toBeVisible()
+  await look(page, 'qris-tautan')
+  await toBank.click()
+  await expect(page).toHaveURL(deeplink)
+  await play(id, { aksi: 'bayar', diam: true })
+  await page.goBack()
+  await expect(paidIn(page)).toHaveText('Saldo masuk Rp 50.000Saldo sekarang Rp 50.000')
 })
 
 test('without network the same request is sent until it is answered: one bill', async ({ page, line }) => {
@@ -152,11 +177,11 @@ test('a bill that is cancelled, and one that runs out', async ({ page }) => {
   await expect(page.getByRole('img', { name: /Kode QR Anda/ })).toBeVisible()
 
   const id = await ask(page, world, 'Rp 20.000')
-  await atProvider(id, { aksi: 'kedaluwarsa' })
+  await play(id, { aksi: 'kedaluwarsa' })
   await expect(page.getByText('Waktu bayar sudah habis')).toBeVisible()
   await look(page, 'qris-habis')
   // Who pays late is credited.
-  await atProvider(id, { aksi: 'terlambat' })
+  await play(id, { aksi: 'terlambat' })
   await expect(paidIn(page)).toContainText('Saldo masuk Rp 20.000', { timeout: 30_000 })
 })
 
@@ -164,7 +189,7 @@ test('another amount than the bill is kept back, and the customer is told', asyn
   const { world, customer } = await shop()
   await openAs(page, customer, '/topUpPage')
   const id = await ask(page, world)
-  await atProvider(id, { aksi: 'bayar', jumlah: 40_000 })
+  await play(id, { aksi: 'bayar', jumlah: 40_000 })
   await expect(page.getByText('Pembayaran sudah diterima, saldo belum masuk')).toBeVisible()
   await expect(page.getByText(new RegExp(id))).toBeVisible()
   await page.getByRole('button', { name: 'Tutup' }).click()
