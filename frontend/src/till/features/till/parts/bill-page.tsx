@@ -194,9 +194,11 @@ function Paid({ kept, bill, onNext }: { kept: KeptBill; bill: Bill; onNext: () =
 }
 
 const Next = ({ onClick }: { onClick: () => void }) => (
-  <Button icon={<ScanLine size={20} aria-hidden />} onClick={onClick}>
-    {qris.next}
-  </Button>
+  <div className={styles.next}>
+    <Button icon={<ScanLine size={20} aria-hidden />} onClick={onClick}>
+      {qris.next}
+    </Button>
+  </div>
 )
 
 const Back = ({ onClick }: { onClick: () => void }) => (

@@ -77,8 +77,7 @@ export const payout = {
 /** Texts of a move to a new number. */
 export const move = {
   title: 'Pindah nomor',
-  body: (nama: string) =>
-    `Untuk pelanggan yang nomor lamanya hilang. ${nama} sudah mendaftar dengan nomor baru; ketik nomor lamanya.`,
+  body: (nama: string) => `Ketik nomor lama ${nama} yang hilang.`,
   old: 'Nomor lama',
   goOn: 'Lanjut',
   typeFirst: 'Ketik nomor lamanya',
