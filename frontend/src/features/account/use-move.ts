@@ -39,12 +39,15 @@ export function useMove(own: string) {
   }
 
   const asking = useSend({
-    // Codes sent within the last minute are still valid: another request would only be refused.
-    send: async (form: MoveDraft) =>
-      cooldownLeft('move', form.telp) > 0 ? null : requestMoveCodes(form.telp),
+    async send(form: MoveDraft) {
+      // Codes sent within the last minute are still valid: another request would only be refused.
+      if (cooldownLeft('move', form.telp) > 0) return false
+      await requestMoveCodes(form.telp)
+      return true
+    },
     texts: failureTexts,
-    onDone(sent, form) {
-      if (sent !== null) codesSent(form.telp)
+    onDone(areNew, form) {
+      if (areNew) codesSent(form.telp)
       toCode({ ...form, otp_lama: null })
     },
   })
