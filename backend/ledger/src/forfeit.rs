@@ -3,9 +3,27 @@
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::CustomerId;
 use nyala_core::domain::timestamp::Timestamp;
+use tokio_postgres::error::SqlState;
 
 use super::error::LedgerError;
-use super::newer_kinds;
+use super::{account_move, bill, newer_kinds};
+
+/// Locks what the deletion of a customer changes, in the order of locks: complaints, bills, wallets, and then the customer's row without waiting,
+/// because a transaction that holds that row may wait for a wallet. False: one holds it, so the attempt must be repeated.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn hold(tx: &Transaction<'_>, customer: CustomerId) -> Result<bool, LedgerError> {
+    const COMPLAINTS: &str = "SELECT FROM keluhan WHERE id_customer_global = $1 ORDER BY id FOR NO KEY UPDATE";
+    const CUSTOMER: &str = "SELECT FROM customer_global WHERE id = $1 FOR UPDATE NOWAIT";
+    tx.query(&tx.prepare_cached(COMPLAINTS).await?, &[&customer]).await?;
+    bill::hold_all(tx, customer).await?;
+    account_move::lock_wallets(tx, customer, customer).await?;
+    match tx.query_opt(&tx.prepare_cached(CUSTOMER).await?, &[&customer]).await {
+        Err(e) if e.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Ok(false),
+        row => Ok(row.map(|_| true)?),
+    }
+}
 
 /// Rupiah of all wallets of these customers together. The wallets stay locked.
 pub async fn balance(tx: &Transaction<'_>, customers: &[CustomerId]) -> Result<i64, LedgerError> {

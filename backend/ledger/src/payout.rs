@@ -1,6 +1,6 @@
 //! Balance that is paid out in cash: all that was paid for and is still there. The bonus ends with it (docs/money.md, Paying out).
 
-use deadpool_postgres::Transaction;
+use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::domain::expiry::has_expired;
 use nyala_core::domain::id::{CustomerId, OutletId, PayoutId, ShiftId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
@@ -73,7 +73,7 @@ const AFTER_MOVE_MS: i64 = 24 * 60 * 60 * 1000;
 /// # Errors
 /// When the database does not answer.
 pub async fn has_open_purchase(
-    tx: &Transaction<'_>,
+    client: &impl GenericClient,
     customer: CustomerId,
     wallet: Option<WalletId>,
 ) -> Result<bool, LedgerError> {
@@ -83,8 +83,8 @@ pub async fn has_open_purchase(
         open_states!(),
         ")"
     );
-    let stmt = tx.prepare_cached(OPEN).await?;
-    Ok(tx.query_one(&stmt, &[&customer, &wallet]).await?.try_get(0)?)
+    let stmt = client.prepare_cached(OPEN).await?;
+    Ok(client.query_one(&stmt, &[&customer, &wallet]).await?.try_get(0)?)
 }
 
 /// The wallet pays the outlet that issued its balance. $1 account, $2 customer, $3 outlet, $4 shift, $5 paid, $6 bonus, $7 actor, $8 now.

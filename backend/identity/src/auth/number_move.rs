@@ -34,9 +34,9 @@ const REFUSED_FOR_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 const NOTIFY_AGAIN_MS: i64 = 60_000;
 /// A move whose message could not be sent, or that could not happen, for this long ends.
 const GIVE_UP_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// A transaction that holds a customer's row may wait for a wallet that the move holds. So the move releases its locks and starts again.
-const MAX_ATTEMPTS: usize = 50;
-const ATTEMPT_AGAIN: Duration = Duration::from_millis(40);
+/// A transaction that holds a customer's row may wait for a wallet that a move, or a deletion, holds. So that one releases its locks and starts again.
+pub const MAX_ATTEMPTS: usize = 50;
+pub const ATTEMPT_AGAIN: Duration = Duration::from_millis(40);
 const SECRET_BYTES: usize = 32;
 
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! Bills whose provider is to be asked. A claimed bill is due again after a while, so that a server that dies loses none.
 
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::{GenericClient, Transaction};
 use nyala_core::bill::{BillId, BillStatus, ProviderKind, ask};
 use nyala_core::domain::id::{CustomerId, OutletId, OwnerId};
 use nyala_core::domain::timestamp::Timestamp;
@@ -79,6 +79,18 @@ pub async fn open_of(client: &impl GenericClient, customer: CustomerId) -> Resul
         concat!("SELECT ", columns!(), " FROM tagihan t WHERE t.status IN ('dibuat', 'menunggu') AND ", bill_of_customer!("$1"));
     let stmt = client.prepare_cached(OPEN).await?;
     client.query(&stmt, &[&customer]).await?.iter().map(|row| due(row).map(|bill| bill.id)).collect()
+}
+
+/// Locks a customer's bills until the transaction ends. This comes before the lock of the customer's row: a payment holds its bill and then waits for
+/// that row.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn hold_all(tx: &Transaction<'_>, customer: CustomerId) -> Result<(), DbError> {
+    const HOLD: &str = concat!("SELECT FROM tagihan t WHERE ", bill_of_customer!("$1"), " ORDER BY t.id FOR NO KEY UPDATE");
+    let stmt = tx.prepare_cached(HOLD).await?;
+    tx.query(&stmt, &[&customer]).await?;
+    Ok(())
 }
 
 /// The bills of an outlet that were made between two instants.

@@ -6,7 +6,7 @@ mod due;
 mod settle;
 
 pub use credit::{Applied, Credited, apply};
-pub use due::{DueBill, asked, claim, claim_watched, find, made_between, make_due, open_of};
+pub use due::{DueBill, asked, claim, claim_watched, find, hold_all, made_between, make_due, open_of};
 pub use settle::settle;
 
 use deadpool_postgres::{GenericClient, Transaction};

@@ -1,15 +1,19 @@
 //! A customer who goes (docs/money.md, A person's data).
 
+use futures_util::future::join;
 use nyala_core::domain::address::Block;
 use nyala_core::domain::id::WalletId;
+use nyala_core::domain::role::Role;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
 
 use crate::auth::register::{otp_body, register_body};
 use crate::ops::operator::Scope;
 use crate::push::service::PushService;
 use crate::support::arrange::{Epay, receipt};
-use crate::support::helpers::{Answer, Customer, PASSWORD, TestApp};
+use crate::support::helpers::{Answer, Customer, PASSWORD, Setup, TestApp};
+use crate::support::shop::{Shop, buy};
 
 const TELP: &str = "81299887766";
 
@@ -150,10 +154,15 @@ async fn no_customer_goes_with_a_wrong_password_a_running_machine_or_an_open_bil
     let outlet = app.outlet("Melati").await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let epay = app.funded(&siti, outlet, 10_000).await;
+    app.takes_qris(outlet, "simulated").await;
+    let bill = json!({"id": uuid::Uuid::new_v4(), "idoutlet": outlet.idoutlet, "nominal": 20_000});
+    let bill = app.post("/scan/v1/epayment/tagihan", Some(&siti.token), &bill).await.ok();
     let bought = app.hold(epay, &app.machine(outlet, "Cuci 1").await, &receipt(1)).await;
     app.leave(&siti, &json!({})).await.expect(409, "masih ada mesin yang belum selesai");
     app.started(&bought).await;
     app.leave(&siti, &json!({})).await.expect(409, "masih ada mesin yang belum selesai");
+    let status = app.bill(bill["idtagihan"].as_str().unwrap(), "status").await;
+    assert_eq!(status.as_deref(), Some("menunggu"), "it can still be paid");
     app.finished(&bought).await;
     let mut wrong = 0;
     let refused = loop {
@@ -183,7 +192,7 @@ async fn a_sale_that_meets_the_deletion_is_made_before_it_or_not_at_all() {
     for n in 0..5 {
         let siti = app.register_customer(&format!("8129988776{n}"), "Siti", "Rahma").await;
         let sale = json!({"id_customer_global": siti.id, "idoutlet": outlet.idoutlet, "nominal": 1_000});
-        let (gone, sold) = futures_util::future::join(app.leave(&siti, &json!({})), app.ops(&key, "topup", &sale)).await;
+        let (gone, sold) = join(app.leave(&siti, &json!({})), app.ops(&key, "topup", &sale)).await;
         let met = (gone.status, sold.status);
         assert!([(200, 404), (409, 200)].contains(&met), "{met:?}: {} {}", gone.message, sold.message);
     }
@@ -208,4 +217,40 @@ async fn nobody_goes_while_an_older_server_is_alive_and_no_bill_is_cancelled_for
     app.leave(&siti, &json!({"lepas_saldo": 10_000})).await.ok();
     assert_eq!(app.bill(id, "status").await.as_deref(), Some("batal"));
     app.assert_no_violation().await;
+}
+
+/// A purchase, a refund and a payout hold a wallet and then need the customer's row. Each is done or refused, and none waits for the other for good.
+#[actix_web::test]
+async fn money_that_moves_at_the_moment_of_the_deletion_is_there_or_refused() {
+    let app = Setup::new().running_clock().start().await;
+    let shop = app.shop(1_800).await;
+    let rina = app.seller(shop.outlet).await;
+    let hadi = app.clerk(&rina.till, "Hadi", Role::Supervisor, WorksFor::Outlet(shop.outlet.idoutlet)).await;
+    for n in 0..9 {
+        let siti = app.register_customer(&format!("8129988776{n}"), "Siti", "Rahma").await;
+        let epay = app.funded(&siti, shop.outlet, 30_000).await;
+        let machine = app.machine(shop.outlet, &format!("Mesin {n}")).await;
+        let used = app.used(epay, &machine, &receipt(n)).await;
+        let order = buy(n, Shop { idmesin: machine.idmesin, ..shop }, epay.idcustomer);
+        let other = async {
+            match n % 3 {
+                0 => app.buy(&siti, &order).await,
+                1 => {
+                    let refund =
+                        json!({"idtransaksi": used.receipt, "idcustomer": epay.idcustomer, "nominal": 4_000, "alasan": "bocor"});
+                    app.ask(&hadi, "refund", &refund).await
+                }
+                _ => app.ask(&hadi, "tarik", &json!({"qr": app.code_of(siti.id), "dibayar": 20_000, "hangus": 0})).await,
+            }
+        };
+        let given_up = json!({"lepas_saldo": 20_000});
+        let (gone, other) = join(app.leave(&siti, &given_up), other).await;
+        let met = format!("{n}: {gone:?} {other:?}");
+        assert!([200, 409].contains(&gone.status), "{met}");
+        assert!([200, 401, 404, 409, 422].contains(&other.status), "{met}");
+        if gone.status == 409 {
+            assert_eq!(other.status, 200, "{met}");
+        }
+    }
+    app.assert_sound().await;
 }

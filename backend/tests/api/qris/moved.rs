@@ -1,5 +1,6 @@
 //! Bills of customers who move to another number or who go, while the bill can still be paid.
 
+use futures_util::future::{join, join_all};
 use nyala_core::domain::id::CustomerId;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -23,7 +24,10 @@ struct BilledMove {
 
 impl BilledMove {
     async fn open() -> Self {
-        let setup = Setup::new().with(|c| c.moves.wait_s = SHORT_WAIT_S);
+        Self::on(Setup::new().with(|c| c.moves.wait_s = SHORT_WAIT_S)).await
+    }
+
+    async fn on(setup: Setup) -> Self {
         let shop = MoveShop::on(setup.start().await).await;
         shop.app.takes_qris(shop.outlet, "simulated").await;
         shop.app.funded(&shop.siti, shop.outlet, 50_000).await;
@@ -57,7 +61,7 @@ impl BilledMove {
         assert_eq!(self.shop.balances(token).await, [(balance, "Melati".to_owned())]);
         let by_qris = "SELECT count(*) FROM pembelian_emoney WHERE cara_bayar = 'qris' AND id_customer_global = $1";
         assert_eq!(app.insert(by_qris, &[&siti.id]).await, 5);
-        // Whoever has the old number now sees none of them.
+        // A new customer with the old number sees none of them.
         let code = app.send_code(OLD).await;
         let other = app.post("/scan/v1/auth/register", None, &register_body(OLD, &code)).await.ok();
         for id in &self.bills {
@@ -97,6 +101,49 @@ async fn bills_that_are_open_while_a_tills_move_happens_are_credited_to_the_one_
     moved.are_credited(&token).await;
 }
 
+/// Each payment is credited before the move, and moves along, or after it.
+#[actix_web::test]
+async fn payments_at_the_moment_of_the_move_are_credited_once() {
+    let moved = BilledMove::on(Setup::new().running_clock()).await;
+    let MoveShop { app, .. } = &moved.shop;
+    let body = moved.shop.codes().await;
+    let paid = json!({"aksi": "bayar", "kali": 3});
+    let payments = join_all(moved.bills.iter().map(|id| app.at_provider(id, &paid)));
+    let (answer, payments) = join(moved.shop.in_the_app(&body), payments).await;
+    payments.into_iter().for_each(|payment| _ = payment.ok());
+    let token = answer.ok()["token"].as_str().unwrap().to_owned();
+    for id in &moved.bills {
+        app.until_bill(id, "dibayar").await;
+    }
+    assert_eq!(moved.shop.balances(&token).await, [(120_000, "Melati".to_owned())]);
+    app.assert_sound().await;
+}
+
+/// Credited, and then there is a balance left, or held for the owner.
+#[actix_web::test]
+async fn a_payment_at_the_moment_of_the_deletion_is_credited_or_held() {
+    let app = Setup::new().running_clock().start().await;
+    let outlet = app.outlet("Melati").await;
+    app.takes_qris(outlet, "simulated").await;
+    for n in 0..6 {
+        let siti = app.register_customer(&format!("8123456789{n}"), "Siti", "Rahma").await;
+        let body = json!({"id": Uuid::new_v4(), "idoutlet": outlet.idoutlet, "nominal": 20_000});
+        let id = id_of(&app.post(BILLS, Some(&siti.token), &body).await.ok());
+        let password = json!({"password": PASSWORD});
+        let gone = app.post("/scan/v1/akun/hapus", Some(&siti.token), &password);
+        let (gone, ()) = join(gone, app.pay(&id)).await;
+        let status = app.bill(&id, "status").await.unwrap();
+        match gone.status {
+            200 => assert_eq!(status, "tertahan"),
+            _ => {
+                gone.expect(409, "masih ada saldo Rp 20.000");
+                assert_eq!(status, "dibayar");
+            }
+        }
+    }
+    app.assert_no_violation().await;
+}
+
 #[actix_web::test]
 async fn what_is_paid_after_its_customer_has_gone_is_held_and_credited_to_nobody() {
     let counter = Counter::with_bills().await;
@@ -105,7 +152,7 @@ async fn what_is_paid_after_its_customer_has_gone_is_held_and_credited_to_nobody
     app.at_provider(&ended, &json!({"aksi": "kedaluwarsa"})).await.ok();
     app.post("/scan/v1/akun/hapus", Some(&siti.token), &json!({"password": PASSWORD})).await.ok();
     assert_eq!(app.bill(&cancelled, "status").await.as_deref(), Some("batal"), "the deletion has cancelled it");
-    // The number is somebody else's now.
+    // The number registers again, as another customer.
     let code = app.send_code(&siti.telp).await;
     let other = app.post("/scan/v1/auth/register", None, &register_body(&siti.telp, &code)).await.ok();
     for (id, amount) in [(&ended, 10_000), (&cancelled, 20_000)] {

@@ -1,6 +1,6 @@
 //! Bills of a till.
 
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use nyala_core::domain::role::Role;
 use nyala_identity::staff::people::WorksFor;
 use serde_json::{Value, json};
@@ -180,6 +180,26 @@ async fn a_shift_may_close_while_bills_wait() {
     app.pay(&second).await;
     assert_eq!(app.insert(shift_of, &[&next]).await, 1, "paid in the next one");
     assert_eq!(closed["cara_bayar"]["qris"], 0);
+    app.assert_no_violation().await;
+}
+
+/// It is in the shift that was counted, or in none.
+#[actix_web::test]
+async fn a_payment_that_meets_the_count_is_reported_where_it_is() {
+    let counter = Counter::with_bills().await;
+    let Counter { app, rina, outlet, .. } = &counter;
+    for n in 1..=6 {
+        let id = counter.bill(10_000).await;
+        let counted = json!({"dihitung": 100_000});
+        let (closed, ()) = join(app.ask(rina, "shift/tutup", &counted), app.pay(&id)).await;
+        let closed = closed.ok();
+        assert_eq!((&closed["diharapkan"], &closed["selisih"]), (&json!(100_000), &json!(0)));
+        let of_shift =
+            "SELECT COALESCE(SUM(harga_paket), 0)::BIGINT FROM pembelian_emoney WHERE idshift = (SELECT max(id) FROM shift)";
+        assert_eq!(closed["cara_bayar"]["qris"], app.insert(of_shift, &[]).await, "round {n}");
+        assert_eq!((app.bill(&id, "status").await.as_deref(), app.topups().await), (Some("dibayar"), n));
+        app.open_shift(rina, *outlet).await;
+    }
     app.assert_no_violation().await;
 }
 

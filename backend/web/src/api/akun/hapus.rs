@@ -6,11 +6,15 @@ use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::secret::Secret;
 use nyala_identity::auth::Auth;
 use nyala_identity::auth::deletion::{self, Deleted, DeletionError, Terms};
+use nyala_identity::auth::number_move::{ATTEMPT_AGAIN, MAX_ATTEMPTS};
+use nyala_ledger::forfeit;
 use nyala_ledger::newer_kinds;
+use nyala_ledger::payout::has_open_purchase;
 use nyala_store::backup::deletions;
 use nyala_store::backup::folder::BackupFolder;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
+use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -64,6 +68,10 @@ pub async fn hapus(
     }
     let client = store.get().await?;
     newer_kinds::check(&client).await?;
+    // Asked again when it is deleted. No bill is cancelled for a deletion that a machine prevents.
+    if has_open_purchase(&client, session.id, None).await? {
+        return Err(DeletionError::Refused(Refusal::OpenPurchase).into());
+    }
     drop(client);
     bills.cancel_all(&balances, session.id).await?;
     // Runs to its end even when the caller disconnects, so that open sockets are always notified of a committed deletion.
@@ -77,16 +85,34 @@ async fn delete(
     account: &Account,
     given_up: Option<i64>,
 ) -> Result<(), AppError> {
+    for _ in 0..MAX_ATTEMPTS {
+        if attempt((auth, store, settings), account, given_up).await? {
+            return Ok(());
+        }
+        tokio::time::sleep(ATTEMPT_AGAIN).await;
+    }
+    Err(DbError::Busy.into())
+}
+
+/// False: another transaction holds the customer's row.
+async fn attempt(
+    (auth, store, settings): (&Auth, &Store, &ServerSettings),
+    account: &Account,
+    given_up: Option<i64>,
+) -> Result<bool, AppError> {
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
+    if !forfeit::hold(&tx, account.id).await? {
+        return Ok(false);
+    }
     let terms = Terms::Asked { hash: &account.hash, given_up };
     let Deleted { telp, version } = deletion::delete(&tx, account.id, terms, &format!("pelanggan:{}", account.id), now).await?;
     tx.commit().await?;
     auth.versions.changed(account.id, version, now);
     auth.login_limits.forget(&telp);
     keep(&client, settings).await;
-    Ok(())
+    Ok(true)
 }
 
 /// Lists the deletion in the backup, if there is one here, so that no restore undoes it.
