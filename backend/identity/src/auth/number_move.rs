@@ -262,21 +262,21 @@ pub struct Notice {
     pub secret: String,
 }
 
-/// Makes the secret of a move's message, which only this call knows, and keeps other servers from sending one for a while. `None`: it was sent, or
-/// the move is over.
+/// Makes the secret of a move's message, which only this call knows, and keeps other servers from sending one for a while. `None`: it was sent,
+/// another server is sending it, or the move is over.
 ///
 /// # Errors
 /// When the database does not answer.
 pub async fn notice(client: &impl GenericClient, id: MoveId, now: Timestamp) -> Result<Option<Notice>, DbError> {
     const TAKE: &str = "
         UPDATE pindah p SET rahasia_hash = $2, kabar_at = $3 FROM customer_global g, outlet o
-        WHERE p.id = $1 AND p.kabar_at IS NOT NULL AND p.ditolak_at IS NULL AND p.selesai_at IS NULL AND g.id = p.dari AND o.idoutlet = p.idoutlet
+        WHERE p.id = $1 AND (p.kabar_at <= $4 OR (p.kabar_at IS NOT NULL AND p.rahasia_hash IS NULL)) AND p.ditolak_at IS NULL AND p.selesai_at IS NULL AND g.id = p.dari AND o.idoutlet = p.idoutlet
         RETURNING g.telp, p.nomor_baru, to_char(p.terjadi_at AT TIME ZONE o.zona, 'DD/MM/YYYY HH24:MI')";
     let mut bytes = [0; SECRET_BYTES];
     rand::rng().fill_bytes(&mut bytes);
     let secret = B64.encode(bytes);
     let stmt = client.prepare_cached(TAKE).await?;
-    let row = client.query_opt(&stmt, &[&id, &hash_of(&secret), &now.plus_ms(NOTIFY_AGAIN_MS)]).await?;
+    let row = client.query_opt(&stmt, &[&id, &hash_of(&secret), &now.plus_ms(NOTIFY_AGAIN_MS), &now]).await?;
     row.map(|row| Ok(Notice { id, telp: Telp::from_stored(row.try_get(0)?), to: row.try_get(1)?, when: row.try_get(2)?, secret }))
         .transpose()
 }

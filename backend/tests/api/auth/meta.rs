@@ -19,6 +19,8 @@ pub enum MetaReply {
     Json(u16, Value),
     Raw(u16, &'static str),
     Never,
+    /// Accepted, after this time.
+    After(Duration),
 }
 
 #[derive(Clone)]
@@ -28,12 +30,13 @@ pub struct Cloud {
     pub seen: Arc<Mutex<Vec<Value>>>,
 }
 
+fn accepted() -> Value {
+    json!({"messaging_product": "whatsapp", "contacts": [{"input": "6281234567890", "wa_id": "6281234567890"}],
+           "messages": [{"id": "wamid.HBgL", "message_status": "accepted"}]})
+}
+
 pub fn taken() -> MetaReply {
-    MetaReply::Json(
-        200,
-        json!({"messaging_product": "whatsapp", "contacts": [{"input": "6281234567890", "wa_id": "6281234567890"}],
-               "messages": [{"id": "wamid.HBgL", "message_status": "accepted"}]}),
-    )
+    MetaReply::Json(200, accepted())
 }
 
 pub fn refused(http: u16, code: i64, message: &str) -> MetaReply {
@@ -77,6 +80,10 @@ impl Cloud {
             MetaReply::Json(status, body) => HttpResponse::build(status.try_into().unwrap()).json(body),
             MetaReply::Raw(status, body) => HttpResponse::build(status.try_into().unwrap()).body(body),
             MetaReply::Never => std::future::pending().await,
+            MetaReply::After(time) => {
+                actix_web::rt::time::sleep(time).await;
+                HttpResponse::Ok().json(accepted())
+            }
         }
     }
 

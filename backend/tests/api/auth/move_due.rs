@@ -111,9 +111,9 @@ async fn a_move_of_somebody_who_is_gone_ends_and_moves_nothing() {
     }
 }
 
-/// The phones of the old number are told. When the move happens, sockets, logins, pushes and known phones of both numbers end.
+/// The phones of the old number get a push. When the move happens, sockets, logins, pushes and known phones of both numbers end.
 #[actix_web::test]
-async fn phones_are_told_of_a_move_and_end_with_it() {
+async fn phones_get_a_push_of_a_move_and_their_logins_end_with_it() {
     let service = PushService::start();
     let setup = service.setup().with(|c| {
         c.auth.wrong_logins_per_phone = 1;

@@ -5,6 +5,7 @@ mod failover;
 mod files;
 mod limits;
 mod notifications;
+mod number_moves;
 mod sockets;
 
 use std::collections::HashMap;
@@ -91,7 +92,11 @@ impl Driver for SharedDriver {
 
 /// One of several servers.
 pub fn named(name: &'static str) -> Setup {
-    Setup::new().running_clock().with(|config| {
+    of_cluster(Setup::new(), name)
+}
+
+fn of_cluster(setup: Setup, name: &str) -> Setup {
+    setup.running_clock().with(|config| {
         config.cluster.enabled = true;
         config.cluster.name = name.to_owned();
     })
