@@ -74,7 +74,7 @@ async fn a_payment_provider_needs_its_keys_and_production_takes_no_simulated_one
 }
 
 #[actix_web::test]
-async fn in_production_the_owner_of_a_number_has_a_day_to_say_no() {
+async fn in_production_a_move_leaves_a_day_to_refuse() {
     let check = |settings: &[&str]| -> CommandOutput {
         let set = settings.iter().flat_map(|setting| ["--set", *setting]);
         nyala().args(["config", "check"]).args(set).output().unwrap().into()

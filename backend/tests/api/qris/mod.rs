@@ -55,7 +55,7 @@ impl TestApp {
         panic!("{id} is {:?}, not {status}", self.bill(id, "status").await);
     }
 
-    /// Waits until nobody asks about a bill any more.
+    /// Waits until the server no longer asks about a bill.
     pub async fn until_left_alone(&self, id: &str) {
         for _ in 0..3_000 {
             if self.bill(id, "tanya_at").await.is_none() {
