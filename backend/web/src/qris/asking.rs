@@ -63,11 +63,12 @@ impl Qris {
         bill::claim(&client, self.store.now(), i64::try_from(free_slots).unwrap_or(i64::MAX)).await
     }
 
-    /// Asks about a bill that was claimed, and stores when to ask next. A provider that is no longer in use is silent.
+    /// Asks about a bill that was claimed, and stores when to ask next, counted from the question. A provider that is no longer in use is silent.
     ///
     /// # Errors
     /// When the answer was not stored: the bill is due again.
     pub async fn ask(&self, balances: &Balances, bill: &DueBill) -> Result<(), AppError> {
+        let asked_at = self.store.now();
         let report = match self.of(bill.provider) {
             Some(provider) => self.answer(("status", bill), provider.status(bill)).await.ok(),
             None => None,
@@ -76,7 +77,7 @@ impl Qris {
             self.apply(balances, &bill.id, report).await?;
         }
         let client = self.store.get().await?;
-        Ok(bill::asked(&client, &bill.id, ask::next(bill.expires_at, self.store.now(), report.is_some())).await?)
+        Ok(bill::asked(&client, &bill.id, ask::next(bill.expires_at, asked_at, report.is_some())).await?)
     }
 
     /// Asks about a bill, and says in what it differs from the provider's order.
