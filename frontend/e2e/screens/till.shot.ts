@@ -27,7 +27,7 @@ const PHONE = { width: 360, height: 740 }
 
 async function shot(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0)
-  // A notice of what happened meanwhile.
+  // Hides the notice of a payment.
   const close = page.getByRole('status').getByRole('button', { name: 'Tutup' })
   if (await close.isVisible()) await close.click()
   await expectFineScreen(page)
