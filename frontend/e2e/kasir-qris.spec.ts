@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Page } from '@playwright/test'
-import { balance, newCustomer } from './support/api.ts'
+import { balance, type Customer, newCustomer } from './support/api.ts'
 import { look } from './support/look.ts'
 import { billMadeBy, choose, makeBill, openWith, play, takeQris } from './support/qris.ts'
 import { SIZES } from './support/sizes.ts'
@@ -144,6 +144,14 @@ test('without a provider the cashier copies the end of the reference', async ({ 
   expect(await amountsSold(idoutlet)).toEqual([50_000])
 })
 
+/** A sale of Rp 50.000 by QRIS up to the reference that the cashier has seen in the bank's app. */
+async function typeReference(page: Page, siti: Customer): Promise<void> {
+  await choose(page, siti)
+  await button(page, 'Isi Rp 50.000 untuk Siti').click()
+  await expect(page.getByLabel('Empat karakter terakhir nomor referensi')).toBeFocused()
+  await page.keyboard.type('9ab2')
+}
+
 /** Reverses the opened top-up with a supervisor's PIN, from the button on. */
 async function reverse(page: Page): Promise<void> {
   await button(page, 'Batalkan').click()
@@ -176,10 +184,7 @@ test('a reversed payment by QRIS is returned by hand: its money stays at the ban
   await takeQris(idoutlet, 'manual')
   await page.reload()
   await page.getByRole('link', { name: 'Isi Saldo' }).click()
-  await choose(page, siti)
-  await button(page, 'Isi Rp 50.000 untuk Siti').click()
-  await expect(page.getByLabel('Empat karakter terakhir nomor referensi')).toBeFocused()
-  await page.keyboard.type('9ab2')
+  await typeReference(page, siti)
   await button(page, 'Sudah saya lihat di aplikasi bank').click()
   await reverse(page)
   await expect(page.getByRole('heading', { name: 'Top-up dibatalkan' })).toBeVisible()
@@ -249,10 +254,7 @@ for (const [width, height] of SIZES) {
 
     await takeQris(idoutlet, 'manual')
     await page.reload()
-    await choose(page, await newCustomer('Siti Rahma'))
-    await button(page, 'Isi Rp 50.000 untuk Siti').click()
-    await expect(page.getByLabel('Empat karakter terakhir nomor referensi')).toBeFocused()
-    await page.keyboard.type('9ab2')
+    await typeReference(page, await newCustomer('Siti Rahma'))
     await look(page, 'qris-manual')
     await button(page, 'Sudah saya lihat di aplikasi bank').click()
     await reverse(page)
