@@ -9,8 +9,8 @@
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
 #               from the seed FIRST (0) on; one of them told: SEED=… (ONLY=every_history_over_the_endpoint or …_of_several_servers:
 #               of these alone)
-# make phones   each screen of the app on phones of four sizes, with plain and with large letters, and each of the till and of management at
-#               six sizes (`make test`: the two that tell most)
+# make phones   each screen of the app on phones of four sizes, with plain and with large letters, and on a laptop, and each of the till
+#               and of management at six sizes (`make test`: the two that tell most)
 # make migration-locks   how long each new migration holds its locks on tables of ROWS (1000000) rows; more than a second fails
 # make fuzz     hostile input for what reads strangers' bytes, and for /openapi.json: SECONDS (600) for each; prints what was found
 # make lint     checks formatting, lints, that every reference in comments and pages leads somewhere, licences, unused dependencies and advisories
