@@ -2,9 +2,11 @@
 
 #include <string.h>
 
-enum field { CMD_ID, EPOCH, OP, DURATION, EXP, NOW, ECHO, FIELDS };
+/* From PULSES on: only NYALA_PULSE has them, and other commands may have anything there. */
+enum field { CMD_ID, EPOCH, OP, DURATION, EXP, NOW, ECHO, PULSES, WIDTH, GAP, SENSE, FIELDS };
 
-static const char *const NAMES[FIELDS] = {"cmd_id", "epoch", "op", "durasi_s", "exp", "now_ms", "echo"};
+static const char *const NAMES[FIELDS] = {"cmd_id", "epoch", "op", "durasi_s", "exp",
+                                          "now_ms", "echo",  "n",  "width_ms", "gap_ms", "sense_s"};
 
 /* True for the bytes of a UUID that follow a hyphen. */
 static bool after_hyphen(size_t byte)
@@ -40,7 +42,7 @@ static bool read_id(const struct nyala_json_member *m, uint8_t id[NYALA_ID_BYTES
 
 static bool read_op(const struct nyala_json_member *m, enum nyala_op *op)
 {
-    static const char *const names[] = {"start", "stop", "query"};
+    static const char *const names[] = {"start", "stop", "query", "pulse"};
     char name[8];
     size_t i;
     if (!nyala_json_text(m, name, sizeof name))
@@ -69,17 +71,18 @@ bool nyala_cmd_read(struct nyala_cmd *cmd, const uint8_t *bytes, size_t n)
     struct nyala_json_member m;
     unsigned seen = 0, told = 0, wanted = 1u << CMD_ID | 1u << EPOCH | 1u << OP | 1u << EXP;
     enum nyala_json_step step;
+    bool good_pulses = true;
     memset(cmd, 0, sizeof *cmd);
+    cmd->sense_s = NYALA_SENSE_S;
     nyala_json_begin(&json, bytes, n);
     while ((step = nyala_json_next(&json, &m)) == NYALA_JSON_MEMBER) {
-        bool good = true;
+        bool good = true, twice;
         unsigned field;
         for (field = 0; field < FIELDS && !nyala_json_is(&m, NAMES[field]); field++)
             ;
         if (field == FIELDS)
             continue;
-        if (seen & 1u << field)
-            return false;
+        twice = seen & 1u << field;
         seen |= 1u << field;
         switch (field) {
         case CMD_ID: good = read_id(&m, cmd->id); break;
@@ -88,15 +91,23 @@ bool nyala_cmd_read(struct nyala_cmd *cmd, const uint8_t *bytes, size_t n)
         case DURATION: good = nyala_json_whole(&m, &cmd->duration_s); break;
         case EXP: good = nyala_json_whole(&m, &cmd->exp_s); break;
         case NOW: good = read_optional(&m, &cmd->now_ms, &told, NOW); break;
-        default: good = read_optional(&m, &cmd->echo_ms, &told, ECHO); break;
+        case ECHO: good = read_optional(&m, &cmd->echo_ms, &told, ECHO); break;
+        case PULSES: good = nyala_json_whole(&m, &cmd->pulses); break;
+        case WIDTH: good = nyala_json_whole(&m, &cmd->width_ms); break;
+        case GAP: good = nyala_json_whole(&m, &cmd->gap_ms); break;
+        default: good = m.kind == NYALA_JSON_NULL || nyala_json_whole(&m, &cmd->sense_s); break;
         }
-        if (!good)
+        good = good && !twice;
+        if (!good && field < PULSES)
             return false;
+        good_pulses = good_pulses && good;
     }
-    if (cmd->op == NYALA_START)
+    if (cmd->op == NYALA_PULSE)
+        wanted |= 1u << DURATION | 1u << PULSES | 1u << WIDTH | 1u << GAP;
+    else if (cmd->op == NYALA_START)
         wanted |= 1u << DURATION;
     cmd->tells_time = told == (1u << NOW | 1u << ECHO);
-    return step == NYALA_JSON_END && (seen & wanted) == wanted;
+    return step == NYALA_JSON_END && (seen & wanted) == wanted && (good_pulses || cmd->op != NYALA_PULSE);
 }
 
 bool nyala_id_is_nil(const uint8_t id[NYALA_ID_BYTES])

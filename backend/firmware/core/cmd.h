@@ -4,14 +4,21 @@
 
 #include "json.h"
 
-enum { NYALA_ID_BYTES = 16, NYALA_ID_TEXT = 36 };
+enum {
+    NYALA_ID_BYTES = 16,
+    NYALA_ID_TEXT = 36,
+    /* sense_s of a command that has none. */
+    NYALA_SENSE_S = 60
+};
 
-enum nyala_op { NYALA_START, NYALA_STOP, NYALA_QUERY };
+enum nyala_op { NYALA_START, NYALA_STOP, NYALA_QUERY, NYALA_PULSE };
 
 struct nyala_cmd {
     uint8_t id[NYALA_ID_BYTES];
     enum nyala_op op;
     uint64_t epoch, duration_s, exp_s, now_ms, echo_ms;
+    /* Of NYALA_PULSE only. */
+    uint64_t pulses, width_ms, gap_ms, sense_s;
     /* The command has the time: now_ms, and echo_ms of the state report that it answers. */
     bool tells_time;
 };

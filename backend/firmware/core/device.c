@@ -47,35 +47,91 @@ static void put_id(struct message *m, const uint8_t id[NYALA_ID_BYTES])
     put(m, text);
 }
 
-/* Version, cut to NYALA_VERSION_CHARS. Characters that JSON would have to escape become '?'. */
-static void put_version(struct message *m, const char *name, const char *version)
+/* Text, cut to `most` characters. Characters that JSON would have to escape become '?'. */
+static void put_text(struct message *m, const char *name, const char *value, size_t most)
 {
     char text[NYALA_VERSION_CHARS + 1];
     size_t n;
-    if (!version)
+    if (!value)
         return;
-    for (n = 0; n < NYALA_VERSION_CHARS && version[n]; n++)
-        text[n] = version[n] < ' ' || version[n] > '~' || version[n] == '"' || version[n] == '\\' ? '?' : version[n];
+    for (n = 0; n < most && value[n]; n++)
+        text[n] = value[n] < ' ' || value[n] > '~' || value[n] == '"' || value[n] == '\\' ? '?' : value[n];
     text[n] = 0;
     put(m, name);
     put(m, text);
     put(m, "\"");
 }
 
-static const char *name_of(uint8_t result)
+static void put_result(struct message *m, uint8_t result)
 {
-    static const char *const names[] = {"", "", "started", "refused", "expired", "done"};
-    return names[result];
+    static const char *const names[] = {"", "", "started", "refused", "expired", "done", "", "started", "refused\",\"why\":\"cut"};
+    put(m, ",\"result\":\"");
+    put(m, names[result]);
+    put(m, "\"");
+}
+
+/* What the board counts and senses, for a state report and a heartbeat. */
+static void put_inputs(struct nyala_device *d, struct message *m)
+{
+    if (d->setup.sense)
+        put(m, d->sense ? ",\"sense\":true" : ",\"sense\":false");
+    if (d->setup.coin)
+        put_field(m, ",\"coins\":", d->coins);
+    d->coins_told = d->coins;
+}
+
+static bool run_is(const struct nyala_device *d, enum nyala_result result)
+{
+    return d->running >= 0 && d->journal.known[d->running].result == result;
 }
 
 static bool trying(const struct nyala_device *d)
 {
-    return d->running >= 0 && d->journal.known[d->running].result == NYALA_TRYING;
+    return run_is(d, NYALA_TRYING);
+}
+
+/* True while the machine runs its own cycle, or waits for its Start button. */
+static bool credited(const struct nyala_device *d)
+{
+    return d->timed && run_is(d, NYALA_CREDITED);
 }
 
 static uint32_t left_ms(const struct nyala_device *d)
 {
     return d->ends_ms > d->up_ms ? (uint32_t)(d->ends_ms - d->up_ms) : 0;
+}
+
+/* When the machine counts as at its end, because it stands still after it ran. */
+static uint64_t over_ms(const struct nyala_device *d)
+{
+    if (!credited(d) || d->sense || d->journal.high_ms < NYALA_HIGH_MS)
+        return NYALA_NEVER;
+    return d->sense_ms + d->journal.sense_s * UINT64_C(1000);
+}
+
+/* When the end of the run is moved, because the machine still runs then. */
+static uint64_t later_ms(const struct nyala_device *d)
+{
+    if (!credited(d) || !d->sense || d->journal.tambah_s >= NYALA_LONGEST_WAIT_S)
+        return NYALA_NEVER;
+    return d->ends_ms > NYALA_NEAR_END_MS ? d->ends_ms - NYALA_NEAR_END_MS : 0;
+}
+
+static void put_abilities(const struct nyala_device *d, struct message *m)
+{
+    static const char *const names[] = {"\"pulse\"", "\"sense\"", "\"coin\""};
+    const bool able[] = {d->board.pulse != NULL, d->setup.sense, d->setup.coin};
+    bool any = false;
+    size_t i;
+    for (i = 0; i < sizeof able / sizeof *able; i++) {
+        if (!able[i])
+            continue;
+        put(m, any ? "," : ",\"can\":[");
+        put(m, names[i]);
+        any = true;
+    }
+    if (any)
+        put(m, "]");
 }
 
 static void publish_state(struct nyala_device *d)
@@ -92,9 +148,9 @@ static void publish_state(struct nyala_device *d)
     } else {
         put(&m, ",\"last\":{\"cmd_id\":\"");
         put_id(&m, last->id);
-        put(&m, "\",\"result\":\"");
-        put(&m, name_of(last->result));
-        put(&m, "\"}");
+        put(&m, "\"");
+        put_result(&m, last->result);
+        put(&m, "}");
     }
     if (d->running < 0) {
         put(&m, ",\"run\":null");
@@ -102,10 +158,15 @@ static void publish_state(struct nyala_device *d)
         put(&m, ",\"run\":{\"cmd_id\":\"");
         put_id(&m, d->journal.known[d->running].id);
         put_field(&m, "\",\"sisa_s\":", (left_ms(d) + 999) / 1000);
+        if (d->journal.tambah_s > 0)
+            put_field(&m, ",\"tambah_s\":", d->journal.tambah_s);
         put(&m, "}");
     }
-    put_version(&m, ",\"fw\":\"", d->setup.fw);
-    put_version(&m, ",\"hw\":\"", d->setup.hw);
+    put_text(&m, ",\"fw\":\"", d->setup.fw, NYALA_VERSION_CHARS);
+    put_text(&m, ",\"hw\":\"", d->setup.hw, NYALA_VERSION_CHARS);
+    put_abilities(d, &m);
+    put_inputs(d, &m);
+    put_text(&m, ",\"reset\":\"", d->setup.reset, NYALA_RESET_CHARS);
     put(&m, "}");
     d->asked_ms = d->up_ms;
     d->asked = true;
@@ -118,9 +179,8 @@ static void publish_ack(struct nyala_device *d, const struct nyala_known *known)
     put(&m, "{\"cmd_id\":\"");
     put_id(&m, known->id);
     put_field(&m, "\",\"epoch\":", d->ack_epoch);
-    put(&m, ",\"result\":\"");
-    put(&m, name_of(known->result));
-    put_field(&m, "\",\"boot_id\":", d->setup.boot_id);
+    put_result(&m, known->result);
+    put_field(&m, ",\"boot_id\":", d->setup.boot_id);
     put_field(&m, ",\"seq\":", ++d->seq);
     put_field(&m, ",\"up_ms\":", d->up_ms);
     put(&m, "}");
@@ -136,7 +196,9 @@ static void publish_heartbeat(struct nyala_device *d)
     put_field(&m, ",\"up_ms\":", d->up_ms);
     if (d->has_rssi)
         put_field(&m, d->rssi < 0 ? ",\"rssi\":-" : ",\"rssi\":", d->rssi < 0 ? (uint64_t)-(int64_t)d->rssi : (uint64_t)d->rssi);
+    put_inputs(d, &m);
     put(&m, "}");
+    d->beaten_ms = d->up_ms;
     d->board.say(d->board.ctx, NYALA_HB, m.text, m.n);
 }
 
@@ -158,15 +220,19 @@ static bool save(struct nyala_device *d)
     /* A failed write may still be readable later, so each attempt gets a newer number. It goes to the same slot again, because
      * the other slot holds the last good record. */
     d->journal.number++;
-    if (d->relay)
+    if (d->timed)
         d->journal.rest_ms = left_ms(d);
     nyala_journal_write(&d->journal, record);
     d->unsaved = !d->board.save(d->board.ctx, d->slot, record);
-    if (d->unsaved)
+    if (d->unsaved) {
         d->retry_ms = d->up_ms + NYALA_RETRY_MS;
-    else
-        d->slot ^= 1;
-    return !d->unsaved;
+        return false;
+    }
+    d->slot ^= 1;
+    if (d->coins != d->journal.coins)
+        d->coins_due_ms = d->up_ms + NYALA_COINS_SAVED_MS;
+    d->coins = d->journal.coins;
+    return true;
 }
 
 static void change(struct nyala_device *d)
@@ -192,16 +258,27 @@ static void end_run(struct nyala_device *d, enum nyala_result result)
     d->journal.known[d->running].result = (uint8_t)result;
     d->journal.rest_ms = 0;
     d->journal.resumed = 0;
+    d->timed = d->pulsing = false;
     d->running = -1;
     d->state_due = true;
     change(d);
 }
 
-/* Closes the relay. The journal on flash must already have the run. */
-static void switch_on(struct nyala_device *d)
+/* Begins the run: sends its pulses, closes the relay, or only counts the time of a run whose pulses were sent before the power was
+ * lost. The journal on flash must already have the run. */
+static void begin_run(struct nyala_device *d)
 {
-    d->relay = true;
+    if (run_is(d, NYALA_PULSING)) {
+        d->pulsing = d->board.pulse(d->board.ctx, d->pulses, d->width_ms, d->gap_ms);
+        if (!d->pulsing)
+            end_run(d, NYALA_REFUSED);
+        return;
+    }
+    d->timed = true;
     d->ends_ms = d->up_ms + d->journal.rest_ms;
+    if (run_is(d, NYALA_CREDITED))
+        return;
+    d->relay = true;
     d->contact_by_ms = d->up_ms + d->setup.contact_ms;
     if (d->board.relay(d->board.ctx, true))
         return;
@@ -209,19 +286,19 @@ static void switch_on(struct nyala_device *d)
     end_run(d, d->journal.resumed ? NYALA_DONE : NYALA_REFUSED);
 }
 
-/* Does what is due, in this order: journal, relay, messages. A message never reports what is not on flash. No message is sent
+/* Does what is due, in this order: journal, relay or pulses, messages. A message never reports what is not on flash. No message is sent
  * while it is unknown whether the machine runs, because the device would have to correct it later. */
 static void settle(struct nyala_device *d)
 {
     int oldest, i;
     if (d->unsaved && d->retry_ms <= d->up_ms)
         save(d);
-    if (!d->unsaved && d->running >= 0 && !d->relay) {
-        switch_on(d);
+    if (!d->unsaved && d->running >= 0 && !d->timed && !d->pulsing) {
+        begin_run(d);
         if (d->unsaved)
             save(d);
     }
-    if (!d->subscribed || d->unsaved || trying(d))
+    if (!d->subscribed || d->unsaved || trying(d) || run_is(d, NYALA_PULSING))
         return;
     if (d->state_due)
         publish_state(d);
@@ -240,13 +317,49 @@ static void at(struct nyala_device *d, uint64_t up_ms)
         d->up_ms = up_ms;
 }
 
+/* Moves the end of the run, by NYALA_LONGEST_WAIT_S in all at most. */
+static void end_later(struct nyala_device *d, uint64_t ms)
+{
+    uint64_t most_ms = (uint64_t)(NYALA_LONGEST_WAIT_S - d->journal.tambah_s) * 1000;
+    ms = ms < most_ms ? ms : most_ms;
+    d->ends_ms = (d->ends_ms > d->up_ms ? d->ends_ms : d->up_ms) + ms;
+    d->journal.tambah_s = (uint16_t)(d->journal.tambah_s + ms / 1000);
+    d->state_due = true;
+    change(d);
+}
+
+/* Handles the level of the sensor. */
+static void sense(struct nyala_device *d)
+{
+    if (credited(d) && d->sense) {
+        uint64_t high_ms = d->journal.high_ms + (d->up_ms - d->counted_ms);
+        d->journal.high_ms = (uint16_t)(high_ms < NYALA_HIGH_MS ? high_ms : NYALA_HIGH_MS);
+    }
+    d->counted_ms = d->up_ms;
+    if (d->raw != d->sense && d->up_ms >= d->raw_ms + NYALA_STABLE_MS) {
+        d->sense = d->raw;
+        d->sense_ms = d->up_ms;
+        d->state_due = true;
+    }
+    /* The first rise begins the cycle, so its time begins now. */
+    if (credited(d) && d->sense && !d->journal.risen) {
+        d->journal.risen = true;
+        end_later(d, d->journal.duration_s * UINT64_C(1000) - left_ms(d));
+    }
+    if (d->up_ms >= later_ms(d))
+        end_later(d, NYALA_LATER_S * 1000);
+}
+
 /* Handles what becomes due by time alone. */
 static void pass_time(struct nyala_device *d)
 {
-    if (d->relay && (d->up_ms >= d->ends_ms || (trying(d) && d->up_ms >= d->contact_by_ms))) {
+    sense(d);
+    if (d->coins != d->journal.coins && d->up_ms >= d->coins_due_ms)
+        change(d);
+    if (d->timed && (d->up_ms >= d->ends_ms || d->up_ms >= over_ms(d) || (trying(d) && d->up_ms >= d->contact_by_ms))) {
         d->ack_epoch = d->journal.epoch;
         end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
-    } else if (d->relay && d->journal.rest_ms >= left_ms(d) + NYALA_REST_SAVED_MS) {
+    } else if (d->timed && d->journal.rest_ms >= left_ms(d) + NYALA_REST_SAVED_MS) {
         change(d);
     } else if (d->stuck && d->retry_ms <= d->up_ms) {
         switch_off(d);
@@ -264,6 +377,9 @@ void nyala_device_boot(struct nyala_device *d, const struct nyala_board *board, 
         d->setup.contact_ms = NYALA_CONTACT_MAX_MS;
     d->up_ms = up_ms;
     newest = nyala_journal_read(&d->journal, slot0, slot1);
+    d->coins = d->journal.coins;
+    /* Nothing is known of the level yet. */
+    d->sense_ms = up_ms + NYALA_STABLE_MS;
     d->slot = newest == 0;
     d->running = (int8_t)nyala_journal_running(&d->journal);
     switch_off(d);
@@ -271,6 +387,8 @@ void nyala_device_boot(struct nyala_device *d, const struct nyala_board *board, 
         d->journal.resumed++;
         if (trying(d))
             end_run(d, NYALA_REFUSED);
+        else if (run_is(d, NYALA_PULSING))
+            end_run(d, NYALA_CUT);
         else if (d->journal.rest_ms == 0 || d->journal.resumed > NYALA_RESUMES)
             end_run(d, NYALA_DONE);
         change(d);
@@ -294,7 +412,7 @@ void nyala_device_subscribed(struct nyala_device *d, uint64_t up_ms)
     d->acks = 0;
     d->subscribed = true;
     d->state_due = true;
-    d->beat_ms = d->up_ms + NYALA_BEAT_MS;
+    d->beaten_ms = d->up_ms;
     settle(d);
 }
 
@@ -351,16 +469,36 @@ static bool late(const struct nyala_device *d, const struct nyala_cmd *cmd)
         || (int64_t)d->up_ms + d->ahead_ms > (int64_t)cmd->exp_s * 1000;
 }
 
+/* True if the board can do what the command wants. Pulses without a duration are a test of the wiring: they begin no run. */
+static bool can(const struct nyala_device *d, const struct nyala_cmd *cmd)
+{
+    if (cmd->duration_s > NYALA_LONGEST_RUN_S)
+        return false;
+    if (cmd->op == NYALA_START)
+        return cmd->duration_s > 0;
+    return d->board.pulse && !d->sense && cmd->pulses >= 1 && cmd->pulses <= NYALA_MOST_PULSES && cmd->width_ms >= 1
+        && cmd->width_ms <= NYALA_PULSES_MS && cmd->gap_ms >= 1 && cmd->gap_ms <= NYALA_PULSES_MS
+        && cmd->pulses * (cmd->width_ms + cmd->gap_ms) <= NYALA_PULSES_MS && cmd->sense_s >= 1 && cmd->sense_s <= NYALA_MOST_SENSE_S;
+}
+
 static void start(struct nyala_device *d, const struct nyala_cmd *cmd, bool may)
 {
-    may = may && cmd->duration_s > 0 && cmd->duration_s <= NYALA_LONGEST_RUN_S;
+    may = may && can(d, cmd);
     if (late(d, cmd)) {
         remember(d, cmd, NYALA_EXPIRED);
     } else if (!may) {
         remember(d, cmd, NYALA_REFUSED);
     } else {
-        d->running = (int8_t)remember(d, cmd, d->setup.contact_ms ? NYALA_TRYING : NYALA_STARTED);
-        d->journal.rest_ms = (uint32_t)cmd->duration_s * 1000;
+        enum nyala_result first = d->setup.contact_ms ? NYALA_TRYING : NYALA_STARTED;
+        d->running = (int8_t)remember(d, cmd, cmd->op == NYALA_PULSE ? NYALA_PULSING : first);
+        d->pulses = (uint8_t)cmd->pulses;
+        d->width_ms = (uint16_t)cmd->width_ms;
+        d->gap_ms = (uint16_t)cmd->gap_ms;
+        d->journal.duration_s = (uint32_t)cmd->duration_s;
+        d->journal.rest_ms = d->journal.duration_s * 1000;
+        d->journal.sense_s = (uint16_t)cmd->sense_s;
+        d->journal.tambah_s = d->journal.high_ms = 0;
+        d->journal.risen = false;
         d->journal.resumed = 0;
         if (!save(d)) {
             /* The failed write may be on flash all the same. The refusal is sent only once it is on flash: then the run can
@@ -399,12 +537,14 @@ bool nyala_device_hear(struct nyala_device *d, const uint8_t *json, size_t n, bo
         d->acks |= (uint16_t)(1u << known);
     switch (cmd.op) {
     case NYALA_START:
+    case NYALA_PULSE:
         if (known < 0)
             start(d, &cmd, may);
         break;
     case NYALA_STOP:
     case NYALA_QUERY:
-        if (cmd.op == NYALA_STOP && known >= 0 && known == d->running)
+        /* The machine runs its own cycle once it has its coins, so a stop cannot end that. */
+        if (cmd.op == NYALA_STOP && known >= 0 && known == d->running && !run_is(d, NYALA_PULSING) && !run_is(d, NYALA_CREDITED))
             end_run(d, trying(d) ? NYALA_REFUSED : NYALA_DONE);
         /* The start may still be on its way and the server refunds on `expired`, so answer that only after the expiry. */
         if (known < 0 && late(d, &cmd))
@@ -438,6 +578,27 @@ void nyala_device_fault(struct nyala_device *d, bool faulty, uint64_t up_ms)
     settle(d);
 }
 
+void nyala_device_pulsed(struct nyala_device *d, uint64_t up_ms)
+{
+    at(d, up_ms);
+    if (!d->pulsing)
+        return;
+    pass_time(d);
+    d->pulsing = false;
+    if (d->journal.duration_s == 0) {
+        end_run(d, NYALA_DONE);
+    } else {
+        d->timed = true;
+        d->ends_ms = d->up_ms + d->journal.rest_ms;
+        d->journal.known[d->running].result = NYALA_CREDITED;
+        d->acks |= (uint16_t)(1u << d->running);
+        d->state_due = true;
+        change(d);
+        sense(d);
+    }
+    settle(d);
+}
+
 void nyala_device_rssi(struct nyala_device *d, int32_t dbm)
 {
     d->rssi = dbm;
@@ -446,15 +607,36 @@ void nyala_device_rssi(struct nyala_device *d, int32_t dbm)
 
 /* --- time --- */
 
+/* When the next heartbeat is due: soon, if there are coins that were not sent yet. */
+static uint64_t beat_ms(const struct nyala_device *d)
+{
+    return d->beaten_ms + (d->coins != d->coins_told ? NYALA_COIN_BEAT_MS : NYALA_BEAT_MS);
+}
+
 void nyala_device_tick(struct nyala_device *d, uint64_t up_ms)
 {
     at(d, up_ms);
     pass_time(d);
     settle(d);
-    if (d->subscribed && d->up_ms >= d->beat_ms) {
-        d->beat_ms = d->up_ms + NYALA_BEAT_MS;
+    if (d->subscribed && d->up_ms >= beat_ms(d))
         publish_heartbeat(d);
-    }
+}
+
+void nyala_device_sense(struct nyala_device *d, bool high, uint64_t up_ms)
+{
+    nyala_device_tick(d, up_ms);
+    if (!d->setup.sense || high == d->raw)
+        return;
+    d->raw = high;
+    d->raw_ms = d->up_ms;
+}
+
+void nyala_device_coin(struct nyala_device *d, uint64_t up_ms)
+{
+    at(d, up_ms);
+    if (d->setup.coin && d->journal.coins < UINT32_MAX)
+        d->journal.coins++;
+    nyala_device_tick(d, up_ms);
 }
 
 static void sooner(uint64_t *wake, bool due, uint64_t at_ms)
@@ -466,11 +648,15 @@ static void sooner(uint64_t *wake, bool due, uint64_t at_ms)
 uint64_t nyala_device_wake(const struct nyala_device *d)
 {
     uint64_t wake = NYALA_NEVER;
-    sooner(&wake, d->subscribed, d->beat_ms);
+    sooner(&wake, d->subscribed, beat_ms(d));
     sooner(&wake, d->unsaved || d->stuck, d->retry_ms);
-    sooner(&wake, d->relay, d->ends_ms);
+    sooner(&wake, d->timed, d->ends_ms);
     sooner(&wake, d->relay && trying(d), d->contact_by_ms);
-    if (d->relay && !d->unsaved && d->journal.rest_ms > NYALA_REST_SAVED_MS)
+    sooner(&wake, d->raw != d->sense, d->raw_ms + NYALA_STABLE_MS);
+    sooner(&wake, true, over_ms(d));
+    sooner(&wake, true, later_ms(d));
+    sooner(&wake, !d->unsaved && d->coins != d->journal.coins, d->coins_due_ms);
+    if (d->timed && !d->unsaved && d->journal.rest_ms > NYALA_REST_SAVED_MS)
         sooner(&wake, true, d->ends_ms - (d->journal.rest_ms - NYALA_REST_SAVED_MS));
     return wake;
 }
@@ -479,11 +665,10 @@ void nyala_device_end(struct nyala_device *d, uint64_t up_ms)
 {
     char gone[NYALA_WORD_BYTES];
     at(d, up_ms);
-    if (d->relay) {
-        d->journal.rest_ms = left_ms(d);
+    if (d->relay)
         switch_off(d);
+    if (d->timed || d->coins != d->journal.coins)
         save(d);
-    }
     if (d->subscribed)
         d->board.say(d->board.ctx, NYALA_STATE, gone, nyala_device_gone(d, gone));
     d->subscribed = false;

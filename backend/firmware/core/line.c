@@ -72,10 +72,16 @@ static bool relay(void *ctx, bool on)
     return l->board.relay(l->board.ctx, on);
 }
 
+static bool pulse(void *ctx, uint32_t n, uint32_t width_ms, uint32_t gap_ms)
+{
+    const struct nyala_line *l = ctx;
+    return l->board.pulse(l->board.ctx, n, width_ms, gap_ms);
+}
+
 void nyala_line_boot(struct nyala_line *l, const struct nyala_login *login, const struct nyala_board *board,
                      const struct nyala_setup *setup, const uint8_t *slot0, const uint8_t *slot1, uint32_t random, uint64_t up_ms)
 {
-    struct nyala_board own = {NULL, save, relay, say};
+    struct nyala_board own = {NULL, save, relay, say, board->pulse ? pulse : NULL};
     memset(l, 0, sizeof *l);
     own.ctx = l;
     l->board = *board;

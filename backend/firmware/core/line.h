@@ -21,7 +21,7 @@ enum {
     NYALA_TOPIC_BYTES = 64,
     NYALA_SECRET_BYTES = 129,
     /* No struct nyala_line is larger. */
-    NYALA_LINE_BYTES = 3328
+    NYALA_LINE_BYTES = 3456
 };
 
 /* Login and topics of the device, as `nyala device add` prints them. */

@@ -53,7 +53,7 @@ bool flash_open(struct flash *f, const char *path)
         ssize_t n = pread(f->file, f->record[slot], NYALA_RECORD_BYTES, slot * APART);
         if (n < 0)
             return false;
-        f->there[slot] = n == NYALA_RECORD_BYTES;
+        f->there[slot] = n >= NYALA_RECORD_1_BYTES;
     }
     return true;
 }

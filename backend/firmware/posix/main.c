@@ -198,8 +198,8 @@ static void farewell(void)
 
 int main(int argc, char **argv)
 {
-    struct nyala_board board = {NULL, save, relay, NULL};
-    struct nyala_setup setup = {0, 0, "nyala-device " VERSION, "posix"};
+    struct nyala_board board = {NULL, save, relay, NULL, NULL};
+    struct nyala_setup setup = {0, 0, "nyala-device " VERSION, "posix", NULL, false, false};
     struct sigaction action;
     uint32_t random[2];
     FILE *source;

@@ -41,6 +41,35 @@ static void a_command_is_read(void)
     CHECK(reads(WHOLE) && reads("{\"op\":\"query\",\"exp\":1,\"epoch\":0,\"cmd_id\":\"00000000-0000-0000-0000-000000000000\"}"));
 }
 
+#define PULSE(rest) "{\"cmd_id\":\"" ID "\",\"epoch\":4,\"op\":\"pulse\",\"exp\":1800000010," rest "}"
+
+static void pulses_are_read(void)
+{
+    static const char *const wrong[] = {
+        PULSE("\"n\":4,\"width_ms\":50,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"width_ms\":50,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"n\":4,\"width_ms\":50,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"n\":\"4\",\"width_ms\":50,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":null,\"gap_ms\":100"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":-1"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":100,\"sense_s\":1.5"),
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":100,\"sense_s\":null,\"sense_s\":60"),
+    };
+    static const char whole[] = PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":100,\"sense_s\":90");
+    static const char without[] = PULSE("\"sense_s\":null,\"durasi_s\":0,\"n\":0,\"width_ms\":9007199254740991,\"gap_ms\":0");
+    struct nyala_cmd cmd;
+    size_t i;
+    CHECK(reads_bytes(&cmd, whole, sizeof whole - 1) && cmd.op == NYALA_PULSE && cmd.duration_s == 60);
+    CHECK(cmd.pulses == 4 && cmd.width_ms == 50 && cmd.gap_ms == 100 && cmd.sense_s == 90);
+    CHECK(reads_bytes(&cmd, without, sizeof without - 1) && cmd.duration_s == 0 && cmd.pulses == 0 && cmd.sense_s == 60);
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(!reads(wrong[i]));
+    /* Other commands may have anything there. */
+    CHECK(reads("{\"cmd_id\":\"" ID "\"" REST ",\"n\":\"x\",\"n\":[],\"width_ms\":null,\"gap_ms\":{},\"sense_s\":-1}"));
+}
+
 static void the_time_needs_both_now_ms_and_echo(void)
 {
     struct nyala_cmd cmd;
@@ -119,6 +148,7 @@ static void random_bytes_do_not_crash_the_reader(void)
     static const char *const seeds[] = {
         WHOLE,
         "{\"cmd_id\":\"" ID "\",\"epoch\":9007199254740991,\"op\":\"query\",\"exp\":9007199254740991,\"now_ms\":1800000001000,\"echo\":77}",
+        PULSE("\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":100,\"sense_s\":90"),
         "{\"a\":[1,{\"b\":\"\\u12aB\xe2\x82\xac\"},-1.5e+7,true,false,null],\"cmd_id\":\"" ID "\"" REST ",\"echo\":null}",
     };
     static const char signs[] = "{}[]:,\"\\ue+-.0189tfn \xc3\xe2\x80\xff";
@@ -128,7 +158,7 @@ static void random_bytes_do_not_crash_the_reader(void)
     for (round = 0; round < rounds; round++) {
         uint8_t json[600];
         struct nyala_cmd cmd;
-        const char *seed = seeds[round % 3];
+        const char *seed = seeds[round % 4];
         size_t n = strlen(seed);
         int changes;
         memcpy(json, seed, n);
@@ -156,7 +186,7 @@ static void random_bytes_do_not_crash_the_reader(void)
         if (reads_bytes(&cmd, json, n)) {
             taken++;
             CHECK(cmd.epoch <= NYALA_WHOLE_MAX && cmd.exp_s <= NYALA_WHOLE_MAX && cmd.now_ms <= NYALA_WHOLE_MAX);
-            CHECK(cmd.op == NYALA_START || cmd.op == NYALA_STOP || cmd.op == NYALA_QUERY);
+            CHECK(cmd.op >= NYALA_START && cmd.op <= NYALA_PULSE && cmd.pulses <= NYALA_WHOLE_MAX && cmd.sense_s <= NYALA_WHOLE_MAX);
         }
     }
     printf("   %ld of %ld were commands\n", taken, rounds);
@@ -165,6 +195,7 @@ static void random_bytes_do_not_crash_the_reader(void)
 int main(void)
 {
     RUN(a_command_is_read);
+    RUN(pulses_are_read);
     RUN(the_time_needs_both_now_ms_and_echo);
     RUN(unknown_fields_are_passed_over);
     RUN(everything_else_is_refused);

@@ -1,7 +1,8 @@
 /* Core as a process, for tests in other languages. It reads lines from standard input and answers each with what the core does, in
  * order. It depends on its input only: the same lines give the same answers.
  *
- *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact
+ *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact. Any of these words may follow: `pulse`, `sense`,
+ *                                   `coin`: what the board can, and `reset=WHY`: why it booted
  *   off                             the power is gone; the flash stays
  *   blank                           the flash is empty, as in a new device; only while the power is off
  *   link UP_MS                      a connection begins
@@ -11,16 +12,21 @@
  *   kept UP_MS JSON                 the same with RETAIN
  *   contact UP_MS 0|1               the running contact
  *   fault UP_MS 0|1                 the fault contact
+ *   pulsed UP_MS                    all pulses are sent, and the last gap is over
+ *   sense UP_MS 0|1                 raw level of the sensor
+ *   coin UP_MS                      a coin fell
  *   rssi DBM                        for the next heartbeat
  *   tick UP_MS                      time passes
  *   end UP_MS                       orderly end of the program
  *   flash ok|broken|torn|unsure     how records are saved from now on (tests/rig.h)
  *   relay ok|broken                 whether the relay obeys from now on
+ *   pulse ok|broken                 whether pulses can be sent from now on
  *
  * The answer is any number of lines
  *
  *   journal SLOT ok|failed          a record was saved, or could not be
  *   relay on|off [failed]           the relay was switched, or could not be
+ *   pulse N WIDTH_MS GAP_MS [failed]  pulses begin, or could not; `pulsed` tells the core when they are over
  *   ack JSON, state JSON, hb JSON   published, if there is a connection
  *   gone JSON                       the last will of the connection that begins
  *   ignored                         the command is ignored
@@ -33,8 +39,12 @@
 
 #include "rig.h"
 
+enum { LINE_BYTES = 4096 };
+
 static struct rig rig;
 static bool on;
+/* Lives longer than the line that said it. */
+static char reset[LINE_BYTES];
 
 static int one_of(const char *word, const char *const *words, int n)
 {
@@ -43,6 +53,26 @@ static int one_of(const char *word, const char *const *words, int n)
         if (strcmp(word, words[i]) == 0)
             return i;
     return -1;
+}
+
+/* The words that may follow those of `boot`; they point into the line that is split. */
+static bool read_abilities(char *words, struct nyala_setup *setup)
+{
+    char *word;
+    rig.pulse = false;
+    for (word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (strcmp(word, "pulse") == 0)
+            rig.pulse = true;
+        else if (strcmp(word, "sense") == 0)
+            setup->sense = true;
+        else if (strcmp(word, "coin") == 0)
+            setup->coin = true;
+        else if (strncmp(word, "reset=", 6) == 0)
+            setup->reset = strcpy(reset, word + 6);
+        else
+            return false;
+    }
+    return true;
 }
 
 /* False: not a line of the protocol, or not allowed in this state. */
@@ -61,15 +91,17 @@ static bool obey(char *line)
         rig.flash = mode < 0 ? FLASH_OK : (enum rig_flash)mode;
         return mode >= 0;
     }
-    if (strcmp(verb, "relay") == 0) {
+    if (strcmp(verb, "relay") == 0 || strcmp(verb, "pulse") == 0) {
+        bool *broken = *verb == 'r' ? &rig.relay_broken : &rig.pulse_broken;
         if (sscanf(line, "%*s %15s", word) != 1)
             return false;
-        rig.relay_broken = strcmp(word, "broken") == 0;
-        return rig.relay_broken || strcmp(word, "ok") == 0;
+        *broken = strcmp(word, "broken") == 0;
+        return *broken || strcmp(word, "ok") == 0;
     }
     if (strcmp(verb, "boot") == 0) {
-        struct nyala_setup setup = {0, 0, "core", "stdio"};
-        if (on || sscanf(line, "%*s %" SCNu64 " %" SCNu32 " %" SCNu32, &up_ms, &setup.boot_id, &setup.contact_ms) != 3)
+        struct nyala_setup setup = {0, 0, "core", "stdio", NULL, false, false};
+        if (on || sscanf(line, "%*s %" SCNu64 " %" SCNu32 " %" SCNu32 "%n", &up_ms, &setup.boot_id, &setup.contact_ms, &at) != 3
+            || !read_abilities(line + at, &setup))
             return false;
         on = true;
         rig_boot(&rig, &setup, up_ms);
@@ -117,6 +149,10 @@ static bool obey(char *line)
         nyala_device_unlinked(d, up_ms);
     } else if (strcmp(verb, "tick") == 0) {
         nyala_device_tick(d, up_ms);
+    } else if (strcmp(verb, "pulsed") == 0) {
+        nyala_device_pulsed(d, up_ms);
+    } else if (strcmp(verb, "coin") == 0) {
+        nyala_device_coin(d, up_ms);
     } else if (strcmp(verb, "end") == 0) {
         nyala_device_end(d, up_ms);
     } else {
@@ -126,6 +162,8 @@ static bool obey(char *line)
             nyala_device_contact(d, number == 1, up_ms);
         else if (strcmp(verb, "fault") == 0)
             nyala_device_fault(d, number == 1, up_ms);
+        else if (strcmp(verb, "sense") == 0)
+            nyala_device_sense(d, number == 1, up_ms);
         else
             return false;
     }
@@ -134,7 +172,7 @@ static bool obey(char *line)
 
 int main(void)
 {
-    static char line[4096];
+    static char line[LINE_BYTES];
     while (fgets(line, sizeof line, stdin)) {
         line[strcspn(line, "\n")] = 0;
         rig_read(&rig);

@@ -1,114 +1,21 @@
 /* Rules of a device (docs/contract.md §6), checked by the calls that the board receives. */
-#include "rig.h"
+#include "talk.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "check.h"
 
-#define T0 UINT64_C(1800000000000)
-#define NIL "00000000-0000-0000-0000-000000000000"
-#define A "aaaaaaaa-0000-4000-8000-000000000001"
-#define B "bbbbbbbb-0000-4000-8000-000000000002"
-#define C "cccccccc-0000-4000-8000-000000000003"
-
-static struct rig r;
-
-/* The board's log since the last call of this function. */
-static const char *told(void)
-{
-    static char text[RIG_LOG_BYTES];
-    memcpy(text, r.log, sizeof text);
-    rig_read(&r);
-    return text;
-}
-
-/* True if `log` contains each of these parts, in this order; NULL ends the list. */
-static bool has(const char *log, const char *const *parts)
-{
-    for (; *parts; parts++) {
-        log = strstr(log, *parts);
-        if (!log)
-            return false;
-        log += strlen(*parts);
-    }
-    return true;
-}
-#define HAS(log, ...) has(log, (const char *const[]){__VA_ARGS__, NULL})
-
-static bool silent(const char *log)
-{
-    return !strstr(log, "state ") && !strstr(log, "ack ");
-}
-
 static void boot_with(uint32_t contact_ms)
 {
-    struct nyala_setup setup = {7, contact_ms, "1.0", "esp32"};
-    rig_boot(&r, &setup, 0);
+    setup.contact_ms = contact_ms;
+    boot();
 }
 
-static void line(uint64_t up_ms)
-{
-    nyala_device_linked(&r.device, up_ms);
-    nyala_device_subscribed(&r.device, up_ms);
-}
-
-/* Sends a command that is written at `now_ms` and expires ten seconds later; `echo`: the state report that it answers. */
-static const char *say(const char *op, const char *id, int epoch, int duration_s, uint64_t now_ms, const char *echo, uint64_t up_ms)
-{
-    char json[300];
-    int n = snprintf(json, sizeof json,
-                     "{\"cmd_id\":\"%s\",\"epoch\":%d,\"op\":\"%s\",\"durasi_s\":%d,\"exp\":%" PRIu64 ",\"now_ms\":%" PRIu64 ",\"echo\":%s}", id,
-                     epoch, op, duration_s, now_ms / 1000 + 10, now_ms, echo);
-    CHECK(nyala_device_hear(&r.device, (const uint8_t *)json, (size_t)n, false, up_ms));
-    return told();
-}
-
-/* Sends the server's immediate answer to the state report of this uptime. Afterwards the server's clock is T0 plus the uptime. */
-static void probe(uint64_t up_ms)
-{
-    char echo[24];
-    snprintf(echo, sizeof echo, "%" PRIu64, up_ms);
-    say("query", NIL, 0, 0, T0 + up_ms, echo, up_ms);
-}
-
-/* Device that is connected, knows the time, and has an uptime of 1000. */
 static void ready_with(uint32_t contact_ms)
 {
-    rig_blank(&r);
-    boot_with(contact_ms);
-    line(1000);
-    probe(1000);
-    told();
-}
-
-static void ready(void)
-{
-    ready_with(0);
-}
-
-static const char *start(const char *id, int epoch, uint64_t up_ms)
-{
-    return say("start", id, epoch, 600, T0 + up_ms, "null", up_ms);
-}
-
-static const char *query(const char *id, int epoch, uint64_t up_ms)
-{
-    return say("query", id, epoch, 600, T0 + up_ms, "null", up_ms);
-}
-
-static const char *tick(uint64_t up_ms)
-{
-    nyala_device_tick(&r.device, up_ms);
-    return told();
-}
-
-/* Cuts the power and restores it at once; uptime restarts at 0. */
-static const char *power_back(uint32_t contact_ms)
-{
-    rig_off(&r);
-    boot_with(contact_ms);
-    return told();
+    setup.contact_ms = contact_ms;
+    ready();
 }
 
 /* --- messages --- */
@@ -128,7 +35,7 @@ static void nothing_is_published_before_the_subscription_is_granted(void)
 static void a_command_before_the_subscription_is_not_obeyed(void)
 {
     static const char json[] = "{\"cmd_id\":\"" A "\",\"epoch\":1,\"op\":\"start\",\"durasi_s\":60,\"exp\":1900000000}";
-    ready();
+    ready_with(0);
     nyala_device_unlinked(&r.device, 1100);
     nyala_device_linked(&r.device, 1200);
     CHECK(!nyala_device_hear(&r.device, (const uint8_t *)json, sizeof json - 1, false, 1300));
@@ -137,7 +44,7 @@ static void a_command_before_the_subscription_is_not_obeyed(void)
 
 static void connections_and_messages_are_counted(void)
 {
-    ready();
+    ready_with(0);
     CHECK(HAS(start(A, 1, 1100), "\"conn\":1,\"seq\":3", "\"seq\":4"));
     line(2000);
     CHECK(HAS(told(), "\"conn\":2,\"seq\":1"));
@@ -145,7 +52,7 @@ static void connections_and_messages_are_counted(void)
 
 static void a_connected_device_sends_a_heartbeat_every_thirty_seconds(void)
 {
-    ready();
+    ready_with(0);
     CHECK(nyala_device_wake(&r.device) == 31000);
     CHECK(!*tick(30999));
     CHECK(HAS(tick(31000), "hb {\"boot_id\":7,\"conn\":1,\"seq\":3,\"up_ms\":31000}"));
@@ -157,26 +64,32 @@ static void a_connected_device_sends_a_heartbeat_every_thirty_seconds(void)
 
 static void the_longest_state_is_a_small_packet(void)
 {
-    struct nyala_setup setup = {UINT32_MAX, 0, "01234567890123456789012345678901 and more", "\"\\\n\x80 is nothing to escape, and long"};
+    struct nyala_setup longest = {UINT32_MAX, 0, "01234567890123456789012345678901 and more", "\"\\\n\x80 is nothing to escape, and long",
+                                  "brownout and more", true, true};
     uint64_t up_ms = NYALA_WHOLE_MAX - 100000000;
-    char cmd[300];
+    char cmd[400];
     const char *log;
     int n;
     rig_blank(&r);
-    rig_boot(&r, &setup, up_ms);
+    r.pulse = true;
+    rig_boot(&r, &longest, up_ms);
     r.device.conn = UINT32_MAX - 1;
     line(up_ms);
     n = snprintf(cmd, sizeof cmd,
-                 "{\"cmd_id\":\"" A "\",\"epoch\":%" PRIu64 ",\"op\":\"start\",\"durasi_s\":86400,\"exp\":%" PRIu64 ",\"now_ms\":%" PRIu64
+                 "{\"cmd_id\":\"" A "\",\"epoch\":%" PRIu64 ",\"op\":\"pulse\",\"n\":1,\"width_ms\":1,\"gap_ms\":1,\"durasi_s\":86400,\"exp\":%" PRIu64 ",\"now_ms\":%" PRIu64
                  ",\"echo\":%" PRIu64 "}",
                  NYALA_WHOLE_MAX, NYALA_WHOLE_MAX, NYALA_WHOLE_MAX, up_ms);
     told();
-    r.device.seq = UINT32_MAX - 2;
     CHECK(nyala_device_hear(&r.device, (const uint8_t *)cmd, (size_t)n, false, up_ms));
+    r.device.seq = UINT32_MAX - 2;
+    r.device.journal.coins = UINT32_MAX;
+    r.device.journal.tambah_s = NYALA_LONGEST_WAIT_S;
+    nyala_device_pulsed(&r.device, up_ms);
     log = strstr(told(), "state ") + 6;
     n = (int)strcspn(log, "\n");
     CHECK(log[n - 1] == '}' && strstr(log, "\"sisa_s\":86400") && strstr(log, "\"fw\":\"01234567890123456789012345678901\""));
-    CHECK(strstr(log, "\"hw\":\"???? is nothing"));
+    CHECK(strstr(log, "\"hw\":\"???? is nothing") && strstr(log, "\"tambah_s\":3600}"));
+    CHECK(strstr(log, "\"can\":[\"pulse\",\"sense\",\"coin\"],\"sense\":false,\"coins\":4294967295,\"reset\":\"brownout\"}"));
     printf("   %d bytes of %d\n", n, NYALA_WORD_BYTES);
     CHECK(n < NYALA_WORD_BYTES);
 }
@@ -199,7 +112,7 @@ static void an_exchange_of_two_seconds_does_not_set_the_clock(void)
     line(1000);
     say("query", NIL, 0, 0, T0 + 1000, "1000", 3000);
     CHECK(HAS(start(A, 1, 3100), "expired"));
-    ready();
+    ready_with(0);
     line(5000);
     say("query", NIL, 0, 0, T0 + 5000, "5000", 6999);
     CHECK(HAS(start(A, 1, 7000), "relay on"));
@@ -222,7 +135,7 @@ static void an_answer_to_another_state_report_does_not_set_the_clock(void)
 
 static void the_clock_is_late_by_the_whole_way_and_past_exp_is_expired(void)
 {
-    ready();
+    ready_with(0);
     line(2000);
     /* Written 1.5 s after the state report and received at once: the device's clock is ahead by that delay. */
     say("query", NIL, 0, 0, T0 + 2000, "2000", 3500);
@@ -232,7 +145,7 @@ static void the_clock_is_late_by_the_whole_way_and_past_exp_is_expired(void)
 
 static void the_newest_exchange_counts(void)
 {
-    ready();
+    ready_with(0);
     line(50000);
     say("query", NIL, 0, 0, T0, "50000", 50000);
     CHECK(HAS(say("start", A, 1, 600, T0, "null", 60000), "relay on"));
@@ -241,7 +154,7 @@ static void the_newest_exchange_counts(void)
 
 static void a_clock_set_an_hour_ago_is_not_used(void)
 {
-    ready();
+    ready_with(0);
     CHECK(HAS(start(A, 1, 3600999), "relay on"));
     CHECK(HAS(say("stop", A, 1, 0, T0, "null", 3600999), "relay off"));
     CHECK(HAS(start(B, 2, 3601000), "expired"));
@@ -251,7 +164,7 @@ static void a_clock_set_an_hour_ago_is_not_used(void)
 
 static void journal_then_relay_then_ack(void)
 {
-    ready();
+    ready_with(0);
     CHECK(HAS(start(A, 4, 1100), "journal 0 ok\nrelay on\nstate ",
               "\"epoch\":4,\"last\":{\"cmd_id\":\"" A "\",\"result\":\"started\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":600}",
               "ack {\"cmd_id\":\"" A "\",\"epoch\":4,\"result\":\"started\",\"boot_id\":7,\"seq\":4,\"up_ms\":1100}"));
@@ -261,7 +174,7 @@ static void journal_then_relay_then_ack(void)
 static void a_known_command_has_the_same_answer_and_starts_nothing(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     log = start(A, 1, 1200);
     CHECK(HAS(log, "started") && !strstr(log, "relay") && !strstr(log, "journal"));
@@ -274,12 +187,12 @@ static void a_known_command_has_the_same_answer_and_starts_nothing(void)
 
 static void an_epoch_below_its_own_running_and_faulty_are_refused(void)
 {
-    ready();
+    ready_with(0);
     start(A, 5, 1100);
     CHECK(HAS(start(B, 6, 1200), "refused"));
     say("stop", A, 5, 0, T0, "null", 1300);
     CHECK(HAS(start(C, 5, 1400), "\"epoch\":5,\"result\":\"refused\""));
-    ready();
+    ready_with(0);
     nyala_device_fault(&r.device, true, 1100);
     CHECK(HAS(start(A, 1, 1200), "refused"));
     nyala_device_fault(&r.device, false, 1300);
@@ -288,7 +201,7 @@ static void an_epoch_below_its_own_running_and_faulty_are_refused(void)
 
 static void an_invalid_duration_is_refused(void)
 {
-    ready();
+    ready_with(0);
     CHECK(HAS(say("start", A, 1, 0, T0 + 1000, "null", 1100), "refused"));
     CHECK(HAS(say("start", B, 1, 86401, T0 + 1000, "null", 1200), "refused"));
     CHECK(HAS(say("start", C, 1, 86400, T0 + 1000, "null", 1300), "started"));
@@ -298,7 +211,7 @@ static void a_retained_command_is_ignored(void)
 {
     char json[300];
     int n = snprintf(json, sizeof json, "{\"cmd_id\":\"" A "\",\"epoch\":1,\"op\":\"start\",\"durasi_s\":60,\"exp\":1900000000}");
-    ready();
+    ready_with(0);
     CHECK(!nyala_device_hear(&r.device, (const uint8_t *)json, (size_t)n, true, 1100));
     CHECK(!*told() && !r.relay && r.device.journal.epoch == 0);
 }
@@ -307,7 +220,7 @@ static void the_oldest_command_is_forgotten_and_never_the_one_that_runs(void)
 {
     char id[48];
     int i;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     for (i = 0; i < 40; i++) {
         snprintf(id, sizeof id, "00000000-0000-4000-8000-0000000000%02d", i);
@@ -325,7 +238,7 @@ static void the_oldest_command_is_forgotten_and_never_the_one_that_runs(void)
 static void a_query_raises_the_epoch_and_answers_state_and_ack(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     log = query(A, 3, 1200);
     CHECK(HAS(log, "journal 1 ok\nstate ", "\"epoch\":3", "ack ", "started"));
@@ -337,7 +250,7 @@ static void a_query_raises_the_epoch_and_answers_state_and_ack(void)
 static void a_query_for_what_is_not_known_is_expired_only_when_it_is_too_late(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     log = query(A, 1, 1100);
     CHECK(HAS(log, "state ") && !strstr(log, "ack "));
     CHECK(HAS(start(A, 1, 1200), "started"));
@@ -345,7 +258,7 @@ static void a_query_for_what_is_not_known_is_expired_only_when_it_is_too_late(vo
     log = say("query", B, 2, 600, T0 - 20000, "null", 1400);
     CHECK(HAS(log, "journal", "\"last\":{\"cmd_id\":\"" B "\",\"result\":\"expired\"}", "ack ", "expired"));
     CHECK(HAS(start(B, 2, 1500), "expired") && !r.relay);
-    power_back(0);
+    power_back();
     line(100);
     CHECK(HAS(told(), B "\",\"result\":\"expired\""));
     probe(100);
@@ -355,7 +268,7 @@ static void a_query_for_what_is_not_known_is_expired_only_when_it_is_too_late(vo
 static void the_nil_command_asks_for_a_state_and_nothing_is_remembered(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     log = say("query", NIL, 9, 0, 0, "null", 1100);
     CHECK(HAS(log, "state ", "\"epoch\":0,\"last\":null") && !strstr(log, "ack ") && !strstr(log, "journal"));
     log = say("start", NIL, 9, 600, T0 + 1000, "null", 1100);
@@ -365,7 +278,7 @@ static void the_nil_command_asks_for_a_state_and_nothing_is_remembered(void)
 static void stop_ends_the_run_and_reports_done_at_any_epoch(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     start(A, 5, 1100);
     log = say("stop", B, 5, 0, T0, "null", 1200);
     CHECK(HAS(log, "state ") && !strstr(log, "ack ") && r.relay);
@@ -381,7 +294,7 @@ static void stop_ends_the_run_and_reports_done_at_any_epoch(void)
 static void it_turns_itself_off_alone(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     nyala_device_unlinked(&r.device, 1200);
     CHECK(nyala_device_wake(&r.device) == 61100);
@@ -395,43 +308,43 @@ static void it_turns_itself_off_alone(void)
 
 static void a_connected_device_reports_the_end_of_its_run(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     CHECK(HAS(tick(601100), "relay off\njournal ", "state ", "done", "\"run\":null", "ack ", "\"epoch\":1,\"result\":\"done\""));
 }
 
 static void a_run_that_is_over_is_no_reason_to_refuse(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     CHECK(HAS(start(B, 2, 601100), "relay off\n", "done", "ack ", A, "relay on\n", "ack ", B, "started"));
 }
 
 static void the_time_left_is_saved_every_minute_and_resumed_after_a_power_loss(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     CHECK(!strstr(tick(61099), "journal"));
     CHECK(HAS(tick(61100), "journal 1 ok"));
     tick(100000);
     /* A record that is saved for another reason also has the time left. */
     CHECK(HAS(start(B, 2, 101100), "journal 0 ok"));
-    CHECK(HAS(power_back(0), "relay off\njournal 1 ok\nrelay on\n"));
+    CHECK(HAS(power_back(), "relay off\njournal 1 ok\nrelay on\n"));
     line(500);
     CHECK(HAS(told(), "\"epoch\":2,\"last\":{\"cmd_id\":\"" B "\",\"result\":\"refused\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":500}"));
     CHECK(HAS(start(A, 1, 600), "started"));
     tick(499999);
     CHECK(r.relay && HAS(tick(500000), "relay off") && !r.relay);
-    CHECK(!strstr(power_back(0), "relay on"));
+    CHECK(!strstr(power_back(), "relay on"));
 }
 
 static void a_run_that_power_interrupts_again_and_again_ends(void)
 {
     int boots;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     for (boots = 0; r.relay; boots++)
-        power_back(0);
+        power_back();
     CHECK(boots == NYALA_RESUMES + 1);
     line(10);
     CHECK(HAS(told(), "done", "\"run\":null"));
@@ -439,11 +352,11 @@ static void a_run_that_power_interrupts_again_and_again_ends(void)
 
 static void the_program_ends_in_order(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     nyala_device_end(&r.device, 31100);
     CHECK(HAS(told(), "relay off\njournal 1 ok\nstate {\"online\":false,\"boot_id\":7,\"conn\":1}"));
-    CHECK(HAS(power_back(0), "relay on"));
+    CHECK(HAS(power_back(), "relay on"));
     line(10);
     CHECK(HAS(told(), "\"sisa_s\":570"));
 }
@@ -455,7 +368,7 @@ static void a_start_that_cannot_be_saved_is_refused_once_that_can(void)
     enum rig_flash flash;
     for (flash = FLASH_BROKEN; flash <= FLASH_UNSURE; flash++) {
         const char *log;
-        ready();
+        ready_with(0);
         r.flash = flash;
         log = start(A, 1, 1100);
         CHECK(HAS(log, "journal 0 failed") && silent(log) && !strstr(log, "relay on") && !r.relay);
@@ -464,7 +377,7 @@ static void a_start_that_cannot_be_saved_is_refused_once_that_can(void)
         CHECK(silent(start(B, 2, 1300)) && silent(tick(2099)));
         r.flash = FLASH_OK;
         CHECK(HAS(tick(2100), "journal 0 ok", "state ", "ack ", A, "refused", "ack ", B, "refused"));
-        CHECK(!strstr(power_back(0), "relay on"));
+        CHECK(!strstr(power_back(), "relay on"));
         line(10);
         CHECK(HAS(told(), B "\",\"result\":\"refused\"},\"run\":null"));
     }
@@ -472,20 +385,20 @@ static void a_start_that_cannot_be_saved_is_refused_once_that_can(void)
 
 static void power_lost_with_a_record_costs_that_record_only(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     r.flash = FLASH_TORN;
     tick(61100);
     tick(62100);
     r.flash = FLASH_OK;
-    CHECK(HAS(power_back(0), "journal 1 ok\nrelay on"));
+    CHECK(HAS(power_back(), "journal 1 ok\nrelay on"));
     line(10);
     CHECK(HAS(told(), A, "\"sisa_s\":600"));
 }
 
 static void a_run_does_not_go_on_before_that_is_saved(void)
 {
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     rig_off(&r);
     r.flash = FLASH_BROKEN;
@@ -500,7 +413,7 @@ static void a_run_does_not_go_on_before_that_is_saved(void)
 static void a_journal_of_nonsense_is_an_empty_one(void)
 {
     unsigned i;
-    ready();
+    ready_with(0);
     start(A, 1, 1100);
     tick(61100);
     for (i = 0; i < NYALA_RECORD_BYTES * 8; i += 7) {
@@ -519,7 +432,7 @@ static void a_journal_of_nonsense_is_an_empty_one(void)
 static void a_relay_that_does_not_close_is_refused(void)
 {
     const char *log;
-    ready();
+    ready_with(0);
     r.relay_broken = true;
     log = start(A, 1, 1100);
     CHECK(HAS(log, "journal 0 ok\nrelay on failed\nrelay off failed\njournal 1 ok\nstate ", "refused", "ack ", "refused"));
@@ -541,7 +454,7 @@ static void a_start_waits_for_the_running_contact(void)
     nyala_device_contact(&r.device, false, 4000);
     CHECK(!*told() && r.relay && !strstr(tick(7000), "relay"));
     /* After the power returns, the run is still a confirmed one: it does not wait for the contact again. */
-    CHECK(HAS(power_back(5000), "relay on"));
+    CHECK(HAS(power_back(), "relay on"));
     line(10);
     CHECK(HAS(told(), "\"run\":{"));
 }
@@ -564,7 +477,7 @@ static void power_lost_before_the_running_contact_refuses(void)
     const char *log;
     ready_with(5000);
     start(A, 1, 1100);
-    log = power_back(5000);
+    log = power_back();
     CHECK(HAS(log, "journal 1 ok") && !strstr(log, "relay on"));
     line(10);
     CHECK(HAS(told(), A "\",\"result\":\"refused\"},\"run\":null"));

@@ -24,8 +24,8 @@ static bool relay(void *ctx, bool on)
 
 static void boot(void)
 {
-    struct nyala_board board = {NULL, save, relay, NULL};
-    struct nyala_setup setup = {5, 0, NULL, NULL};
+    struct nyala_board board = {NULL, save, relay, NULL, NULL};
+    struct nyala_setup setup = {5, 0, NULL, NULL, NULL, false, false};
     struct nyala_login login = {"7", "0123456789abcdef0123456789abcdef", 3, 7};
     nyala_line_boot(&l, &login, &board, &setup, NULL, NULL, 42, 0);
 }
@@ -89,6 +89,46 @@ static void it_logs_in_subscribes_and_then_reports_its_state(void)
     CHECK(sent(out) > 2);
     nyala_line_end(&l, 30100);
     SENDS("\x31\x39\x00\x12nyala/v1/3/7/state{\"online\":false,\"boot_id\":5,\"conn\":1}");
+}
+
+static bool begin_pulses(void *ctx, uint32_t n, uint32_t width_ms, uint32_t gap_ms)
+{
+    (void)ctx, (void)n, (void)width_ms, (void)gap_ms;
+    return true;
+}
+
+/* With the longest names of an outlet and a machine, and with the largest of each number. */
+static void the_longest_state_fits_into_a_packet(void)
+{
+    static const char version[] = "0123456789012345678901234567890123";
+    struct nyala_board board = {NULL, save, relay, NULL, begin_pulses};
+    struct nyala_setup setup = {UINT32_MAX, 0, version, version, "watchdog", true, true};
+    struct nyala_login login = {"7", "0123456789abcdef0123456789abcdef", INT64_MAX, INT64_MAX};
+    struct nyala_known *known = l.device.journal.known;
+    uint8_t out[NYALA_MQTT_OUT_BYTES];
+    uint64_t up_ms = NYALA_WHOLE_MAX;
+    size_t n;
+    nyala_line_boot(&l, &login, &board, &setup, NULL, NULL, 42, up_ms);
+    l.device.conn = UINT32_MAX - 1;
+    open_line(up_ms);
+    sent(out);
+    RECEIVES("\x20\x02\x00\x00", up_ms);
+    sent(out);
+    l.device.seq = UINT32_MAX - 1;
+    l.device.journal.epoch = NYALA_WHOLE_MAX;
+    l.device.coins = UINT32_MAX;
+    l.device.running = 1;
+    l.device.timed = true;
+    l.device.ends_ms = up_ms + NYALA_LONGEST_RUN_S * UINT64_C(1000);
+    l.device.journal.rest_ms = NYALA_LONGEST_RUN_S * 1000u;
+    l.device.journal.tambah_s = NYALA_LONGEST_WAIT_S;
+    known[0].result = NYALA_REFUSED;
+    known[1].result = NYALA_CREDITED;
+    RECEIVES("\x90\x03\x00\x01\x00", up_ms);
+    n = sent(out);
+    printf("   %zu bytes of %d\n", n, NYALA_PACKET_BYTES);
+    CHECK(n > 500 && n <= NYALA_PACKET_BYTES && out[n - 1] == '}' && memcmp(out + n - 10, "watchdog\"}", 10) == 0);
+    CHECK(l.end == NYALA_END_NONE);
 }
 
 static void a_message_in_any_pieces_is_received_and_acknowledged(void)
@@ -293,6 +333,7 @@ int main(void)
 {
     printf("   %zu bytes\n", sizeof(struct nyala_line));
     RUN(it_logs_in_subscribes_and_then_reports_its_state);
+    RUN(the_longest_state_fits_into_a_packet);
     RUN(a_message_in_any_pieces_is_received_and_acknowledged);
     RUN(messages_on_other_topics_and_malformed_ones_are_ignored);
     RUN(a_connection_to_a_server_that_violates_mqtt_is_closed);

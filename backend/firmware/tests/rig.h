@@ -25,8 +25,16 @@ struct rig {
     bool there[2];
     enum rig_flash flash;
     bool relay_broken;
+    /* The board has a coin contact, and whether it fails. */
+    bool pulse, pulse_broken;
     /* Real position of the relay. */
     bool relay;
+    /* Number of pulses that were sent, over all boots. */
+    unsigned pulses;
+    /* The power is lost after so many more calls of the board: later ones do nothing. The last one, if it saves, does it so. */
+    bool dying;
+    unsigned calls_left;
+    enum rig_flash last_flash;
     char log[RIG_LOG_BYTES];
     size_t log_n;
 };

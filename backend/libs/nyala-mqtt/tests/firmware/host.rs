@@ -147,7 +147,7 @@ fn running(journal: &Path) -> Option<[u8; 16]> {
     const TRYING_OR_STARTED: [u8; 2] = [1, 2];
     let bytes = std::fs::read(journal).ok()?;
     let records =
-        [0, APART].into_iter().filter_map(|at| bytes.get(at..at + KNOWN_AT + 16 * KNOWN)).filter(|r| r.starts_with(b"NYJ\x01"));
+        [0, APART].into_iter().filter_map(|at| bytes.get(at..at + KNOWN_AT + 16 * KNOWN)).filter(|r| r.starts_with(b"NYJ\x02"));
     let newest = records.max_by_key(|record| u64::from_le_bytes(record[4..12].try_into().unwrap()))?;
     let known = newest[KNOWN_AT..].chunks(KNOWN).find(|known| TRYING_OR_STARTED.contains(&known[16]))?;
     known[..16].try_into().ok()

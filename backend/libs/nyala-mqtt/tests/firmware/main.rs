@@ -40,7 +40,7 @@ fn last(cmd_id: &str, result: &str) -> Value {
 
 #[test]
 fn the_core_keeps_its_rules_under_the_sanitizers() {
-    for test in ["cmd", "device", "line"] {
+    for test in ["cmd", "device", "line", "pulse", "sense"] {
         let printed = Command::new(built(&format!("test-{test}"), &[])).output().unwrap();
         assert!(printed.status.success(), "{test}: {}", String::from_utf8_lossy(&printed.stderr));
     }
