@@ -24,7 +24,7 @@ static bool write_file(const char *path, bool on)
     return close(file) == 0 && good;
 }
 
-static bool run(const char *command, bool on)
+static bool run(const char *command, const char *variable, bool on)
 {
     int status = -1, waited;
     pid_t self = getpid(), child = fork();
@@ -38,7 +38,7 @@ static bool run(const char *command, bool on)
         if (getppid() != self)
             _exit(1);
 #endif
-        setenv("NYALA_RELAY", on ? "1" : "0", 1);
+        setenv(variable, on ? "1" : "0", 1);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
         _exit(127);
     }
@@ -57,15 +57,15 @@ static bool run(const char *command, bool on)
     return false;
 }
 
-bool machine_relay(const char *file, const char *command, bool on)
+bool machine_switch(const char *file, const char *command, const char *variable, bool on)
 {
-    return file ? write_file(file, on) : run(command, on);
+    return file ? write_file(file, on) : run(command, variable, on);
 }
 
-bool contact_changed(struct contact *c)
+bool contact_changed(struct contact *c, uint64_t up_ms)
 {
     char first = '0';
-    bool closed, twice;
+    bool closed;
     int file;
     if (!c->file)
         return false;
@@ -76,9 +76,11 @@ bool contact_changed(struct contact *c)
         close(file);
     }
     closed = first == '1';
-    twice = closed == c->seen;
-    c->seen = closed;
-    if (!twice || closed == c->closed)
+    if (closed != c->seen) {
+        c->seen = closed;
+        c->since_ms = up_ms;
+    }
+    if (closed == c->closed || up_ms - c->since_ms < c->stable_ms)
         return false;
     c->closed = closed;
     return true;

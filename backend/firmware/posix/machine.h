@@ -3,17 +3,22 @@
 #define NYALA_MACHINE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
-/* Switches the relay by a file or by a command of sh; one of them is NULL. False: the relay's position is unknown. */
-bool machine_relay(const char *file, const char *command, bool on);
+/* Switches an output by a file or by a command of sh, which gets 1 or 0 in that variable; one of them is NULL. False: the position of
+ * the output is unknown. */
+bool machine_switch(const char *file, const char *command, const char *variable, bool on);
 
 struct contact {
     /* NULL: no contact is wired. */
     const char *file;
+    /* How long a state must last before it counts. */
+    uint32_t stable_ms;
     bool closed, seen;
+    uint64_t since_ms;
 };
 
-/* Reads the contact; true if its state changed. A state counts after two equal reads. */
-bool contact_changed(struct contact *contact);
+/* Reads the contact; true if its state changed. */
+bool contact_changed(struct contact *contact, uint64_t up_ms);
 
 #endif

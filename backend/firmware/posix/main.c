@@ -13,11 +13,13 @@
 #include "link.h"
 #include "machine.h"
 #include "options.h"
+#include "pulses.h"
 
 #define VERSION "1"
 
-/* CONTACTS_MS: how often the contacts are read. FAREWELL_MS: how long the last message may take. */
-enum { CONTACTS_MS = 50, FAREWELL_MS = 200 };
+/* CONTACTS_MS, COIN_MS: how often the contacts and the coin input are read. COIN_STABLE_MS: how long a coin must last at least, which
+ * bounces do not. FAREWELL_MS: how long the last message may take. */
+enum { CONTACTS_MS = 50, COIN_MS = 5, COIN_STABLE_MS = 10, FAREWELL_MS = 200 };
 /* Limit of reading in one turn of the loop. It is more than TLS buffers. */
 enum { READ_BYTES = 512, READS = 64 };
 
@@ -25,7 +27,8 @@ static struct options options;
 static struct flash flash;
 static struct link link_;
 static struct nyala_line line;
-static struct contact running, fault;
+static struct contact running, fault, sense, coin;
+static struct pulses pulses;
 static int signals[2];
 static volatile sig_atomic_t ending;
 /* Received bytes that the core has not consumed: it first has to send the answers to earlier ones. */
@@ -75,9 +78,20 @@ static bool save(void *ctx, unsigned slot, const uint8_t record[NYALA_RECORD_BYT
 
 static bool relay(void *ctx, bool on)
 {
-    bool good = machine_relay(options.relay, options.relay_command, on);
+    bool none = !options.relay && !options.relay_command;
+    bool good = none ? !on : machine_switch(options.relay, options.relay_command, "NYALA_RELAY", on);
     (void)ctx;
+    if (none)
+        return good;
     fprintf(stderr, "nyala-device: relay %s%s\n", on ? "on" : "off", good ? "" : ": failed");
+    return good;
+}
+
+static bool pulse(void *ctx, uint32_t n, uint32_t width_ms, uint32_t gap_ms)
+{
+    bool good = pulses_begin(&pulses, n, width_ms, gap_ms);
+    (void)ctx;
+    fprintf(stderr, "nyala-device: %u pulses%s\n", (unsigned)n, good ? "" : ": failed");
     return good;
 }
 
@@ -162,16 +176,22 @@ static short wanted(void)
 
 static void look(void)
 {
-    if (contact_changed(&running))
-        nyala_device_contact(&line.device, running.closed, uptime_ms());
-    if (contact_changed(&fault))
-        nyala_device_fault(&line.device, fault.closed, uptime_ms());
+    uint64_t now = uptime_ms();
+    if (contact_changed(&running, now))
+        nyala_device_contact(&line.device, running.closed, now);
+    if (contact_changed(&fault, now))
+        nyala_device_fault(&line.device, fault.closed, now);
+    if (contact_changed(&sense, now))
+        nyala_device_sense(&line.device, sense.closed, now);
+    if (contact_changed(&coin, now) && coin.closed)
+        nyala_device_coin(&line.device, now);
 }
 
 static int wait_ms(void)
 {
     uint64_t now = uptime_ms(), wake = nyala_line_wake(&line);
-    uint64_t ms = wake > now ? wake - now : 0, most = running.file || fault.file ? CONTACTS_MS : 60000;
+    uint64_t ms = wake > now ? wake - now : 0;
+    uint64_t most = coin.file ? COIN_MS : running.file || fault.file || sense.file ? CONTACTS_MS : 60000;
     return (int)(ms < most ? ms : most);
 }
 
@@ -226,19 +246,35 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     running.file = options.running_contact;
     fault.file = options.fault;
+    sense.file = options.sense;
+    running.stable_ms = fault.stable_ms = sense.stable_ms = CONTACTS_MS;
+    coin.file = options.coin;
+    coin.stable_ms = COIN_STABLE_MS;
+    pulses.file = options.pulse;
+    pulses.command = options.pulse_command;
+    pulses_init(&pulses);
+    if (pulses.file || pulses.command)
+        board.pulse = pulse;
+    setup.sense = sense.file;
+    setup.coin = coin.file;
     setup.boot_id = random[0];
     setup.contact_ms = options.contact_ms;
     nyala_line_boot(&line, &options.login, &board, &setup, flash.there[0] ? flash.record[0] : NULL, flash.there[1] ? flash.record[1] : NULL,
                     random[1], uptime_ms());
     if ((flash.there[0] || flash.there[1]) && line.device.journal.number == 0)
         fprintf(stderr, "nyala-device: %s holds no journal; what was known is forgotten\n", options.journal);
-    while (!ending) {
-        struct pollfd files[2];
-        nfds_t n = 1;
+    /* Pulses that were begun are sent to their end: stopped ones would be refused although the machine has a part of them. */
+    while (!ending || pulses.fd >= 0) {
+        struct pollfd files[3];
+        nfds_t n = 2;
         look();
         obey();
-        files[0].fd = signals[0];
+        /* A negative one is ignored. */
+        files[0].fd = ending ? -1 : signals[0];
         files[0].events = POLLIN;
+        files[1].fd = pulses.fd;
+        files[1].events = POLLIN;
+        files[1].revents = 0;
         if (link_.state != LINK_CLOSED) {
             files[n].fd = link_.fd;
             files[n++].events = wanted();
@@ -247,7 +283,14 @@ int main(int argc, char **argv)
             perror("nyala-device: poll");
             break;
         }
-        if (link_.state != LINK_CLOSED && n > 1 && (files[1].revents || link_.state == LINK_OPEN) && !serve())
+        if (files[1].revents) {
+            if (!pulses_end(&pulses)) {
+                tell("the coin contact failed in the pulses; their command is refused at the next start");
+                return 1;
+            }
+            nyala_device_pulsed(&line.device, uptime_ms());
+        }
+        if (link_.state != LINK_CLOSED && n > 2 && (files[2].revents || link_.state == LINK_OPEN) && !serve())
             closed();
     }
     farewell();

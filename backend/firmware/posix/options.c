@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char USAGE[] =
-    "nyala-device --login FILE --relay FILE|--relay-command COMMAND [options]\n"
+    "nyala-device --login FILE --relay FILE|--relay-command COMMAND|--pulse FILE|--pulse-command COMMAND [options]\n"
     "\n"
     "  --login FILE             the line of JSON that `nyala device add` prints; or these five:\n"
     "  --host, --port, --user, --outlet, --machine, and the secret in NYALA_DEVICE_SECRET\n"
@@ -15,16 +15,21 @@ static const char USAGE[] =
     "  --journal FILE           what outlives the power (nyala-MACHINE.journal)\n"
     "  --relay FILE             1 or 0 and a new line are written into it: a file, or a GPIO's `value`\n"
     "  --relay-command COMMAND  run by sh with NYALA_RELAY=1 or 0; it has two seconds\n"
+    "  --pulse FILE             coin contact: 1 and 0 are written into it for each pulse\n"
+    "  --pulse-command COMMAND  the same, run by sh with NYALA_PULSE=1 or 0; its own time makes a pulse longer\n"
     "  --running-contact FILE   begins with 1 while the machine runs by its own word\n"
     "  --running-seconds N      how long a start waits for that (5, at most 30)\n"
     "  --fault FILE             begins with 1 while the machine is faulty\n"
+    "  --sense FILE             begins with 1 while the machine runs its cycle: a machine that pulses start\n"
+    "  --coin FILE              begins with 1 while a coin passes, 20 ms at least\n"
     "\n"
     "Each of them can be in the environment: --relay-command is NYALA_DEVICE_RELAY_COMMAND. What is empty is not there.\n";
 
-enum name { LOGIN, HOST, PORT, USER, OUTLET, MACHINE, CA, JOURNAL, RELAY, RELAY_COMMAND, CONTACT, SECONDS, FAULT, NAMES };
+enum name { LOGIN, HOST, PORT, USER, OUTLET, MACHINE, CA, JOURNAL, RELAY, RELAY_COMMAND, PULSE, PULSE_COMMAND, CONTACT, SECONDS, FAULT, SENSE, COIN, NAMES };
 
-static const char *const NAME[NAMES] = {"login",   "host",  "port",          "user",            "outlet",          "machine", "ca",
-                                        "journal", "relay", "relay-command", "running-contact", "running-seconds", "fault"};
+static const char *const NAME[NAMES] = {"login",         "host",  "port",          "user",            "outlet",          "machine",
+                                        "ca",            "journal", "relay",       "relay-command",   "pulse",           "pulse-command",
+                                        "running-contact", "running-seconds", "fault", "sense",       "coin"};
 
 static void stop(const char *format, ...)
 {
@@ -176,10 +181,16 @@ void options_read(struct options *o, int argc, char **argv)
         stop("a login is missing, or a part of it");
     o->relay = value[RELAY];
     o->relay_command = value[RELAY_COMMAND];
-    if (!o->relay == !o->relay_command)
-        stop("either --relay or --relay-command is needed");
+    o->pulse = value[PULSE];
+    o->pulse_command = value[PULSE_COMMAND];
+    if ((o->relay && o->relay_command) || (o->pulse && o->pulse_command))
+        stop("an output is either a file or a command");
+    if (!o->relay && !o->relay_command && !o->pulse && !o->pulse_command)
+        stop("a relay or a coin contact is needed");
     o->running_contact = value[CONTACT];
     o->fault = value[FAULT];
+    o->sense = value[SENSE];
+    o->coin = value[COIN];
     if (o->running_contact)
         o->contact_ms = (uint32_t)number(value[SECONDS] ? value[SECONDS] : "5", NYALA_CONTACT_MAX_MS / 1000, "--running-seconds") * 1000;
     if (o->running_contact && o->contact_ms == 0)

@@ -14,7 +14,7 @@ struct options {
     char ca[CA_BYTES];
     char journal[PATH_BYTES];
     /* NULL: not set. */
-    const char *relay, *relay_command, *running_contact, *fault;
+    const char *relay, *relay_command, *pulse, *pulse_command, *running_contact, *fault, *sense, *coin;
     uint32_t contact_ms;
 };
 

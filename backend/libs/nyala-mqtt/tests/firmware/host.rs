@@ -96,10 +96,15 @@ impl Host {
 
     /// Sends SIGKILL. Returns whether the relay was switched on since the last check.
     pub fn power_off(&mut self) -> bool {
+        self.power_off_keeping_switches();
+        self.switched().contains(&true)
+    }
+
+    /// Sends SIGKILL, and leaves what was switched to the next check.
+    pub fn power_off_keeping_switches(&mut self) {
         let mut process = self.process.take().unwrap();
         process.kill().unwrap();
         process.wait().unwrap();
-        self.switched().contains(&true)
     }
 
     /// Sends SIGTERM, and checks that the process ends with success.
@@ -139,17 +144,18 @@ impl Drop for Host {
     }
 }
 
-/// The command that runs by the newest record (`firmware/core/journal.c`).
+/// The command that runs, or that sent pulses, by the newest record (`firmware/core/journal.c`).
 fn running(journal: &Path) -> Option<[u8; 16]> {
     const APART: usize = 4096;
     const KNOWN_AT: usize = 26;
     const KNOWN: usize = 17;
-    const TRYING_OR_STARTED: [u8; 2] = [1, 2];
+    /// Trying, started, pulsing, credited, cut: a pulse is read so late at times that its mark has changed.
+    const MARKS: [u8; 5] = [1, 2, 6, 7, 8];
     let bytes = std::fs::read(journal).ok()?;
     let records =
         [0, APART].into_iter().filter_map(|at| bytes.get(at..at + KNOWN_AT + 16 * KNOWN)).filter(|r| r.starts_with(b"NYJ\x02"));
     let newest = records.max_by_key(|record| u64::from_le_bytes(record[4..12].try_into().unwrap()))?;
-    let known = newest[KNOWN_AT..].chunks(KNOWN).find(|known| TRYING_OR_STARTED.contains(&known[16]))?;
+    let known = newest[KNOWN_AT..].chunks(KNOWN).find(|known| MARKS.contains(&known[16]))?;
     known[..16].try_into().ok()
 }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use self::host::{Host, PATIENCE, built, run_of};
-use self::peer::Peer;
+use self::peer::{PULSES, Peer};
 
 /// Number of power cuts in `make test`; `NYALA_FIRMWARE_ROUNDS` overrides it.
 const ROUNDS: u32 = 30;
@@ -206,6 +206,99 @@ fn power_may_go_at_any_moment() {
         assert!(!host.power_off());
     }
     println!("{rounds} rounds: power gone {began} times with the relay on, {known_only} times between journal and relay");
+}
+
+// --- machines that want coins: the pipe of the relay is their coin contact ---
+
+const COINS: [&str; 2] = ["--relay=", "--pulse=relay"];
+
+fn pulses_in(switched: &[bool]) -> usize {
+    switched.iter().filter(|on| **on).count()
+}
+
+#[test]
+fn a_machine_that_wants_coins_is_started_by_pulses() {
+    let (mut host, listener) = direct("coins", "nyala-device");
+    let (runs, coin) = (host.folder().join("runs"), host.folder().join("coin"));
+    std::fs::write(&runs, "0\n").unwrap();
+    std::fs::write(&coin, "0\n").unwrap();
+    host.power_on(&[&COINS[..], &["--sense=runs", "--coin=coin"]].concat());
+    let mut peer = Peer::accept(&listener);
+    let first = peer.meets();
+    assert_eq!((&first["can"], &first["sense"], &first["coins"]), (&json!(["pulse", "sense", "coin"]), &json!(false), &json!(0)));
+    peer.says("start", &id(1), 1, LONG_S);
+    assert_eq!(peer.result(&id(1)), "refused", "there is no relay");
+    peer.says("pulse", &id(2), 1, LONG_S);
+    assert_eq!(peer.result(&id(2)), "started");
+    assert_eq!(pulses_in(&host.switched()), PULSES);
+    peer.says("pulse", &id(2), 1, LONG_S);
+    assert_eq!(peer.result(&id(2)), "started");
+    std::fs::write(coin, "1\n").unwrap();
+    assert_eq!(peer.receives("hb")["coins"], json!(1));
+    std::fs::write(runs, "1\n").unwrap();
+    let state = peer.receives("state");
+    assert_eq!((&state["sense"], run_of(&state)), (&json!(true), Some(id(2).as_str())));
+    assert!(host.switched().is_empty());
+    // A program that is told to end sends its pulses to their end.
+    host.power_off();
+    std::fs::remove_file(host.folder().join("journal")).unwrap();
+    host.power_on(&COINS);
+    let mut peer = Peer::accept(&listener);
+    peer.meets();
+    peer.says("pulse", &id(3), 1, LONG_S);
+    while !host.switches() {}
+    host.ends();
+    assert_eq!(pulses_in(&host.switched()), PULSES - 1);
+    host.power_on(&COINS);
+    let mut peer = Peer::accept(&listener);
+    assert_eq!(peer.meets()["last"], last(&id(3), "started"));
+}
+
+#[test]
+fn power_may_go_at_any_moment_of_the_pulses() {
+    let rounds = std::env::var("NYALA_FIRMWARE_ROUNDS").map_or(ROUNDS, |n| n.parse().unwrap());
+    let (mut host, listener) = direct("pulses", "sanitized/nyala-device");
+    let (mut cut, mut started, mut random) = (0, 0, 88_172_645_463_325_252_u64);
+    for round in 0..rounds {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        let cmd_id = id(round);
+        host.power_on(&COINS);
+        let mut peer = Peer::accept(&listener);
+        peer.meets();
+        host.switched();
+        peer.says("pulse", &cmd_id, 1, LONG_S);
+        // At a random time around the pulses; each third time after the first one began.
+        let waited = round % 3 == 0;
+        while waited && !host.switches() {}
+        let end = Instant::now() + Duration::from_micros(random % 16_000);
+        while Instant::now() < end {
+            std::hint::spin_loop();
+        }
+        host.power_off_keeping_switches();
+
+        host.power_on(&COINS);
+        let mut peer = Peer::accept(&listener);
+        let before = peer.meets()["last"].clone();
+        let mut sent = usize::from(waited) + pulses_in(&host.switched());
+        peer.says("pulse", &cmd_id, 1, LONG_S);
+        let ack = peer.ack(&cmd_id);
+        sent += pulses_in(&host.switched());
+        assert!(sent <= PULSES, "{round}: {sent} pulses");
+        match ack["result"].as_str() {
+            Some("refused") => assert_eq!((&ack["why"], &before["why"]), (&json!("cut"), &json!("cut")), "{round}: {ack}"),
+            result => assert_eq!((result, sent), (Some("started"), PULSES), "{round}: {ack}"),
+        }
+        if ack["result"] == "refused" {
+            cut += 1
+        } else {
+            started += 1
+        }
+        host.power_off();
+        std::fs::remove_file(host.folder().join("journal")).unwrap();
+    }
+    println!("{rounds} rounds: {cut} refused, {started} started");
 }
 
 // --- another implementation of MQTT ---

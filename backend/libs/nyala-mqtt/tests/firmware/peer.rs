@@ -14,6 +14,9 @@ use crate::host::{IDMESIN, IDOUTLET, PATIENCE, SECRET};
 
 pub const NIL: &str = "00000000-0000-0000-0000-000000000000";
 const ROUND_MS: u64 = 10_000;
+/// What a `pulse` asks for; other commands ignore it.
+pub const PULSES: usize = 3;
+const PULSE_MS: u64 = 2;
 
 enum Side {
     Server(ServerConnection),
@@ -88,7 +91,7 @@ impl Peer {
         let now_ms = now_ms();
         let cmd = json!({
             "cmd_id": cmd_id, "epoch": epoch, "op": op, "durasi_s": duration_s, "exp": (now_ms + ROUND_MS) / 1000, "now_ms": now_ms,
-            "echo": self.echo,
+            "echo": self.echo, "n": PULSES, "width_ms": PULSE_MS, "gap_ms": PULSE_MS,
         });
         let mut out = Vec::new();
         let (topic, payload) = (topic("cmd"), cmd.to_string());
@@ -109,14 +112,13 @@ impl Peer {
         }
     }
 
-    /// The ack of that command.
+    /// The result in the ack of that command.
     pub fn result(&mut self, cmd_id: &str) -> String {
-        loop {
-            let ack = self.receives("ack");
-            if ack["cmd_id"] == cmd_id {
-                return ack["result"].as_str().unwrap().to_owned();
-            }
-        }
+        self.ack(cmd_id)["result"].as_str().unwrap().to_owned()
+    }
+
+    pub fn ack(&mut self, cmd_id: &str) -> Value {
+        std::iter::from_fn(|| Some(self.receives("ack"))).find(|ack| ack["cmd_id"] == cmd_id).unwrap()
     }
 
     /// Waits for the first state report, answers it, and waits for the next one. Returns the first.
