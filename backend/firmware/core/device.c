@@ -291,7 +291,9 @@ static void begin_run(struct nyala_device *d)
 static void settle(struct nyala_device *d)
 {
     int oldest, i;
-    if (d->unsaved && d->retry_ms <= d->up_ms)
+    /* Not while pulses are sent: a write to flash may stop the processor, and too long a pulse is an error for the machine. Nothing is
+     * said meanwhile that would have to be on flash. */
+    if (d->unsaved && !d->pulsing && d->retry_ms <= d->up_ms)
         save(d);
     if (!d->unsaved && d->running >= 0 && !d->timed && !d->pulsing) {
         begin_run(d);
@@ -649,7 +651,7 @@ uint64_t nyala_device_wake(const struct nyala_device *d)
 {
     uint64_t wake = NYALA_NEVER;
     sooner(&wake, d->subscribed, beat_ms(d));
-    sooner(&wake, d->unsaved || d->stuck, d->retry_ms);
+    sooner(&wake, (d->unsaved && !d->pulsing) || d->stuck, d->retry_ms);
     sooner(&wake, d->timed, d->ends_ms);
     sooner(&wake, d->relay && trying(d), d->contact_by_ms);
     sooner(&wake, d->raw != d->sense, d->raw_ms + NYALA_STABLE_MS);

@@ -45,15 +45,14 @@ static void between_the_marks_only_heartbeats_are_sent(void)
     pulse(A, 1, 600, 1100);
     CHECK(!*pulse(A, 1, 600, 1200) && !*query(A, 1, 1200) && !*say("stop", A, 1, 0, T0 + 1300, "null", 1300));
     CHECK(!*say("query", NIL, 0, 0, T0 + 1300, "null", 1300));
-    /* Other commands are saved at once, and answered afterwards. */
-    log = start(B, 2, 1400);
-    CHECK(HAS(log, "journal 1 ok\n") && silent(log));
+    /* Other commands are taken, and saved and answered afterwards: a write to flash could make a pulse longer. */
+    CHECK(!*start(B, 2, 1400) && nyala_device_wake(&r.device) == 31000);
     log = tick(31000);
     CHECK(HAS(log, "hb ") && silent(log));
     line(31100);
     CHECK(!*told());
     log = pulsed(31200);
-    CHECK(HAS(log, "journal 0 ok\nstate ", B "\",\"result\":\"refused\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":600}", "ack ", A, "started"));
+    CHECK(HAS(log, "journal 1 ok\nstate ", B "\",\"result\":\"refused\"},\"run\":{\"cmd_id\":\"" A "\",\"sisa_s\":600}", "ack ", A, "started"));
     CHECK(r.pulses == PULSES && !r.relay);
 }
 
@@ -152,8 +151,8 @@ static void a_test_pulses_and_begins_no_run(void)
     const char *log;
     coin_machine();
     log = pulse(A, 1, 0, 1100);
-    CHECK(strcmp(log, "journal 0 ok\npulse 4 50 100\n") == 0 && HAS(start(B, 1, 1200), "journal"));
-    CHECK(HAS(pulsed(1700), "journal 0 ok\nstate ", "\"run\":null", "ack ", A, "done", "ack ", B, "refused"));
+    CHECK(strcmp(log, "journal 0 ok\npulse 4 50 100\n") == 0 && !*start(B, 1, 1200));
+    CHECK(HAS(pulsed(1700), "journal 1 ok\nstate ", "\"run\":null", "ack ", A, "done", "ack ", B, "refused"));
     CHECK(HAS(pulse(A, 1, 0, 1800), "ack ", "done") && r.pulses == PULSES);
     CHECK(HAS(pulse(C, 1, 600, 1900), "pulse 4"));
     coin_machine();

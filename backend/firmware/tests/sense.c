@@ -335,9 +335,9 @@ static void coins_fall_before_in_and_after_pulses(void)
     coin_machine();
     coin(7000);
     pulse(A, 1, 600, 8000);
-    coin(8100);
-    CHECK(HAS(pulsed(8600), "journal", "\"coins\":2", "ack "));
-    CHECK(!*coin(9000) && HAS(query(A, 2, 9100), "journal", "\"coins\":3"));
+    CHECK(!strstr(coin(68100), "journal") && nyala_device_wake(&r.device) > 68100);
+    CHECK(HAS(pulsed(68600), "journal", "\"coins\":2", "ack "));
+    CHECK(!*coin(69000) && HAS(query(A, 2, 69100), "journal", "\"coins\":3"));
     /* A count that is full stays full. */
     r.device.journal.coins = UINT32_MAX;
     coin(200000);
