@@ -101,7 +101,7 @@ static uint32_t left_ms(const struct nyala_device *d)
     return d->ends_ms > d->up_ms ? (uint32_t)(d->ends_ms - d->up_ms) : 0;
 }
 
-/* When the machine counts as at its end, because it stands still after it ran. */
+/* When the machine counts as at its end, because it ran and has stopped. */
 static uint64_t over_ms(const struct nyala_device *d)
 {
     if (!credited(d) || d->sense || d->journal.high_ms < NYALA_HIGH_MS)
@@ -291,8 +291,8 @@ static void begin_run(struct nyala_device *d)
 static void settle(struct nyala_device *d)
 {
     int oldest, i;
-    /* Not while pulses are sent: a write to flash may stop the processor, and too long a pulse is an error for the machine. Nothing is
-     * said meanwhile that would have to be on flash. */
+    /* Not while pulses are sent: a write to flash may stop the processor, and too long a pulse is an error for the machine. No message
+     * is sent during that time that would have to be on flash. */
     if (d->unsaved && !d->pulsing && d->retry_ms <= d->up_ms)
         save(d);
     if (!d->unsaved && d->running >= 0 && !d->timed && !d->pulsing) {

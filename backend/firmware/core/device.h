@@ -48,7 +48,7 @@ struct nyala_board {
     bool (*relay)(void *ctx, bool on);
     void (*say)(void *ctx, enum nyala_topic topic, const char *json, size_t n);
     /* Begins to close the coin contact n times for width_ms, each followed by gap_ms, and returns at once; after the last gap the board
-     * calls nyala_device_pulsed. Nothing is saved meanwhile. False: no pulse was or will be sent. NULL: the board has no coin contact. */
+     * calls nyala_device_pulsed. Nothing is saved before that. False: no pulse was or will be sent. NULL: the board has no coin contact. */
     bool (*pulse)(void *ctx, uint32_t n, uint32_t width_ms, uint32_t gap_ms);
 };
 

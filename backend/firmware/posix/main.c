@@ -91,7 +91,7 @@ static bool pulse(void *ctx, uint32_t n, uint32_t width_ms, uint32_t gap_ms)
 {
     bool good = pulses_begin(&pulses, n, width_ms, gap_ms);
     (void)ctx;
-    fprintf(stderr, "nyala-device: %u pulses%s\n", (unsigned)n, good ? "" : ": failed");
+    fprintf(stderr, "nyala-device: pulses: %u%s\n", (unsigned)n, good ? "" : ": failed");
     return good;
 }
 

@@ -94,7 +94,7 @@ bool pulses_begin(struct pulses *p, uint32_t n, uint32_t width_ms, uint32_t gap_
         memset(&action, 0, sizeof action);
         action.sa_handler = on_signal;
         sigaction(SIGUSR1, &action, NULL);
-        /* Whoever ends the program ends all of its processes, but the parent waits for the pulses. */
+        /* A service manager signals all processes of the program, but the parent waits for the pulses. */
         signal(SIGTERM, SIG_IGN);
         signal(SIGINT, SIG_IGN);
 #ifdef __linux__

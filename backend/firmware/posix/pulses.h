@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct pulses {
-    /* Coin contact, by a file or by a command of sh; both NULL: there is none. */
+    /* Coin contact, by a file or by a command of sh; both NULL: not wired. */
     const char *file, *command;
     pid_t child;
     /* Readable once the pulses are over; -1: none are being sent. */

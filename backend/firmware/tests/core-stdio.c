@@ -1,7 +1,7 @@
 /* Core as a process, for tests in other languages. It reads lines from standard input and answers each with what the core does, in
  * order. It depends on its input only: the same lines give the same answers.
  *
- *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact. Any of these words may follow: `pulse`, `sense`,
+ *   boot UP_MS BOOT_ID CONTACT_MS   the power is on; CONTACT_MS 0: no running contact. Any of these may follow: `pulse`, `sense`,
  *                                   `coin`: what the board can, and `reset=WHY`: why it booted
  *   off                             the power is gone; the flash stays
  *   blank                           the flash is empty, as in a new device; only while the power is off
@@ -43,7 +43,7 @@ enum { LINE_BYTES = 4096 };
 
 static struct rig rig;
 static bool on;
-/* Lives longer than the line that said it. */
+/* The device does not copy it. */
 static char reset[LINE_BYTES];
 
 static int one_of(const char *word, const char *const *words, int n)
@@ -55,7 +55,7 @@ static int one_of(const char *word, const char *const *words, int n)
     return -1;
 }
 
-/* The words that may follow those of `boot`; they point into the line that is split. */
+/* Reads what may follow the numbers of `boot`. */
 static bool read_abilities(char *words, struct nyala_setup *setup)
 {
     char *word;

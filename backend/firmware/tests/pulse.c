@@ -250,7 +250,7 @@ static const char *wash(void)
     return log;
 }
 
-/* What the server makes of the device's words: 0: no answer, 1: refused, 2: started. */
+/* Result in the messages: 0: no answer, 1: refused, 2: started. */
 static int answer(const char *log)
 {
     return strstr(log, "\"result\":\"started\"") ? 2 : strstr(log, "\"result\":\"refused\"") ? 1 : 0;

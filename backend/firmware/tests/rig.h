@@ -31,7 +31,7 @@ struct rig {
     bool relay;
     /* Number of pulses that were sent, over all boots. */
     unsigned pulses;
-    /* The power is lost after so many more calls of the board: later ones do nothing. The last one, if it saves, does it so. */
+    /* Power is lost after calls_left more calls of the board: later calls do nothing. If the last one saves, last_flash is its result. */
     bool dying;
     unsigned calls_left;
     enum rig_flash last_flash;

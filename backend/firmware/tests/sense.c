@@ -25,7 +25,7 @@ static const char *coin(uint64_t up_ms)
     return told();
 }
 
-/* A paid run of ten minutes whose pulses are sent at 10000; nobody has pressed Start yet. */
+/* A paid run of ten minutes whose pulses are sent at 10000; Start is not pressed yet. */
 static void paid(void)
 {
     coin_machine();
@@ -57,7 +57,7 @@ static uint64_t passes(uint64_t until_ms)
     return over_ms;
 }
 
-/* --- what is said --- */
+/* --- levels --- */
 
 static void a_board_says_what_it_can_and_no_more(void)
 {
@@ -81,7 +81,7 @@ static void a_level_counts_after_two_seconds(void)
     coin_machine();
     CHECK(!*sense(true, 2000) && nyala_device_wake(&r.device) == 4000 && !*tick(3999));
     CHECK(HAS(tick(4000), "state ", "\"run\":null", "\"sense\":true") && nyala_device_wake(&r.device) == 31000);
-    /* It bounces: each change begins the two seconds anew, and a level that is back where it was is none. */
+    /* It bounces: each change restarts the two seconds, and a return to the level that counts is no change. */
     CHECK(!*sense(false, 5000) && !*sense(true, 6999) && nyala_device_wake(&r.device) == 31000 && !*tick(9000));
     CHECK(!*sense(false, 10000) && !*sense(true, 10100) && !*sense(false, 10200) && !*sense(false, 11000) && !*tick(12199));
     CHECK(HAS(tick(12200), "state ", "\"sense\":false") && nyala_device_wake(&r.device) == 31000);
@@ -213,7 +213,7 @@ static void a_power_cut_keeps_what_the_sensor_has_moved(void)
     power_back();
     line(10);
     CHECK(HAS(told(), "\"sisa_s\":540,\"tambah_s\":90}", "\"sense\":false"));
-    /* It runs already, so this rise begins nothing anew; and its minute counts. */
+    /* It ran before the cut, so this rise does not restart the countdown; and its minute counts. */
     sense(true, 1000);
     CHECK(HAS(tick(3000), "\"sisa_s\":537,\"tambah_s\":90}", "\"sense\":true"));
     sense(false, 4000);
@@ -396,7 +396,7 @@ static void a_record_keeps_everything(void)
     CHECK(nyala_journal_read(&two, record, NULL) == 0 && nyala_journal_running(&two) == 3 && two.known[4].result == NYALA_CUT);
     CHECK(two.coins == one.coins && two.duration_s == one.duration_s && two.sense_s == one.sense_s && two.tambah_s == one.tambah_s);
     CHECK(two.high_ms == one.high_ms && two.risen);
-    /* At most one runs, whichever way. */
+    /* At most one runs. */
     one.known[5].result = NYALA_PULSING;
     nyala_journal_write(&one, record);
     CHECK(nyala_journal_read(&two, record, NULL) == -1);

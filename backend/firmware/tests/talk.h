@@ -37,7 +37,7 @@ const char *query(const char *id, int epoch, uint64_t up_ms);
 const char *tick(uint64_t up_ms);
 /* A `pulse` of four pulses: 50 ms each, and 100 ms after it. */
 const char *pulse(const char *id, int epoch, int duration_s, uint64_t up_ms);
-/* Sends the board's word that all pulses are sent. */
+/* Reports to the device that all pulses are sent. */
 const char *pulsed(uint64_t up_ms);
 /* Cuts the power and restores it at once; uptime restarts at 0. */
 const char *power_back(void);
