@@ -15,7 +15,7 @@
 #include "options.h"
 #include "pulses.h"
 
-#define VERSION "1"
+#define VERSION "2"
 
 /* CONTACTS_MS, COIN_MS: how often the contacts and the coin input are read. COIN_STABLE_MS: how long a coin must last at least, which
  * bounces do not. FAREWELL_MS: how long the last message may take. */

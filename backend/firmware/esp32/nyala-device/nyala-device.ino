@@ -336,7 +336,7 @@ void setup() {
     nyala_board board = {nullptr, save, relay, nullptr, nullptr};
     if (PULSE_PIN >= 0) board.pulse = pulse;
     // esp_random is truly random only while the radio is on, which it is here.
-    nyala_setup setup = {esp_random(), RUNNING_PIN >= 0 ? RUNNING_WITHIN_MS : 0, "nyala-device 1", "esp32", bootReason(), SENSE_PIN >= 0, COIN_PIN >= 0};
+    nyala_setup setup = {esp_random(), RUNNING_PIN >= 0 ? RUNNING_WITHIN_MS : 0, "nyala-device 2", "esp32", bootReason(), SENSE_PIN >= 0, COIN_PIN >= 0};
     nyala_line_boot(&line, &login, &board, &setup, load(0, first), load(1, second), esp_random(), upMs());
 }
 
