@@ -1,5 +1,5 @@
 -- Bills that are paid by QRIS (docs/money.md). `oldest_program` stays: what is new has a default or a table of its own.
--- `make migration-locks` measured 0 ms on 1,000,000 rows.
+-- `make migration-locks` measured 118 ms on 1,000,000 rows.
 ALTER TABLE outlet ADD COLUMN qris TEXT NOT NULL DEFAULT 'manual' CHECK (qris IN ('off', 'manual', 'midtrans', 'simulated'));
 -- The last four characters of the bank's reference, of a QRIS payment that the kasir saw.
 ALTER TABLE pembelian_emoney ADD COLUMN ref_bayar TEXT;

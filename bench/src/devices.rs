@@ -259,6 +259,7 @@ impl DeviceCost {
                         epoch: 1,
                         op: Op::Start,
                         duration_s: RUN_S,
+                        pulses: None,
                         exp: now.plus_ms(COMMAND_TTL_MS),
                         held_here: true,
                     };

@@ -9,11 +9,11 @@ mod tests;
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Pulses};
 use uuid::Uuid;
 
 use nyala_machines::device::memory::{DeviceMemory, Mode};
-use nyala_machines::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State};
+use nyala_machines::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State, Why};
 
 /// Longest exchange whose answer sets the clock.
 const EXCHANGE_MS: i64 = 2_000;
@@ -30,6 +30,8 @@ pub enum Act {
     Save,
     /// Switch the machine on or off.
     Relay(bool),
+    /// Send coin pulses; [`Device::pulsed`] follows when they are over.
+    Pulse(Pulses),
     /// Send a message if there is a connection. The message is made at the moment when it is sent.
     Send(Outgoing),
 }
@@ -50,8 +52,12 @@ pub struct Device {
     memory: DeviceMemory,
     /// When the rest was last saved to flash.
     saved_ms: i64,
-    /// Cycle for which the relay is on.
+    /// Cycle that runs.
     running: Option<Uuid>,
+    /// Whether the relay is on: not for a cycle that pulses have started.
+    relay: bool,
+    /// Commands that are answered when the pulses are over, and the epoch of the last one.
+    unanswered: (Vec<Uuid>, i64),
     /// When the device sent its last state report on this connection.
     reported_ms: Option<i64>,
     clock: Option<Clock>,
@@ -69,9 +75,20 @@ impl Device {
     /// Device at power-up. `boot_id` must differ for each boot; `journal` is the content of the flash, empty for a new device. Its
     /// [tick](Self::tick) is then due.
     pub fn boot(boot_id: i64, journal: DeviceMemory) -> Self {
-        let mut device =
-            Self { boot_id, conn: 0, seq: 0, memory: journal, saved_ms: 0, running: None, reported_ms: None, clock: None };
+        let mut device = Self {
+            boot_id,
+            conn: 0,
+            seq: 0,
+            memory: journal,
+            saved_ms: 0,
+            running: None,
+            relay: false,
+            unanswered: (Vec::new(), 0),
+            reported_ms: None,
+            clock: None,
+        };
         device.set_faulty(false);
+        device.memory.power_is_back();
         device
     }
 
@@ -118,13 +135,29 @@ impl Device {
                 self.reported_ms = Some(up_ms);
                 let now = Timestamp::from_ms(up_ms);
                 let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000 });
-                let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result });
-                DeviceMessage::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, fw: None, hw: None })
+                let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result, why: self.why(cmd_id) });
+                DeviceMessage::State(State {
+                    stamp,
+                    epoch: Some(self.memory.epoch()),
+                    last,
+                    run,
+                    fw: None,
+                    hw: None,
+                    can: Vec::new(),
+                })
             }
-            Outgoing::Ack { cmd_id, epoch, result } => {
-                DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp }, cmd_id, epoch: Some(epoch), result })
-            }
+            Outgoing::Ack { cmd_id, epoch, result } => DeviceMessage::Ack(Ack {
+                stamp: Stamp { conn: None, ..stamp },
+                cmd_id,
+                epoch: Some(epoch),
+                result,
+                why: self.why(cmd_id),
+            }),
         }
+    }
+
+    fn why(&self, cmd_id: Uuid) -> Option<Why> {
+        self.memory.was_cut(cmd_id).then_some(Why::Cut)
     }
 
     /// Heartbeat of the device.
@@ -143,12 +176,27 @@ impl Device {
     pub fn on_command(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
         let mut acts = self.tick(up_ms);
         self.take_time(cmd, up_ms);
-        let &Cmd { cmd_id, epoch, op, durasi_s, exp, .. } = cmd;
+        let &Cmd { cmd_id, epoch, op, durasi_s, pulses, exp, .. } = cmd;
         // Without a clock, every start counts as expired.
         let exp = self.ahead_ms(up_ms).map_or(i64::MIN, |ahead_ms| exp * 1000 - ahead_ms);
         let exp = Timestamp::from_ms(exp);
-        let command = Command { idmesin: MachineId::new(0), cmd_id, epoch, op, duration_s: durasi_s, exp, held_here: false };
+        let command =
+            Command { idmesin: MachineId::new(0), cmd_id, epoch, op, duration_s: durasi_s, pulses, exp, held_here: false };
+        let was_pulsing = self.memory.is_pulsing();
         let Some(handled) = self.memory.handle(&command, Timestamp::from_ms(up_ms)) else { return acts };
+        if was_pulsing {
+            let (waiting, last) = &mut self.unanswered;
+            if !cmd_id.is_nil() {
+                *last = epoch;
+                waiting.extend((!waiting.contains(&cmd_id)).then_some(cmd_id));
+            }
+            return acts;
+        }
+        if let Some(pulses) = handled.pulses {
+            self.unanswered = (vec![cmd_id], epoch);
+            acts.extend([self.save(up_ms), Act::Pulse(pulses)]);
+            return acts;
+        }
         if handled.changed {
             acts.push(self.save(up_ms));
         }
@@ -160,6 +208,23 @@ impl Device {
             DeviceEvent::Ack { cmd_id, result } => Some(Act::Send(Outgoing::Ack { cmd_id, epoch, result })),
             DeviceEvent::State { .. } => None,
         }));
+        acts
+    }
+
+    /// The pulses are over: their run begins.
+    pub fn pulsed(&mut self, up_ms: i64) -> Vec<Act> {
+        let now = Timestamp::from_ms(up_ms);
+        if self.memory.pulsed(now).is_none() {
+            return Vec::new();
+        }
+        let mut acts = vec![self.save(up_ms)];
+        acts.extend(self.switch(up_ms));
+        acts.push(Act::Send(Outgoing::State));
+        let (waiting, epoch) = std::mem::take(&mut self.unanswered);
+        // The oldest that is remembered first.
+        let waiting = self.memory.answered().filter(|cmd_id| waiting.contains(cmd_id));
+        let answers = waiting.filter_map(|cmd_id| Some((cmd_id, self.memory.result_of(cmd_id, now)?)));
+        acts.extend(answers.map(|(cmd_id, result)| Act::Send(Outgoing::Ack { cmd_id, epoch, result })));
         acts
     }
 
@@ -193,9 +258,10 @@ impl Device {
 
     /// Switches the relay as the memory requires.
     fn switch(&mut self, up_ms: i64) -> Option<Act> {
-        let run = self.run(up_ms).map(|run| run.cmd_id);
-        let before = std::mem::replace(&mut self.running, run);
-        (before.is_some() != run.is_some()).then_some(Act::Relay(run.is_some()))
+        let now = Timestamp::from_ms(up_ms);
+        self.running = self.run(up_ms).map(|run| run.cmd_id);
+        let relay = self.memory.relay_run(now).is_some();
+        (std::mem::replace(&mut self.relay, relay) != relay).then_some(Act::Relay(relay))
     }
 
     /// Takes the time from a command that answers the last state report. The server wrote the command between that state report and now.

@@ -8,13 +8,16 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId, PurchaseId};
 use nyala_core::domain::shard::Shard;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, Order, SaleVersions, ServiceFacts, Wallet};
+use nyala_core::purchase::device::Pulses;
+use nyala_core::purchase::facts::{
+    CoinInput, Epay, Facts, KnownReceipt, MachineFacts, Order, SaleVersions, ServiceFacts, Wallet,
+};
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_core::purchase::step::{Exchange, Purchase};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-use crate::on_sale::{fits, is_on_sale};
+use crate::on_sale::{can_start, fits, is_on_sale};
 use crate::tariff::{self, tariff};
 
 const FACTS: &str = concat!(
@@ -22,10 +25,12 @@ const FACTS: &str = concat!(
 SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
        c.owner_idowner, q.saldo, CASE WHEN q.jenis_emoney = 1 THEN q.masa_aktif END AS expires_at,
        m.idoutlet AS machine_outlet, m.idowner AS machine_owner, m.nama AS machine_name, m.driver,
-       m.online AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
+       m.online AND ",
+    can_start!(),
+    " AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
     is_on_sale!("$6"),
-    ") AS online, m.perlu_petugas AS needs_staff, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
-       l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.versi AS service_version, o.versi AS outlet_version,
+    ") AS online, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
+       l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.pulsa AS service_pulses, l.versi AS service_version, o.versi AS outlet_version,
        ",
     tariff!(),
     "
@@ -98,6 +103,15 @@ fn machine(row: &Row) -> Result<Option<MachineFacts>, DbError> {
         online: row.try_get("online")?,
         needs_staff: row.try_get("needs_staff")?,
         busy: row.try_get("busy")?,
+        coin: match row.try_get("cara")? {
+            "pulsa" => Some(CoinInput {
+                n: row.try_get("machine_pulses")?,
+                width_ms: row.try_get("lebar_ms")?,
+                gap_ms: row.try_get("jeda_ms")?,
+                sense_s: row.try_get("sense_s")?,
+            }),
+            _ => None,
+        },
     }))
 }
 
@@ -107,6 +121,7 @@ fn service(row: &Row) -> Result<Option<ServiceFacts>, DbError> {
         idoutlet,
         name: row.try_get("service_name")?,
         duration_s: row.try_get("durasi_s")?,
+        pulses: row.try_get("service_pulses")?,
         tariff: tariff::of(row)?,
         versions: SaleVersions { service: row.try_get("service_version")?, outlet: row.try_get("outlet_version")? },
     }))
@@ -123,7 +138,7 @@ pub struct OpenPurchase {
 
 const OPEN: &str = concat!(
     "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
        t.stop_requested_at IS NOT NULL AS stop_requested
 FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ",
@@ -144,7 +159,7 @@ pub async fn open_of(client: &DbClient, idmesin: &[MachineId]) -> Result<Vec<Ope
 
 /// The last purchase of each machine that waits for staff, where its money went back.
 const AWAITING_STAFF: &str = "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
        FALSE AS stop_requested
 FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
@@ -159,7 +174,7 @@ pub async fn awaiting_staff(client: &DbClient, shards: Option<&[Shard]>) -> Resu
 pub const UNSETTLED_BUT: &str = concat!(
     "
 SELECT t.id, t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) AS driver, t.cmd_id, t.cmd_epoch, t.durasi_s,
-       t.created_at, t.state, t.ends_at, t.mundur, (SELECT boot FROM mesin m WHERE m.idmesin = t.idmesin) AS boot,
+       t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, (SELECT boot FROM mesin m WHERE m.idmesin = t.idmesin) AS boot,
        t.stop_requested_at IS NOT NULL AS stop_requested
 FROM (
     (SELECT * FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND NOT ",
@@ -195,6 +210,12 @@ pub async fn open_at(client: &DbClient, idmesin: MachineId) -> Result<Option<Pur
     row.as_ref().map(open_purchase).transpose().map(|t| t.map(|t| t.purchase))
 }
 
+fn pulses(row: &Row) -> Result<Option<Pulses>, DbError> {
+    let Some(n) = row.try_get("pulsa")? else { return Ok(None) };
+    let (width_ms, gap_ms, sense_s) = (row.try_get("lebar_ms")?, row.try_get("jeda_ms")?, row.try_get("sense_s")?);
+    Ok(Some(Pulses { n, width_ms, gap_ms, sense_s }))
+}
+
 fn open_purchase(row: &Row) -> Result<OpenPurchase, DbError> {
     let state: &str = row.try_get("state")?;
     let state = PurchaseState::from_stored(state).ok_or_else(|| DbError::broken(format!("unknown state {state}")))?;
@@ -209,6 +230,7 @@ fn open_purchase(row: &Row) -> Result<OpenPurchase, DbError> {
             cmd_id,
             epoch: row.try_get("cmd_epoch")?,
             duration_s: i64::from(row.try_get::<_, i32>("durasi_s")?),
+            pulses: pulses(row)?,
             created_at: row.try_get("created_at")?,
             state,
             ends_at: ends_at.unwrap_or_default(),

@@ -20,6 +20,7 @@ pub mod on_sale;
 pub mod opening;
 pub mod paid;
 pub mod payout;
+pub mod pulse_machines;
 pub mod purchase;
 pub mod push_queue;
 pub mod refund;

@@ -18,7 +18,12 @@ const READ_SINCE: i32 = 20_270_104;
 /// # Errors
 /// `DbError::Busy` while a server that cannot read them is alive.
 pub async fn check(client: &Client) -> Result<(), LedgerError> {
-    let all = membership::all_can_read(client, READ_SINCE).await.map_err(|e| match e {
+    check_since(client, READ_SINCE).await
+}
+
+/// The same, of what programs know since a migration.
+pub(super) async fn check_since(client: &Client, introduced: i32) -> Result<(), LedgerError> {
+    let all = membership::all_can_read(client, introduced).await.map_err(|e| match e {
         ClusterError::Database(e) => LedgerError::Db(e),
         e => LedgerError::internal(e),
     })?;

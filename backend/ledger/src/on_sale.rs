@@ -24,12 +24,24 @@ impl Closing {
     }
 }
 
-/// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, and the outlet is not being prepared.
+/// Condition, as a literal: the device of machine `m` can start it. Coin pulses need a board that says so; an older one would ignore them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __can_start {
+    () => {
+        "(m.cara = 'relai' OR m.driver = 'sim'
+            OR EXISTS (SELECT FROM perangkat_kini k WHERE k.idmesin = m.idmesin AND 'pulse' = ANY (k.bisa)))"
+    };
+}
+pub use __can_start as can_start;
+
+/// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, the outlet is not being prepared, and the device can
+/// start the machine.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __is_on_sale {
     ($now:literal) => {
-        concat!("(m.ditutup_sejak IS NULL AND ", $crate::on_sale::is_open!($now), ")")
+        concat!("(m.ditutup_sejak IS NULL AND ", $crate::on_sale::is_open!($now), " AND ", $crate::on_sale::can_start!(), ")")
     };
 }
 pub use __is_on_sale as is_on_sale;

@@ -5,6 +5,7 @@
 use nyala_cluster::fence::{Fence, Fenced};
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::Pulses;
 use nyala_core::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use nyala_core::purchase::rules::Refusal;
 use nyala_core::purchase::state::undecided_states;
@@ -18,12 +19,12 @@ use uuid::Uuid;
 
 use super::came_back::usable_again;
 use super::expiry::is_good;
-use crate::on_sale::{fits, is_on_sale};
+use crate::on_sale::{can_start, fits, is_on_sale};
 use crate::push_queue::{queue_back, queue_end};
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
 /// The wallet is locked last: the insert may have to wait for the machine's purchase before, which is on its way to its own customer's
-/// wallet. It asks again what the facts said of machine, outlet and service ($16, $17: their versions), so that nothing slips in between.
+/// wallet. It asks again what the facts said of machine, outlet and service ($16, $17: their versions; $18 to $21: its pulses, or null), so that nothing slips in between.
 macro_rules! hold {
     ($uji:literal, $audit:literal, $($and:expr),*) => {
         concat!(
@@ -31,6 +32,9 @@ macro_rules! hold {
 WITH m AS (
     UPDATE mesin m SET epoch = epoch + 1 FROM outlet o, layanan l
     WHERE m.idmesin = $4 AND m.aktif AND m.online AND NOT m.perlu_petugas AND m.jalan_cmd_id IS NULL
+        AND (m.cara = 'pulsa') = ($18::INT IS NOT NULL) AND ",
+            can_start!(),
+            "
         AND o.idoutlet = m.idoutlet AND o.versi = $17 AND l.idlayanan = $7 AND l.versi = $16 AND ",
             $($and,)*
             "
@@ -43,8 +47,9 @@ WITH m AS (
     INSERT INTO nota (id_customer_global, no_nota, body_hash, created_at) SELECT $1, $2, $13, $10 FROM m, w
 ), t AS (
     INSERT INTO snap_transaksi (id_customer_global, no_nota, idcustomer, idowner, idmesin, idoutlet, idlayanan, nama_mesin,
-        nama_layanan, durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, uji)
-    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10, ",
+        nama_layanan, durasi_s, grandtotal, state, cmd_id, cmd_epoch, cmd_exp, created_at, pulsa, lebar_ms, jeda_ms,
+        sense_s, uji)
+    SELECT $1, $2, $3, $5, $4, $6, $7, $14, $15, $9, $8, 'HELD', $11, m.epoch, $12, $10, $18, $19::INT, $20::INT, $21::INT, ",
             $uji,
             " FROM m, w RETURNING id, idcustomer
 ), q AS (
@@ -63,12 +68,12 @@ SELECT t.id, m.epoch FROM t, m"
 }
 
 pub const HOLD: &str = hold!("FALSE", "", is_on_sale!("$10"), " AND l.aktif AND ", fits!());
-/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $18: who starts it.
+/// The same for a test start, on a closed machine and in a closed outlet, too. It is audited; $22: who starts it.
 const HOLD_TEST: &str = hold!(
     "TRUE",
     ", a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
-    SELECT $18, 'mesin.uji', 'mesin:' || $4, jsonb_build_object('durasi', $9, 'idtransaksi', $2), $6, $10 FROM t
+    SELECT $22, 'mesin.uji', 'mesin:' || $4, jsonb_build_object('durasi', $9, 'idtransaksi', $2), $6, $10 FROM t
 )",
     "l.internal AND l.idoutlet = m.idoutlet"
 );
@@ -84,6 +89,9 @@ pub async fn hold(
     let stmt = client.prepare_cached(if p.test.is_some() { HOLD_TEST } else { HOLD }).await?;
     let cmd_id = Uuid::new_v4();
     let (receipt, body_hash, expires_at) = (p.receipt_number.as_str(), p.body_hash(), now.plus_ms(CMD_TTL_MS));
+    let pulses = machine.pulses(service);
+    let of = |field: fn(Pulses) -> i32| pulses.map(field);
+    let (n, width_ms, gap_ms, sense_s) = (of(|p| p.n), of(|p| p.width_ms), of(|p| p.gap_ms), of(|p| p.sense_s));
     let mut params: Vec<&(dyn ToSql + Sync)> = vec![
         &p.id_customer_global,
         &receipt,
@@ -102,6 +110,10 @@ pub async fn hold(
         &service.name,
         &service.versions.service,
         &service.versions.outlet,
+        &n,
+        &width_ms,
+        &gap_ms,
+        &sense_s,
     ];
     params.extend(p.test.as_ref().map(|test| &test.by as &(dyn ToSql + Sync)));
     match client.query_opt(&stmt, &params).await {

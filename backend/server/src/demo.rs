@@ -246,7 +246,7 @@ async fn open_outlet(
     let idoutlet =
         outlet::open(tx, idowner, &premises, now).await?.ok_or_else(|| AppError::internal("the demo's owner is gone"))?;
     for (name, duration_s, price) in SERVICES {
-        let offer = Offer { name: name.to_owned(), duration_s, price, kind: None, size: None, rules: Vec::new() };
+        let offer = Offer { name: name.to_owned(), duration_s, price, kind: None, size: None, rules: Vec::new(), pulses: 1 };
         layanan::offer(tx, idoutlet, &offer, now).await?;
     }
     Ok(Outlet { idoutlet, idowner })

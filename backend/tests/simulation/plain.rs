@@ -313,6 +313,7 @@ impl PlainWorld {
                 epoch: 0,
                 op: Op::Stop,
                 duration_s: 0,
+                pulses: None,
                 exp: local,
                 held_here: false,
             };

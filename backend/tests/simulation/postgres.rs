@@ -165,12 +165,21 @@ async fn hold(
 ) -> Result<(), nyala_web::http::error::AppError> {
     let StoredChain { idoutlet, idowner, .. } = *chain;
     let name = || "Mesin".to_owned();
-    let machine =
-        MachineFacts { idoutlet, idowner, name: name(), driver: DriverKind::Sim, online: true, needs_staff: false, busy: false };
+    let machine = MachineFacts {
+        idoutlet,
+        idowner,
+        name: name(),
+        driver: DriverKind::Sim,
+        online: true,
+        needs_staff: false,
+        busy: false,
+        coin: None,
+    };
     let service = ServiceFacts {
         idoutlet,
         name: name(),
         duration_s: SERVICES_S[order.service],
+        pulses: 1,
         tariff: Tariff::flat(PRICE),
         versions: SaleVersions { service: 1, outlet: 1 },
     };

@@ -185,7 +185,7 @@ impl Notified {
     fn command(&self, op: Op, n: usize) -> Command {
         let exp = n.checked_sub(1).and_then(|at| self.exp.get(at)).copied().unwrap_or(self.now);
         let (cmd_id, epoch) = (Uuid::from_u128(n as u128), i64::try_from(n).unwrap_or_default());
-        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 600, exp, held_here: true }
+        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 600, pulses: None, exp, held_here: true }
     }
 
     /// A new purchase, with a higher epoch than any before.
@@ -204,7 +204,7 @@ impl Notified {
             _ => {
                 let Command { cmd_id, epoch, exp, .. } = self.command(Op::Query, n);
                 let created_at = exp.plus_ms(-CMD_TTL_MS);
-                let command = StartCommand { cmd_id, epoch, duration_s: 600 };
+                let command = StartCommand { cmd_id, epoch, duration_s: 600, pulses: None };
                 self.talk.recall(MachineId::new(1), &step::first(PurchaseId::new(1), command, created_at, created_at));
                 vec![]
             }
@@ -258,14 +258,15 @@ fn message(bytes: &mut Bytes<'_>) -> DeviceMessage {
     match bytes.byte() % 8 {
         0 => DeviceMessage::Gone(stamp),
         1 => DeviceMessage::Heartbeat(Heartbeat { stamp, rssi: None }),
-        2 | 3 => DeviceMessage::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result }),
+        2 | 3 => DeviceMessage::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result, why: None }),
         _ => DeviceMessage::State(State {
             stamp,
             epoch: bytes.some(Bytes::number),
-            last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result }),
+            last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result, why: None }),
             run: bytes.some(|bytes| Run { cmd_id: id(bytes.byte()), left_s: bytes.number().min(86_400) }),
             fw: None,
             hw: None,
+            can: Vec::new(),
         }),
     }
 }

@@ -49,6 +49,8 @@ pub struct MachineFacts {
     pub needs_staff: bool,
     pub closed: bool,
     pub online: bool,
+    /// Coin pulses start it, and it runs its own cycle, which nobody can stop from afar.
+    pub by_pulses: bool,
 }
 
 /// State of a machine's tile.
@@ -119,7 +121,7 @@ impl Action {
     pub fn possible(machine: MachineFacts) -> Vec<Self> {
         let state = TileState::of(machine);
         let mut actions = vec![Self::Ask, if machine.closed { Self::Open } else { Self::Close }];
-        if state == TileState::Runs {
+        if state == TileState::Runs && !machine.by_pulses {
             actions.push(Self::Stop);
         }
         if state == TileState::Ready || (state == TileState::Closed && machine.online) {
@@ -143,6 +145,7 @@ mod tests {
             (MachineFacts { closed: true, online: false, ..ready }, "ditutup", &["tanya", "buka"]),
             (MachineFacts { needs_staff: true, closed: true, ..ready }, "perlu_petugas", &["tanya", "buka"]),
             (MachineFacts { runs: true, closed: true, needs_staff: true, ..ready }, "jalan", &["tanya", "buka", "stop"]),
+            (MachineFacts { runs: true, by_pulses: true, ..ready }, "jalan", &["tanya", "tutup"]),
             (MachineFacts { held: true, ..ready }, "menunggu", &["tanya", "tutup"]),
             (MachineFacts { unsure: true, held: true, runs: true, ..ready }, "belum_pasti", &["tanya", "tutup"]),
         ] {

@@ -387,7 +387,8 @@ impl Machine {
         let Some((start, at)) = self.holding.take() else { return };
         match result {
             Ok(Held::Won { purchase_id, cmd_id, epoch }) => {
-                let command = StartCommand { cmd_id, epoch, duration_s: i64::from(start.service.duration_s) };
+                let pulses = start.machine.pulses(&start.service);
+                let command = StartCommand { cmd_id, epoch, duration_s: i64::from(start.service.duration_s), pulses };
                 let mut active = OpenPurchase::new(step::first(purchase_id, command, at, now));
                 active.buyers = start.buyers;
                 self.learned += 1;

@@ -118,6 +118,7 @@ impl Machine {
             epoch: p.epoch,
             op,
             duration_s: p.duration_s,
+            pulses: p.pulses,
             exp: p.exp(),
             held_here: p.exchange.first_sent.is_some(),
         };

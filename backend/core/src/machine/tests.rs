@@ -37,11 +37,13 @@ fn start(receipt: u32, buyer: u64) -> Input {
         online: true,
         needs_staff: false,
         busy: false,
+        coin: None,
     };
     let service = ServiceFacts {
         idoutlet: OutletId::new(1),
         name: name(),
         duration_s: 60,
+        pulses: 1,
         tariff: Tariff::flat(10_000),
         versions: SaleVersions { service: 1, outlet: 1 },
     };
@@ -57,7 +59,7 @@ fn won(purchase_id: i64) -> Input {
 }
 
 fn running(id: i64) -> Purchase {
-    let held = first(PurchaseId::new(id), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 }, T0, T0);
+    let held = first(PurchaseId::new(id), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60, pulses: None }, T0, T0);
     Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(60_000), ..held }
 }
 
@@ -265,7 +267,7 @@ fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
     // Behind a reading.
     let mut machine = Machine::new(MachineId::new(7));
     assert!(machine.on(runs(), T0).iter().any(|e| matches!(e, Effect::Load)));
-    let held = first(PurchaseId::new(5), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 }, T0, T0);
+    let held = first(PurchaseId::new(5), StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60, pulses: None }, T0, T0);
     assert_eq!(ends_at(&machine.on(Input::Loaded(Ok(Some(held))), T0.plus_ms(3_000))), Some(T0.plus_ms(60_000)));
 }
 
@@ -350,7 +352,7 @@ fn a_request_that_waits_during_a_change_of_owner_is_answered_soon() {
     machine.on(
         Input::Loaded(Ok(Some(first(
             PurchaseId::new(5),
-            StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60 },
+            StartCommand { cmd_id: Uuid::nil(), epoch: 1, duration_s: 60, pulses: None },
             T0,
             T0,
         )))),

@@ -14,6 +14,42 @@ pub enum Op {
     Stop,
 }
 
+/// Coin pulses that start a machine which runs its own cycle (docs/contract.md §6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Pulses {
+    /// How many, each worth a coin.
+    pub n: i32,
+    /// How long the contact is closed for each, in milliseconds.
+    pub width_ms: i32,
+    /// How long it is open after each, in milliseconds.
+    pub gap_ms: i32,
+    /// Seconds without the running signal after which the machine has ended.
+    pub sense_s: i32,
+}
+
+impl Pulses {
+    pub const MAX: i32 = 20;
+    /// Longest that all of them may take, so that the answer comes while the customer waits.
+    pub const MAX_MS: i64 = 6_000;
+    pub const MAX_SENSE_S: i32 = 3_600;
+
+    /// How long all of them take, in milliseconds.
+    pub const fn total_ms(self) -> i64 {
+        self.n as i64 * (self.width_ms as i64 + self.gap_ms as i64)
+    }
+
+    /// Whether a device may send them.
+    pub const fn are_valid(self) -> bool {
+        self.n >= 1
+            && self.n <= Self::MAX
+            && self.width_ms >= 1
+            && self.gap_ms >= 1
+            && self.total_ms() <= Self::MAX_MS
+            && self.sense_s >= 1
+            && self.sense_s <= Self::MAX_SENSE_S
+    }
+}
+
 /// What a device answers to a command (docs/contract.md §6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum AckResult {
@@ -31,6 +67,8 @@ pub struct Command {
     pub epoch: i64,
     pub op: Op,
     pub duration_s: i64,
+    /// By what a start is made; `None`: by a relay that stays closed for the duration.
+    pub pulses: Option<Pulses>,
     pub exp: Timestamp,
     /// This process made the hold, so it has itself sent every command about it.
     pub held_here: bool,
@@ -39,7 +77,7 @@ pub struct Command {
 impl Command {
     /// Asks what the device runs, for no purchase's sake: the answer counts only as the device's own state.
     pub const fn about_nothing(idmesin: MachineId, now: Timestamp) -> Self {
-        Self { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, exp: now, held_here: false }
+        Self { idmesin, cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, duration_s: 0, pulses: None, exp: now, held_here: false }
     }
 }
 

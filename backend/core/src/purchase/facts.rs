@@ -1,5 +1,6 @@
 //! What a purchase's rules need to know.
 
+use super::device::Pulses;
 use super::state::PurchaseState;
 use crate::domain::driver_kind::DriverKind;
 use crate::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
@@ -80,6 +81,27 @@ pub struct MachineFacts {
     /// Its money was returned although its device sent nothing. For customers it is offline then.
     pub needs_staff: bool,
     pub busy: bool,
+    /// How it is started by coin pulses; `None`: by a relay.
+    pub coin: Option<CoinInput>,
+}
+
+/// What a machine's coin input wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CoinInput {
+    /// Pulses of this machine; `None`: the service's.
+    pub n: Option<i32>,
+    pub width_ms: i32,
+    pub gap_ms: i32,
+    /// Seconds without the running signal after which the machine has ended.
+    pub sense_s: i32,
+}
+
+impl MachineFacts {
+    /// What starts it for a service; `None`: its relay does.
+    pub fn pulses(&self, service: &ServiceFacts) -> Option<Pulses> {
+        let CoinInput { n, width_ms, gap_ms, sense_s } = self.coin?;
+        Some(Pulses { n: n.unwrap_or(service.pulses), width_ms, gap_ms, sense_s })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,6 +109,8 @@ pub struct ServiceFacts {
     pub idoutlet: OutletId,
     pub name: String,
     pub duration_s: i32,
+    /// Coin pulses that it takes, of a machine that is started so.
+    pub pulses: i32,
     pub tariff: Tariff,
     pub versions: SaleVersions,
 }

@@ -4,7 +4,7 @@
 
 use uuid::Uuid;
 
-use super::device::{AckResult, DeviceRun, Op};
+use super::device::{AckResult, DeviceRun, Op, Pulses};
 use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
@@ -21,6 +21,7 @@ pub struct Purchase {
     pub cmd_id: Uuid,
     pub epoch: i64,
     pub duration_s: i64,
+    pub pulses: Option<Pulses>,
     pub created_at: Timestamp,
     pub state: PurchaseState,
     /// While running: when it ends. Zero before.
@@ -415,12 +416,13 @@ pub struct StartCommand {
     /// The machine's epoch since this purchase.
     pub epoch: i64,
     pub duration_s: i64,
+    pub pulses: Option<Pulses>,
 }
 
 /// The state right after this process committed the hold, about to send the command for the first time.
 pub fn first(id: PurchaseId, command: StartCommand, created_at: Timestamp, now: Timestamp) -> Purchase {
-    let StartCommand { cmd_id, epoch, duration_s } = command;
+    let StartCommand { cmd_id, epoch, duration_s, pulses } = command;
     let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
     let (state, ends_at) = (PurchaseState::Held, Timestamp::default());
-    Purchase { id, cmd_id, epoch, duration_s, created_at, state, ends_at, moved: 0, boot: None, exchange }
+    Purchase { id, cmd_id, epoch, duration_s, pulses, created_at, state, ends_at, moved: 0, boot: None, exchange }
 }

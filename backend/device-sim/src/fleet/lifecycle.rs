@@ -34,6 +34,8 @@ const HOLD_MS: i64 = 2_000;
 /// Greatest number of messages that a late device keeps.
 const MAX_DELAYED: usize = 16;
 const MAKE: &str = "nyala device sim";
+/// What these devices can besides closing a relay.
+const PULSE: &str = "pulse";
 
 impl Fleet {
     // --- power ---
@@ -258,7 +260,7 @@ impl Fleet {
         }
         let echo = cmd.echo.filter(|_| !member.faults.has(Fault::ClockOff));
         let acts = member.model.on_command(&Cmd { echo, ..cmd }, member.up_ms(now));
-        let begins = acts.contains(&Act::Relay(true));
+        let begins = acts.iter().any(|act| matches!(act, Act::Relay(true) | Act::Pulse(_)));
         member.starts += u64::from(begins);
         if cmd.op == Op::Start && acts.contains(&Act::Save) {
             self.count.decided(&acts);
@@ -277,6 +279,12 @@ impl Fleet {
             match act {
                 Act::Save => self.save(i),
                 Act::Relay(_) => {}
+                // What follows is decided now and sent when they are over.
+                Act::Pulse(pulses) => {
+                    let member = &mut self.members[i];
+                    let acts = member.model.pulsed(member.up_ms(self.now));
+                    self.perform(i, &acts, at.max(self.now + pulses.total_ms()));
+                }
                 Act::Send(outgoing) if at <= self.now => self.send_message(i, *outgoing),
                 Act::Send(outgoing) => {
                     let delayed = &mut self.members[i].delayed;
@@ -308,9 +316,12 @@ impl Fleet {
         }
         let up_ms = member.up_ms(self.now);
         let message = match member.model.message(outgoing, up_ms) {
-            DeviceMessage::State(state) => {
-                DeviceMessage::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
-            }
+            DeviceMessage::State(state) => DeviceMessage::State(State {
+                fw: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                hw: Some(MAKE.to_owned()),
+                can: vec![PULSE.to_owned()],
+                ..state
+            }),
             message => message,
         };
         self.publish(i, message);

@@ -14,7 +14,7 @@ fn id(n: u8) -> Uuid {
 
 /// Start that expires ten seconds after the boot, by the server's clock.
 fn start(n: u8, epoch: i64) -> Cmd {
-    Cmd { cmd_id: id(n), epoch, op: Op::Start, durasi_s: 60, exp: SERVER_S + 10, now_ms: SERVER_MS, echo: None }
+    Cmd { cmd_id: id(n), epoch, op: Op::Start, durasi_s: 60, pulses: None, exp: SERVER_S + 10, now_ms: SERVER_MS, echo: None }
 }
 
 fn query(n: u8, epoch: i64) -> Cmd {
@@ -35,6 +35,7 @@ fn shown(acts: &[Act]) -> String {
         Act::Save => "save".to_owned(),
         Act::Relay(true) => "on".to_owned(),
         Act::Relay(false) => "off".to_owned(),
+        Act::Pulse(pulses) => format!("pulse-{}", pulses.n),
         Act::Send(Outgoing::State) => "state".to_owned(),
         Act::Send(Outgoing::Ack { cmd_id, result, .. }) => format!("{result:?}-{}", cmd_id.as_u128()),
     };
@@ -159,7 +160,7 @@ fn expired_in_answer_to_a_query_stays_true() {
     // The device's clock is set back: by the new clock, the start is in time.
     exchange(&mut device, 20_000, SERVER_MS, 20_000);
     assert_eq!(acts_on(&mut device, &start(1, 1), 20_001), "Expired-1");
-    assert_eq!(state(&mut device, 20_001).last, Some(Last { cmd_id: id(1), result: AckResult::Expired }));
+    assert_eq!(state(&mut device, 20_001).last, Some(Last { cmd_id: id(1), result: AckResult::Expired, why: None }));
 }
 
 #[test]
@@ -238,7 +239,7 @@ fn a_state_reports_the_run_and_the_last_command() {
     let mut device = device();
     acts_on(&mut device, &start(1, 3), 1_000);
     let run = |left_s| Some(Run { cmd_id: id(1), left_s });
-    let last = |n, result| Some(Last { cmd_id: id(n), result });
+    let last = |n, result| Some(Last { cmd_id: id(n), result, why: None });
     for (up_ms, left_s) in [(1_000, 60), (1_001, 60), (2_000, 59), (60_999, 1)] {
         let state = state(&mut device, up_ms);
         assert_eq!((state.epoch, state.run, state.last), (Some(3), run(left_s), last(1, AckResult::Started)));
@@ -260,7 +261,8 @@ fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_id
     assert_eq!(device.message(Outgoing::State, 50).stamp(), &stamp(1, 1, 50));
     assert_eq!(device.heartbeat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
     let ack = Outgoing::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
-    let sent = Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done };
+    let sent =
+        Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done, why: None };
     assert_eq!(device.message(ack, 70), DeviceMessage::Ack(sent));
     device.connect();
     assert_eq!(device.heartbeat(None, 80).stamp(), &stamp(2, 1, 80));
@@ -320,4 +322,66 @@ fn the_oldest_command_is_forgotten_and_never_the_one_that_runs() {
     assert_eq!(acts_on(&mut device, &query(1, 0), 200), "state Started-1");
     assert_eq!(acts_on(&mut device, &query(40, 0), 200), "state Refused-40");
     assert_eq!(acts_on(&mut device, &query(2, 0), 200), "state");
+}
+
+/// The same start, by four coin pulses of 150 ms each.
+fn pulse(n: u8, epoch: i64) -> Cmd {
+    Cmd { pulses: Some(Pulses { n: 4, width_ms: 50, gap_ms: 100, sense_s: 60 }), ..start(n, epoch) }
+}
+
+#[test]
+fn pulses_are_on_flash_before_and_after_and_only_then_acknowledged() {
+    let mut device = device();
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 1_000), "save pulse-4");
+    // Whatever is asked meanwhile would read as that it never ran.
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 1_100), "");
+    assert_eq!(acts_on(&mut device, &query(1, 1), 1_200), "");
+    assert_eq!(acts_on(&mut device, &start(2, 2), 1_300), "");
+    assert_eq!(shown(&device.pulsed(1_600)), "save state Started-1 Refused-2");
+    assert_eq!(device.run(1_600), Some(DeviceRun::new(id(1), 60_000)), "its run begins with the credit");
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 2_000), "Started-1");
+    assert_eq!(acts_on(&mut device, &stop(1), 3_000), "state Started-1", "the machine runs its own cycle");
+    assert_eq!(shown(&device.tick(61_600)), "save state Done-1", "there is no relay to open");
+}
+
+#[test]
+fn a_power_cut_in_the_pulses_refuses_them_and_one_after_them_does_not() {
+    let mut device = device();
+    acts_on(&mut device, &pulse(1, 1), 1_000);
+    let mut again = Device::boot(8, device.journal());
+    again.connect();
+    assert_eq!((again.tick_at(), shown(&again.tick(0))), (None, String::new()));
+    assert_eq!(acts_on(&mut again, &pulse(1, 1), 100), "Refused-1");
+    assert_eq!(shown(&again.pulsed(200)), "", "nothing is sent for a command of another boot");
+    assert_eq!(state(&mut again, 300).last, Some(Last { cmd_id: id(1), result: AckResult::Refused, why: Some(Why::Cut) }));
+
+    device.pulsed(1_600);
+    let mut again = Device::boot(8, device.journal());
+    again.connect();
+    assert_eq!(shown(&again.tick(0)), "", "the relay stays open");
+    assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 60_000)));
+    assert_eq!(acts_on(&mut again, &pulse(1, 1), 100), "Started-1");
+    assert_eq!(shown(&again.tick(60_000)), "save state Done-1");
+}
+
+#[test]
+fn pulses_are_refused_as_starts_are_and_when_no_coin_input_takes_them() {
+    let mut device = device();
+    acts_on(&mut device, &pulse(1, 5), 1_000);
+    device.pulsed(1_600);
+    assert_eq!(acts_on(&mut device, &pulse(2, 6), 2_000), "save state Refused-2");
+    device.tick(61_600);
+    exchange(&mut device, 62_000, SERVER_MS, 62_000);
+    for (n, bad) in [
+        (3, Pulses { n: 0, width_ms: 50, gap_ms: 100, sense_s: 60 }),
+        (4, Pulses { n: 21, width_ms: 50, gap_ms: 100, sense_s: 60 }),
+        (5, Pulses { n: 20, width_ms: 200, gap_ms: 101, sense_s: 60 }),
+        (6, Pulses { n: 1, width_ms: 0, gap_ms: 100, sense_s: 60 }),
+    ] {
+        assert_eq!(acts_on(&mut device, &Cmd { pulses: Some(bad), ..pulse(n, 9) }, 63_000), format!("save state Refused-{n}"));
+    }
+    // A test makes no run.
+    assert_eq!(acts_on(&mut device, &Cmd { durasi_s: 0, ..pulse(7, 9) }, 64_000), "save pulse-4");
+    assert_eq!(shown(&device.pulsed(64_600)), "save state Done-7");
+    assert_eq!((device.run(64_600), device.tick_at()), (None, None));
 }

@@ -295,7 +295,16 @@ fn send(machines: &Machines, sent: &mut SentCommands, open: &[OpenPurchase], now
 
 fn command(t: &OpenPurchase, op: Op) -> Command {
     let p = &t.purchase;
-    Command { idmesin: t.idmesin, cmd_id: p.cmd_id, epoch: p.epoch, op, duration_s: p.duration_s, exp: p.exp(), held_here: false }
+    Command {
+        idmesin: t.idmesin,
+        cmd_id: p.cmd_id,
+        epoch: p.epoch,
+        op,
+        duration_s: p.duration_s,
+        pulses: p.pulses,
+        exp: p.exp(),
+        held_here: false,
+    }
 }
 
 const fn location(t: &OpenPurchase) -> Location {
@@ -365,8 +374,12 @@ mod tests {
     #[test]
     fn a_start_is_repeated_until_it_is_too_late_and_then_it_is_a_question() {
         let t0 = Timestamp::from_ms(1_000_000);
-        let purchase =
-            step::first(PurchaseId::new(1), StartCommand { cmd_id: Uuid::from_u128(7), epoch: 3, duration_s: 60 }, t0, t0);
+        let purchase = step::first(
+            PurchaseId::new(1),
+            StartCommand { cmd_id: Uuid::from_u128(7), epoch: 3, duration_s: 60, pulses: None },
+            t0,
+            t0,
+        );
         let mut t = OpenPurchase { idmesin: MachineId::new(5), idoutlet: OutletId::new(1), driver: DriverKind::Mqtt, purchase };
         let mut sent = SentCommands::default();
         let mut ops = Vec::new();

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op, Pulses};
 
 /// Commands that a device remembers, so that a repeated one is answered and not run again.
 const MAX_KNOWN: usize = 16;
@@ -32,6 +32,9 @@ struct KnownCommand {
     result: KnownResult,
     started_ms: i64,
     ends_ms: i64,
+    /// Its start was made by coin pulses: the machine runs its own cycle, and the relay stays open.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    by_pulses: bool,
 }
 
 impl KnownCommand {
@@ -39,12 +42,14 @@ impl KnownCommand {
         self.result == KnownResult::Started && self.ends_ms > now.ms()
     }
 
-    fn result_at(&self, now: Timestamp) -> AckResult {
+    /// `None` while its pulses are being sent: until they are over, nothing may be said of it.
+    fn result_at(&self, now: Timestamp) -> Option<AckResult> {
         match self.result {
-            KnownResult::Started if self.runs(now) => AckResult::Started,
-            KnownResult::Started => AckResult::Done,
-            KnownResult::Refused => AckResult::Refused,
-            KnownResult::Expired => AckResult::Expired,
+            KnownResult::Pulsing => None,
+            KnownResult::Started if self.runs(now) => Some(AckResult::Started),
+            KnownResult::Started => Some(AckResult::Done),
+            KnownResult::Refused | KnownResult::Cut => Some(AckResult::Refused),
+            KnownResult::Expired => Some(AckResult::Expired),
         }
     }
 }
@@ -52,8 +57,12 @@ impl KnownCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum KnownResult {
+    /// Its pulses are being sent. After a power cut nobody knows how many of them the machine has counted, so it becomes `Cut`.
+    Pulsing,
     Started,
     Refused,
+    /// Refused, because the power was lost in its pulses.
+    Cut,
     Expired,
 }
 
@@ -73,6 +82,8 @@ pub struct Handled {
     /// How long the device delays its answer, in milliseconds.
     pub after_ms: i64,
     pub events: Vec<DeviceEvent>,
+    /// Pulses to send now; [`DeviceMemory::pulsed`] follows when they are over.
+    pub pulses: Option<Pulses>,
 }
 
 impl DeviceMemory {
@@ -83,11 +94,12 @@ impl DeviceMemory {
         }
         if cmd.cmd_id.is_nil() {
             // A nil id only asks for a state report.
-            return Some(Handled { changed: false, after_ms: 0, events: vec![self.state(now)] });
+            return Some(Handled { changed: false, after_ms: 0, events: vec![self.state(now)], pulses: None });
         }
         // From now on no older purchase can start.
         let raised = cmd.epoch > self.epoch;
         self.epoch = self.epoch.max(cmd.epoch);
+        let was_pulsing = self.is_pulsing();
         let changed = match cmd.op {
             Op::Start => self.start(cmd, now),
             Op::Query => self.expire(cmd, now),
@@ -97,7 +109,39 @@ impl DeviceMemory {
         let ack = self.result_of(cmd.cmd_id, now).map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
         let late = self.find(cmd.cmd_id).filter(|_| self.mode == Mode::Late);
         let after_ms = late.map_or(0, |known| (known.started_ms + LATE_MS - now.ms()).max(0));
-        Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect() })
+        let pulses = cmd.pulses.filter(|_| self.is_pulsing() && !was_pulsing);
+        Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect(), pulses })
+    }
+
+    /// Whether pulses are being sent. A device says nothing about commands meanwhile: it would read as that they never ran.
+    pub fn is_pulsing(&self) -> bool {
+        self.known.iter().any(|known| known.result == KnownResult::Pulsing)
+    }
+
+    /// The pulses are over, and the machine has its credit: its run begins now. Returns the command, if there was one.
+    pub fn pulsed(&mut self, now: Timestamp) -> Option<Uuid> {
+        let known = self.known.iter_mut().find(|known| known.result == KnownResult::Pulsing)?;
+        known.result = KnownResult::Started;
+        known.ends_ms += now.ms() - known.started_ms;
+        known.started_ms = now.ms();
+        Some(known.cmd_id)
+    }
+
+    /// The power is back. Pulses that were cut off are not repeated, because the machine may have counted them. Returns whether that changed the
+    /// memory.
+    pub fn power_is_back(&mut self) -> bool {
+        let cut = self.known.iter_mut().find(|known| known.result == KnownResult::Pulsing);
+        cut.map(|known| known.result = KnownResult::Cut).is_some()
+    }
+
+    /// Whether a command was refused because the power was lost in its pulses.
+    pub fn was_cut(&self, cmd_id: Uuid) -> bool {
+        self.find(cmd_id).is_some_and(|known| known.result == KnownResult::Cut)
+    }
+
+    /// The running cycle for which the relay is closed.
+    pub fn relay_run(&self, now: Timestamp) -> Option<Uuid> {
+        self.running(now).filter(|known| !known.by_pulses).map(|known| known.cmd_id)
     }
 
     /// The highest epoch that the device has received.
@@ -107,12 +151,12 @@ impl DeviceMemory {
 
     /// The last command that it remembers, with its result.
     pub fn last(&self, now: Timestamp) -> Option<(Uuid, AckResult)> {
-        self.known.back().map(|known| (known.cmd_id, known.result_at(now)))
+        self.known.iter().rev().find_map(|known| Some((known.cmd_id, known.result_at(now)?)))
     }
 
     /// Result of a command; `None`: the device never received it.
     pub fn result_of(&self, cmd_id: Uuid, now: Timestamp) -> Option<AckResult> {
-        self.find(cmd_id).map(|known| known.result_at(now))
+        self.find(cmd_id)?.result_at(now)
     }
 
     /// Shifts all stored times so that the former `now` becomes 0. A device whose clock counts from its boot keeps its memory through a power
@@ -154,8 +198,15 @@ impl DeviceMemory {
         }
         let result = if now > cmd.exp {
             KnownResult::Expired
-        } else if self.mode == Mode::Refuse || cmd.epoch < self.epoch || self.running(now).is_some() {
+        } else if self.mode == Mode::Refuse
+            || cmd.epoch < self.epoch
+            || self.running(now).is_some()
+            || self.is_pulsing()
+            || cmd.pulses.is_some_and(|pulses| !pulses.are_valid())
+        {
             KnownResult::Refused
+        } else if cmd.pulses.is_some() {
+            KnownResult::Pulsing
         } else {
             KnownResult::Started
         };
@@ -176,7 +227,7 @@ impl DeviceMemory {
     /// Remembers a command; the oldest one that does not run makes room for it.
     fn remember(&mut self, cmd: &Command, result: KnownResult, now: Timestamp) {
         if self.known.len() >= MAX_KNOWN
-            && let Some(oldest) = self.known.iter().position(|k| !k.runs(now))
+            && let Some(oldest) = self.known.iter().position(|k| !k.runs(now) && k.result != KnownResult::Pulsing)
         {
             self.known.remove(oldest);
         }
@@ -186,12 +237,13 @@ impl DeviceMemory {
             result,
             started_ms,
             ends_ms: started_ms + cmd.duration_s * 1000,
+            by_pulses: cmd.pulses.is_some(),
         });
     }
 
-    /// Ends the run of `cmd_id`. Returns whether anything changed.
+    /// Ends the run of `cmd_id`, unless the machine runs it by itself. Returns whether anything changed.
     fn stop(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
-        match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now)) {
+        match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now) && !k.by_pulses) {
             Some(known) => {
                 known.ends_ms = now.ms();
                 true

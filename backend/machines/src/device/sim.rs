@@ -102,7 +102,15 @@ impl SimulatedDevices {
     /// Handles `cmd` as the device would at `now`; `None`: the device does not answer.
     fn command(&self, cmd: &Command, now: Timestamp) -> Option<Reply> {
         let mut memory = self.devices.entry(cmd.idmesin).or_default();
-        let handled = memory.handle(cmd, now)?;
+        let mut handled = memory.handle(cmd, now)?;
+        if let Some(pulses) = handled.pulses {
+            // Its pulses are over at once, and its answer comes as late as with real ones.
+            memory.pulsed(now);
+            handled.after_ms = handled.after_ms.max(pulses.total_ms());
+            handled
+                .events
+                .extend(memory.result_of(cmd.cmd_id, now).map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result }));
+        }
         if handled.changed {
             self.write(cmd.idmesin, &memory);
         }
@@ -144,7 +152,16 @@ mod tests {
     use super::*;
 
     fn cmd(op: Op, cmd_id: Uuid, epoch: i64) -> Command {
-        Command { idmesin: MachineId::new(1), cmd_id, epoch, op, duration_s: 60, exp: T0.plus_ms(10_000), held_here: false }
+        Command {
+            idmesin: MachineId::new(1),
+            cmd_id,
+            epoch,
+            op,
+            duration_s: 60,
+            pulses: None,
+            exp: T0.plus_ms(10_000),
+            held_here: false,
+        }
     }
 
     fn sim(dir: &Path) -> SimulatedDevices {

@@ -10,6 +10,7 @@ mod keys;
 mod login;
 mod presence;
 mod probe;
+mod pulses;
 mod trouble;
 mod wash;
 
@@ -357,6 +358,8 @@ pub struct Device {
     pub last: Value,
     /// The device publishes retained and at QoS 1, as some devices do that were made for a broker.
     pub retains: bool,
+    /// What the board says that it can; null: nothing, as older ones do.
+    pub can: Value,
 }
 
 impl Device {
@@ -376,7 +379,7 @@ impl Device {
         let booted = clock.now().plus_ms(-60_000);
         let (run, last) = (Value::Null, Value::Null);
         let (given, clock) = (given.clone(), clock.clone());
-        Self { connection, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false }
+        Self { connection, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false, can: Value::Null }
     }
 
     /// A connection that is subscribed to its commands.
@@ -435,6 +438,9 @@ impl Device {
         message["run"] = self.run.clone();
         message["last"] = self.last.clone();
         message["fw"] = json!("uji");
+        if !self.can.is_null() {
+            message["can"] = self.can.clone();
+        }
         self.send("state", &message).await;
     }
 
@@ -491,7 +497,7 @@ impl Device {
 
     /// Starts the run of a command, and reports it.
     pub async fn starts(&mut self, cmd: &Value) {
-        assert_eq!(cmd["op"], "start");
+        assert!(cmd["op"] == "start" || cmd["op"] == "pulse" && !self.can.is_null(), "{cmd}");
         self.run = json!({"cmd_id": cmd["cmd_id"], "sisa_s": cmd["durasi_s"]});
         self.last = json!({"cmd_id": cmd["cmd_id"], "result": "started"});
         self.ack(cmd, "started").await;

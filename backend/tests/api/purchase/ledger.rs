@@ -125,11 +125,13 @@ impl Hand<'_> {
             online: true,
             needs_staff: false,
             busy: false,
+            coin: None,
         };
         let service = ServiceFacts {
             idoutlet,
             name: "Cuci".to_owned(),
             duration_s: 60,
+            pulses: 1,
             tariff: Tariff::flat(price),
             versions: SaleVersions { service: 1, outlet: 1 },
         };

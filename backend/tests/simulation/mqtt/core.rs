@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
+use nyala_core::purchase::device::Pulses;
 use nyala_machines::device::mqtt::message::{DeviceMessage, Topic};
 use serde_json::{Map, Value};
 
 /// Number of steps before the one that differs, for the failure message.
 const SHOWN: usize = 12;
-/// Fields that are not compared: the core sends heartbeats by its own clock, reports its versions, and counts only messages it has sent.
-const ITS_OWN: [&str; 3] = ["seq", "fw", "hw"];
+/// Fields that are not compared: the core sends heartbeats by its own clock, reports its versions and what its board can, and counts only messages it has sent.
+const ITS_OWN: [&str; 4] = ["seq", "fw", "hw", "can"];
 
 /// The inputs of a device in a history, in the format of `firmware/tests/core-stdio.c`, and what the device did.
 #[derive(Debug, Default)]
@@ -29,12 +30,14 @@ struct TranscriptStep {
 struct Does {
     sent: Vec<(&'static str, Value)>,
     relay: bool,
+    /// Number, width and gap of pulses that begin.
+    pulses: Option<[i32; 3]>,
 }
 
 impl Transcript {
     pub fn record_input(&mut self, input: String) {
         let relay = self.0.last().is_some_and(|before| before.does.relay) && input != "off";
-        self.0.push(TranscriptStep { input, does: Does { sent: Vec::new(), relay } });
+        self.0.push(TranscriptStep { input, does: Does { relay, ..Does::default() } });
     }
 
     pub fn record_output(&mut self, message: &DeviceMessage) {
@@ -46,6 +49,12 @@ impl Transcript {
         };
         if let Some(step) = self.0.last_mut() {
             step.does.sent.push((kind, common(serde_json::from_slice(&message.json()).unwrap())));
+        }
+    }
+
+    pub fn pulses(&mut self, pulses: Pulses) {
+        if let Some(step) = self.0.last_mut() {
+            step.does.pulses = Some([pulses.n, pulses.width_ms, pulses.gap_ms]);
         }
     }
 
@@ -91,7 +100,7 @@ pub fn built() -> Option<PathBuf> {
     Some(core)
 }
 
-/// Sends the core all inputs and compares its actions. Returns how often the relay was switched on.
+/// Sends the core all inputs and compares its actions. Returns how often the relay was switched on, or pulses were sent.
 pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
     let mut process = Command::new(core).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut steps: Vec<TranscriptStep> = Vec::new();
@@ -120,7 +129,8 @@ pub fn compare(core: &Path, seed: u64, transcripts: Vec<Transcript>) -> usize {
         before.push_front(step.input.clone());
     }
     assert!(process.wait().unwrap().success(), "seed {seed}: {complaint}");
-    steps.windows(2).filter(|pair| !pair[0].does.relay && pair[1].does.relay).count()
+    let pulses = steps.iter().filter(|step| step.does.pulses.is_some()).count();
+    pulses + steps.windows(2).filter(|pair| !pair[0].does.relay && pair[1].does.relay).count()
 }
 
 /// The lines of each answer.
@@ -136,16 +146,21 @@ fn answers(output: &str) -> Vec<Vec<&str>> {
     answers
 }
 
-/// The actions of the core, which began with its relay at `relay`. It must save before it switches on, and switch on before it sends
-/// anything.
+/// The actions of the core, which began with its relay at `relay`. It must save before it switches on or sends pulses, and do that before it
+/// sends anything.
 fn does(answer: &[&str], mut relay: bool) -> Does {
-    let (mut sent, mut saved) = (Vec::new(), false);
+    let (mut sent, mut saved, mut pulses) = (Vec::new(), false, None);
     for line in answer {
         match line.split_once(' ') {
             Some(("journal", _)) => saved = true,
             Some(("relay", on)) => {
                 assert!(on == "off" || saved && sent.is_empty(), "on before it is saved, or after it is reported: {answer:?}");
                 relay = on == "on";
+            }
+            Some(("pulse", numbers)) => {
+                assert!(saved && sent.is_empty(), "pulses before they are saved, or after they are reported: {answer:?}");
+                let mut numbers = numbers.split(' ').map(|number| number.parse().unwrap());
+                pulses = Some(std::array::from_fn(|_| numbers.next().unwrap()));
             }
             Some((kind, message)) if kind != Topic::Hb.as_str() => {
                 let kind = ["ack", "state", "gone"].into_iter().find(|name| *name == kind).unwrap_or_else(|| panic!("{line}"));
@@ -154,5 +169,5 @@ fn does(answer: &[&str], mut relay: bool) -> Does {
             _ => {}
         }
     }
-    Does { sent, relay }
+    Does { sent, relay, pulses }
 }

@@ -172,6 +172,7 @@ impl World<Mqtt> {
                 epoch: 0,
                 op: Op::Stop,
                 duration_s: 0,
+                pulses: None,
                 exp: Timestamp::from_ms(0),
                 held_here: false,
             };
@@ -287,6 +288,11 @@ impl World<Mqtt> {
                     if let Some(transcript) = &mut of.transcript {
                         transcript.switches(*on);
                     }
+                }
+                Act::Pulse(_) => {
+                    let up_ms = of.up_ms(now);
+                    let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.pulsed(up_ms));
+                    self.act(machine, body, &acts);
                 }
                 Act::Send(saying) => {
                     let up_ms = of.up_ms(now);

@@ -1,7 +1,7 @@
 //! Inputs that no server or network would produce: any input, at any time. They compare the core in C with the model in states that no
 //! history reaches.
 
-use nyala_core::purchase::device::Op;
+use nyala_core::purchase::device::{Op, Pulses};
 use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
@@ -24,6 +24,8 @@ struct Wild {
     boots: i64,
     up_ms: i64,
     subscribed: bool,
+    /// Until when the board sends pulses.
+    pulsing_until: Option<i64>,
     epoch: i64,
     sent: Vec<Uuid>,
     /// When the device sent its state reports.
@@ -65,6 +67,8 @@ impl Wild {
                 }
                 self.record_input(if faulty { "fault 1" } else { "fault 0" });
             }
+            // A state report waits for the end of pulses, which the model leaves to whoever connects it.
+            _ if !self.subscribed && self.pulsing_until.is_some() => {}
             _ if !self.subscribed => self.subscribe(),
             10..12 => {
                 let cmd = self.cmd(rng);
@@ -104,6 +108,12 @@ impl Wild {
             epoch: if rng.random_bool(0.2) { rng.random_range(0..=self.epoch) } else { self.epoch },
             op: [Op::Start, Op::Start, Op::Start, Op::Query, Op::Stop][rng.random_range(0..5)],
             durasi_s: [1, 5, 59, 60, 61, 119, 120, 121, 600][rng.random_range(0..9)],
+            pulses: rng.random_bool(0.4).then(|| Pulses {
+                n: [0, 1, 2, 5, 20, 21][rng.random_range(0..6)],
+                width_ms: [1, 50, 150, 300][rng.random_range(0..4)],
+                gap_ms: [0, 100, 150][rng.random_range(0..3)],
+                sense_s: 60,
+            }),
             exp: server_ms / 1000 + rng.random_range(-3..=12),
             now_ms: server_ms - rng.random_range(0..2_500),
             echo,
@@ -116,10 +126,10 @@ impl Wild {
             self.transcript.record_input("blank".to_owned());
         }
         self.boots += 1;
-        (self.up_ms, self.subscribed) = (0, false);
+        (self.up_ms, self.subscribed, self.pulsing_until) = (0, false, None);
         self.states.clear();
         self.model = Some(Device::boot(self.boots, self.journal.clone()));
-        self.record_input(&format!("boot {} 0", self.boots));
+        self.record_input(&format!("boot {} 0 pulse", self.boots));
         self.tick();
     }
 
@@ -143,6 +153,12 @@ impl Wild {
     /// Lets time pass; every tick that becomes due runs in time.
     fn wait(&mut self, ms: i64) {
         let until = self.up_ms + ms;
+        if let Some(at) = self.pulsing_until.take_if(|at| *at <= until) {
+            self.up_ms = at;
+            self.record_input("pulsed");
+            let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.pulsed(at));
+            self.act(&acts);
+        }
         while let Some(at) = self.model.as_ref().and_then(Device::tick_at).filter(|at| *at <= until) {
             self.up_ms = self.up_ms.max(at);
             self.record_input("tick");
@@ -162,6 +178,10 @@ impl Wild {
             match act {
                 Act::Save => self.journal = model.journal(),
                 Act::Relay(on) => self.transcript.switches(*on),
+                Act::Pulse(pulses) => {
+                    self.transcript.pulses(*pulses);
+                    self.pulsing_until = Some(self.up_ms + pulses.total_ms());
+                }
                 Act::Send(saying) if self.subscribed => {
                     let message = model.message(*saying, self.up_ms);
                     if matches!(message, DeviceMessage::State(_)) {

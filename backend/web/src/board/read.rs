@@ -8,7 +8,7 @@ use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text::natural_key;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
-use nyala_ledger::on_sale::Closing;
+use nyala_ledger::on_sale::{Closing, can_start};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use serde::Serialize;
@@ -21,7 +21,9 @@ use super::tile::Tile;
 /// The machines of an outlet with their open purchases. $1 outlet.
 pub const TILES: &str = concat!(
     "
-SELECT m.idmesin, m.nama, m.jenis, m.ukuran, m.urut, m.online, m.perlu_petugas, m.jalan_cmd_id IS NOT NULL AS jalan, m.jalan_sampai,
+SELECT m.idmesin, m.nama, m.jenis, m.ukuran, m.urut, m.online AND ",
+    can_start!(),
+    " AS online, m.cara = 'pulsa' AS by_pulses, m.perlu_petugas, m.jalan_cmd_id IS NOT NULL AS jalan, m.jalan_sampai,
        m.ditutup_sejak, m.ditutup_alasan, k.nama AS ditutup_oleh,
        t.state, t.no_nota, t.nama_layanan, t.grandtotal, t.created_at, t.started_at, t.ends_at, t.durasi_s,
        (SELECT p.finished_at FROM snap_transaksi p WHERE p.idmesin = m.idmesin AND p.started_at IS NOT NULL

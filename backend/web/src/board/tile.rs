@@ -74,6 +74,7 @@ impl Tile {
             needs_staff: row.try_get("perlu_petugas")?,
             closed: closed_since.is_some(),
             online: row.try_get("online")?,
+            by_pulses: row.try_get("by_pulses")?,
         };
         let tile_state = TileState::of(facts);
         let created_at: Option<Timestamp> = row.try_get("created_at")?;

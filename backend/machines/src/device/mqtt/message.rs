@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
-use nyala_core::purchase::device::{AckResult, Command, Op};
+use nyala_core::purchase::device::{AckResult, Command, Op, Pulses};
 
 /// Greatest size of a message in bytes, and of the packet that contains it.
 pub const MAX_MESSAGE_BYTES: usize = 512;
@@ -15,6 +15,8 @@ pub const MAX_MESSAGE_BYTES: usize = 512;
 const BOOT_ID_BYTES: usize = 40;
 /// Length to which `fw` and `hw` are cut; only people read them.
 const VERSION_CHARS: usize = 32;
+/// Abilities of which a state report is read.
+const MAX_ABILITIES: usize = 8;
 /// Last second of the last year with four digits.
 const MAX_TIME_S: i64 = 253_402_300_799;
 /// Longest run that is accepted.
@@ -94,6 +96,18 @@ pub struct Ack {
     /// Epoch of the command; nothing depends on it.
     pub epoch: Option<i64>,
     pub result: AckResult,
+    pub why: Option<Why>,
+}
+
+/// Why a command was refused, where the device says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Why {
+    /// The power was lost in its pulses.
+    Cut,
+    /// A reason that this server does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -106,6 +120,8 @@ pub struct State {
     pub run: Option<Run>,
     pub fw: Option<String>,
     pub hw: Option<String>,
+    /// What it can besides closing a relay, as it says: `pulse`, `sense`, `coin`.
+    pub can: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,6 +129,8 @@ pub struct Last {
     pub cmd_id: Uuid,
     #[serde(with = "ResultName")]
     pub result: AckResult,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<Why>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -160,8 +178,9 @@ impl DeviceMessage {
         let malformed = |e: serde_json::Error| InvalidMessage::Malformed(topic, e.to_string());
         Ok(match topic {
             Topic::Ack => {
-                let Raw { stamp, rest: RawAck { cmd_id, epoch, result } } = serde_json::from_slice(payload).map_err(malformed)?;
-                Self::Ack(Ack { stamp: stamp.check()?, cmd_id, epoch: within("epoch", epoch, i64::MAX)?, result })
+                let Raw { stamp, rest: RawAck { cmd_id, epoch, result, why } } =
+                    serde_json::from_slice(payload).map_err(malformed)?;
+                Self::Ack(Ack { stamp: stamp.check()?, cmd_id, epoch: within("epoch", epoch, i64::MAX)?, result, why })
             }
             Topic::State => {
                 let Raw::<RawState> { stamp, rest } = serde_json::from_slice(payload).map_err(malformed)?;
@@ -187,13 +206,13 @@ impl DeviceMessage {
     /// Bytes to publish.
     pub fn json(&self) -> Vec<u8> {
         match self {
-            Self::Ack(Ack { cmd_id, epoch, result, .. }) => {
-                self.write(RawAck { cmd_id: *cmd_id, epoch: epoch.map(Whole::from), result: *result })
+            Self::Ack(Ack { cmd_id, epoch, result, why, .. }) => {
+                self.write(RawAck { cmd_id: *cmd_id, epoch: epoch.map(Whole::from), result: *result, why: *why })
             }
-            Self::State(State { epoch, last, run, fw, hw, .. }) => {
+            Self::State(State { epoch, last, run, fw, hw, can, .. }) => {
                 let run = run.map(|run| RawRun { cmd_id: run.cmd_id, sisa_s: run.left_s.into() });
-                let (epoch, fw, hw) = (epoch.map(Whole::from), fw.clone(), hw.clone());
-                self.write(RawState { online: true, epoch, last: *last, run, fw, hw })
+                let (epoch, fw, hw, can) = (epoch.map(Whole::from), fw.clone(), hw.clone(), can.clone());
+                self.write(RawState { online: true, epoch, last: *last, run, fw, hw, can })
             }
             Self::Gone(_) => self.write(RawGone { online: false }),
             Self::Heartbeat(Heartbeat { rssi, .. }) => self.write(RawHeartbeat { rssi: rssi.map(Whole::from) }),
@@ -243,6 +262,8 @@ struct RawAck {
     epoch: Option<Whole>,
     #[serde(with = "ResultName")]
     result: AckResult,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -256,6 +277,8 @@ struct RawState {
     fw: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     hw: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    can: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -312,7 +335,8 @@ impl RawState {
             None => None,
         };
         let epoch = within("epoch", self.epoch, i64::MAX)?;
-        Ok(State { stamp, epoch, last: self.last, run, fw: self.fw.map(readable), hw: self.hw.map(readable) })
+        let can = self.can.into_iter().take(MAX_ABILITIES).map(readable).collect();
+        Ok(State { stamp, epoch, last: self.last, run, fw: self.fw.map(readable), hw: self.hw.map(readable), can })
     }
 }
 
@@ -330,12 +354,14 @@ fn readable(text: String) -> String {
 
 /// Command: the only message that the server sends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "RawCmd", into = "RawCmd")]
 pub struct Cmd {
     pub cmd_id: Uuid,
     pub epoch: i64,
-    #[serde(with = "OpName")]
     pub op: Op,
     pub durasi_s: i64,
+    /// Of a start by coin pulses, whose `op` is `pulse`. A device that does not know that ignores it, so that its relay never closes for it.
+    pub pulses: Option<Pulses>,
     /// Unix seconds, rounded down: a device never starts later than the server permits.
     pub exp: i64,
     /// The server's clock when this is written, in Unix milliseconds.
@@ -345,18 +371,77 @@ pub struct Cmd {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Op", rename_all = "lowercase")]
+struct RawCmd {
+    cmd_id: Uuid,
+    epoch: i64,
+    op: OpName,
+    durasi_s: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    width_ms: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gap_ms: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sense_s: Option<i32>,
+    exp: i64,
+    now_ms: i64,
+    echo: Option<i64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 enum OpName {
     Start,
+    Pulse,
     Query,
     Stop,
+}
+
+/// Seconds without the running signal, when a command does not say.
+const DEFAULT_SENSE_S: i32 = 60;
+
+impl TryFrom<RawCmd> for Cmd {
+    type Error = &'static str;
+
+    fn try_from(raw: RawCmd) -> Result<Self, Self::Error> {
+        let RawCmd { cmd_id, epoch, op, durasi_s, n, width_ms, gap_ms, sense_s, exp, now_ms, echo } = raw;
+        let (op, pulses) = match op {
+            OpName::Start => (Op::Start, None),
+            OpName::Query => (Op::Query, None),
+            OpName::Stop => (Op::Stop, None),
+            OpName::Pulse => {
+                let (Some(n), Some(width_ms), Some(gap_ms)) = (n, width_ms, gap_ms) else {
+                    return Err("a pulse needs n, width_ms and gap_ms");
+                };
+                (Op::Start, Some(Pulses { n, width_ms, gap_ms, sense_s: sense_s.unwrap_or(DEFAULT_SENSE_S) }))
+            }
+        };
+        Ok(Self { cmd_id, epoch, op, durasi_s, pulses, exp, now_ms, echo })
+    }
+}
+
+impl From<Cmd> for RawCmd {
+    fn from(cmd: Cmd) -> Self {
+        let Cmd { cmd_id, epoch, op, durasi_s, pulses, exp, now_ms, echo } = cmd;
+        let pulses = pulses.filter(|_| op == Op::Start);
+        let op = match (op, pulses) {
+            (Op::Start, Some(_)) => OpName::Pulse,
+            (Op::Start, None) => OpName::Start,
+            (Op::Query, _) => OpName::Query,
+            (Op::Stop, _) => OpName::Stop,
+        };
+        let of = |field: fn(Pulses) -> i32| pulses.map(field);
+        let (n, width_ms, gap_ms, sense_s) = (of(|p| p.n), of(|p| p.width_ms), of(|p| p.gap_ms), of(|p| p.sense_s));
+        Self { cmd_id, epoch, op, durasi_s, n, width_ms, gap_ms, sense_s, exp, now_ms, echo }
+    }
 }
 
 impl Cmd {
     /// Makes the message for `cmd` at `now`.
     pub fn new(cmd: &Command, now: Timestamp, echo: Option<i64>) -> Self {
-        let &Command { cmd_id, epoch, op, duration_s, exp, .. } = cmd;
-        Self { cmd_id, epoch, op, durasi_s: duration_s, exp: exp.ms().div_euclid(1000), now_ms: now.ms(), echo }
+        let &Command { cmd_id, epoch, op, duration_s, pulses, exp, .. } = cmd;
+        Self { cmd_id, epoch, op, durasi_s: duration_s, pulses, exp: exp.ms().div_euclid(1000), now_ms: now.ms(), echo }
     }
 
     /// Parses a message that was published on a device's `cmd`.
@@ -412,16 +497,20 @@ mod tests {
     fn complete_messages_are_parsed() {
         let ack =
             parse(Topic::Ack, r#"{"cmd_id":"$","epoch":4,"result":"started","boot_id":7,"conn":2,"seq":9,"up_ms":5000000000}"#);
-        assert_eq!(ack, Ok(DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started })));
+        assert_eq!(
+            ack,
+            Ok(DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started, why: None }))
+        );
         let state = r#"{"online":true,"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"epoch":4,"last":{"cmd_id":"$","result":"done"},
             "run":{"cmd_id":"$","sisa_s":59},"fw":"1.2","hw":"esp32"}"#;
         let expected = State {
             stamp: stamp(),
             epoch: Some(4),
-            last: Some(Last { cmd_id: id(), result: AckResult::Done }),
+            last: Some(Last { cmd_id: id(), result: AckResult::Done, why: None }),
             run: Some(Run { cmd_id: id(), left_s: 59 }),
             fw: Some("1.2".to_owned()),
             hw: Some("esp32".to_owned()),
+            can: Vec::new(),
         };
         assert_eq!(parse(Topic::State, state), Ok(DeviceMessage::State(expected)));
         let heartbeat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
@@ -436,10 +525,20 @@ mod tests {
             assert_eq!(parse(Topic::State, text), Ok(DeviceMessage::State(State::default())), "{text}");
         }
         assert_eq!(parse(Topic::Hb, "{}"), Ok(DeviceMessage::Heartbeat(Heartbeat::default())));
+        for (why, expected) in [("cut", Why::Cut), ("tired", Why::Unknown)] {
+            let ack = parse(Topic::Ack, &format!(r#"{{"cmd_id":"$","result":"refused","why":"{why}"}}"#));
+            assert!(matches!(ack, Ok(DeviceMessage::Ack(Ack { why: Some(why), .. })) if why == expected), "{ack:?}");
+        }
         let ack = parse(Topic::Ack, r#"{"cmd_id":"$","result":"expired"}"#);
         assert_eq!(
             ack,
-            Ok(DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(), epoch: None, result: AckResult::Expired }))
+            Ok(DeviceMessage::Ack(Ack {
+                stamp: Stamp::default(),
+                cmd_id: id(),
+                epoch: None,
+                result: AckResult::Expired,
+                why: None
+            }))
         );
         let Ok(DeviceMessage::Heartbeat(heartbeat)) = parse(Topic::Hb, r#"{"boot_id":"a1-b2","seq":3.0}"#) else {
             panic!("a word")
@@ -490,8 +589,16 @@ mod tests {
     #[test]
     fn a_command_is_written_and_its_end_is_rounded_down() {
         let exp = Timestamp::from_ms(1_800_000_010_999);
-        let cmd =
-            Command { idmesin: MachineId::new(1), cmd_id: id(), epoch: 4, op: Op::Start, duration_s: 60, exp, held_here: false };
+        let cmd = Command {
+            idmesin: MachineId::new(1),
+            cmd_id: id(),
+            epoch: 4,
+            op: Op::Start,
+            duration_s: 60,
+            pulses: None,
+            exp,
+            held_here: false,
+        };
         let text = |echo| String::from_utf8(Cmd::new(&cmd, Timestamp::from_ms(1_800_000_001_000), echo).json()).unwrap();
         let begin = format!(r#"{{"cmd_id":"{ID}","epoch":4,"op":"start","durasi_s":60,"exp":1800000010,"now_ms":1800000001000,"#);
         assert_eq!(text(Some(77)), format!(r#"{begin}"echo":77}}"#));
@@ -502,7 +609,7 @@ mod tests {
     fn a_message_is_written_as_the_contract_shows_it() {
         let text = |message: &DeviceMessage| String::from_utf8(message.json()).unwrap().replace(ID, "$");
         let at = r#""boot_id":7,"conn":2,"seq":9,"up_ms":5000000000"#;
-        let ack = DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started });
+        let ack = DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started, why: None });
         assert_eq!(text(&ack), format!(r#"{{{at},"cmd_id":"$","epoch":4,"result":"started"}}"#));
         let idle = DeviceMessage::State(State { stamp: stamp(), epoch: Some(0), ..State::default() });
         assert_eq!(text(&idle), format!(r#"{{{at},"online":true,"epoch":0,"last":null,"run":null}}"#));
@@ -524,10 +631,11 @@ mod tests {
             seq: Some(u64::MAX >> 1),
             up_ms: Some(i64::MAX),
         };
-        let last = Some(Last { cmd_id: id(), result: AckResult::Started });
+        let last = Some(Last { cmd_id: id(), result: AckResult::Started, why: None });
         let run = Some(Run { cmd_id: id(), left_s: MAX_RUN_S });
         let version = || Some("9".repeat(8));
-        let state = DeviceMessage::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version() });
+        let can = ["pulse", "sense", "coin"].map(str::to_owned).to_vec();
+        let state = DeviceMessage::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version(), can });
         let json = state.json();
         // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;
@@ -544,6 +652,7 @@ mod tests {
             epoch: 4,
             op: Op::Start,
             durasi_s: 60,
+            pulses: None,
             exp: 1_800_000_010,
             now_ms: 1_800_000_001_000,
             echo: Some(77),
@@ -554,8 +663,21 @@ mod tests {
             let cmd = Cmd { op, echo: None, ..cmd };
             assert_eq!(Cmd::parse(&cmd.json()), Ok(cmd));
         }
+        let pulses = Pulses { n: 4, width_ms: 50, gap_ms: 100, sense_s: 60 };
+        let pulse = Cmd { pulses: Some(pulses), ..cmd };
+        let text = whole.replace(
+            "\"start\",\"durasi_s\":60",
+            "\"pulse\",\"durasi_s\":60,\"n\":4,\"width_ms\":50,\"gap_ms\":100,\"sense_s\":60",
+        );
+        assert_eq!(
+            (String::from_utf8(pulse.json()).unwrap().replace(ID, "$"), Cmd::parse(&pulse.json())),
+            (text.clone(), Ok(pulse))
+        );
+        assert_eq!(parse(&text.replace(",\"sense_s\":60", "")), Ok(pulse));
+        assert_eq!(Cmd::parse(&Cmd { op: Op::Query, ..pulse }.json()), Ok(Cmd { op: Op::Query, ..cmd }), "only a start pulses");
         for (instead_of, comes, why) in [
             ("\"start\"", "\"begin\"", "cmd: unknown variant `begin`"),
+            ("\"start\"", "\"pulse\",\"n\":1,\"gap_ms\":100", "cmd: a pulse needs n, width_ms and gap_ms"),
             ("\"exp\":1800000010,", "", "cmd: missing field `exp`"),
             ("\"durasi_s\":60", "\"durasi_s\":86401", "durasi_s is 86401, which is not from 0 to 86400"),
             ("\"epoch\":4", "\"epoch\":-1", "epoch is -1"),

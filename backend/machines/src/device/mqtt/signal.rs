@@ -41,20 +41,20 @@ INSERT INTO perangkat_jam AS j (idmesin, jam, putus_s) SELECT idmesin, jam, leas
 ON CONFLICT (idmesin, jam) DO UPDATE SET putus_s = least(j.putus_s + EXCLUDED.putus_s, 3600)";
 
 /// What devices reported. $1 machines, $2 signals, $3 boots (NULL: not known), $4 whether that was the first boot that this server knows, which
-/// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $9 last messages, $10 moments of the boots, $11 since when they are
+/// may be the stored one, $5 further boots, $6 connections, $7 and $8 versions, $14 what they can, as one text, $9 last messages, $10 moments of the boots, $11 since when they are
 /// gone, $12 the hour, $13 this server in a cluster: only the server that a device was last connected to says that it is gone.
 const RECORD: &str = "
 WITH r AS (
     SELECT r.*, k.boot AS boot_dulu, $13::BIGINT IS NULL OR m.link_node = $13 AS di_sini
     FROM unnest($1::BIGINT[], $2::SMALLINT[], $3::BIGINT[], $4::BOOLEAN[], $5::INT[], $6::INT[], $7::TEXT[], $8::TEXT[], $9::TIMESTAMPTZ[],
-        $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[])
-        AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak)
+        $10::TIMESTAMPTZ[], $11::TIMESTAMPTZ[], $14::TEXT[])
+        AS r (idmesin, rssi, boot, pertama, boots, sambung, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa)
     JOIN mesin m USING (idmesin) LEFT JOIN perangkat_kini k USING (idmesin)
 ), kini AS (
-    INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak)
-    SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END FROM r
+    INSERT INTO perangkat_kini AS k (idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, putus_sejak, bisa)
+    SELECT idmesin, boot, rssi, fw, hw, terdengar_at, menyala_at, CASE WHEN di_sini THEN putus_sejak END, string_to_array(bisa, ' ') FROM r
     ON CONFLICT (idmesin) DO UPDATE SET boot = COALESCE(EXCLUDED.boot, k.boot), rssi = COALESCE(EXCLUDED.rssi, k.rssi),
-        fw = COALESCE(EXCLUDED.fw, k.fw), hw = COALESCE(EXCLUDED.hw, k.hw), terdengar_at = greatest(EXCLUDED.terdengar_at, k.terdengar_at),
+        fw = COALESCE(EXCLUDED.fw, k.fw), hw = COALESCE(EXCLUDED.hw, k.hw), bisa = COALESCE(EXCLUDED.bisa, k.bisa), terdengar_at = greatest(EXCLUDED.terdengar_at, k.terdengar_at),
         menyala_at = COALESCE(EXCLUDED.menyala_at, k.menyala_at), putus_sejak = EXCLUDED.putus_sejak
 )
 INSERT INTO perangkat_jam AS j (idmesin, jam, rssi, boot, sambung)
@@ -69,6 +69,8 @@ pub struct SignalNow {
     pub rssi: Option<i16>,
     pub fw: Option<String>,
     pub hw: Option<String>,
+    /// What the newest state report says that it can.
+    pub can: Option<Vec<String>>,
     pub booted_at: Option<Timestamp>,
 }
 
@@ -104,7 +106,7 @@ struct Pending {
 impl DeviceSignal {
     fn new(now: Timestamp) -> Self {
         Self {
-            now: SignalNow { heard_at: now, rssi: None, fw: None, hw: None, booted_at: None },
+            now: SignalNow { heard_at: now, rssi: None, fw: None, hw: None, can: None, booted_at: None },
             boot: None,
             gone_since: None,
             pending: Pending::default(),
@@ -190,13 +192,17 @@ impl Signals {
         let device = known.entry(idmesin).or_insert_with(|| DeviceSignal::new(now));
         device.now.heard_at = now;
         match message {
-            DeviceMessage::State(State { stamp, fw, hw, .. }) => {
+            DeviceMessage::State(State { stamp, fw, hw, can, .. }) => {
                 device.on_stamp(stamp, now);
                 for (known, reported) in [(&mut device.now.fw, fw), (&mut device.now.hw, hw)] {
                     if reported.is_some() && known != reported {
                         known.clone_from(reported);
                         device.pending.changed = true;
                     }
+                }
+                if device.now.can.as_ref() != Some(can) {
+                    device.now.can = Some(can.clone());
+                    device.pending.changed = true;
                 }
             }
             DeviceMessage::Heartbeat(Heartbeat { stamp, rssi }) => {
@@ -300,6 +306,7 @@ async fn write(
                 &column(batch, |device| device.gone_since),
                 &hour_of(now),
                 &ownership.node(),
+                &column(batch, |device| device.now.can.as_ref().map(|can| can.join(" "))),
             ],
         )
         .await?;

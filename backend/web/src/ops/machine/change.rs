@@ -19,6 +19,7 @@ use tokio_postgres::types::ToSql;
 use utoipa::ToSchema;
 
 use super::install::size;
+use super::start_by::{Cara, StartBy};
 use crate::http::answer::{self, Empty};
 use crate::http::error::AppError;
 use crate::http::json::{Json, even_null};
@@ -49,6 +50,31 @@ pub struct MesinChange {
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 100000)]
     servis_tiap: Option<Option<Whole>>,
+    /// What starts it: `relai`, when never given, or coin pulses. It changes while nothing runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cara: Option<Cara>,
+    /// How long a pulse is, in milliseconds; 50 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5999)]
+    lebar_ms: Option<Whole>,
+    /// How long the gap after a pulse is, in milliseconds; 100 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5999)]
+    jeda_ms: Option<Whole>,
+    /// Seconds without its running signal after which the machine has ended; 60 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3600)]
+    sense_s: Option<Whole>,
+    /// Pulses of each service at this machine; null: as many as the service says.
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
+    pulsa: Option<Option<Whole>>,
+}
+
+impl MesinChange {
+    const fn start_by(&self) -> StartBy {
+        StartBy { way: self.cara, width: self.lebar_ms, gap: self.jeda_ms, sense: self.sense_s, pulses: self.pulsa }
+    }
 }
 
 /// Changes a machine. Purchases keep the name that it had.
@@ -57,7 +83,9 @@ pub struct MesinChange {
     params(("id" = inline(MachineId), Path)), request_body = MesinChange,
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty),
-        (status = 404, body = Empty), (status = 409, body = Empty, description = "`mesin sedang digunakan`: it cannot be retired now"),
+        (status = 404, body = Empty), (status = 409, body = Empty, description = "`mesin sedang digunakan`: it cannot be retired now, or started in another way"),
+        (status = 422, body = Empty, description = "`pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms`"),
+        (status = 503, body = Empty, description = "`cara: pulsa` while a server of an older release is alive"),
     )
 )]
 pub async fn change(
@@ -77,12 +105,18 @@ pub async fn change(
     let size = body.ukuran.as_ref().map(|ukuran| size(ukuran.as_deref())).transpose()?;
     let service_every = body.servis_tiap.flatten().map(service_every).transpose()?;
     let now = store.now();
+    let start_by = body.start_by();
     let mut client = store.get().await?;
+    start_by.check(&client).await?;
     let tx = client.transaction().await?;
     let idoutlet = scope::locked_old_machine(&tx, &operator, idmesin).await?;
+    if body.aktif == Some(false) || start_by.way.is_some() {
+        is_idle(&tx, idmesin).await?;
+    }
     if body.aktif == Some(false) {
         retire(&tx, idmesin, By { principal: &operator.principal(), now }).await?;
     }
+    start_by.apply(&tx, idmesin).await?;
     let params: [&(dyn ToSql + Sync); 8] = [
         &idmesin,
         &name,
@@ -108,8 +142,8 @@ fn service_every(cycles: Whole) -> Result<i32, AppError> {
     valid.ok_or_else(|| AppError::bad_input(format!("servis_tiap harus 1 sampai {MAX_SERVICE_EVERY} siklus")))
 }
 
-/// Ends the sticker and the keys of a machine whose row is locked, so that no hold can begin.
-async fn retire(tx: &Transaction<'_>, idmesin: MachineId, by: By<'_>) -> Result<(), AppError> {
+/// Refuses when a machine is in use. Its row is locked, so that no hold can begin.
+async fn is_idle(tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
     const IN_USE: &str = concat!(
         "SELECT jalan_cmd_id IS NOT NULL OR EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = $1 AND t.state IN ",
         open_states!(),
@@ -118,6 +152,11 @@ async fn retire(tx: &Transaction<'_>, idmesin: MachineId, by: By<'_>) -> Result<
     if tx.query_one(IN_USE, &[&idmesin]).await?.try_get(0)? {
         return Err(AppError::MachineBusy);
     }
+    Ok(())
+}
+
+/// Ends the sticker and the keys of a machine.
+async fn retire(tx: &Transaction<'_>, idmesin: MachineId, by: By<'_>) -> Result<(), AppError> {
     renew_sticker(tx, idmesin).await?;
     match keys::revoke(tx, idmesin, by).await {
         Ok(_) | Err(KeyError::NoKey(_)) => Ok(()),

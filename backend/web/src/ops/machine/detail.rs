@@ -18,6 +18,8 @@ use crate::http::error::AppError;
 use crate::live::staff_board::StaffBoards;
 use crate::ops::people::key::Caller;
 
+use super::start_by::Menyala;
+
 /// A device that was heard here within this time is not asked about at another server.
 const HEARD_WITHIN_MS: i64 = 60_000;
 
@@ -29,6 +31,7 @@ pub struct Rincian {
     /// The newest 20 events, the newest first.
     riwayat: Vec<Riwayat>,
     siklus: Siklus,
+    menyala: Menyala,
     /// Null for a simulated machine.
     #[schema(required)]
     perangkat: Option<PerangkatMesin>,
@@ -68,7 +71,8 @@ pub async fn detail(
         DriverKind::Mqtt => Some(reported(&client, &of, mqtt.signal(id), heard_at).await?),
     };
     let (riwayat, siklus) = (events(&client, &of).await?, cycles(&client, &of).await?);
-    Ok(answer::ok(Rincian { tile, riwayat, siklus, perangkat }))
+    let menyala = Menyala::read(&client, id).await?;
+    Ok(answer::ok(Rincian { tile, riwayat, siklus, menyala, perangkat }))
 }
 
 /// The present moment, when a device answers the other server that it is connected to.

@@ -12,6 +12,7 @@ use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::right::Right;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::domain::whole::Whole;
 use nyala_identity::qr;
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
@@ -24,11 +25,13 @@ use utoipa::ToSchema;
 
 use crate::http::answer::{Answer, Empty};
 use crate::http::error::AppError;
-use crate::http::json::Json;
+use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
 use crate::ops::idempotency::OptionalKey;
 use crate::ops::people::key::Minimal;
 use crate::ops::scope::{self, Outlet};
+
+use super::start_by::{Cara, StartBy};
 
 /// How often new codes are drawn for machines whose code was taken. Of 32^7 codes, a second draw is already rare.
 const MAX_DRAWS: usize = 8;
@@ -57,6 +60,31 @@ pub struct NewMesin {
     jenis: Option<MachineKind>,
     #[schema(value_type = Option<SizeText>)]
     ukuran: Option<String>,
+    /// What starts it: `relai`, when never given, or coin pulses. It changes while nothing runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cara: Option<Cara>,
+    /// How long a pulse is, in milliseconds; 50 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5999)]
+    lebar_ms: Option<Whole>,
+    /// How long the gap after a pulse is, in milliseconds; 100 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 5999)]
+    jeda_ms: Option<Whole>,
+    /// Seconds without its running signal after which the machine has ended; 60 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 3600)]
+    sense_s: Option<Whole>,
+    /// Pulses of each service at this machine; null: as many as the service says.
+    #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
+    pulsa: Option<Option<Whole>>,
+}
+
+impl NewMesin {
+    const fn start_by(&self) -> StartBy {
+        StartBy { way: self.cara, width: self.lebar_ms, gap: self.jeda_ms, sense: self.sense_s, pulses: self.pulsa }
+    }
 }
 
 /// Machines to be added.
@@ -87,7 +115,8 @@ pub struct MesinMade {
     responses(
         (status = 200, body = Answer<MesinMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
-        (status = 422, description = "A simulated machine in production", body = Empty),
+        (status = 422, description = "A simulated machine in production; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms`", body = Empty),
+        (status = 503, body = Empty, description = "`cara: pulsa` while a server of an older release is alive"),
     )
 )]
 pub async fn mesin(
@@ -103,7 +132,9 @@ pub async fn mesin(
     let size = size(body.ukuran.as_deref())?;
     allowed(body.driver, &settings)?;
     let now = store.now();
+    let start_by = body.start_by();
     let mut client = store.get().await?;
+    start_by.check(&client).await?;
     let call = key.call(&operator, "mesin", &*body, now)?;
     call.once(&mut client, async |tx| {
         let outlet = scope::outlet(tx, &operator, body.idoutlet).await?;
@@ -111,8 +142,12 @@ pub async fn mesin(
         let new = NewMachines { names, driver: body.driver, kind: body.jenis, size: size.clone() };
         let made = install(tx, &keyring.get(), outlet, &new, now).await?;
         let mesin = made.into_iter().next().ok_or_else(|| AppError::internal("no machine made"))?;
-        let content =
+        start_by.apply(tx, mesin.id).await?;
+        let mut content =
             json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver, "jenis": body.jenis, "ukuran": size });
+        if body.cara.is_some() {
+            content["cara"] = json!(body.cara);
+        }
         let object = format!("mesin:{}", mesin.id);
         let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat", object, content };
         audit::write_at(tx, Some(outlet.idoutlet), &entry, now).await?;

@@ -7,6 +7,7 @@ pub mod closing;
 pub mod detail;
 pub mod device_key;
 pub mod install;
+pub mod start_by;
 pub mod status;
 pub mod sticker;
 pub mod stop;

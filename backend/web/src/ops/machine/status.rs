@@ -15,6 +15,8 @@ use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
 use crate::ops::people::key::Caller;
 
+use super::start_by::Cara;
+
 #[derive(Debug, Serialize, ToSchema)]
 pub struct MesinNow {
     #[schema(value_type = i64)]
@@ -29,13 +31,14 @@ pub struct MesinNow {
     idtransaksi: Option<String>,
     /// The machine takes no purchase until its device reports that nothing runs.
     perlu_petugas: bool,
+    cara: Cara,
 }
 
 const READ: &str = concat!(
     "
 SELECT m.nama, m.online AND NOT m.perlu_petugas AND ",
     is_on_sale!("$4"),
-    " AS online, m.perlu_petugas, t.no_nota, t.durasi_s,
+    " AS online, m.perlu_petugas, m.cara, t.no_nota, t.durasi_s,
        CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
        t.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS taken
 FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
@@ -70,5 +73,6 @@ pub async fn mesin_status(
         tl: ends_at.map(|at| now.ms_until(at).clamp(0, duration_ms)),
         idtransaksi: receipt,
         perlu_petugas: row.try_get("perlu_petugas")?,
+        cara: Cara::from_stored(row.try_get("cara")?),
     }))
 }

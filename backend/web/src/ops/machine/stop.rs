@@ -31,28 +31,28 @@ pub struct StopRequest {
 /// purchase. From then on the stop is retried until the cycle ends.
 const REQUEST: &str = "
 WITH m AS (
-    SELECT idmesin, idoutlet, driver FROM mesin
+    SELECT idmesin, idoutlet, driver, cara FROM mesin
     WHERE idmesin = $1 AND ($2::BIGINT IS NULL OR idowner = $2) AND ($3::BIGINT IS NULL OR idoutlet = $3)
 ), t AS (
     UPDATE snap_transaksi t SET stop_requested_at = COALESCE(t.stop_requested_at, $4) FROM m
-    WHERE t.idmesin = m.idmesin AND t.state = 'RUNNING' RETURNING t.id
+    WHERE t.idmesin = m.idmesin AND t.state = 'RUNNING' AND m.cara = 'relai' RETURNING t.id
 ), u AS (
     UPDATE mesin SET jalan_stop_at = COALESCE(jalan_stop_at, $4) FROM m
-    WHERE mesin.idmesin = m.idmesin AND jalan_cmd_id IS NOT NULL AND NOT EXISTS (SELECT FROM t) RETURNING jalan_cmd_id
+    WHERE mesin.idmesin = m.idmesin AND m.cara = 'relai' AND jalan_cmd_id IS NOT NULL AND NOT EXISTS (SELECT FROM t) RETURNING jalan_cmd_id
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
     SELECT $5, 'mesin.stop', 'mesin:' || $1, said.isi || jsonb_build_object('alasan', $6::TEXT), m.idoutlet, $4
     FROM m, (SELECT jsonb_build_object('idtransaksi', t.id) AS isi FROM t
         UNION ALL SELECT jsonb_build_object('cmd_id', u.jalan_cmd_id) FROM u) said
 )
-SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id FROM m LEFT JOIN t ON TRUE LEFT JOIN u ON TRUE";
+SELECT m.idoutlet, m.driver, t.id, u.jalan_cmd_id, m.cara = 'pulsa' FROM m LEFT JOIN t ON TRUE LEFT JOIN u ON TRUE";
 
 /// Stops a machine without moving money.
 #[utoipa::path(
     post, path = "/ops/v1/mesin/{id}/stop", tag = "operator", security(("operator" = []), ("session" = [])), request_body = StopRequest, params(("id" = inline(MachineId), Path)),
     responses(
         (status = 200, body = Empty), (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
-        (status = 409, body = Empty, description = "It does not run"),
+        (status = 409, body = Empty, description = "It does not run, or it runs its own cycle, after coin pulses"),
         (status = 504, body = Empty, description = "No answer from the device in 8 s; the stop is tried until the run ends"),
     )
 )]
@@ -116,6 +116,9 @@ async fn request(store: &Store, operator: &Operator, idmesin: MachineId, reason:
         )
         .await?
         .ok_or(AppError::MachineNotFound)?;
+    if row.try_get(4)? {
+        return Err(AppError::Conflict("mesin pulsa tidak bisa dihentikan dari jauh"));
+    }
     let purchase_id: Option<PurchaseId> = row.try_get(2)?;
     let unpaid: Option<Uuid> = row.try_get(3)?;
     let stops = purchase_id.map(Stops::Purchase).or(unpaid.map(Stops::Unpaid));

@@ -30,6 +30,7 @@ use crate::http::json::{Json, even_null};
 use crate::http::schema::{ShortText, SizeText};
 use crate::ops::idempotency::OptionalKey;
 use crate::ops::machine::install::size;
+use crate::ops::machine::start_by;
 use crate::ops::people::key::{Caller, Minimal};
 use crate::ops::scope::{self, AtOutlet};
 
@@ -63,6 +64,8 @@ pub struct ServiceRow {
     /// When it was retired.
     #[schema(value_type = Option<Timestamp>, required)]
     berhenti_at: Option<Timestamp>,
+    /// Coin pulses that start a machine for it, of machines that are started so.
+    pulsa: i32,
     /// Purchases of it that are not over.
     berjalan: i64,
     aturan: Vec<Aturan>,
@@ -79,7 +82,7 @@ pub struct ServiceRow {
 )]
 pub async fn list(Caller(operator): Caller, store: web::Data<Store>, at: web::Query<AtOutlet>) -> Result<HttpResponse, AppError> {
     const LIST: &str = concat!(
-        "SELECT l.idlayanan, l.idoutlet, l.nama, l.durasi_s, l.jenis, l.ukuran, l.aktif, l.berhenti_at,
+        "SELECT l.idlayanan, l.idoutlet, l.nama, l.durasi_s, l.jenis, l.ukuran, l.aktif, l.berhenti_at, l.pulsa,
             (SELECT count(*) FROM mesin m JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
         open_states!(),
         " WHERE m.idoutlet = l.idoutlet AND t.idlayanan = l.idlayanan) AS berjalan, ",
@@ -111,6 +114,7 @@ fn service_row(row: &Row, now: Timestamp) -> Result<ServiceRow, AppError> {
         ukuran: row.try_get(5)?,
         aktif: row.try_get(6)?,
         berhenti_at: row.try_get(7)?,
+        pulsa: row.try_get("pulsa")?,
         berjalan: row.try_get("berjalan")?,
         aturan: tariff.rules.into_iter().map(Aturan::from).collect(),
     })
@@ -136,6 +140,9 @@ pub struct NewLayanan {
     /// Prices by hour, at most six.
     #[schema(value_type = Option<Vec<NewAturan>>, max_items = 6)]
     aturan: Option<Vec<NewAturan>>,
+    /// Coin pulses that start a machine for it, of machines that are started so; 1 when left out.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
+    pulsa: Option<Whole>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -154,6 +161,8 @@ pub struct Offer {
     /// The size of machine that it is sold at; `None`: any.
     pub size: Option<String>,
     pub rules: Vec<PriceRule>,
+    /// Coin pulses that start a machine for it.
+    pub pulses: i32,
 }
 
 /// Adds a service to an outlet.
@@ -163,7 +172,7 @@ pub struct Offer {
     responses(
         (status = 200, body = Answer<LayananMade>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
-        (status = 422, body = Empty, description = "`jam harga bertumpuk`"),
+        (status = 422, body = Empty, description = "`jam harga bertumpuk`; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms`"),
     )
 )]
 pub async fn add(
@@ -180,6 +189,7 @@ pub async fn add(
         kind: body.jenis,
         size: size(body.ukuran.as_deref())?,
         rules: read_all(body.aturan.as_deref().unwrap_or_default())?,
+        pulses: body.pulsa.map_or(Ok(1), start_by::number)?,
     };
     let now = store.now();
     let mut client = store.get().await?;
@@ -189,7 +199,7 @@ pub async fn add(
         let id = offer(tx, outlet.idoutlet, &offered, now).await?;
         let content = json!({
             "idoutlet": outlet.idoutlet, "nama": offered.name, "durasi": offered.duration_s, "harga": offered.price,
-            "jenis": offered.kind, "ukuran": offered.size, "aturan": audited(&offered.rules),
+            "jenis": offered.kind, "ukuran": offered.size, "aturan": audited(&offered.rules), "pulsa": offered.pulses,
         });
         record(tx, &operator, "layanan.buat", (id, outlet.idoutlet), content, now).await?;
         Ok(LayananMade { id })
@@ -198,13 +208,15 @@ pub async fn add(
 }
 
 const OFFER: &str = "
-    INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at, jenis, ukuran) VALUES ($1, $2, $3, $4, $5, $6, $7)
+    INSERT INTO layanan (idoutlet, nama, durasi_s, harga, created_at, jenis, ukuran, pulsa) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
     RETURNING idlayanan";
 
 /// Adds a service to an outlet; returns its id.
 pub async fn offer(tx: &Transaction<'_>, idoutlet: OutletId, what: &Offer, now: Timestamp) -> Result<ServiceId, AppError> {
+    start_by::fits(tx, idoutlet, what.pulses).await?;
     let stmt = tx.prepare_cached(OFFER).await?;
-    let params: [&(dyn ToSql + Sync); 7] = [&idoutlet, &what.name, &what.duration_s, &what.price, &now, &what.kind, &what.size];
+    let params: [&(dyn ToSql + Sync); 8] =
+        [&idoutlet, &what.name, &what.duration_s, &what.price, &now, &what.kind, &what.size, &what.pulses];
     let id: ServiceId = tx.query_one(&stmt, &params).await?.try_get(0)?;
     set_rules(tx, id, &what.rules).await?;
     Ok(id)
@@ -246,6 +258,9 @@ pub struct LayananChange {
     /// All prices by hour, at most six.
     #[schema(value_type = Option<Vec<NewAturan>>, max_items = 6)]
     aturan: Option<Vec<NewAturan>>,
+    /// Coin pulses that start a machine for it, of machines that are started so.
+    #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
+    pulsa: Option<Whole>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -258,7 +273,7 @@ pub struct LayananChanged {
 }
 
 const STORED: &str = concat!(
-    "SELECT l.idoutlet, l.nama, l.durasi_s, l.jenis, l.ukuran, l.aktif, l.diganti_oleh IS NOT NULL, ",
+    "SELECT l.idoutlet, l.nama, l.durasi_s, l.jenis, l.ukuran, l.aktif, l.diganti_oleh IS NOT NULL, l.pulsa, ",
     tariff!(),
     " FROM layanan l JOIN outlet o USING (idoutlet)
     WHERE l.idlayanan = $1 AND NOT l.internal AND ($2::BIGINT IS NULL OR o.idowner = $2) AND ($3::BIGINT IS NULL OR l.idoutlet = $3)
@@ -274,7 +289,7 @@ const STORED: &str = concat!(
         (status = 200, body = Answer<LayananChanged>),
         (status = 400, body = Empty), (status = 401, body = Empty), (status = 403, body = Empty), (status = 404, body = Empty),
         (status = 409, body = Empty, description = "`layanan sudah diganti`"),
-        (status = 422, body = Empty, description = "`jam harga bertumpuk`"),
+        (status = 422, body = Empty, description = "`jam harga bertumpuk`; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms`"),
     )
 )]
 pub async fn change(
@@ -290,6 +305,7 @@ pub async fn change(
     let price = body.harga.map(|harga| harga.within("harga", 0)).transpose()?;
     let size = body.ukuran.as_ref().map(|ukuran| size(ukuran.as_deref())).transpose()?;
     let rules = body.aturan.as_deref().map(read_all).transpose()?;
+    let pulses = body.pulsa.map(start_by::number).transpose()?;
     let now = store.now();
     let mut client = store.get().await?;
     let tx = client.transaction().await?;
@@ -308,13 +324,15 @@ pub async fn change(
         kind: body.jenis.map_or_else(|| row.try_get(3), Ok)?,
         size: size.map_or_else(|| row.try_get(4), Ok)?,
         rules: rules.unwrap_or(tariff.rules),
+        pulses: pulses.map_or_else(|| row.try_get(7), Ok)?,
     };
     let is_active = body.aktif.unwrap_or(is_active);
     let content = json!({
         "nama": new.name, "durasi": new.duration_s, "harga": new.price, "jenis": new.kind, "ukuran": new.size,
-        "aturan": audited(&new.rules), "aktif": is_active,
+        "aturan": audited(&new.rules), "pulsa": new.pulses, "aktif": is_active,
     });
     let made = if new.duration_s == stored_duration {
+        start_by::fits(&tx, idoutlet, new.pulses).await?;
         update(&tx, id, &new, is_active, now).await?;
         record(&tx, &operator, "layanan.ubah", (id, idoutlet), content, now).await?;
         LayananChanged { id, lama: None }
@@ -340,9 +358,9 @@ pub async fn change(
 async fn update(tx: &Transaction<'_>, id: ServiceId, new: &Offer, is_active: bool, now: Timestamp) -> Result<(), AppError> {
     const UPDATE: &str = "
         UPDATE layanan SET nama = $2, harga = $3, jenis = $4, ukuran = $5, aktif = $6,
-            berhenti_at = CASE WHEN $6 THEN NULL ELSE COALESCE(berhenti_at, $7) END, versi = versi + 1
+            berhenti_at = CASE WHEN $6 THEN NULL ELSE COALESCE(berhenti_at, $7) END, pulsa = $8, versi = versi + 1
         WHERE idlayanan = $1";
-    let params: [&(dyn ToSql + Sync); 7] = [&id, &new.name, &new.price, &new.kind, &new.size, &is_active, &now];
+    let params: [&(dyn ToSql + Sync); 8] = [&id, &new.name, &new.price, &new.kind, &new.size, &is_active, &now, &new.pulses];
     tx.execute(UPDATE, &params).await?;
     set_rules(tx, id, &new.rules).await
 }

@@ -391,5 +391,5 @@ impl Conversation {
 /// Query that belongs to no command: the device answers it with a state report only.
 fn nil_query(now: Timestamp) -> Cmd {
     let exp = now.ms().div_euclid(1000);
-    Cmd { cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, durasi_s: 0, exp, now_ms: now.ms(), echo: None }
+    Cmd { cmd_id: Uuid::nil(), epoch: 0, op: Op::Query, durasi_s: 0, pulses: None, exp, now_ms: now.ms(), echo: None }
 }

@@ -276,6 +276,7 @@ impl OpenPurchaseState {
             epoch: p.epoch,
             op: Op::Query,
             duration_s: p.duration_s,
+            pulses: p.pulses,
             exp: p.exp(),
             held_here: false,
         };

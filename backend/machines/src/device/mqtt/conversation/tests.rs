@@ -12,6 +12,7 @@ use crate::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, 
 const T0: Timestamp = Timestamp::from_ms(1_800_000_000_000);
 
 /// Input of a history.
+#[expect(clippy::large_enum_variant, reason = "a test has a few of them")]
 enum Do {
     Link(u64),
     Unlink(u64),
@@ -42,6 +43,7 @@ fn cmd(op: Op, n: u8) -> Command {
         epoch: n.into(),
         op,
         duration_s: 600,
+        pulses: None,
         exp: T0.plus_ms(10_000),
         held_here: false,
     }
@@ -61,7 +63,7 @@ fn runs(up_ms: i64, n: u8, left_s: i64) -> State {
 }
 
 fn last(up_ms: i64, n: u8, result: AckResult) -> State {
-    State { last: Some(Last { cmd_id: id(n), result }), ..idle(up_ms, n.into()) }
+    State { last: Some(Last { cmd_id: id(n), result, why: None }), ..idle(up_ms, n.into()) }
 }
 
 fn of_boot(boot: i64, state: State) -> DeviceMessage {
@@ -79,7 +81,13 @@ fn heartbeat(up_ms: i64) -> Do {
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
     Receive(
         1,
-        DeviceMessage::Ack(Ack { stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, cmd_id: id(n), epoch: None, result }),
+        DeviceMessage::Ack(Ack {
+            stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) },
+            cmd_id: id(n),
+            epoch: None,
+            result,
+            why: None,
+        }),
     )
 }
 
@@ -100,8 +108,12 @@ fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
             ProbeStep::Offline => vec![Effect::Presence(false)],
         },
         Recall(n) => {
-            let held =
-                step::first(PurchaseId::new(1), StartCommand { cmd_id: id(*n), epoch: (*n).into(), duration_s: 60 }, T0, T0);
+            let held = step::first(
+                PurchaseId::new(1),
+                StartCommand { cmd_id: id(*n), epoch: (*n).into(), duration_s: 60, pulses: None },
+                T0,
+                T0,
+            );
             talk.recall(
                 MachineId::new(1),
                 &step::Purchase { state: PurchaseState::Running, ends_at: T0.plus_ms(600_000), ..held },
@@ -239,7 +251,16 @@ fn an_ack_counts_from_any_connection_with_the_key() {
         (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
         (
             30,
-            Receive(9, DeviceMessage::Ack(Ack { stamp: Stamp::default(), cmd_id: id(1), epoch: None, result: AckResult::Done })),
+            Receive(
+                9,
+                DeviceMessage::Ack(Ack {
+                    stamp: Stamp::default(),
+                    cmd_id: id(1),
+                    epoch: None,
+                    result: AckResult::Done,
+                    why: None,
+                }),
+            ),
             "Done 1 by Ack",
         ),
     ]);
@@ -559,7 +580,7 @@ fn a_machine_is_reported_free_when_its_device_has_the_last_epoch() {
 #[test]
 fn the_last_epoch_survives_the_process() {
     let mut talk = Conversation::default();
-    let held = step::first(PurchaseId::new(1), StartCommand { cmd_id: id(3), epoch: 3, duration_s: 600 }, T0, T0);
+    let held = step::first(PurchaseId::new(1), StartCommand { cmd_id: id(3), epoch: 3, duration_s: 600, pulses: None }, T0, T0);
     talk.recall(MachineId::new(1), &step::Purchase { state: PurchaseState::Expired, ..held });
     let mut at =
         |ms: i64, what: &Do| -> Vec<String> { happens(&mut talk, what, T0.plus_ms(1_000_000 + ms)).iter().map(name).collect() };

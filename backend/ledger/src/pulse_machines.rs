@@ -1,0 +1,28 @@
+//! Machines that are started by coin pulses. A program of the previous release would send their devices a `start`, so they are set up only while no
+//! server of such a release is alive, and from then on none starts (docs/decisions/0024-migrations-under-an-advisory-lock.md).
+
+use deadpool_postgres::Transaction;
+use nyala_store::db::migrate;
+use tokio_postgres::Client;
+
+use super::error::LedgerError;
+use super::newer_kinds;
+
+/// The migration with which programs began to send pulses.
+const SENT_SINCE: i32 = 20_270_108;
+
+/// Comes before a machine is set up so.
+///
+/// # Errors
+/// `DbError::Busy` while a server that would start it by its relay is alive.
+pub async fn check(client: &Client) -> Result<(), LedgerError> {
+    newer_kinds::check_since(client, SENT_SINCE).await
+}
+
+/// In the transaction that sets it up.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn refuse_older(tx: &Transaction<'_>) -> Result<(), LedgerError> {
+    Ok(migrate::refuse_older(&**tx, SENT_SINCE).await?)
+}

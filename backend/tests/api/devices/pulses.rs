@@ -1,0 +1,206 @@
+//! Machines that are started by coin pulses (docs/contract.md §6).
+
+use futures_util::future::join;
+use serde_json::{Value, json};
+
+use super::{Device, Given, standing};
+use crate::ops::operator::Scope;
+use crate::support::helpers::{Customer, TestApp};
+use crate::support::shop::{Order, Shop, buy};
+
+/// A shop whose machine wants coins, with a board that is online and says what it can.
+struct CoinShop {
+    app: TestApp,
+    shop: Shop,
+    given: Given,
+    siti: Customer,
+    order: Order,
+    key: String,
+}
+
+impl CoinShop {
+    async fn open() -> Self {
+        let app = standing().start().await;
+        let (shop, given, siti, epay) = app.device_shop(600).await;
+        let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+        let order = buy(1, shop, epay);
+        Self { app, shop, given, siti, order, key }
+    }
+
+    async fn change(&self, fields: &Value) {
+        self.app.ops(&self.key, &format!("mesin/{}", self.shop.idmesin), fields).await.ok();
+    }
+
+    /// Connects a board, and waits until what it says is stored.
+    async fn board(&self, can: &Value) -> Device {
+        let mut device = Device::subscribe(&self.app.clock, &self.given, "esp").await;
+        device.can = can.clone();
+        device.learn_the_time().await;
+        self.app.until_stored(self.given.idmesin.get(), "online", true).await;
+        self.stored(can).await;
+        device
+    }
+
+    async fn stored(&self, can: &Value) {
+        let expected: Option<Vec<String>> = serde_json::from_value(can.clone()).unwrap();
+        let sql = "SELECT bisa FROM perangkat_kini WHERE idmesin = $1";
+        for _ in 0..1_000 {
+            let row = self.app.db.query_opt(sql, &[&self.shop.idmesin]).await.unwrap();
+            let stored: Option<Vec<String>> = row.and_then(|row| row.get(0));
+            if stored.unwrap_or_default() == expected.clone().unwrap_or_default() {
+                return;
+            }
+            actix_web::rt::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        panic!("what the board can is not stored");
+    }
+}
+
+#[actix_web::test]
+async fn a_machine_that_wants_coins_is_started_by_pulses() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, given, siti, order, key } = &coins;
+    coins.change(&json!({"cara": "pulsa", "lebar_ms": 40, "jeda_ms": 120, "sense_s": 90})).await;
+    app.ops(key, &format!("layanan/{}", shop.idlayanan), &json!({"pulsa": 4})).await.ok();
+    let mut device = coins.board(&json!(["pulse", "sense"])).await;
+    assert_eq!(app.scanned(given.idmesin.get(), siti).await, "idle");
+    let pulses = async {
+        let cmd = device.order().await;
+        let said = |field: &str| cmd[field].clone();
+        assert_eq!((said("op"), said("durasi_s"), said("epoch")), (json!("pulse"), json!(600), json!(1)));
+        assert_eq!((said("n"), said("width_ms"), said("gap_ms"), said("sense_s")), (json!(4), json!(40), json!(120), json!(90)));
+        device.starts(&cmd).await;
+    };
+    let (paid, ()) = join(app.buy(siti, order), pulses).await;
+    paid.expect(200, "Mesin Berhasil dinyalakan");
+    let path = format!("mesin/{}", shop.idmesin);
+    let now = app.ops_see(key, &path).await.ok();
+    assert_eq!((&now["status"], &now["cara"]), (&json!("busy"), &json!("pulsa")));
+    // It runs its own cycle: nobody stops it from afar, and nobody changes how it is started.
+    app.ops(key, &format!("{path}/stop"), &json!({"alasan": "uji"}))
+        .await
+        .expect(409, "mesin pulsa tidak bisa dihentikan dari jauh");
+    app.ops(key, &path, &json!({"cara": "relai"})).await.expect(409, "mesin sedang digunakan");
+    let board = app.ops_see(key, "mesin").await.ok();
+    assert_eq!(board["mesin"][0]["aksi"], json!(["tanya", "tutup"]));
+    app.advance_s(600);
+    device.ends("done").await;
+    app.until(&order.receipt, "FINISHED").await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_repeat_has_the_pulses_of_the_purchase() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, siti, order, .. } = &coins;
+    coins.change(&json!({"cara": "pulsa", "pulsa": 7})).await;
+    let mut device = coins.board(&json!(["pulse"])).await;
+    let pulses = async {
+        let first = device.order().await;
+        assert_eq!((&first["op"], &first["n"]), (&json!("pulse"), &json!(7)));
+        // The machine's setting counts for the next purchase, whatever becomes of this command.
+        app.db.execute("UPDATE mesin SET pulsa = 2, lebar_ms = 99 WHERE idmesin = $1", &[&shop.idmesin]).await.unwrap();
+        app.advance_s(3);
+        let mut again = device.again(&app.clock).await;
+        again.learn_the_time().await;
+        let cmd = again.order().await;
+        assert_eq!(
+            (&cmd["cmd_id"], &cmd["op"], &cmd["n"], &cmd["width_ms"]),
+            (&first["cmd_id"], &json!("pulse"), &json!(7), &json!(50))
+        );
+        again.starts(&cmd).await;
+        again
+    };
+    let (paid, _device) = join(app.buy(siti, order), pulses).await;
+    paid.expect(200, "Mesin Berhasil dinyalakan");
+}
+
+#[actix_web::test]
+async fn a_board_that_does_not_know_pulses_is_offline_before_money_is_held() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, given, siti, order, key } = &coins;
+    coins.change(&json!({"cara": "pulsa"})).await;
+    let mut device = coins.board(&Value::Null).await;
+    assert_eq!(app.scanned(given.idmesin.get(), siti).await, "offline");
+    app.buy(siti, order).await.expect(409, "mesin sedang offline");
+    let path = format!("mesin/{}", shop.idmesin);
+    assert_eq!(app.ops_see(key, &path).await.ok()["status"], "offline");
+    let board = app.ops_see(key, "mesin").await.ok();
+    assert_eq!(board["mesin"][0]["keadaan"], "offline");
+    app.test_start(key, shop.idmesin, 5).await.expect(409, "mesin sedang offline");
+    assert_eq!(app.insert("SELECT count(*) FROM snap_transaksi", &[]).await, 0);
+    // The newest boot counts: with new firmware it is sold.
+    (device.boot, device.seq, device.can) = (2, 0, json!(["pulse"]));
+    device.state().await;
+    coins.stored(&json!(["pulse"])).await;
+    assert_eq!(app.scanned(given.idmesin.get(), siti).await, "idle");
+    // And with the old one it is not.
+    (device.boot, device.seq, device.can) = (3, 0, json!([]));
+    device.state().await;
+    coins.stored(&json!([])).await;
+    assert_eq!(app.scanned(given.idmesin.get(), siti).await, "offline");
+    coins.change(&json!({"cara": "relai"})).await;
+    assert_eq!(app.scanned(given.idmesin.get(), siti).await, "idle");
+}
+
+#[actix_web::test]
+async fn simulated_machines_take_coins() {
+    let app = TestApp::spawn().await;
+    let (shop, siti, epay) = app.shop_and_payer(100_000).await;
+    let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    app.ops(&key, &format!("mesin/{}", shop.idmesin), &json!({"cara": "pulsa"})).await.ok();
+    let order = buy(1, shop, epay);
+    app.buy(&siti, &order).await.expect(200, "Mesin Berhasil dinyalakan");
+    assert_eq!(app.states(&order.receipt).await, ["RUNNING"]);
+    app.advance_s(600);
+    app.until(&order.receipt, "FINISHED").await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn numbers_that_no_coin_input_takes_are_refused() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, key, .. } = &coins;
+    let path = format!("mesin/{}", shop.idmesin);
+    let too_long = "pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms";
+    for (fields, message) in [
+        (json!({"pulsa": 0}), "pulsa harus 1 sampai 20"),
+        (json!({"pulsa": 21}), "pulsa harus 1 sampai 20"),
+        (json!({"lebar_ms": 0}), "lebar_ms harus 1 sampai 5999"),
+        (json!({"jeda_ms": 6_000}), "jeda_ms harus 1 sampai 5999"),
+        (json!({"sense_s": 3_601}), "sense_s harus 1 sampai 3600"),
+        (json!({"cara": "koin"}), "`cara` tidak dikenal, pilihannya: relai atau pulsa"),
+    ] {
+        app.ops(key, &path, &fields).await.expect(400, message);
+    }
+    app.ops(key, &path, &json!({"pulsa": 20, "lebar_ms": 100, "jeda_ms": 201})).await.expect(422, too_long);
+    coins.change(&json!({"cara": "pulsa", "pulsa": 20, "lebar_ms": 100, "jeda_ms": 200})).await;
+    // Without pulses of its own, the machine has those of each service.
+    coins.change(&json!({"pulsa": null})).await;
+    coins.change(&json!({"jeda_ms": 1_000})).await;
+    let service = format!("layanan/{}", shop.idlayanan);
+    app.ops(key, &service, &json!({"pulsa": 6})).await.expect(422, too_long);
+    app.ops(key, &service, &json!({"pulsa": 5})).await.ok();
+    coins.change(&json!({"cara": "pulsa", "jeda_ms": 1_100})).await;
+    app.ops(key, &path, &json!({"jeda_ms": 1_101})).await.expect(422, too_long);
+    let services = app.ops_see(key, &format!("layanan?idoutlet={}", shop.outlet.idoutlet)).await.ok();
+    assert_eq!(services[0]["pulsa"], 5);
+    let made =
+        app.ops(key, "mesin", &json!({"idoutlet": shop.outlet.idoutlet, "nama": "Koin", "cara": "pulsa", "pulsa": 3})).await.ok();
+    let now = app.ops_see(key, &format!("mesin/{}", made["id"])).await.ok();
+    assert_eq!(now["cara"], "pulsa");
+    assert_eq!(app.audit_of("mesin.buat").await.last().unwrap()["cara"], "pulsa");
+}
+
+#[actix_web::test]
+async fn no_machine_takes_coins_while_an_older_server_is_alive() {
+    let coins = CoinShop::open().await;
+    let CoinShop { app, shop, key, .. } = &coins;
+    let path = format!("mesin/{}", shop.idmesin);
+    app.older_server_is_alive(true).await;
+    app.ops(key, &path, &json!({"cara": "pulsa"})).await.expect(503, "layanan sedang sibuk, coba lagi");
+    app.older_server_is_alive(false).await;
+    app.ops(key, &path, &json!({"cara": "pulsa"})).await.ok();
+    let knows: i32 = app.db.query_one("SELECT knows FROM oldest_program", &[]).await.unwrap().get(0);
+    assert_eq!(knows, 20_270_108, "an older program would start it by its relay");
+}
