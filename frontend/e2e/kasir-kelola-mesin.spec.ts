@@ -349,3 +349,30 @@ for (const [width, height] of SIZES) {
     await look(page, 'paket-ubah')
   })
 }
+
+test('a machine is set to want coins', async ({ page }) => {
+  const shop = await openMachines(page)
+  const { id } = shop.world.machine
+  const open = () =>
+    card(page, /Mesin 07/)
+      .getByRole('button')
+      .click()
+  await open()
+  const form = dialog(page, 'Mesin 07')
+  await form.getByRole('button', { name: 'Pulsa koin' }).press('Enter')
+  await form.getByLabel('Jumlah pulsa').fill('21')
+  await form.getByRole('button', { name: 'Simpan' }).press('Enter')
+  await said(page, 'Tulis 1 sampai 20')
+  await form.getByLabel('Jumlah pulsa').fill('4')
+  await form.getByLabel('Lebar pulsa').fill('40')
+  await expectFineScreen(page)
+  const sent = page.waitForRequest((request) => request.url().endsWith(`/mesin/${id}`))
+  await form.getByRole('button', { name: 'Simpan' }).press('Enter')
+  expect((await sent).postDataJSON()).toEqual({ cara: 'pulsa', pulsa: 4, lebar_ms: 40 })
+  await said(page, 'Mesin 07 sudah disimpan.')
+  const { menyala } = await readOps<{ menyala: object }>(`mesin/${id}/rincian`)
+  expect(menyala).toEqual({ cara: 'pulsa', lebar_ms: 40, jeda_ms: 100, sense_s: 60, pulsa: 4 })
+  // What was saved is shown.
+  await open()
+  await expect(form.getByLabel('Jumlah pulsa')).toHaveValue('4')
+})

@@ -3210,6 +3210,7 @@ export interface components {
         /** @description `{"status": <the HTTP status>, "message": "<text>", "data": <object, array or null>}`. */
         Answer_MesinNow: {
             data: {
+                cara: components["schemas"]["Cara"];
                 /** Format: int64 */
                 id: number;
                 /** @description The receipt number of the purchase that uses the machine. */
@@ -3643,6 +3644,7 @@ export interface components {
         Answer_Rincian: {
             /** @description A machine's tile with all that is known of it. */
             data: components["schemas"]["Tile"] & {
+                menyala: components["schemas"]["Menyala"];
                 perangkat: null | components["schemas"]["PerangkatMesin"];
                 /** @description The newest 20 events, the newest first. */
                 riwayat: components["schemas"]["Riwayat"][];
@@ -4466,6 +4468,11 @@ export interface components {
                 jenis: null | components["schemas"]["JenisMesin"];
                 nama: string;
                 /**
+                 * Format: int32
+                 * @description Coin pulses that start a machine for it, of machines that are started so.
+                 */
+                pulsa: number;
+                /**
                  * Format: int64
                  * @description Epoch milliseconds at which the price changes next; null: never.
                  */
@@ -4694,6 +4701,11 @@ export interface components {
             /** @description Without it the outlet cannot be opened. */
             wajib: boolean;
         };
+        /**
+         * @description What starts a machine.
+         * @enum {string}
+         */
+        Cara: "relai" | "pulsa";
         Cash: {
             alasan: components["schemas"]["Reason"];
             /** @description `masuk`, `keluar` for a purchase, `setor` to the owner or the bank. */
@@ -5528,6 +5540,11 @@ export interface components {
             harga?: number | null;
             jenis?: null | components["schemas"]["JenisMesin"];
             nama?: null | components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Coin pulses that start a machine for it, of machines that are started so.
+             */
+            pulsa?: number | null;
             ukuran?: null | components["schemas"]["SizeText"];
         };
         LayananChanged: {
@@ -5573,6 +5590,11 @@ export interface components {
             idoutlet: number;
             jenis: null | components["schemas"]["JenisMesin"];
             nama: string;
+            /**
+             * Format: int32
+             * @description Coin pulses that start a machine for it, of machines that are started so.
+             */
+            pulsa: number;
             /**
              * Format: int64
              * @description Epoch milliseconds at which the price changes next; null: never.
@@ -5686,12 +5708,54 @@ export interface components {
             mesin: string;
             outlet: string;
         };
+        /** @description How a machine is started, as it is stored. */
+        Menyala: {
+            cara: components["schemas"]["Cara"];
+            /** Format: int32 */
+            jeda_ms: number;
+            /**
+             * Format: int32
+             * @description Milliseconds.
+             */
+            lebar_ms: number;
+            /**
+             * Format: int32
+             * @description Null: as many as the service says.
+             */
+            pulsa: number | null;
+            /**
+             * Format: int32
+             * @description Seconds.
+             */
+            sense_s: number;
+        };
         /** @description Fields to change. Omitted ones keep their values. */
         MesinChange: {
             /** @description False retires it: its sticker and its device's keys end. */
             aktif?: boolean | null;
+            cara?: null | components["schemas"]["Cara"];
+            /**
+             * Format: int64
+             * @description How long the gap after a pulse is, in milliseconds; 100 when never given.
+             */
+            jeda_ms?: number | null;
             jenis?: null | components["schemas"]["JenisMesin"];
+            /**
+             * Format: int64
+             * @description How long a pulse is, in milliseconds; 50 when never given.
+             */
+            lebar_ms?: number | null;
             nama?: null | components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Pulses of each service at this machine; null: as many as the service says.
+             */
+            pulsa?: number | null;
+            /**
+             * Format: int64
+             * @description Seconds without its running signal after which the machine has ended; 60 when never given.
+             */
+            sense_s?: number | null;
             /**
              * Format: int64
              * @description Cycles between two services; null: not counted.
@@ -5715,6 +5779,7 @@ export interface components {
             qr: string;
         };
         MesinNow: {
+            cara: components["schemas"]["Cara"];
             /** Format: int64 */
             id: number;
             /** @description The receipt number of the purchase that uses the machine. */
@@ -5824,14 +5889,40 @@ export interface components {
             idoutlet: components["schemas"]["Id"];
             jenis?: null | components["schemas"]["JenisMesin"];
             nama: components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Coin pulses that start a machine for it, of machines that are started so; 1 when left out.
+             */
+            pulsa?: number | null;
             ukuran?: null | components["schemas"]["SizeText"];
         };
         NewMesin: {
+            cara?: null | components["schemas"]["Cara"];
             /** @description `sim` when left out. */
             driver?: components["schemas"]["Driver"];
             idoutlet: components["schemas"]["Id"];
+            /**
+             * Format: int64
+             * @description How long the gap after a pulse is, in milliseconds; 100 when never given.
+             */
+            jeda_ms?: number | null;
             jenis?: null | components["schemas"]["JenisMesin"];
+            /**
+             * Format: int64
+             * @description How long a pulse is, in milliseconds; 50 when never given.
+             */
+            lebar_ms?: number | null;
             nama: components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Pulses of each service at this machine; null: as many as the service says.
+             */
+            pulsa?: number | null;
+            /**
+             * Format: int64
+             * @description Seconds without its running signal after which the machine has ended; 60 when never given.
+             */
+            sense_s?: number | null;
             ukuran?: null | components["schemas"]["SizeText"];
         };
         NewOutlet: {
@@ -6633,6 +6724,7 @@ export interface components {
         };
         /** @description A machine's tile with all that is known of it. */
         Rincian: components["schemas"]["Tile"] & {
+            menyala: components["schemas"]["Menyala"];
             perangkat: null | components["schemas"]["PerangkatMesin"];
             /** @description The newest 20 events, the newest first. */
             riwayat: components["schemas"]["Riwayat"][];
@@ -9239,7 +9331,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `jam harga bertumpuk` */
+            /** @description `jam harga bertumpuk`; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9332,7 +9424,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `jam harga bertumpuk` */
+            /** @description `jam harga bertumpuk`; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9593,7 +9685,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description A simulated machine in production */
+            /** @description A simulated machine in production; `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms` */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -9611,7 +9703,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description `cara: pulsa` while a server of an older release is alive */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -9817,8 +9909,17 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description `mesin sedang digunakan`: it cannot be retired now */
+            /** @description `mesin sedang digunakan`: it cannot be retired now, or started in another way */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            /** @description `pulsa x (lebar_ms + jeda_ms) paling lama 6000 ms` */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9835,7 +9936,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description The database or a queue cannot take it now */
+            /** @description `cara: pulsa` while a server of an older release is alive */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -10250,7 +10351,7 @@ export interface operations {
                     "application/json": components["schemas"]["Empty"];
                 };
             };
-            /** @description It does not run */
+            /** @description It does not run, or it runs its own cycle, after coin pulses */
             409: {
                 headers: {
                     [name: string]: unknown;

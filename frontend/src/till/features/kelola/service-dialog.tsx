@@ -190,6 +190,15 @@ export function ServiceDialog({ who, idoutlet, zone, service, onClose }: Props) 
               autoComplete="off"
               onChange={(event) => edit({ ukuran: event.target.value })}
             />
+            <Field
+              label={layanan.pulses}
+              {...field('pulsa')}
+              hint={layanan.pulsesHint}
+              inputMode="numeric"
+              autoComplete="off"
+              value={form.pulsa}
+              onChange={(event) => edit({ pulsa: onlyDigits(event.target.value).slice(0, 2) })}
+            />
           </fieldset>
           {service && (
             <Note>

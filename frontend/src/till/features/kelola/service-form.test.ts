@@ -16,6 +16,7 @@ const service: Service = {
   ukuran: null,
   aktif: true,
   berhenti_at: null,
+  pulsa: 1,
   berjalan: 0,
   aturan: [{ hari: [1], dari: '22:00', sampai: '06:00', harga: 9_000 }],
 }
@@ -30,6 +31,8 @@ it('sends what was changed and nothing else', () => {
     ukuran: '14 kg',
   })
   expect(changeOf({ ...form, aturan: [] }, service)).toEqual({ aturan: [] })
+  expect(changeOf({ ...form, pulsa: '4' }, service)).toEqual({ pulsa: 4 })
+  expect(Object.keys(faultsOf({ ...form, pulsa: '21' }))).toEqual(['pulsa'])
 })
 
 it('a duration keeps its seconds while its minutes are the same', () => {
@@ -47,6 +50,7 @@ it('a new service has every field', () => {
     jenis: 'cuci',
     ukuran: null,
     aturan: service.aturan,
+    pulsa: 1,
   })
 })
 

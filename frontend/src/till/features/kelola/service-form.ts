@@ -9,6 +9,7 @@ import { overlapOf, ruleText, sameRules } from './price-rules'
 /** The server's limits (docs/contract.md §4). */
 export const MAX_PRICE = 20_000_000
 const MAX_MINUTES = 24 * 60
+const MAX_PULSES = 20
 
 /** A service as it is typed. */
 export interface ServiceForm {
@@ -20,15 +21,17 @@ export interface ServiceForm {
   jenis: MachineKind | null
   ukuran: string
   aturan: PriceRule[]
+  /** Coin pulses, of machines that are started so. Digits. */
+  pulsa: string
 }
 
-export type ServiceField = 'nama' | 'harga' | 'menit' | 'ukuran' | 'aturan'
+export type ServiceField = 'nama' | 'harga' | 'menit' | 'ukuran' | 'aturan' | 'pulsa'
 
-const EMPTY: ServiceForm = { nama: '', harga: '', menit: '', jenis: null, ukuran: '', aturan: [] }
+const EMPTY: ServiceForm = { nama: '', harga: '', menit: '', jenis: null, ukuran: '', aturan: [], pulsa: '1' }
 
 export function formOf(service: Service | null): ServiceForm {
   if (!service) return EMPTY
-  const { nama, harga, durasi, jenis, ukuran, aturan } = service
+  const { nama, harga, durasi, jenis, ukuran, aturan, pulsa } = service
   return {
     nama,
     harga: String(harga),
@@ -36,16 +39,18 @@ export function formOf(service: Service | null): ServiceForm {
     jenis,
     ukuran: ukuran ?? '',
     aturan,
+    pulsa: String(pulsa),
   }
 }
 
-export function faultsOf({ nama, harga, menit, aturan }: ServiceForm): Faults<ServiceField> {
+export function faultsOf({ nama, harga, menit, aturan, pulsa }: ServiceForm): Faults<ServiceField> {
   const minutes = Number(menit)
   const overlap = overlapOf(aturan)
   return {
     ...(nama.trim() === '' && { nama: layanan.nameMissing }),
     ...priceFault(harga),
     ...(!(minutes >= 1 && minutes <= MAX_MINUTES) && { menit: layanan.durationWrong }),
+    ...(!(Number(pulsa) >= 1 && Number(pulsa) <= MAX_PULSES) && { pulsa: layanan.pulsesWrong }),
     ...(overlap && { aturan: layanan.overlap(ruleText(overlap[0]), ruleText(overlap[1])) }),
   }
 }
@@ -68,6 +73,7 @@ export function changeOf(form: ServiceForm, service: Service): Schemas['LayananC
     ...(form.jenis !== before.jenis && { jenis: form.jenis }),
     ...(ukuran !== before.ukuran && { ukuran: ukuran || null }),
     ...(!sameRules(form.aturan, before.aturan) && { aturan: form.aturan }),
+    ...(form.pulsa !== before.pulsa && { pulsa: Number(form.pulsa) }),
   }
   return Object.keys(change).length > 0 ? change : null
 }
@@ -76,7 +82,7 @@ export const changesDuration = ({ menit }: ServiceForm, service: Service): boole
   menit !== '' && Number(menit) !== wholeMinutes(service.durasi)
 
 export function newOf(form: ServiceForm, idoutlet: number): Schemas['NewLayanan'] {
-  const { nama, harga, menit, jenis, ukuran, aturan } = form
+  const { nama, harga, menit, jenis, ukuran, aturan, pulsa } = form
   return {
     idoutlet,
     nama: nama.trim(),
@@ -85,6 +91,7 @@ export function newOf(form: ServiceForm, idoutlet: number): Schemas['NewLayanan'
     jenis,
     ukuran: ukuran.trim() || null,
     aturan,
+    pulsa: Number(pulsa),
   }
 }
 

@@ -8,7 +8,7 @@ import { Chips } from '@/shared/ui/chips'
 import { Dialog } from '@/shared/ui/dialog'
 import { Field } from '@/shared/ui/field'
 import { Spinner } from '@/shared/ui/spinner'
-import { machineDetails } from '@/till/api/board-calls'
+import { type Details, machineDetails } from '@/till/api/board-calls'
 import {
   addMachine,
   addMachines,
@@ -41,10 +41,12 @@ import {
   manyOf,
   namesOf,
   newOf,
+  type PulseField,
 } from './machine-form'
 import { mesin } from './mesin-copy'
 
 const KINDS = ['cuci', 'kering', 'lain'] as const
+const STARTS = ['relai', 'pulsa'] as const
 
 interface Props {
   me: Me
@@ -72,22 +74,22 @@ export function MachineDialog(props: Props) {
   return (
     <Form
       {...props}
-      service_every={details.data?.siklus.servis_tiap}
+      details={details.data}
       hasDevice={details.data ? details.data.perangkat !== null : true}
     />
   )
 }
 
 interface FormProps extends Props {
-  /** Cycles between two services: null for none, undefined where it could not be read. */
-  service_every: number | null | undefined
+  /** Undefined where they could not be read. */
+  details: Details | undefined
   /** A simulated machine has none. */
   hasDevice: boolean
 }
 
-function Form({ me, idoutlet, machine, service_every, hasDevice, onClose }: FormProps) {
+function Form({ me, idoutlet, machine, details, hasDevice, onClose }: FormProps) {
   const client = useQueryClient()
-  const [before] = useState(() => formOf(machine, service_every))
+  const [before] = useState(() => formOf(machine, details))
   const kept = useKeptForm(machineDraft, { who: me.id, idoutlet, id: machine?.id ?? null }, before)
   const { form, edit } = kept
   const [retiring, setRetiring] = useState(false)
@@ -104,6 +106,8 @@ function Form({ me, idoutlet, machine, service_every, hasDevice, onClose }: Form
 
   function look() {
     void client.invalidateQueries({ queryKey: shopKeys.machines(idoutlet) })
+    // The form begins with them, the next time too.
+    if (machine) client.removeQueries({ queryKey: machineDetails(machine.id).queryKey })
   }
 
   const saving = useSave<string | DeviceLogin>({
@@ -167,7 +171,9 @@ function Form({ me, idoutlet, machine, service_every, hasDevice, onClose }: Form
           <Fields
             form={form}
             isNew={machine === null}
-            serviceHint={machine && (service_every === undefined ? mesin.serviceUnknown : mesin.serviceHint)}
+            serviceHint={machine && (details ? mesin.serviceHint : mesin.serviceUnknown)}
+            // Several new ones are started by relays; their ways of starting change one by one.
+            startsBy={machine ? details !== undefined : !isMany(form)}
             field={field}
             onEdit={edit}
           />
@@ -205,14 +211,16 @@ interface FieldsProps {
   isNew: boolean
   /** Null: not asked for. */
   serviceHint: string | null
+  /** What starts it is asked for. */
+  startsBy: boolean
   field: ReturnType<typeof useForm<MachineField>>['field']
   onEdit: (part: Partial<MachineForm>) => void
 }
 
-function Fields({ form, isNew, serviceHint, field, onEdit }: FieldsProps) {
+function Fields({ form, isNew, serviceHint, startsBy, field, onEdit }: FieldsProps) {
   const many = isNew && isMany(form)
   const names = namesOf(form)
-  const digits = (name: 'jumlah' | 'mulai' | 'angka' | 'servis', most: number) => ({
+  const digits = (name: 'jumlah' | 'mulai' | 'angka' | 'servis' | PulseField, most: number) => ({
     ...field(name),
     inputMode: 'numeric' as const,
     autoComplete: 'off',
@@ -265,6 +273,31 @@ function Fields({ form, isNew, serviceHint, field, onEdit }: FieldsProps) {
           trailing={<span className={styles.unit}>{mesin.serviceUnit}</span>}
           {...digits('servis', 6)}
         />
+      )}
+      {startsBy && (
+        <Chips
+          label={mesin.startBy}
+          options={STARTS.map((one) => ({ value: one, text: mesin.starts[one] }))}
+          chosen={[form.cara]}
+          onChoose={(cara) => onEdit({ cara })}
+        />
+      )}
+      {startsBy && form.cara === 'pulsa' && (
+        <>
+          <Field label={mesin.pulses} hint={mesin.pulsesHint} {...digits('pulsa', 2)} />
+          <div className={styles.pair}>
+            <Field
+              label={mesin.width}
+              trailing={<span className={styles.unit}>ms</span>}
+              {...digits('lebar', 4)}
+            />
+            <Field
+              label={mesin.gap}
+              trailing={<span className={styles.unit}>ms</span>}
+              {...digits('jeda', 4)}
+            />
+          </div>
+        </>
       )}
     </>
   )

@@ -43,3 +43,15 @@ it('sends what was typed, and of a change only what differs', () => {
     servis_tiap: null,
   })
 })
+
+it('pulses are checked and sent where the machine wants coins', () => {
+  const before = form({ nama: 'Cuci 01', jenis: 'cuci' })
+  const coins = { ...before, cara: 'pulsa' as const }
+  expect(changeOf(coins, before)).toEqual({ cara: 'pulsa' })
+  expect(changeOf({ ...coins, pulsa: '4', lebar: '40' }, coins)).toEqual({ pulsa: 4, lebar_ms: 40 })
+  expect(changeOf({ ...coins, pulsa: '' }, { ...coins, pulsa: '4' })).toEqual({ pulsa: null })
+  expect(newOf(coins, 3)).toMatchObject({ cara: 'pulsa' })
+  expect(faultsOf({ ...before, pulsa: '99' })).toEqual({})
+  expect(Object.keys(faultsOf({ ...coins, pulsa: '21', jeda: '0' }))).toEqual(['pulsa', 'jeda'])
+  expect(Object.keys(faultsOf({ ...coins, pulsa: '20', lebar: '200', jeda: '101' }))).toEqual(['lebar'])
+})

@@ -11,6 +11,9 @@ export const MAX_AT_ONCE = 200
 const MAX_FIRST = 900_000
 const MAX_DIGITS = 6
 const MAX_SERVICE = 100_000
+const MAX_PULSES = 20
+/** All pulses of a start, in milliseconds. */
+const MAX_PULSES_MS = 6_000
 export const MAX_NAME = 100
 export const MAX_PREFIX = 94
 
@@ -24,9 +27,19 @@ export interface MachineForm {
   jenis: MachineKind | null
   ukuran: string
   servis: string
+  cara: StartBy
+  /** Coin pulses of each service; empty: as the service says. */
+  pulsa: string
+  /** Milliseconds of a pulse and of the gap after it. */
+  lebar: string
+  jeda: string
 }
 
-export type MachineField = 'nama' | 'jumlah' | 'mulai' | 'angka' | 'ukuran' | 'servis'
+/** What starts a machine. */
+export type StartBy = Schemas['Cara']
+
+export type MachineField = 'nama' | 'jumlah' | 'mulai' | 'angka' | 'ukuran' | 'servis' | PulseField
+export type PulseField = 'pulsa' | 'lebar' | 'jeda'
 
 const EMPTY: MachineForm = {
   nama: '',
@@ -36,14 +49,32 @@ const EMPTY: MachineForm = {
   jenis: null,
   ukuran: '',
   servis: '',
+  cara: 'relai',
+  pulsa: '',
+  lebar: '50',
+  jeda: '100',
 }
 
-/** `service_every`: undefined where it is not known. */
-export function formOf(machine: Tile | null, service_every?: number | null): MachineForm {
+/** `details`: undefined where they are not known. */
+export function formOf(machine: Tile | null, details?: Details): MachineForm {
   if (!machine) return EMPTY
   const { nama, jenis, ukuran } = machine
-  return { ...EMPTY, nama, jenis, ukuran: ukuran ?? '', servis: service_every ? String(service_every) : '' }
+  const form = { ...EMPTY, nama, jenis, ukuran: ukuran ?? '' }
+  if (!details) return form
+  const { siklus, menyala } = details
+  const { cara, pulsa, lebar_ms, jeda_ms } = menyala
+  const servis = siklus.servis_tiap ? String(siklus.servis_tiap) : ''
+  return {
+    ...form,
+    servis,
+    cara,
+    pulsa: pulsa ? String(pulsa) : '',
+    lebar: String(lebar_ms),
+    jeda: String(jeda_ms),
+  }
 }
+
+type Details = Pick<Schemas['Rincian'], 'siklus' | 'menyala'>
 
 /** The server's rule for a machine whose kind is left out. */
 export const kindOf = ({ jenis, nama }: MachineForm): MachineKind =>
@@ -54,7 +85,7 @@ export const isMany = ({ jumlah }: MachineForm): boolean => Number(jumlah) > 1
 const within = (digits: string, most: number) => Number(digits) >= 1 && Number(digits) <= most
 
 export function faultsOf(form: MachineForm): Faults<MachineField> {
-  const { nama, jumlah, mulai, angka, servis } = form
+  const { nama, jumlah, mulai, angka, servis, cara } = form
   const many = isMany(form)
   return {
     ...(!within(jumlah, MAX_AT_ONCE) && { jumlah: mesin.countWrong(MAX_AT_ONCE) }),
@@ -62,7 +93,19 @@ export function faultsOf(form: MachineForm): Faults<MachineField> {
     ...(many && !within(mulai, MAX_FIRST) && { mulai: mesin.firstWrong }),
     ...(many && !within(angka, MAX_DIGITS) && { angka: mesin.digitsWrong }),
     ...(servis !== '' && !within(servis, MAX_SERVICE) && { servis: mesin.serviceWrong }),
+    ...(cara === 'pulsa' && pulseFaults(form)),
   }
+}
+
+function pulseFaults({ pulsa, lebar, jeda }: MachineForm): Faults<PulseField> {
+  const faults = {
+    ...(pulsa !== '' && !within(pulsa, MAX_PULSES) && { pulsa: mesin.pulsesWrong }),
+    ...(!within(lebar, MAX_PULSES_MS - 1) && { lebar: mesin.widthWrong }),
+    ...(!within(jeda, MAX_PULSES_MS - 1) && { jeda: mesin.widthWrong }),
+  }
+  if (Object.keys(faults).length > 0) return faults
+  const together = Number(pulsa || 1) * (Number(lebar) + Number(jeda))
+  return together > MAX_PULSES_MS ? { lebar: mesin.pulsesTooLong } : {}
 }
 
 /** The name of a numbered machine, as the server makes it. */
@@ -89,7 +132,20 @@ const common = (form: MachineForm, idoutlet: number) => ({
 export const newOf = (form: MachineForm, idoutlet: number): Schemas['NewMesin'] => ({
   ...common(form, idoutlet),
   nama: form.nama.trim(),
+  ...startOf(form, EMPTY),
 })
+
+/** What differs in the way of starting. */
+function startOf({ cara, pulsa, lebar, jeda }: MachineForm, before: MachineForm) {
+  return {
+    ...(cara !== before.cara && { cara }),
+    ...(cara === 'pulsa' && {
+      ...(pulsa !== before.pulsa && { pulsa: pulsa === '' ? null : Number(pulsa) }),
+      ...(lebar !== before.lebar && { lebar_ms: Number(lebar) }),
+      ...(jeda !== before.jeda && { jeda_ms: Number(jeda) }),
+    }),
+  }
+}
 
 export const manyOf = (form: MachineForm, idoutlet: number): Schemas['ManyMesin'] => ({
   ...common(form, idoutlet),
@@ -107,6 +163,7 @@ export function changeOf(form: MachineForm, before: MachineForm): Schemas['Mesin
     ...(form.jenis !== before.jenis && { jenis: form.jenis }),
     ...(ukuran !== before.ukuran && { ukuran: ukuran || null }),
     ...(form.servis !== before.servis && { servis_tiap: form.servis === '' ? null : Number(form.servis) }),
+    ...startOf(form, before),
   }
 }
 
