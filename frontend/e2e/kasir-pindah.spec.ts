@@ -72,6 +72,7 @@ test('what cannot move is said plainly', async ({ page, context }) => {
   await button(page, 'Minta pindah').click()
   await expect(dialog(page).getByText(/Permintaan pindah dicatat/)).toBeVisible()
   await button(page, 'Selesai').click()
+  await expect(page.getByText('Ketik nomor WhatsApp')).toBeAttached()
 
   await scanAt(page, await codeOf(phone))
   await button(page, 'Pindah nomor').click()
