@@ -112,16 +112,7 @@ impl Machine {
 
     fn command(&mut self, op: Option<Op>) {
         let (Some(op), Some(OpenPurchase { p, .. })) = (op.filter(|_| !self.is_remote), &self.open) else { return };
-        let cmd = Command {
-            idmesin: self.idmesin,
-            cmd_id: p.cmd_id,
-            epoch: p.epoch,
-            op,
-            duration_s: p.duration_s,
-            pulses: p.pulses,
-            exp: p.exp(),
-            held_here: p.exchange.first_sent.is_some(),
-        };
+        let cmd = Command { held_here: p.exchange.first_sent.is_some(), ..p.command(self.idmesin, op) };
         self.out.push(Effect::Command(cmd));
     }
 

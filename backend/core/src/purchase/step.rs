@@ -4,14 +4,14 @@
 
 use uuid::Uuid;
 
-use super::device::{AckResult, DeviceRun, Op, Pulses};
+use super::device::{AckResult, Command, DeviceRun, Op, Pulses};
 use super::rules::Refusal;
 use super::state::PurchaseState;
 use super::times::{
     CMD_TTL_MS, GIVE_UP_MS, LAST_WORD_MS, LEFT_WAIT_MS, MARK_SENT_MS, PROMPT_MS, QUERY_EVERY_MS, RESEND_MS, SAVED_MS,
     STAFF_QUERY_MS,
 };
-use crate::domain::id::PurchaseId;
+use crate::domain::id::{MachineId, PurchaseId};
 use crate::domain::timestamp::Timestamp;
 
 /// An open purchase: the stored row, and what this process remembers of its talk with the device.
@@ -82,6 +82,12 @@ impl Exchange {
 impl Purchase {
     pub fn exp(&self) -> Timestamp {
         self.created_at.plus_ms(CMD_TTL_MS)
+    }
+
+    /// A command about it to the machine's device.
+    pub fn command(&self, idmesin: MachineId, op: Op) -> Command {
+        let Self { cmd_id, epoch, duration_s, pulses, .. } = *self;
+        Command { idmesin, cmd_id, epoch, op, duration_s, pulses, exp: self.exp(), held_here: false }
     }
 
     /// The cycle that ends at `ends_at`.

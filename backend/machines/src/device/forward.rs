@@ -181,7 +181,7 @@ impl Arrivals {
                 let p = &t.purchase;
                 if p.state == PurchaseState::Running && !p.exchange.stop_requested && !machines.ownership().owns(t.idoutlet) {
                     recall(machines, location(&t), p);
-                    super::command(machines, location(&t), command(&t, Op::Query));
+                    super::command(machines, location(&t), t.purchase.command(t.idmesin, Op::Query));
                 }
             }
             some.iter().for_each(|idmesin| _ = arrived.remove(idmesin));
@@ -293,20 +293,6 @@ fn send(machines: &Machines, sent: &mut SentCommands, open: &[OpenPurchase], now
     }
 }
 
-fn command(t: &OpenPurchase, op: Op) -> Command {
-    let p = &t.purchase;
-    Command {
-        idmesin: t.idmesin,
-        cmd_id: p.cmd_id,
-        epoch: p.epoch,
-        op,
-        duration_s: p.duration_s,
-        pulses: p.pulses,
-        exp: p.exp(),
-        held_here: false,
-    }
-}
-
 const fn location(t: &OpenPurchase) -> Location {
     Location { idmesin: t.idmesin, idoutlet: t.idoutlet, driver: t.driver }
 }
@@ -359,7 +345,7 @@ impl SentCommands {
         let last = |op| self.of.get(&p.cmd_id).filter(|(last, _)| *last == op).map(|(_, at)| *at);
         let op = step::due_command(p, last, now)?;
         self.of.insert(p.cmd_id, (op, now));
-        Some(command(t, op))
+        Some(t.purchase.command(t.idmesin, op))
     }
 }
 
