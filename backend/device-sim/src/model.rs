@@ -13,7 +13,8 @@ use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, P
 use uuid::Uuid;
 
 use nyala_machines::device::memory::{DeviceMemory, Mode};
-use nyala_machines::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Last, Run, Stamp, State, Why};
+use nyala_machines::device::mqtt::cmd::Cmd;
+use nyala_machines::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, Run, Stamp, State, Why};
 
 /// Longest exchange whose answer sets the clock.
 const EXCHANGE_MS: i64 = 2_000;

@@ -4,7 +4,8 @@ use nyala_core::purchase::device::{AckResult, Op};
 use serde_json::{Value, json};
 
 use crate::model::{Act, Outgoing};
-use nyala_machines::device::mqtt::message::{Cmd, Topic};
+use nyala_machines::device::mqtt::cmd::Cmd;
+use nyala_machines::device::mqtt::message::Topic;
 
 #[derive(Debug, Default)]
 pub(super) struct Count {

@@ -16,7 +16,8 @@ use super::member::{KEEP_ALIVE_MS, Member, Stage};
 use super::{Fleet, FleetError, MAX_CONNECTING, MEMBERS, boot_id};
 use crate::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::{DeviceMemory, LATE_MS};
-use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage, State, Topic};
+use nyala_machines::device::mqtt::cmd::Cmd;
+use nyala_machines::device::mqtt::message::{DeviceMessage, State, Topic};
 
 /// From SYN to SUBACK.
 const CONNECT_WITHIN_MS: i64 = 10_000;

@@ -333,7 +333,7 @@ fn pulse(n: u8, epoch: i64) -> Cmd {
 fn pulses_are_on_flash_before_and_after_and_only_then_acknowledged() {
     let mut device = device();
     assert_eq!(acts_on(&mut device, &pulse(1, 1), 1_000), "save pulse-4");
-    // Whatever is asked meanwhile would read as that it never ran.
+    // An answer now would tell the server that the purchase did not run.
     assert_eq!(acts_on(&mut device, &pulse(1, 1), 1_100), "");
     assert_eq!(acts_on(&mut device, &query(1, 1), 1_200), "");
     assert_eq!(acts_on(&mut device, &start(2, 2), 1_300), "");

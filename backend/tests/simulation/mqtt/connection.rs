@@ -1,8 +1,9 @@
 //! The devices' connections with the server. Each keeps its messages in order and loses none until it breaks.
 
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_machines::device::mqtt::cmd::Cmd;
 use nyala_machines::device::mqtt::conversation::ConnectionId;
-use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
+use nyala_machines::device::mqtt::message::DeviceMessage;
 
 use super::super::world::{T0, World};
 use super::{Mqtt, MqttHappens};

@@ -4,7 +4,8 @@
 use nyala_core::purchase::device::{Op, Pulses};
 use nyala_device_sim::model::{Act, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
-use nyala_machines::device::mqtt::message::{Cmd, DeviceMessage};
+use nyala_machines::device::mqtt::cmd::Cmd;
+use nyala_machines::device::mqtt::message::DeviceMessage;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -67,7 +68,7 @@ impl Wild {
                 }
                 self.record_input(if faulty { "fault 1" } else { "fault 0" });
             }
-            // A state report waits for the end of pulses, which the model leaves to whoever connects it.
+            // The core delays its state report until the pulses are over; the model leaves that to its caller.
             _ if !self.subscribed && self.pulsing_until.is_some() => {}
             _ if !self.subscribed => self.subscribe(),
             10..12 => {

@@ -9,8 +9,8 @@ use nyala_core::purchase::device::Command;
 use nyala_core::purchase::step::Purchase;
 use tokio::sync::oneshot;
 
+use super::cmd::Cmd;
 use super::conversation::{ConnectionId, Conversation, Effect, ProbeStep};
-use super::message::Cmd;
 use super::reports::Reports;
 use crate::device::ProbeReason;
 use crate::machines::Location;

@@ -1,6 +1,7 @@
 //! Devices over MQTT (docs/contract.md §6): their messages, the conversation with one of them, and the endpoint that they connect to.
 //! `keys` manages what devices log in with. A device's own side is in `backend/device-sim`.
 
+pub mod cmd;
 pub mod conversation;
 mod devices;
 pub mod driver;

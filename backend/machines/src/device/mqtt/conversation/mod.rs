@@ -18,7 +18,8 @@ use uuid::Uuid;
 
 use self::receive::OpenPurchaseState;
 use self::stamps::{DelayFilter, MessageOrder};
-use super::message::{Cmd, Run};
+use super::cmd::Cmd;
+use super::message::Run;
 
 /// How often a device receives the time: with the answer to its first state report on a connection, and then at this interval, in
 /// milliseconds.

@@ -9,7 +9,8 @@ use uuid::Uuid;
 
 use super::stamps::{DelayFilter, MessagePosition};
 use super::{ConnectionId, Conversation, DropReason, EXCHANGE_MS, Effect, Grounds, Trouble, nil_query};
-use crate::device::mqtt::message::{Ack, BootId, Cmd, DeviceMessage, Heartbeat, Stamp, State};
+use crate::device::mqtt::cmd::Cmd;
+use crate::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Stamp, State};
 
 /// How far a device's clock may be behind the server's: it sets its clock to the time in a command that was under way for as long as this.
 const CLOCK_MS: i64 = 2_000;
@@ -270,16 +271,7 @@ impl OpenPurchaseState {
     /// Purchase read from the store: another process may already have written any of its commands.
     pub(super) fn stored(idmesin: MachineId, p: &Purchase) -> Self {
         let runs = p.state == PurchaseState::Running;
-        let cmd = Command {
-            idmesin,
-            cmd_id: p.cmd_id,
-            epoch: p.epoch,
-            op: Op::Query,
-            duration_s: p.duration_s,
-            pulses: p.pulses,
-            exp: p.exp(),
-            held_here: false,
-        };
+        let cmd = p.command(idmesin, Op::Query);
         Self { answered: runs, ran: runs, ends_at: runs.then_some(p.ends_at), ..Self::begin(&cmd, false) }
     }
 

@@ -79,16 +79,11 @@ fn heartbeat(up_ms: i64) -> Do {
 }
 
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
-    Receive(
-        1,
-        DeviceMessage::Ack(Ack {
-            stamp: Stamp { conn: None, ..stamp(1, 1, 0, up_ms) },
-            cmd_id: id(n),
-            epoch: None,
-            result,
-            why: None,
-        }),
-    )
+    Receive(1, ack_at(Stamp { conn: None, ..stamp(1, 1, 0, up_ms) }, n, result))
+}
+
+fn ack_at(stamp: Stamp, n: u8, result: AckResult) -> DeviceMessage {
+    DeviceMessage::Ack(Ack { stamp, cmd_id: id(n), epoch: None, result, why: None })
 }
 
 fn happens(talk: &mut Conversation, what: &Do, now: Timestamp) -> Vec<Effect> {
@@ -249,20 +244,7 @@ fn an_ack_counts_from_any_connection_with_the_key() {
         (0, Link(1), "here"),
         (10, Link(2), ""),
         (20, ack(10, 1, AckResult::Refused), "Refused 1 by Ack"),
-        (
-            30,
-            Receive(
-                9,
-                DeviceMessage::Ack(Ack {
-                    stamp: Stamp::default(),
-                    cmd_id: id(1),
-                    epoch: None,
-                    result: AckResult::Done,
-                    why: None,
-                }),
-            ),
-            "Done 1 by Ack",
-        ),
+        (30, Receive(9, ack_at(Stamp::default(), 1, AckResult::Done)), "Done 1 by Ack"),
     ]);
 }
 
