@@ -49,7 +49,7 @@ pub struct MachineFacts {
     pub needs_staff: bool,
     pub closed: bool,
     pub online: bool,
-    /// Coin pulses start it, and it runs its own cycle, which nobody can stop from afar.
+    /// It is started by coin pulses and runs its own cycle, which the server cannot stop.
     pub by_pulses: bool,
 }
 

@@ -462,7 +462,7 @@ async fn carry_over(tx: &Transaction<'_>, of: &Stored, new: &Taken, now: Timesta
         WHERE id = $1 RETURNING token_version";
     /// Those of an earlier move stay one step away.
     const LEAD_ON: &str = "UPDATE customer_global SET pindah_ke = $2 WHERE pindah_ke = $1";
-    /// The old number is nobody's from now on.
+    /// After the move the old number belongs to no customer, so its codes are deleted.
     const CODES: &str = "DELETE FROM kode_otp WHERE telp = (SELECT telp FROM customer_global WHERE id = $1)";
     const TAKE_OVER: &str = "
         UPDATE customer_global SET telp = $2, password_hash = $3, token_version = token_version + 1, updated_at = $4

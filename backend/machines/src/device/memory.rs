@@ -57,7 +57,7 @@ impl KnownCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum KnownResult {
-    /// Its pulses are being sent. After a power cut nobody knows how many of them the machine has counted, so it becomes `Cut`.
+    /// Its pulses are being sent. A power cut makes it `Cut`, because it is unknown how many pulses the machine has counted.
     Pulsing,
     Started,
     Refused,
@@ -113,7 +113,7 @@ impl DeviceMemory {
         Some(Handled { changed: changed || raised, after_ms, events: state.into_iter().chain(ack).collect(), pulses })
     }
 
-    /// Whether pulses are being sent. A device says nothing about commands meanwhile: it would read as that they never ran.
+    /// Whether pulses are being sent. Until they are over, a device answers no command: an answer would tell the server that the purchase did not run.
     pub fn is_pulsing(&self) -> bool {
         self.known.iter().any(|known| known.result == KnownResult::Pulsing)
     }

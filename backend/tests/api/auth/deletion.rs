@@ -258,7 +258,7 @@ async fn money_that_moves_at_the_moment_of_the_deletion_is_there_or_refused() {
         let met = format!("{n}: {gone:?} {other:?}");
         assert!([200, 409].contains(&gone.status), "{met}");
         assert!([200, 401, 404, 409, 422].contains(&other.status), "{met}");
-        // What was answered keeps nobody from going.
+        // An answered complaint does not prevent the deletion.
         assert!(gone.status == 200 || (other.status == 200 && n % 5 != 2), "{met}");
     }
     app.assert_sound().await;

@@ -131,12 +131,9 @@ async fn the_code_is_sent_as_the_template_wants_it_and_is_good() {
     assert_eq!(app.get("/dev/whatsapp", None).await.status, 404, "the development sender is not there");
 }
 
-#[actix_web::test]
-async fn every_documented_refusal_is_503_and_starts_no_cooldown_and_no_count() {
-    let cloud = Cloud::start();
-    let app = cloud.app().await;
-    let refusals = [
-        refused(400, 131_026, "Message undeliverable"),
+/// Refusals after which the same message may be accepted later.
+pub fn temporary_refusals() -> [MetaReply; 7] {
+    [
         refused(400, 131_056, "(Business Account, Consumer Account) pair rate limit hit"),
         refused(400, 130_429, "Rate limit hit"),
         refused(400, 80_007, "The WhatsApp Business Account has reached its rate limit"),
@@ -144,10 +141,16 @@ async fn every_documented_refusal_is_503_and_starts_no_cooldown_and_no_count() {
         refused(404, 132_001, "Template name does not exist in the translation"),
         MetaReply::Raw(500, "<html>oops</html>"),
         MetaReply::Raw(200, "not json"),
-        MetaReply::Json(200, json!({"messages": []})),
-        MetaReply::Raw(302, ""),
-    ];
-    for reply in refusals {
+    ]
+}
+
+#[actix_web::test]
+async fn every_documented_refusal_is_503_and_starts_no_cooldown_and_no_count() {
+    let cloud = Cloud::start();
+    let app = cloud.app().await;
+    let more =
+        [refused(400, 131_026, "Message undeliverable"), MetaReply::Json(200, json!({"messages": []})), MetaReply::Raw(302, "")];
+    for reply in temporary_refusals().into_iter().chain(more) {
         cloud.answer(reply);
         app.post(REQUEST, None, &otp_body(TELP)).await.expect(503, "kode gagal dikirim, coba lagi");
     }

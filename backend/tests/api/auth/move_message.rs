@@ -7,7 +7,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::config::Profile;
 use serde_json::{Value, json};
 
-use super::meta::{Cloud, MetaReply, refused, taken};
+use super::meta::{Cloud, MetaReply, refused, taken, temporary_refusals};
 use super::number_move::{DAY_S, MoveShop, NEW, OLD};
 
 const AGAIN_S: i64 = 60;
@@ -96,16 +96,7 @@ async fn what_is_refused_or_unanswered_is_sent_again_and_until_then_nothing_move
     cloud.answer(MetaReply::Never);
     shop.at_the_till().await.ok();
     assert_eq!(messages.sent(), 1, "the till's own attempt");
-    for reply in [
-        refused(400, 131_056, "(Business Account, Consumer Account) pair rate limit hit"),
-        refused(400, 130_429, "Rate limit hit"),
-        refused(400, 80_007, "The WhatsApp Business Account has reached its rate limit"),
-        refused(401, 190, "Access token has expired"),
-        refused(404, 132_001, "Template name does not exist in the translation"),
-        MetaReply::Raw(500, "<html>oops</html>"),
-        MetaReply::Raw(503, ""),
-        MetaReply::Raw(200, "not json"),
-    ] {
+    for reply in temporary_refusals().into_iter().chain([MetaReply::Raw(503, "")]) {
         cloud.answer(reply);
         messages.next().await;
     }

@@ -76,7 +76,7 @@ async fn a_machine_that_wants_coins_is_started_by_pulses() {
     let path = format!("mesin/{}", shop.idmesin);
     let now = app.ops_see(key, &path).await.ok();
     assert_eq!((&now["status"], &now["cara"]), (&json!("busy"), &json!("pulsa")));
-    // It runs its own cycle: nobody stops it from afar, and nobody changes how it is started.
+    // It runs its own cycle: the server cannot stop it, and its way of starting cannot change now.
     app.ops(key, &format!("{path}/stop"), &json!({"alasan": "uji"}))
         .await
         .expect(409, "mesin pulsa tidak bisa dihentikan dari jauh");
@@ -175,7 +175,7 @@ async fn numbers_that_no_coin_input_takes_are_refused() {
     }
     app.ops(key, &path, &json!({"pulsa": 20, "lebar_ms": 100, "jeda_ms": 201})).await.expect(422, too_long);
     coins.change(&json!({"cara": "pulsa", "pulsa": 20, "lebar_ms": 100, "jeda_ms": 200})).await;
-    // Without pulses of its own, the machine has those of each service.
+    // When the machine has no number of pulses, the service's number counts.
     coins.change(&json!({"pulsa": null})).await;
     coins.change(&json!({"jeda_ms": 1_000})).await;
     let service = format!("layanan/{}", shop.idlayanan);

@@ -239,7 +239,7 @@ fn a_machine_that_wants_coins_is_started_by_pulses() {
     let state = peer.receives("state");
     assert_eq!((&state["sense"], run_of(&state)), (&json!(true), Some(id(2).as_str())));
     assert!(host.switched().is_empty());
-    // A program that is told to end sends its pulses to their end.
+    // On SIGTERM the program first sends the remaining pulses.
     host.power_off();
     std::fs::remove_file(host.folder().join("journal")).unwrap();
     host.power_on(&COINS);
