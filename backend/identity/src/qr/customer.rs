@@ -8,29 +8,30 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_store::secrets::{Kid, Secrets};
 
 const PREFIX: &str = "NYC1";
-/// Validity of a code, in milliseconds (docs/contract.md §2).
+/// Every response shows a code that is good for at least this long, in milliseconds (docs/contract.md §2).
 pub const TTL_MS: i64 = 5 * 60 * 1000;
+/// A code is shown for this long after it was made ([`Pictures`]), and so is good for this much longer.
+const MINUTE_MS: i64 = 60_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QrError {
     /// Not a customer's code of this installation.
     Foreign,
-    /// Expired: older than [`TTL_MS`].
+    /// Made more than six minutes ago.
     Expired,
 }
 
-/// The text inside the code of customer `id_customer_global`, valid until `now` + [`TTL_MS`].
+/// The text inside the code of customer `id_customer_global`, valid for six minutes from `now`.
 pub fn make(secrets: &Secrets, id_customer_global: CustomerId, now: Timestamp) -> String {
     let mut payload = [0; 16];
     payload[..8].copy_from_slice(&id_customer_global.to_be_bytes());
-    payload[8..].copy_from_slice(&now.plus_ms(TTL_MS).ms().to_be_bytes());
+    payload[8..].copy_from_slice(&now.plus_ms(TTL_MS + MINUTE_MS).ms().to_be_bytes());
     let good = secrets.tokens.in_use();
     super::seal(PREFIX, good.kid, &good.key.qr_pelanggan, &payload)
 }
 
 /// Customers whose pictures are kept in a minute, about 1 KiB each; beyond that each picture is drawn for its request.
 const MAX_KEPT: usize = 10_000;
-const MINUTE_MS: i64 = 60_000;
 
 /// Pictures of codes, each kept for its minute. A repeated request gets the same picture, so a worker thread does not draw it again.
 #[derive(Debug, Clone, Default)]
@@ -45,8 +46,7 @@ struct Minute {
 }
 
 impl Pictures {
-    /// The code of a customer as a PNG in base64. It is kept for the rest of its minute and valid for a minute longer than others, so at
-    /// least for five minutes from any response.
+    /// The code of a customer as a PNG in base64. It is kept for the rest of its minute, and still valid for five minutes then.
     ///
     /// # Errors
     /// When it cannot be drawn.
@@ -67,7 +67,7 @@ impl Pictures {
                 return Ok(kept.clone());
             }
         }
-        let picture: Arc<str> = super::png::base64(&make(secrets, id_customer_global, now.plus_ms(MINUTE_MS)))?.into();
+        let picture: Arc<str> = super::png::base64(&make(secrets, id_customer_global, now))?.into();
         let mut minute = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if (minute.number, minute.kid) == (number, kid) && minute.by_customer.len() < MAX_KEPT {
             minute.by_customer.insert(id_customer_global, picture.clone());
@@ -80,7 +80,6 @@ impl Pictures {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CustomerCode {
     pub id_customer_global: CustomerId,
-    /// The earliest moment at which it can have been made.
     pub made_at: Timestamp,
 }
 
@@ -105,12 +104,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_valid_for_five_minutes() {
+    fn a_code_is_valid_for_the_minute_it_is_shown_and_five_more() {
         let (secrets, now) = (Secrets::random(), Timestamp::from_ms(1_795_000_000_000));
         let text = make(&secrets, CustomerId::new(42), now);
-        let code = CustomerCode { id_customer_global: CustomerId::new(42), made_at: now.plus_ms(-MINUTE_MS) };
-        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000)), Ok(code));
-        assert_eq!(parse(&text, &secrets, now.plus_ms(5 * 60 * 1000 + 1)), Err(QrError::Expired));
+        let code = CustomerCode { id_customer_global: CustomerId::new(42), made_at: now };
+        assert_eq!(parse(&text, &secrets, now.plus_ms(6 * 60 * 1000)), Ok(code));
+        assert_eq!(parse(&text, &secrets, now.plus_ms(6 * 60 * 1000 + 1)), Err(QrError::Expired));
         assert_eq!(parse(&text, &Secrets::random(), now), Err(QrError::Foreign));
     }
 

@@ -55,14 +55,14 @@ async fn a_cashier_can_neither_give_nor_reduce_a_bonus() {
 }
 
 #[actix_web::test]
-async fn the_customers_qr_is_as_good_as_the_number_for_five_minutes() {
+async fn the_customers_qr_is_as_good_as_the_number_until_it_expires() {
     let app = TestApp::spawn().await;
     let outlet = app.outlet("Melati").await;
     let key = app.key(Scope::Kasir(outlet.idoutlet)).await;
     let siti = app.register_customer(TELP, "Siti", "Rahma").await;
     let qr = nyala_identity::qr::customer::make(&app.state.keyring.get(), siti.id, app.now());
     let body = |qr: &str| json!({"qr": qr, "idoutlet": outlet.idoutlet, "nominal": 1000});
-    app.advance_s(5 * 60);
+    app.advance_s(6 * 60);
     app.ops_once(&key, "satu", "topup", &body(&qr)).await.ok();
     app.advance_s(1);
     let late = app.ops(&key, "topup", &body(&qr)).await;
