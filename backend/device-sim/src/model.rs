@@ -135,17 +135,9 @@ impl Device {
             Outgoing::State => {
                 self.reported_ms = Some(up_ms);
                 let now = Timestamp::from_ms(up_ms);
-                let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000 });
+                let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000, added_s: 0 });
                 let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result, why: self.why(cmd_id) });
-                DeviceMessage::State(State {
-                    stamp,
-                    epoch: Some(self.memory.epoch()),
-                    last,
-                    run,
-                    fw: None,
-                    hw: None,
-                    can: Vec::new(),
-                })
+                DeviceMessage::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, ..State::default() })
             }
             Outgoing::Ack { cmd_id, epoch, result } => DeviceMessage::Ack(Ack {
                 stamp: Stamp { conn: None, ..stamp },
@@ -163,7 +155,7 @@ impl Device {
 
     /// Heartbeat of the device.
     pub fn heartbeat(&mut self, rssi: Option<i64>, up_ms: i64) -> DeviceMessage {
-        DeviceMessage::Heartbeat(Heartbeat { stamp: self.stamp(up_ms), rssi })
+        DeviceMessage::Heartbeat(Heartbeat { stamp: self.stamp(up_ms), rssi, ..Heartbeat::default() })
     }
 
     fn stamp(&mut self, up_ms: i64) -> Stamp {

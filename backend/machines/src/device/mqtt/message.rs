@@ -18,6 +18,10 @@ const VERSION_CHARS: usize = 32;
 const MAX_ABILITIES: usize = 8;
 /// Longest run that is accepted.
 pub(super) const MAX_RUN_S: i64 = 86_400;
+/// By how many seconds a sensor may move the end of a run in all.
+const MAX_ADDED_S: i64 = 3_600;
+/// A board counts coins in 32 bits.
+const MAX_COINS: i64 = 0xFFFF_FFFF;
 
 /// Topics that a device publishes, by their last part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -119,6 +123,37 @@ pub struct State {
     pub hw: Option<String>,
     /// What it can besides closing a relay, as it says: `pulse`, `sense`, `coin`.
     pub can: Vec<String>,
+    /// Whether the machine runs, by the board's sensor.
+    pub sense: Option<bool>,
+    /// Coins that the board has counted since it was new.
+    pub coins: Option<i64>,
+    pub reset: Option<Reset>,
+}
+
+/// Why a device booted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reset {
+    Power,
+    Brownout,
+    Watchdog,
+    Panic,
+    /// Another reason, or one that this server does not know.
+    #[serde(other)]
+    Other,
+}
+
+impl Reset {
+    /// As it is stored, and shown by the board.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Power => "power",
+            Self::Brownout => "brownout",
+            Self::Watchdog => "watchdog",
+            Self::Panic => "panic",
+            Self::Other => "other",
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -134,6 +169,8 @@ pub struct Last {
 pub struct Run {
     pub cmd_id: Uuid,
     pub left_s: i64,
+    /// By how many seconds the sensor has moved the end to a later time.
+    pub added_s: i64,
 }
 
 impl Run {
@@ -146,6 +183,8 @@ impl Run {
 pub struct Heartbeat {
     pub stamp: Stamp,
     pub rssi: Option<i64>,
+    pub sense: Option<bool>,
+    pub coins: Option<i64>,
 }
 
 /// Reason why a message or a command is rejected.
@@ -185,8 +224,10 @@ impl DeviceMessage {
                 if rest.online { Self::State(rest.check(stamp)?) } else { Self::Gone(stamp) }
             }
             Topic::Hb => {
-                let Raw { stamp, rest: RawHeartbeat { rssi } } = serde_json::from_slice(payload).map_err(malformed)?;
-                Self::Heartbeat(Heartbeat { stamp: stamp.check()?, rssi: rssi.map(Whole::get) })
+                let Raw { stamp, rest: RawHeartbeat { rssi, sense, coins } } =
+                    serde_json::from_slice(payload).map_err(malformed)?;
+                let (stamp, coins) = (stamp.check()?, within("coins", coins, MAX_COINS)?);
+                Self::Heartbeat(Heartbeat { stamp, rssi: rssi.map(Whole::get), sense, coins })
             }
         })
     }
@@ -206,13 +247,20 @@ impl DeviceMessage {
             Self::Ack(Ack { cmd_id, epoch, result, why, .. }) => {
                 self.write(RawAck { cmd_id: *cmd_id, epoch: epoch.map(Whole::from), result: *result, why: *why })
             }
-            Self::State(State { epoch, last, run, fw, hw, can, .. }) => {
-                let run = run.map(|run| RawRun { cmd_id: run.cmd_id, sisa_s: run.left_s.into() });
-                let (epoch, fw, hw, can) = (epoch.map(Whole::from), fw.clone(), hw.clone(), can.clone());
-                self.write(RawState { online: true, epoch, last: *last, run, fw, hw, can })
+            Self::State(State { epoch, last, run, fw, hw, can, sense, coins, reset, .. }) => {
+                let run = run.map(|Run { cmd_id, left_s, added_s }| RawRun {
+                    cmd_id,
+                    sisa_s: left_s.into(),
+                    tambah_s: (added_s > 0).then(|| added_s.into()),
+                });
+                let (epoch, coins) = (epoch.map(Whole::from), coins.map(Whole::from));
+                let (fw, hw, can) = (fw.clone(), hw.clone(), can.clone());
+                self.write(RawState { online: true, epoch, last: *last, run, fw, hw, can, sense: *sense, coins, reset: *reset })
             }
             Self::Gone(_) => self.write(RawGone { online: false }),
-            Self::Heartbeat(Heartbeat { rssi, .. }) => self.write(RawHeartbeat { rssi: rssi.map(Whole::from) }),
+            Self::Heartbeat(Heartbeat { rssi, sense, coins, .. }) => {
+                self.write(RawHeartbeat { rssi: rssi.map(Whole::from), sense: *sense, coins: coins.map(Whole::from) })
+            }
         }
     }
 
@@ -276,6 +324,12 @@ struct RawState {
     hw: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     can: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sense: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coins: Option<Whole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reset: Option<Reset>,
 }
 
 #[derive(Serialize)]
@@ -287,12 +341,18 @@ struct RawGone {
 struct RawRun {
     cmd_id: Uuid,
     sisa_s: Whole,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tambah_s: Option<Whole>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct RawHeartbeat {
     #[serde(skip_serializing_if = "Option::is_none")]
     rssi: Option<Whole>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sense: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    coins: Option<Whole>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -328,12 +388,16 @@ impl From<&Stamp> for RawStamp {
 impl RawState {
     fn check(self, stamp: Stamp) -> Result<State, InvalidMessage> {
         let run = match self.run {
-            Some(RawRun { cmd_id, sisa_s }) => within("sisa_s", Some(sisa_s), MAX_RUN_S)?.map(|left_s| Run { cmd_id, left_s }),
+            Some(RawRun { cmd_id, sisa_s, tambah_s }) => {
+                let added_s = within("tambah_s", tambah_s, MAX_ADDED_S)?.unwrap_or(0);
+                within("sisa_s", Some(sisa_s), MAX_RUN_S)?.map(|left_s| Run { cmd_id, left_s, added_s })
+            }
             None => None,
         };
-        let epoch = within("epoch", self.epoch, i64::MAX)?;
+        let (epoch, coins) = (within("epoch", self.epoch, i64::MAX)?, within("coins", self.coins, MAX_COINS)?);
         let can = self.can.into_iter().take(MAX_ABILITIES).map(readable).collect();
-        Ok(State { stamp, epoch, last: self.last, run, fw: self.fw.map(readable), hw: self.hw.map(readable), can })
+        let (fw, hw) = (self.fw.map(readable), self.hw.map(readable));
+        Ok(State { stamp, epoch, last: self.last, run, fw, hw, can, sense: self.sense, coins, reset: self.reset })
     }
 }
 
@@ -377,19 +441,25 @@ mod tests {
             Ok(DeviceMessage::Ack(Ack { stamp: stamp(), cmd_id: id(), epoch: Some(4), result: AckResult::Started, why: None }))
         );
         let state = r#"{"online":true,"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"epoch":4,"last":{"cmd_id":"$","result":"done"},
-            "run":{"cmd_id":"$","sisa_s":59},"fw":"1.2","hw":"esp32"}"#;
+            "run":{"cmd_id":"$","sisa_s":59,"tambah_s":60},"fw":"1.2","hw":"esp32","can":["pulse"],"sense":true,"coins":4294967295,
+            "reset":"brownout"}"#;
         let expected = State {
             stamp: stamp(),
             epoch: Some(4),
             last: Some(Last { cmd_id: id(), result: AckResult::Done, why: None }),
-            run: Some(Run { cmd_id: id(), left_s: 59 }),
+            run: Some(Run { cmd_id: id(), left_s: 59, added_s: 60 }),
             fw: Some("1.2".to_owned()),
             hw: Some("esp32".to_owned()),
-            can: Vec::new(),
+            can: vec!["pulse".to_owned()],
+            sense: Some(true),
+            coins: Some(MAX_COINS),
+            reset: Some(Reset::Brownout),
         };
         assert_eq!(parse(Topic::State, state), Ok(DeviceMessage::State(expected)));
-        let heartbeat = parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61}"#);
-        assert_eq!(heartbeat, Ok(DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) })));
+        let heartbeat =
+            parse(Topic::Hb, r#"{"boot_id":7,"conn":2,"seq":9,"up_ms":5000000000,"rssi":-61,"sense":false,"coins":3}"#);
+        let expected = Heartbeat { stamp: stamp(), rssi: Some(-61), sense: Some(false), coins: Some(3) };
+        assert_eq!(heartbeat, Ok(DeviceMessage::Heartbeat(expected)));
         let will = parse(Topic::State, r#"{"online":false,"boot_id":7,"conn":2}"#);
         assert_eq!(will, Ok(DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() })));
     }
@@ -400,6 +470,10 @@ mod tests {
             assert_eq!(parse(Topic::State, text), Ok(DeviceMessage::State(State::default())), "{text}");
         }
         assert_eq!(parse(Topic::Hb, "{}"), Ok(DeviceMessage::Heartbeat(Heartbeat::default())));
+        for (why, expected) in [("power", Reset::Power), ("sun", Reset::Other)] {
+            let state = parse(Topic::State, &format!(r#"{{"online":true,"reset":"{why}"}}"#));
+            assert!(matches!(state, Ok(DeviceMessage::State(State { reset, .. })) if reset == Some(expected)), "{state:?}");
+        }
         for (why, expected) in [("cut", Why::Cut), ("tired", Why::Unknown)] {
             let ack = parse(Topic::Ack, &format!(r#"{{"cmd_id":"$","result":"refused","why":"{why}"}}"#));
             assert!(matches!(ack, Ok(DeviceMessage::Ack(Ack { why: Some(why), .. })) if why == expected), "{ack:?}");
@@ -446,6 +520,14 @@ mod tests {
             ),
             (Topic::State, r#"{"online":true,"run":{"cmd_id":"$","sisa_s":-1}}"#, "sisa_s is -1, which is not from 0 to 86400"),
             (Topic::State, r#"{"online":true,"last":{"cmd_id":"$","result":"ok"}}"#, "state: unknown variant `ok`"),
+            (
+                Topic::State,
+                r#"{"online":true,"run":{"cmd_id":"$","sisa_s":1,"tambah_s":3601}}"#,
+                "tambah_s is 3601, which is not from 0 to 3600",
+            ),
+            (Topic::State, r#"{"online":true,"coins":4294967296}"#, "coins is 4294967296, which is not from 0 to 4294967295"),
+            (Topic::Hb, r#"{"coins":-1}"#, "coins is -1"),
+            (Topic::Hb, r#"{"sense":1}"#, "hb: invalid type: integer `1`, expected a boolean"),
             (Topic::State, r#"{"online":true,"epoch":-3}"#, "epoch is -3"),
             (Topic::State, &long, "534 bytes are more than 512"),
             (Topic::Ack, r#"{"result":"done"}"#, "ack: missing field `cmd_id`"),
@@ -471,7 +553,7 @@ mod tests {
         assert_eq!(text(&idle), format!(r#"{{{at},"online":true,"epoch":0,"last":null,"run":null}}"#));
         let will = DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp() });
         assert_eq!(text(&will), r#"{"boot_id":7,"conn":2,"online":false}"#);
-        let heartbeat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61) });
+        let heartbeat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(), rssi: Some(-61), ..Heartbeat::default() });
         assert_eq!(text(&heartbeat), format!(r#"{{{at},"rssi":-61}}"#));
         assert_eq!(
             [ack, idle, will, heartbeat].map(|message| message.topic()),
@@ -487,11 +569,21 @@ mod tests {
             seq: Some(u64::MAX >> 1),
             up_ms: Some(i64::MAX),
         };
-        let last = Some(Last { cmd_id: id(), result: AckResult::Started, why: None });
-        let run = Some(Run { cmd_id: id(), left_s: MAX_RUN_S });
+        let last = Some(Last { cmd_id: id(), result: AckResult::Refused, why: Some(Why::Cut) });
+        let run = Some(Run { cmd_id: id(), left_s: MAX_RUN_S, added_s: MAX_ADDED_S });
         let version = || Some("9".repeat(8));
-        let can = ["pulse", "sense", "coin"].map(str::to_owned).to_vec();
-        let state = DeviceMessage::State(State { stamp, epoch: Some(i64::MAX), last, run, fw: version(), hw: version(), can });
+        let state = DeviceMessage::State(State {
+            stamp,
+            epoch: Some(i64::MAX),
+            last,
+            run,
+            fw: version(),
+            hw: version(),
+            can: ["pulse", "sense", "coin"].map(str::to_owned).to_vec(),
+            sense: Some(false),
+            coins: Some(MAX_COINS),
+            reset: Some(Reset::Watchdog),
+        });
         let json = state.json();
         // The packet adds its topic, the lengths of both, and a packet id.
         let packet = json.len() + format!("nyala/v1/{0}/{0}/state", i64::MAX).len() + 7;

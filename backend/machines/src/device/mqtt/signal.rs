@@ -205,7 +205,7 @@ impl Signals {
                     device.pending.changed = true;
                 }
             }
-            DeviceMessage::Heartbeat(Heartbeat { stamp, rssi }) => {
+            DeviceMessage::Heartbeat(Heartbeat { stamp, rssi, .. }) => {
                 device.on_stamp(stamp, now);
                 device.now.rssi = rssi.and_then(|rssi| i16::try_from(rssi).ok()).or(device.now.rssi);
             }

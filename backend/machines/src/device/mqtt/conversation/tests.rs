@@ -59,7 +59,7 @@ fn idle(up_ms: i64, epoch: i64) -> State {
 }
 
 fn runs(up_ms: i64, n: u8, left_s: i64) -> State {
-    State { run: Some(Run { cmd_id: id(n), left_s }), ..idle(up_ms, n.into()) }
+    State { run: Some(Run { cmd_id: id(n), left_s, added_s: 0 }), ..idle(up_ms, n.into()) }
 }
 
 fn last(up_ms: i64, n: u8, result: AckResult) -> State {
@@ -75,7 +75,7 @@ fn state(state: State) -> Do {
 }
 
 fn heartbeat(up_ms: i64) -> Do {
-    Receive(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), rssi: None }))
+    Receive(1, DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 1, up_ms.cast_unsigned(), up_ms), ..Heartbeat::default() }))
 }
 
 fn ack(up_ms: i64, n: u8, result: AckResult) -> Do {
@@ -227,7 +227,8 @@ fn messages_of_one_millisecond_on_separate_connections_keep_their_order() {
 
 #[test]
 fn a_first_state_that_a_later_message_has_overtaken_is_asked_for() {
-    let heartbeat = |up_ms| Receive(3, DeviceMessage::Heartbeat(Heartbeat { stamp: idle(up_ms, 0).stamp, rssi: None }));
+    let heartbeat =
+        |up_ms| Receive(3, DeviceMessage::Heartbeat(Heartbeat { stamp: idle(up_ms, 0).stamp, ..Heartbeat::default() }));
     history([
         (0, Link(1), "here"),
         (900, heartbeat(800), ""),
