@@ -17,7 +17,7 @@ use nyala_core::purchase::step::{Exchange, Purchase};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 
-use crate::on_sale::{can_start, fits, is_on_sale};
+use crate::on_sale::{can_start, fits, is_on_sale, runs_unsold};
 use crate::tariff::{self, tariff};
 
 const FACTS: &str = concat!(
@@ -29,7 +29,10 @@ SELECT n.body_hash, n.tolak, t.id AS idtransaksi, t.state,
     can_start!(),
     " AND ($7::BOOLEAN OR NOT m.perlu_petugas AND ",
     is_on_sale!("$6"),
-    ") AS online, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff, p.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS busy,
+    ") AS online, m.cara, m.lebar_ms, m.jeda_ms, m.sense_s, m.pulsa AS machine_pulses, m.perlu_petugas AS needs_staff,
+       p.id IS NOT NULL OR ",
+    runs_unsold!(),
+    " AS busy,
        l.idoutlet AS service_outlet, l.nama AS service_name, l.durasi_s, l.pulsa AS service_pulses, l.versi AS service_version, o.versi AS outlet_version,
        ",
     tariff!(),
@@ -138,7 +141,7 @@ pub struct OpenPurchase {
 
 const OPEN: &str = concat!(
     "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, t.tambah_s, m.boot,
        t.stop_requested_at IS NOT NULL AS stop_requested
 FROM snap_transaksi t JOIN mesin m USING (idmesin)
 WHERE t.state IN ",
@@ -159,7 +162,7 @@ pub async fn open_of(client: &DbClient, idmesin: &[MachineId]) -> Result<Vec<Ope
 
 /// The last purchase of each machine that waits for staff, where its money went back.
 const AWAITING_STAFF: &str = "
-SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, m.boot,
+SELECT t.id, t.idmesin, t.idoutlet, m.driver, t.cmd_id, t.cmd_epoch, t.durasi_s, t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, t.tambah_s, m.boot,
        FALSE AS stop_requested
 FROM mesin m JOIN LATERAL (SELECT * FROM snap_transaksi t WHERE t.idmesin = m.idmesin ORDER BY t.cmd_epoch DESC LIMIT 1) t ON TRUE
 WHERE m.perlu_petugas AND t.state = 'EXPIRED'";
@@ -174,7 +177,7 @@ pub async fn awaiting_staff(client: &DbClient, shards: Option<&[Shard]>) -> Resu
 pub const UNSETTLED_BUT: &str = concat!(
     "
 SELECT t.id, t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.idmesin) AS driver, t.cmd_id, t.cmd_epoch, t.durasi_s,
-       t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, (SELECT boot FROM mesin m WHERE m.idmesin = t.idmesin) AS boot,
+       t.pulsa, t.lebar_ms, t.jeda_ms, t.sense_s, t.created_at, t.state, t.ends_at, t.mundur, t.tambah_s, (SELECT boot FROM mesin m WHERE m.idmesin = t.idmesin) AS boot,
        t.stop_requested_at IS NOT NULL AS stop_requested
 FROM (
     (SELECT * FROM snap_transaksi WHERE state IN ('HELD', 'SENT') AND NOT ",
@@ -235,6 +238,7 @@ fn open_purchase(row: &Row) -> Result<OpenPurchase, DbError> {
             state,
             ends_at: ends_at.unwrap_or_default(),
             moved: row.try_get("mundur")?,
+            added_s: i64::from(row.try_get::<_, i32>("tambah_s")?),
             boot: row.try_get("boot")?,
             exchange: Exchange { stop_requested: row.try_get("stop_requested")?, ..Exchange::default() },
         },

@@ -9,6 +9,7 @@ pub mod bulk_topup;
 pub mod came_back;
 pub mod cap;
 pub mod cash;
+pub mod closing;
 pub mod complaint;
 pub mod error;
 pub mod expiry;

@@ -35,6 +35,17 @@ macro_rules! __can_start {
 }
 pub use __can_start as can_start;
 
+/// Condition, as a literal: machine `m` runs without an open purchase, as its device reports: another command's cycle, or, of a machine with a cycle
+/// of its own, what its sensor sees.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __runs_unsold {
+    () => {
+        "(m.jalan_cmd_id IS NOT NULL OR m.cara = 'pulsa' AND m.sense_sejak IS NOT NULL)"
+    };
+}
+pub use __runs_unsold as runs_unsold;
+
 /// Condition, as a literal: at `$now`, neither machine `m` nor its outlet `o` is closed, the outlet is not being prepared, and the device can
 /// start the machine.
 #[doc(hidden)]

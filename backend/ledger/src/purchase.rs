@@ -19,7 +19,8 @@ use uuid::Uuid;
 
 use super::came_back::usable_again;
 use super::expiry::is_good;
-use crate::on_sale::{can_start, fits, is_on_sale};
+use crate::closing::{close_machine, last_opened};
+use crate::on_sale::{can_start, fits, is_on_sale, runs_unsold};
 use crate::push_queue::{queue_back, queue_end};
 
 /// Reserve the machine, hold the money and claim the receipt, in one transaction: a purchase that is held is a command that is due.
@@ -31,7 +32,9 @@ macro_rules! hold {
             "
 WITH m AS (
     UPDATE mesin m SET epoch = epoch + 1 FROM outlet o, layanan l
-    WHERE m.idmesin = $4 AND m.aktif AND m.online AND NOT m.perlu_petugas AND m.jalan_cmd_id IS NULL
+    WHERE m.idmesin = $4 AND m.aktif AND m.online AND NOT m.perlu_petugas AND NOT ",
+            runs_unsold!(),
+            "
         AND (m.cara = 'pulsa') = ($18::INT IS NOT NULL) AND ",
             can_start!(),
             "
@@ -129,13 +132,14 @@ pub async fn hold(
 }
 
 /// Posts the hold and starts the cycle. The hold is found by $1 and not through the changed row, so that the planner reads one entry of
-/// `gerak_sekali` independent of its statistics. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now.
+/// `gerak_sekali` independent of its statistics. $2 state, $3 started_at, $4 ends_at, $5 finished_at or null, $6 now, $7 seconds that the sensor
+/// has added.
 macro_rules! post {
     ($($and:expr),*) => {
         concat!(
             "
 WITH t AS (
-    UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5
+    UPDATE snap_transaksi SET state = $2, started_at = $3, ends_at = $4, finished_at = $5, tambah_s = $7
     WHERE id = $1 AND state IN ",
             undecided_states!(),
             " RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin
@@ -158,16 +162,17 @@ pub const POST: &str = post!();
 /// The same of a run that is over already.
 const POST_ENDED: &str = post!(", ", queue_end!("$6"));
 
-/// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff.
+/// Void the hold: $2 state, $3 now, $4 whether the machine waits for staff, $5 whether power was lost in its pulses. Customers reach plugs, and each
+/// such loss may give them coins: the second one within a day closes the machine.
 const VOID: &str = concat!(
     "
 WITH locks AS MATERIALIZED (
-    SELECT FROM mesin WHERE $4 AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
+    SELECT FROM mesin WHERE ($4 OR $5) AND idmesin = (SELECT idmesin FROM snap_transaksi WHERE id = $1) FOR UPDATE
 ), t AS (
-    UPDATE snap_transaksi SET state = $2, finished_at = $3
+    UPDATE snap_transaksi SET state = $2, finished_at = $3, kendala = CASE WHEN $5 THEN 'terputus' END
     WHERE id = $1 AND state IN ",
     undecided_states!(),
-    " AND $4 = EXISTS (SELECT FROM locks)
+    " AND ($4 OR $5) = EXISTS (SELECT FROM locks)
     RETURNING id, no_nota, id_customer_global, idcustomer, grandtotal, idmesin, idoutlet
 ), m AS (
     UPDATE mesin SET perlu_petugas = TRUE FROM t WHERE mesin.idmesin = t.idmesin AND $4
@@ -183,7 +188,15 @@ WITH locks AS MATERIALIZED (
 ), a AS (
     INSERT INTO audit_log (aktor, aksi, objek, isi, idoutlet, created_at)
     SELECT 'sistem', 'mesin.perlu_petugas', 'mesin:' || t.idmesin, jsonb_build_object('idtransaksi', t.id), t.idoutlet, $3 FROM t WHERE $4
+), cut_again AS (
+    SELECT t.idmesin, 'listrik putus dua kali saat mengirim koin' AS alasan FROM t
+    WHERE $5 AND EXISTS (SELECT FROM snap_transaksi s WHERE s.idmesin = t.idmesin AND s.id <> t.id AND s.kendala = 'terputus'
+        AND s.finished_at > greatest($3 - INTERVAL '24 hours', ",
+    last_opened!("t.idmesin"),
+    "))
 ), ",
+    close_machine!("cut_again", "$3"),
+    ", ",
     queue_back!("gagal", "t.id", "t", "$3"),
     "
 SELECT no_nota FROM t"
@@ -192,10 +205,10 @@ SELECT no_nota FROM t"
 const MARK: &str = "UPDATE snap_transaksi SET state = $2 WHERE id = $1 AND state = ANY($3) RETURNING no_nota";
 
 const SOONER: &str = "
-UPDATE snap_transaksi SET started_at = $2, ends_at = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
+UPDATE snap_transaksi SET started_at = $2, ends_at = $3, tambah_s = $4 WHERE id = $1 AND state = 'RUNNING' AND ends_at > $3 RETURNING no_nota";
 
 const LATER: &str = "
-UPDATE snap_transaksi SET ends_at = $2, mundur = mundur + 1 WHERE id = $1 AND state = 'RUNNING' AND ends_at < $2 RETURNING no_nota";
+UPDATE snap_transaksi SET ends_at = $2, mundur = mundur + 1, tambah_s = $3 WHERE id = $1 AND state = 'RUNNING' AND ends_at < $2 RETURNING no_nota";
 
 const FINISH: &str = concat!(
     "
@@ -242,27 +255,36 @@ pub async fn apply(
     let row = match change {
         Change::MarkSent => FENCED_MARK.query_opt(client, &[&id, &"SENT", &["HELD"].as_slice()], fence).await?,
         Change::MarkUnsure => FENCED_MARK.query_opt(client, &[&id, &"UNSURE", &["HELD", "SENT"].as_slice()], fence).await?,
-        Change::Run { started_at, ends_at } => {
-            let params: [&(dyn ToSql + Sync); 6] = [&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now];
+        Change::Run { started_at, ends_at, added_s } => {
+            let added_s = seconds(added_s);
+            let params: [&(dyn ToSql + Sync); 7] = [&id, &"RUNNING", &started_at, &ends_at, &None::<Timestamp>, &now, &added_s];
             FENCED_POST.query_opt(client, &params, fence).await?
         }
         Change::RunAndFinish { started_at, ends_at } => {
-            let params: [&(dyn ToSql + Sync); 6] = [&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now];
+            let params: [&(dyn ToSql + Sync); 7] = [&id, &"FINISHED", &started_at, &ends_at, &Some(now), &now, &0];
             FENCED_POST_ENDED.query_opt(client, &params, fence).await?
         }
-        Change::Sooner { started_at, ends_at } => FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at], fence).await?,
-        Change::Later { ends_at } => FENCED_LATER.query_opt(client, &[&id, &ends_at], fence).await?,
+        Change::Sooner { started_at, ends_at, added_s } => {
+            FENCED_SOONER.query_opt(client, &[&id, &started_at, &ends_at, &seconds(added_s)], fence).await?
+        }
+        Change::Later { ends_at, added_s } => FENCED_LATER.query_opt(client, &[&id, &ends_at, &seconds(added_s)], fence).await?,
         Change::Finish => {
             let stmt = client.prepare_cached(FINISH).await?;
             client.query_opt(&stmt, &[&id, &now]).await?
         }
         Change::Stop { ends_at } => FENCED_STOP.query_opt(client, &[&id, &ends_at], fence).await?,
-        Change::Refuse | Change::Expire | Change::GiveUp => {
-            let state = if change == Change::Refuse { "REFUSED" } else { "EXPIRED" };
-            FENCED_VOID.query_opt(client, &[&id, &state, &now, &(change == Change::GiveUp)], fence).await?
+        Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp => {
+            let state = if matches!(change, Change::Refuse | Change::Cut) { "REFUSED" } else { "EXPIRED" };
+            let params: [&(dyn ToSql + Sync); 5] = [&id, &state, &now, &(change == Change::GiveUp), &(change == Change::Cut)];
+            FENCED_VOID.query_opt(client, &params, fence).await?
         }
     };
     Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+/// As the database keeps it.
+fn seconds(added_s: i64) -> i32 {
+    i32::try_from(added_s).unwrap_or(i32::MAX)
 }
 
 const REFUSAL: &str = "

@@ -32,10 +32,12 @@ pub enum Cause {
     Moves,
     /// A complaint was answered.
     Answered,
+    /// The machine has its coins and did not run.
+    NeverRan,
 }
 
 impl Cause {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Ended,
         Self::Waits,
         Self::NotStarted,
@@ -44,6 +46,7 @@ impl Cause {
         Self::Balance,
         Self::Moves,
         Self::Answered,
+        Self::NeverRan,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -56,6 +59,7 @@ impl Cause {
             Self::Balance => "saldo",
             Self::Moves => "pindah",
             Self::Answered => "keluhan",
+            Self::NeverRan => "tidak_jalan",
         }
     }
 
@@ -69,7 +73,8 @@ impl Cause {
             | Self::Called
             | Self::Balance
             | Self::Moves
-            | Self::Answered => 0,
+            | Self::Answered
+            | Self::NeverRan => 0,
         }
     }
 }
@@ -96,7 +101,8 @@ macro_rules! __queue_end {
             $now,
             " + k.after FROM t JOIN langganan_push s ON s.id_customer_global = t.id_customer_global AND s.expires_at > ",
             $now,
-            ", (VALUES ('selesai', INTERVAL '0'), ('menunggu', INTERVAL '10 minutes')) k (sebab, after) ON CONFLICT DO NOTHING
+            " AND NOT EXISTS (SELECT FROM snap_transaksi n WHERE n.id = t.id AND n.kendala = 'tidak_jalan')
+        , (VALUES ('selesai', INTERVAL '0'), ('menunggu', INTERVAL '10 minutes')) k (sebab, after) ON CONFLICT DO NOTHING
 )"
         )
     };

@@ -136,8 +136,8 @@ impl MachineActor {
                 let work = async move |client: DbClient| facts::open_at(&client, idmesin).await;
                 self.ask(ctx, "a machine's purchase cannot be read", work, |_, stored| Input::Loaded(stored));
             }
-            Effect::Record { online, run, unpaid, at } => {
-                if let Some(run) = run.filter(|_| unpaid) {
+            Effect::Record { report, unpaid, at } => {
+                if let Some(run) = report.run.filter(|_| unpaid) {
                     let cmd_id = tracing::field::display(run.cmd_id);
                     tracing::warn!(
                         cmd_id,
@@ -147,7 +147,7 @@ impl MachineActor {
                 }
                 let fence = self.fence();
                 let work =
-                    async move |client: DbClient| record::record(&client, idmesin, online, run, unpaid, at, fence.as_ref()).await;
+                    async move |client: DbClient| record::record(&client, idmesin, report, unpaid, at, fence.as_ref()).await;
                 self.ask(ctx, "a device's state was not stored; its next word will be", work, |actor, done| {
                     if done == Ok(true) {
                         actor.machines.changed(&actor.location);

@@ -57,6 +57,7 @@ pub fn name(change: Change, event: &PurchaseEvent) -> &'static str {
         (Change::Finish, _) => "finished",
         (Change::Stop { .. }, _) => "stopped",
         (Change::Refuse, _) => "refused",
+        (Change::Cut, _) => "power lost in the pulses",
         (Change::Expire, _) => "expired",
         (Change::GiveUp, _) => "given up",
     }
@@ -91,7 +92,7 @@ impl<D: Devices> World<D> {
             Change::RunAndFinish { .. } => {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
             }
-            Change::Later { ends_at } => {
+            Change::Later { ends_at, .. } => {
                 let (left_ms, most_ms) = (self.clock().ms_until(ends_at), next.duration_s * 1_000);
                 assert!(left_ms <= most_ms, "a run that has more than all of it before it: {left_ms} of {most_ms} ms");
                 let run = self.run_of(machine, next.cmd_id).expect("nobody pays for a run that never began");

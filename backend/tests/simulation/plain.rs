@@ -296,7 +296,7 @@ impl PlainWorld {
     fn last_will(&mut self, machine: usize, number: u32) {
         let device = &self.devices.0[machine];
         if device.away.is_some() && device.trouble == number {
-            self.server_receives(machine, DeviceEvent::State { online: false, run: None }, self.now);
+            self.server_receives(machine, DeviceEvent::state(false, None), self.now);
         }
     }
 

@@ -8,7 +8,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::device::{ReportedRun, StateReport};
 use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
 use nyala_core::purchase::rules::decide;
 use nyala_core::purchase::state::PurchaseState;
@@ -134,9 +134,10 @@ async fn ask(client: &mut DbClient, chain: &mut StoredChain, asked: &Asked) -> R
                 "{asked:?}"
             );
         }
-        Asked::Record { machine, online, run, of, foreign, now, again } => {
-            let run = run.map(|run| ReportedRun { cmd_id: of.map_or(run.cmd_id, |of| chain.purchases[&of].1), ..run });
-            let here = record(client, chain.machines[*machine], *online, run, *foreign, *now, None).await?;
+        Asked::Record { machine, report, of, foreign, now, again } => {
+            let run = report.run.map(|run| ReportedRun { cmd_id: of.map_or(run.cmd_id, |of| chain.purchases[&of].1), ..run });
+            let report = StateReport { run, ..*report };
+            let here = record(client, chain.machines[*machine], report, *foreign, *now, None).await?;
             assert_eq!(here, *again, "{asked:?}");
         }
         Asked::Stop { purchase, now } => {

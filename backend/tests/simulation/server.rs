@@ -230,9 +230,7 @@ impl<D: Devices> World<D> {
                 let after_ms = self.statement_ms();
                 self.after(after_ms, Happening::Load { incarnation, machine });
             }
-            Effect::Record { online, run, unpaid, at } => {
-                self.write(machine, at, Written::DeviceMessage { online, run, foreign: unpaid })
-            }
+            Effect::Record { report, unpaid, at } => self.write(machine, at, Written::DeviceMessage { report, foreign: unpaid }),
             Effect::Command(cmd) => {
                 let op = cmd.op;
                 if self.reaches(machine, op) {

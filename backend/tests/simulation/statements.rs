@@ -4,7 +4,7 @@ use nyala_cluster::fence::Fence;
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::machine::{Input, Unanswered};
-use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::device::StateReport;
 use nyala_core::purchase::edge;
 use nyala_core::purchase::step::{Change, Held};
 use rand::Rng;
@@ -32,12 +32,12 @@ pub struct Write {
 #[derive(Debug)]
 pub enum Written {
     Change { purchase: PurchaseId, change: Change },
-    DeviceMessage { online: bool, run: Option<ReportedRun>, foreign: bool },
+    DeviceMessage { report: StateReport, foreign: bool },
 }
 
 impl Write {
     pub const fn reports_a_run(&self) -> bool {
-        matches!(self.what, Written::DeviceMessage { run: Some(_), .. })
+        matches!(self.what, Written::DeviceMessage { report: StateReport { run: Some(_), .. }, .. })
     }
 }
 
@@ -166,18 +166,18 @@ impl<D: Devices> World<D> {
                 }
                 Input::Applied(self.answered(done))
             }
-            Written::DeviceMessage { online, run, foreign } => {
+            Written::DeviceMessage { report, foreign } => {
                 let kept = self.store.machines[machine].needs_staff;
-                let again = stands && self.store.record(machine, online, run, foreign, at);
+                let again = stands && self.store.record(machine, report, foreign, at);
                 if stands {
                     self.has_recorded(machine, fence);
                 } else {
                     self.note("fence did not match for a message");
-                    self.store.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
+                    self.store.audit_unpaid(report.run.filter(|_| foreign).map(|run| run.cmd_id));
                 }
                 let is_open = self.store.open().any(|(_, p)| p.order.machine == machine);
                 let is_kept = is_open || self.store.machines[machine].unpaid.is_some();
-                assert!(!(stands && foreign && run.is_some()) || is_kept, "a machine is for sale that is said to run");
+                assert!(!(stands && foreign && report.run.is_some()) || is_kept, "a machine is for sale that is said to run");
                 if again {
                     self.note("runs again");
                 }

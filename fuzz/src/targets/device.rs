@@ -8,7 +8,7 @@ use nyala_core::purchase::step::{self, StartCommand};
 use nyala_core::purchase::times::CMD_TTL_MS;
 use nyala_machines::device::mqtt::conversation::{ConnectionId, Conversation, Effect, Grounds, ProbeStep};
 use nyala_machines::device::mqtt::message::{
-    Ack, BootId, DeviceMessage, Heartbeat, Last, MAX_MESSAGE_BYTES, Run, Stamp, State, Topic,
+    Ack, BootId, DeviceMessage, Heartbeat, Last, MAX_MESSAGE_BYTES, Run, Stamp, State, Topic, Why,
 };
 use uuid::Uuid;
 
@@ -255,18 +255,22 @@ fn message(bytes: &mut Bytes<'_>) -> DeviceMessage {
         up_ms: bytes.some(Bytes::number),
     };
     let result = [AckResult::Started, AckResult::Refused, AckResult::Expired, AckResult::Done][usize::from(bytes.byte() % 4)];
+    let why = (result == AckResult::Refused && bytes.byte() % 2 == 0).then_some(Why::Cut);
     match bytes.byte() % 8 {
         0 => DeviceMessage::Gone(stamp),
-        1 => DeviceMessage::Heartbeat(Heartbeat { stamp, rssi: None }),
-        2 | 3 => DeviceMessage::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result, why: None }),
+        1 => DeviceMessage::Heartbeat(Heartbeat { stamp, ..Heartbeat::default() }),
+        2 | 3 => DeviceMessage::Ack(Ack { stamp, cmd_id: id(bytes.byte()), epoch: None, result, why }),
         _ => DeviceMessage::State(State {
             stamp,
             epoch: bytes.some(Bytes::number),
-            last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result, why: None }),
-            run: bytes.some(|bytes| Run { cmd_id: id(bytes.byte()), left_s: bytes.number().min(86_400) }),
-            fw: None,
-            hw: None,
-            can: Vec::new(),
+            last: bytes.some(|bytes| Last { cmd_id: id(bytes.byte()), result, why }),
+            run: bytes.some(|bytes| Run {
+                cmd_id: id(bytes.byte()),
+                left_s: bytes.number().min(86_400),
+                added_s: i64::from(bytes.byte()),
+            }),
+            sense: bytes.some(|bytes| bytes.byte() % 2 == 0),
+            ..State::default()
         }),
     }
 }

@@ -11,6 +11,8 @@ const REFUSALS_WITHIN_MS: i64 = 60 * 60 * 1000;
 pub const HISTORY_MS: i64 = 24 * 60 * 60 * 1000;
 /// A run of no purchase that is older is no entry.
 const UNPAID_WITHIN_MS: i64 = 24 * 60 * 60 * 1000;
+/// A machine that runs on coins alone for longer is an entry: its sensor may be stuck.
+const RUNS_ITSELF_MS: i64 = 4 * 60 * 60 * 1000;
 /// A refused move is an entry for this long.
 pub const MOVE_REFUSED_MS: i64 = 24 * 60 * 60 * 1000;
 /// A shift that is open for longer is an entry.
@@ -22,10 +24,13 @@ pub const COMPLAINT_MS: i64 = 2 * 60 * 60 * 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     NeedsStaff,
+    ClosedItself,
     Unpaid,
     OutletGone,
     Unsure,
     Refused,
+    NeverRan,
+    RunsItself,
     MoveRefused,
     Complaint,
     Qris,
@@ -43,12 +48,15 @@ pub enum Level {
 }
 
 impl Kind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::NeedsStaff,
+        Self::ClosedItself,
         Self::Unpaid,
         Self::OutletGone,
         Self::Unsure,
         Self::Refused,
+        Self::NeverRan,
+        Self::RunsItself,
         Self::MoveRefused,
         Self::Complaint,
         Self::Qris,
@@ -61,10 +69,13 @@ impl Kind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::NeedsStaff => "perlu_petugas",
+            Self::ClosedItself => "ditutup_sistem",
             Self::Unpaid => "tanpa_bayar",
             Self::OutletGone => "outlet_putus",
             Self::Unsure => "belum_pasti",
             Self::Refused => "ditolak",
+            Self::NeverRan => "tidak_jalan",
+            Self::RunsItself => "jalan_sendiri",
             Self::MoveRefused => "pindah",
             Self::Complaint => "keluhan",
             Self::Qris => "qris",
@@ -80,8 +91,14 @@ impl Kind {
 
     const fn level(self) -> Level {
         match self {
-            Self::NeedsStaff | Self::Unpaid | Self::OutletGone => Level::Red,
-            Self::Unsure | Self::Refused | Self::MoveRefused | Self::Complaint | Self::Qris => Level::Yellow,
+            Self::NeedsStaff | Self::ClosedItself | Self::Unpaid | Self::OutletGone => Level::Red,
+            Self::Unsure
+            | Self::Refused
+            | Self::NeverRan
+            | Self::RunsItself
+            | Self::MoveRefused
+            | Self::Complaint
+            | Self::Qris => Level::Yellow,
             Self::Offline | Self::Shift | Self::Backup => Level::Grey,
         }
     }
@@ -116,6 +133,12 @@ pub struct MachineHistory {
     pub spells: Vec<Spell>,
     /// Refusals without a start after them, the oldest first.
     pub refused_at: Vec<Timestamp>,
+    /// Since when the server has closed it.
+    pub closed_itself_at: Option<Timestamp>,
+    /// The end of the oldest purchase in which it has not run, and whose money was not given back.
+    pub never_ran_at: Option<Timestamp>,
+    /// Since when its sensor sees it run without a purchase.
+    pub runs_itself_since: Option<Timestamp>,
 }
 
 /// An open shift.
@@ -218,8 +241,12 @@ impl MachineHistory {
             self.spells.iter().rev().find(|s| s.condition == condition && s.until.is_none()).map(|s| s.from)
         };
         let unpaid = holds(Condition::Unpaid).filter(|from| from.ms_until(now) < UNPAID_WITHIN_MS);
+        let runs_itself = self.runs_itself_since.filter(|since| since.ms_until(now) >= RUNS_ITSELF_MS);
         [
             holds(Condition::NeedsStaff).map(|from| (Kind::NeedsStaff, from)),
+            self.closed_itself_at.map(|at| (Kind::ClosedItself, at)),
+            self.never_ran_at.map(|at| (Kind::NeverRan, at)),
+            runs_itself.map(|since| (Kind::RunsItself, since)),
             unpaid.map(|from| (Kind::Unpaid, from)),
             holds(Condition::Unsure).map(|from| (Kind::Unsure, from)),
             self.refuses_since(now).map(|at| (Kind::Refused, at)),
@@ -289,7 +316,15 @@ mod tests {
     }
 
     fn machine(id: i64, spells: Vec<Spell>) -> MachineHistory {
-        MachineHistory { idmesin: MachineId::new(id), closed: false, spells, refused_at: Vec::new() }
+        MachineHistory {
+            idmesin: MachineId::new(id),
+            closed: false,
+            spells,
+            refused_at: Vec::new(),
+            closed_itself_at: None,
+            never_ran_at: None,
+            runs_itself_since: None,
+        }
     }
 
     fn outlet(machines: Vec<MachineHistory>) -> OutletHistory {
@@ -359,6 +394,20 @@ mod tests {
         ]);
         let expected = [(Kind::NeedsStaff, 700), (Kind::Unpaid, 50), (Kind::Unsure, 60), (Kind::Refused, 600)];
         assert_eq!(seen(&shop), expected);
+    }
+
+    #[test]
+    fn a_machine_with_its_own_cycle_is_an_entry_by_what_its_sensor_sees() {
+        let own = MachineHistory {
+            closed_itself_at: Some(ago(30)),
+            never_ran_at: Some(ago(60)),
+            runs_itself_since: Some(ago(4 * 3_600)),
+            ..machine(1, vec![])
+        };
+        let expected = [(Kind::ClosedItself, 30), (Kind::NeverRan, 60), (Kind::RunsItself, 4 * 3_600)];
+        assert_eq!(seen(&outlet(vec![own])), expected);
+        let shortly = MachineHistory { runs_itself_since: Some(ago(4 * 3_600 - 1)), ..machine(1, vec![]) };
+        assert_eq!(seen(&outlet(vec![shortly])), []);
     }
 
     #[test]

@@ -4,27 +4,20 @@ use uuid::Uuid;
 
 use super::{Effect, Input, Machine, Outcome, RequestId, Unanswered};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent, Op, ReportedRun};
+use crate::purchase::device::{Command, DeviceEvent, Op, ReportedRun, StateReport};
 use crate::purchase::step::PurchaseEvent;
 use crate::purchase::times::{MAX_WAITERS, PROMPT_MS};
 
-/// A device's last state report: whether it is online, and what it runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct StateReport {
-    online: bool,
-    run: Option<ReportedRun>,
-}
-
-impl StateReport {
-    /// Whether both reports are equal; the ends of their cycles may differ by network delays.
-    fn is_same(&self, other: &Self) -> bool {
-        let same_run = match (self.run, other.run) {
-            (None, None) => true,
-            (Some(a), Some(b)) => (a.cmd_id, a.boot) == (b.cmd_id, b.boot) && a.ends_at.ms_until(b.ends_at).abs() <= PROMPT_MS,
-            _ => false,
-        };
-        self.online == other.online && same_run
-    }
+/// Whether two state reports are equal; the ends of their cycles may differ by network delays.
+fn are_same(one: &StateReport, other: &StateReport) -> bool {
+    let same_run = match (one.run, other.run) {
+        (None, None) => true,
+        (Some(a), Some(b)) => {
+            (a.cmd_id, a.boot, a.added_s) == (b.cmd_id, b.boot, b.added_s) && a.ends_at.ms_until(b.ends_at).abs() <= PROMPT_MS
+        }
+        _ => false,
+    };
+    (one.online, one.sensor) == (other.online, other.sensor) && same_run
 }
 
 /// Stop of a cycle that is no open purchase's, and the operators who wait for its end.
@@ -41,8 +34,8 @@ impl Machine {
                 self.measure_answer(cmd_id, now);
                 self.apply_event(PurchaseEvent::Ack { cmd_id, result }, now);
             }
-            DeviceEvent::State { online, run } => {
-                self.record_state(StateReport { online, run: run.map(|run| ReportedRun::of(run, now)) }, now);
+            DeviceEvent::State { online, run, sensor } => {
+                self.record_state(StateReport { online, run: run.map(|run| ReportedRun::of(run, now)), sensor }, now);
                 if online
                     && run.is_none()
                     && let Some(stop) = self.unpaid_stop.take()
@@ -66,7 +59,7 @@ impl Machine {
 
     /// Stores a state report that differs from the last one.
     fn record_state(&mut self, report: StateReport, now: Timestamp) {
-        if self.last_report.is_some_and(|last| last.is_same(&report)) {
+        if self.last_report.is_some_and(|last| are_same(&last, &report)) {
             return;
         }
         self.last_report = Some(report);
@@ -76,15 +69,14 @@ impl Machine {
     }
 
     fn record(&mut self, report: StateReport, now: Timestamp) {
-        let StateReport { online, run } = report;
         self.recording = Some(report);
-        let unpaid = run.is_some_and(|run| self.open.as_ref().is_none_or(|a| run.cmd_id != a.p.cmd_id));
-        self.out.push(Effect::Record { online, run, unpaid, at: now });
+        let unpaid = report.run.is_some_and(|run| self.open.as_ref().is_none_or(|a| run.cmd_id != a.p.cmd_id));
+        self.out.push(Effect::Record { report, unpaid, at: now });
     }
 
     pub(super) fn recorded(&mut self, result: Result<bool, Unanswered>, now: Timestamp) {
         let stored = self.recording.take();
-        let is_newer = |report: &StateReport| !stored.is_some_and(|stored| stored.is_same(report));
+        let is_newer = |report: &StateReport| !stored.is_some_and(|stored| are_same(&stored, report));
         match result {
             Ok(false) => {}
             Ok(true) => self.reload(),

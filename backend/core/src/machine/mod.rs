@@ -13,13 +13,13 @@ use uuid::Uuid;
 
 use crate::domain::id::{MachineId, PurchaseId};
 use crate::domain::timestamp::Timestamp;
-use crate::purchase::device::{Command, DeviceEvent, ReportedRun};
+use crate::purchase::device::{Command, DeviceEvent, StateReport};
 use crate::purchase::facts::{MachineFacts, Order, ServiceFacts};
 use crate::purchase::rules::Refusal;
 use crate::purchase::state::PurchaseState;
 use crate::purchase::step::{self, Change, Cycle, Exchange, Held, Purchase, PurchaseEvent, StartCommand};
 use crate::purchase::times::{LOOK_EVERY_MS, MAX_WAITERS, MAX_WAITING_STARTS};
-use device_reports::{StateReport, UnpaidStop};
+use device_reports::UnpaidStop;
 use open_purchase::{OpenPurchase, PurchaseProgress, outcome};
 
 /// Inputs that may wait until what they depend on is read or held.
@@ -108,7 +108,7 @@ pub enum Effect {
     /// Read the machine's open purchase.
     Load,
     /// Store a state report; `unpaid`: its cycle is not the open purchase's.
-    Record { online: bool, run: Option<ReportedRun>, unpaid: bool, at: Timestamp },
+    Record { report: StateReport, unpaid: bool, at: Timestamp },
     /// Send it to the device.
     Command(Command),
     /// The device answered the open purchase's command, `after_ms` milliseconds after it was first sent.

@@ -245,7 +245,7 @@ fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
         machine.on(event, early).iter().find_map(|e| if let Effect::Apply { change, .. } = e { Some(*change) } else { None })
     };
     let mut left_alone = Machine::with_purchase(MachineId::new(7), running(5));
-    assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early }));
+    assert_eq!(ended(&mut left_alone), Some(Change::Sooner { started_at: early.plus_ms(-60_000), ends_at: early, added_s: 0 }));
     let mut stopped = Machine::with_purchase(MachineId::new(7), running(5));
     stopped.on(Input::Stop { purchase_id: PurchaseId::new(5), operator: Some(RequestId(9)) }, T0);
     assert_eq!(ended(&mut stopped), Some(Change::Stop { ends_at: early }));
@@ -253,7 +253,7 @@ fn a_run_that_is_over_early_is_stopped_only_when_somebody_asked_for_it() {
 
 #[test]
 fn what_a_device_says_of_its_run_is_as_old_as_it_is_when_it_had_to_wait() {
-    let runs = || Input::Device(DeviceEvent::State { online: true, run: Some(DeviceRun::new(Uuid::nil(), 60_000)) });
+    let runs = || Input::Device(DeviceEvent::state(true, Some(DeviceRun::new(Uuid::nil(), 60_000))));
     let ends_at = |effects: &[Effect]| {
         effects.iter().find_map(|e| if let Effect::Apply { next, .. } = e { Some(next.ends_at) } else { None })
     };
@@ -283,7 +283,7 @@ fn a_run_reported_while_its_finish_is_committed_is_asked_for_again() {
     let finish = machine.on(Input::Alarm, end);
     assert!(finish.iter().any(|e| matches!(e, Effect::Apply { change: Change::Finish, .. })), "{finish:?}");
     let again = DeviceRun { boot: Some(2), before_boot: Some(T0), ..DeviceRun::new(running(5).cmd_id, 30_000) };
-    let again = || Input::Device(DeviceEvent::State { online: true, run: Some(again) });
+    let again = || Input::Device(DeviceEvent::state(true, Some(again)));
     assert_eq!(records(&machine.on(again(), end)), None);
     let finished = machine.on(Input::Applied(Ok(true)), end);
     assert!(finished.iter().any(|e| matches!(e, Effect::Command(Command { op: Op::Query, .. }))), "{finished:?}");

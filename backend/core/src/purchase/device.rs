@@ -55,6 +55,8 @@ impl Pulses {
 pub enum AckResult {
     Started,
     Refused,
+    /// Refused because the power was lost in its pulses, of which the machine may have taken some.
+    Cut,
     Expired,
     Done,
 }
@@ -84,8 +86,25 @@ impl Command {
 /// An event that a device has reported. Stored only on the way from one server to another (`nyala_machines::device::forward`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DeviceEvent {
-    Ack { cmd_id: Uuid, result: AckResult },
-    State { online: bool, run: Option<DeviceRun> },
+    Ack {
+        cmd_id: Uuid,
+        result: AckResult,
+    },
+    State {
+        online: bool,
+        run: Option<DeviceRun>,
+        #[serde(default)]
+        sensor: Sensor,
+    },
+}
+
+/// What a board with a sensor says of its machine, which runs its own cycle.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sensor {
+    /// Whether the machine runs; `None`: the board has no sensor.
+    pub runs: Option<bool>,
+    /// A command whose run is over, and whose machine has not run in it.
+    pub never_ran: Option<Uuid>,
 }
 
 /// A cycle that a device reports.
@@ -93,6 +112,9 @@ pub enum DeviceEvent {
 pub struct DeviceRun {
     pub cmd_id: Uuid,
     pub left_ms: i64,
+    /// By how many seconds its sensor has moved the end to a later time.
+    #[serde(default)]
+    pub added_s: i64,
     /// Key of the device's boot; `None` when it reports none.
     #[serde(default)]
     pub boot: Option<i64>,
@@ -104,7 +126,7 @@ pub struct DeviceRun {
 impl DeviceRun {
     /// A cycle of a device that reports no boot.
     pub const fn new(cmd_id: Uuid, left_ms: i64) -> Self {
-        Self { cmd_id, left_ms, boot: None, before_boot: None }
+        Self { cmd_id, left_ms, added_s: 0, boot: None, before_boot: None }
     }
 }
 
@@ -123,29 +145,43 @@ mod in_ms {
     }
 }
 
+/// A device's state report, by the server's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateReport {
+    pub online: bool,
+    pub run: Option<ReportedRun>,
+    pub sensor: Sensor,
+}
+
 /// A run that a device reports, by the server's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReportedRun {
     pub cmd_id: Uuid,
     pub ends_at: Timestamp,
+    pub added_s: i64,
     pub boot: Option<i64>,
     pub before_boot: Option<Timestamp>,
 }
 
 impl ReportedRun {
     pub fn of(run: DeviceRun, now: Timestamp) -> Self {
-        let DeviceRun { cmd_id, left_ms, boot, before_boot } = run;
-        Self { cmd_id, ends_at: now.plus_ms(left_ms.max(0)), boot, before_boot }
+        let DeviceRun { cmd_id, left_ms, added_s, boot, before_boot } = run;
+        Self { cmd_id, ends_at: now.plus_ms(left_ms.max(0)), added_s, boot, before_boot }
     }
 }
 
 impl DeviceEvent {
+    /// A state report of a board without a sensor.
+    pub fn state(online: bool, run: Option<DeviceRun>) -> Self {
+        Self::State { online, run, sensor: Sensor::default() }
+    }
+
     /// The same message, received `ms` milliseconds earlier: less of its cycle is left.
     #[must_use]
     pub fn aged_by(self, ms: i64) -> Self {
         match self {
-            Self::State { online, run } => {
-                Self::State { online, run: run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run }) }
+            Self::State { online, run, sensor } => {
+                Self::State { online, run: run.map(|run| DeviceRun { left_ms: run.left_ms - ms, ..run }), sensor }
             }
             same => same,
         }

@@ -44,6 +44,6 @@ pub const fn around(change: Change) -> (&'static str, &'static str) {
         Change::Run { .. } | Change::RunAndFinish { .. } => ("before_post", "after_post"),
         Change::Finish | Change::Sooner { .. } | Change::Later { .. } => ("before_finish", "after_finish"),
         Change::Stop { .. } => ("before_stop", "after_stop"),
-        Change::Refuse | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
+        Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp => ("before_void", "after_void"),
     }
 }

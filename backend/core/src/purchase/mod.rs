@@ -5,6 +5,7 @@ pub mod device;
 pub mod edge;
 pub mod facts;
 pub mod rules;
+pub mod run_trouble;
 pub mod state;
 pub mod step;
 pub mod times;

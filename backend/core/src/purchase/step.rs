@@ -28,6 +28,8 @@ pub struct Purchase {
     pub ends_at: Timestamp,
     /// How often that was moved to a later time.
     pub moved: i32,
+    /// How many seconds of that the machine's sensor has added.
+    pub added_s: i64,
     /// Boot in which the device last reported the cycle; `None` when unknown.
     pub boot: Option<i64>,
     pub exchange: Exchange,
@@ -92,11 +94,16 @@ impl Purchase {
 
     /// The cycle that ends at `ends_at`.
     pub const fn cycle(&self) -> Cycle {
-        Cycle::until(self.ends_at, self.duration_ms())
+        Cycle::until(self.ends_at, self.duration_ms() + self.added_s * 1000)
     }
 
     const fn duration_ms(&self) -> i64 {
         self.duration_s * 1000
+    }
+
+    /// When it would end if the sensor had added nothing.
+    const fn unmoved_end(&self) -> Timestamp {
+        self.ends_at.plus_ms(-self.added_s * 1000)
     }
 
     /// The stored row read again by a process that knew it as `known`: what was sent to the device stays known.
@@ -152,6 +159,7 @@ pub enum Change {
     Run {
         started_at: Timestamp,
         ends_at: Timestamp,
+        added_s: i64,
     },
     /// Post the hold of a run that is already over.
     RunAndFinish {
@@ -162,10 +170,12 @@ pub enum Change {
     Sooner {
         started_at: Timestamp,
         ends_at: Timestamp,
+        added_s: i64,
     },
-    /// A cycle ends later than expected because the device had no power.
+    /// A cycle ends later than expected, because the device had no power or its sensor has added time.
     Later {
         ends_at: Timestamp,
+        added_s: i64,
     },
     Finish,
     Stop {
@@ -173,6 +183,8 @@ pub enum Change {
     },
     /// Void the hold.
     Refuse,
+    /// Void the hold: power was lost in the pulses.
+    Cut,
     Expire,
     /// Void the hold and keep the machine for staff.
     GiveUp,
@@ -249,11 +261,12 @@ pub fn step(p: &Purchase, event: &PurchaseEvent, now: Timestamp) -> Step {
         PurchaseEvent::Wake => wake_undecided(p, now),
         PurchaseEvent::Ack { cmd_id, result } if *cmd_id == p.cmd_id => on_ack(p, *result, now),
         PurchaseEvent::Runs(reported) if reported.cmd_id == p.cmd_id => {
-            let ends_at = now.plus_ms(reported.left_ms.clamp(1, p.duration_ms()));
+            let added_s = reported.added_s;
+            let ends_at = now.plus_ms(reported.left_ms.clamp(1, p.duration_ms() + added_s * 1000));
             let mut s = match p.state.undecided() {
-                true => run(p, ends_at),
-                false if is_new_boot(p, reported) => booted(p, ends_at, reported.before_boot, now),
-                false => sooner(p, ends_at),
+                true => run(p, ends_at, added_s),
+                false if is_new_boot(p, reported) => booted(p, ends_at, reported, now),
+                false => same_boot(p, ends_at, added_s),
             };
             s.next.boot = reported.boot.or(p.boot);
             s
@@ -299,20 +312,39 @@ fn ask(mut s: Step, now: Timestamp) -> Step {
     s
 }
 
-fn run(p: &Purchase, ends_at: Timestamp) -> Step {
-    let started_at = ends_at.plus_ms(-p.duration_ms());
-    let mut s = commit(p, PurchaseState::Running, Change::Run { started_at, ends_at });
-    s.next.ends_at = ends_at;
+fn run(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
+    let started_at = ends_at.plus_ms(-p.duration_ms() - added_s * 1000);
+    let mut s = commit(p, PurchaseState::Running, Change::Run { started_at, ends_at, added_s });
+    (s.next.ends_at, s.next.added_s) = (ends_at, added_s);
     s.next.exchange.late_start = None;
     s
 }
 
-/// A report of a known cycle. Delays on the way make its end look later, never sooner, so the soonest end is the most accurate.
-fn sooner(p: &Purchase, ends_at: Timestamp) -> Step {
+/// A report of a known cycle, in the boot in which it is known. Delays on the way make its end look later, never sooner, so the soonest end is the
+/// most accurate; and the most that the sensor has added comes on top, whatever order the reports come in.
+fn same_boot(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
+    let unmoved_end = p.unmoved_end().min(ends_at.plus_ms(-added_s * 1000));
+    let added_s = added_s.max(p.added_s);
+    move_end(p, unmoved_end.plus_ms(added_s * 1000), added_s)
+}
+
+/// The cycle ends at `ends_at`, of which the sensor has added `added_s`.
+fn move_end(p: &Purchase, ends_at: Timestamp, added_s: i64) -> Step {
+    let later_ms = p.ends_at.ms_until(ends_at);
+    let is_exact = added_s > p.added_s;
+    let change = if later_ms > 0 && (is_exact || later_ms > PROMPT_MS) {
+        Some(Change::Later { ends_at, added_s })
+    } else if later_ms < -PROMPT_MS {
+        let started_at = ends_at.plus_ms(-p.duration_ms() - added_s * 1000);
+        Some(Change::Sooner { started_at, ends_at, added_s })
+    } else {
+        None
+    };
     let mut s = stay(p);
-    if ends_at.ms_until(p.ends_at) > PROMPT_MS {
-        s = commit(p, PurchaseState::Running, Change::Sooner { started_at: ends_at.plus_ms(-p.duration_ms()), ends_at });
-        s.next.ends_at = ends_at;
+    if let Some(change) = change {
+        s = commit(p, PurchaseState::Running, change);
+        (s.next.ends_at, s.next.added_s) = (ends_at, added_s);
+        s.next.moved += i32::from(matches!(change, Change::Later { .. }));
     }
     s.next.exchange.late_start = None;
     s
@@ -329,16 +361,11 @@ fn is_new_boot(p: &Purchase, reported: &DeviceRun) -> bool {
 }
 
 /// The first report of a cycle in a new boot. Without power it did not run, and the time left is what the device had saved.
-fn booted(p: &Purchase, ends_at: Timestamp, last_word: Option<Timestamp>, now: Timestamp) -> Step {
-    let left_ms = last_word.unwrap_or_else(|| p.cycle().started_at).ms_until(p.ends_at).max(0);
-    let ends_at = ends_at.min(now.plus_ms(left_ms + SAVED_MS));
-    if p.ends_at.ms_until(ends_at) <= PROMPT_MS {
-        return sooner(p, ends_at);
-    }
-    let mut s = commit(p, PurchaseState::Running, Change::Later { ends_at });
-    (s.next.ends_at, s.next.moved) = (ends_at, p.moved + 1);
-    s.next.exchange.late_start = None;
-    s
+fn booted(p: &Purchase, ends_at: Timestamp, reported: &DeviceRun, now: Timestamp) -> Step {
+    let left_ms = reported.before_boot.unwrap_or_else(|| p.cycle().started_at).ms_until(p.ends_at).max(0);
+    // The sensor may have added time before the power was lost, in a report that was lost with it.
+    let untold_ms = (reported.added_s - p.added_s).max(0) * 1000;
+    move_end(p, ends_at.min(now.plus_ms(left_ms + untold_ms + SAVED_MS)), reported.added_s)
 }
 
 fn wake_running(p: &Purchase, now: Timestamp) -> Step {
@@ -355,7 +382,7 @@ fn wake_undecided(p: &Purchase, now: Timestamp) -> Step {
     if let Some(reported_at) = o.late_start
         && now >= reported_at.plus_ms(LEFT_WAIT_MS)
     {
-        let mut s = run(p, reported_at.plus_ms(p.duration_ms()));
+        let mut s = run(p, reported_at.plus_ms(p.duration_ms()), 0);
         s.next.exchange.late_start = Some(reported_at);
         return s;
     }
@@ -387,10 +414,11 @@ fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
             s.next.ends_at = now;
             s
         }
-        (PurchaseState::Running, AckResult::Done) => sooner(p, now),
+        (PurchaseState::Running, AckResult::Done) => move_end(p, now.min(p.ends_at), p.added_s),
         (PurchaseState::Running, _) => stay(p),
         (_, AckResult::Started) => on_started(p, now),
         (_, AckResult::Refused) => commit(p, PurchaseState::Refused, Change::Refuse),
+        (_, AckResult::Cut) => commit(p, PurchaseState::Refused, Change::Cut),
         (_, AckResult::Expired) => commit(p, PurchaseState::Expired, Change::Expire),
         (_, AckResult::Done) => {
             let started_at = p.created_at;
@@ -405,7 +433,7 @@ fn on_ack(p: &Purchase, result: AckResult, now: Timestamp) -> Step {
 fn on_started(p: &Purchase, now: Timestamp) -> Step {
     let prompt = p.exchange.first_sent.is_some_and(|sent| sent.ms_until(now) <= PROMPT_MS);
     if prompt {
-        return run(p, now.plus_ms(p.duration_ms()));
+        return run(p, now.plus_ms(p.duration_ms()), 0);
     }
     if p.exchange.late_start.is_some() {
         return stay(p);
@@ -430,5 +458,5 @@ pub fn first(id: PurchaseId, command: StartCommand, created_at: Timestamp, now: 
     let StartCommand { cmd_id, epoch, duration_s, pulses } = command;
     let exchange = Exchange { first_sent: Some(now), ..Exchange::default() };
     let (state, ends_at) = (PurchaseState::Held, Timestamp::default());
-    Purchase { id, cmd_id, epoch, duration_s, pulses, created_at, state, ends_at, moved: 0, boot: None, exchange }
+    Purchase { id, cmd_id, epoch, duration_s, pulses, created_at, state, ends_at, moved: 0, added_s: 0, boot: None, exchange }
 }

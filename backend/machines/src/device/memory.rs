@@ -175,7 +175,7 @@ impl DeviceMemory {
 
     /// State report of the device.
     pub fn state(&self, now: Timestamp) -> DeviceEvent {
-        DeviceEvent::State { online: self.mode != Mode::Offline, run: self.run(now) }
+        DeviceEvent::state(self.mode != Mode::Offline, self.run(now))
     }
 
     fn find(&self, cmd_id: Uuid) -> Option<&KnownCommand> {

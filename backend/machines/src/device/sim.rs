@@ -205,7 +205,7 @@ mod tests {
         let run = Some(DeviceRun::new(id, 55_000));
         assert_eq!(
             sim.command(&cmd(Op::Query, id, 1), later).unwrap().events,
-            [DeviceEvent::State { online: true, run }, ack(id, AckResult::Started)]
+            [DeviceEvent::state(true, run), ack(id, AckResult::Started)]
         );
     }
 

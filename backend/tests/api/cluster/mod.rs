@@ -20,7 +20,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, NodeId, PurchaseId, WalletId};
 use nyala_core::domain::shard::SHARDS;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op, Sensor, StateReport};
 use nyala_core::purchase::step::Change;
 use nyala_ledger::purchase::apply;
 use nyala_machines::device::record::record;
@@ -83,7 +83,7 @@ impl Driver for SharedDriver {
         let run = run.filter(|(_, ends_at)| *ends_at > now);
         let run = run.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
         if cmd.op != Op::Start {
-            uplink.send(to, DeviceEvent::State { online: true, run });
+            uplink.send(to, DeviceEvent::state(true, run));
         }
         uplink.send(to, DeviceEvent::Ack { cmd_id: cmd.cmd_id, result });
         Ok(())
@@ -218,7 +218,7 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
     let held = first.hold(epay, &machine, "SLF000000000000099").await;
     let client = second.state.store.get().await.unwrap();
     let (now, id) = (first.now(), held.id);
-    let run = Change::Run { started_at: now, ends_at: now.plus_ms(1_000) };
+    let run = Change::Run { started_at: now, ends_at: now.plus_ms(1_000), added_s: 0 };
     let Fence { node, epoch, .. } = fence;
     let shard = second.state.machines.ownership().shards().unwrap()[0];
     for stale in
@@ -235,13 +235,14 @@ async fn a_commit_of_an_owner_that_is_none_any_more_changes_nothing() {
     // A device message that an owner received before it stalled is outdated.
     let flagged = "UPDATE mesin SET perlu_petugas = TRUE WHERE idmesin = $1";
     first.db.execute(flagged, &[&machine.idmesin]).await.unwrap();
+    let idle = StateReport { online: true, run: None, sensor: Sensor::default() };
     let waits = async || first.stored(machine.idmesin.get(), "perlu_petugas").await;
-    record(&client, machine.idmesin, true, None, false, now, Some(&Fence { epoch: epoch - 1, ..fence })).await.unwrap();
+    record(&client, machine.idmesin, idle, false, now, Some(&Fence { epoch: epoch - 1, ..fence })).await.unwrap();
     assert!(waits().await);
-    record(&client, machine.idmesin, true, None, false, now, Some(&fence)).await.unwrap();
+    record(&client, machine.idmesin, idle, false, now, Some(&fence)).await.unwrap();
     assert!(!waits().await);
     assert!(apply(&client, PurchaseId::new(id), run, now, Some(&fence)).await.unwrap().is_some());
-    for change in [Change::Sooner { started_at: now, ends_at: now }, Change::Stop { ends_at: now }] {
+    for change in [Change::Sooner { started_at: now, ends_at: now, added_s: 0 }, Change::Stop { ends_at: now }] {
         assert_eq!(
             apply(&client, PurchaseId::new(id), change, now, Some(&Fence { epoch: epoch + 1, ..fence })).await.unwrap(),
             None

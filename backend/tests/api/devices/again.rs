@@ -13,13 +13,13 @@ const BUSY: &str = "mesin sedang digunakan";
 const UNKNOWN: &str = "6f1d6c1e-0000-4000-8000-000000000001";
 
 impl TestApp {
-    async fn described(&self, given: &Given, by: &Customer) -> Value {
+    pub(super) async fn described(&self, given: &Given, by: &Customer) -> Value {
         let qr = nyala_identity::qr::machine::make(&self.state.keyring.get(), given.idmesin, 1);
         let body = json!({"qr": qr, "limit": 10, "skip": 0});
         self.post("/scan/v1/transaksi/get_layanan", Some(&by.token), &body).await.ok()["data_mesin"].clone()
     }
 
-    async fn until_described(&self, given: &Given, by: &Customer, ends_at: i64) {
+    pub(super) async fn until_described(&self, given: &Given, by: &Customer, ends_at: i64) {
         for _ in 0..2_000 {
             if self.described(given, by).await["ends_at"] == json!(ends_at) {
                 return;
@@ -29,7 +29,7 @@ impl TestApp {
         panic!("{} does not end at {ends_at}", self.described(given, by).await);
     }
 
-    async fn until_machine(&self, given: &Given, by: &Customer, status: &str) -> Value {
+    pub(super) async fn until_machine(&self, given: &Given, by: &Customer, status: &str) -> Value {
         for _ in 0..2_000 {
             let shown = self.described(given, by).await;
             if shown["status"] == status {

@@ -66,7 +66,7 @@ impl Fake {
     }
 
     fn plug_in(&self, from: Location) {
-        self.report(from, DeviceEvent::State { online: true, run: None });
+        self.report(from, DeviceEvent::state(true, None));
     }
 
     fn received(&self) -> Vec<Op> {
@@ -89,7 +89,7 @@ fn obey(commands: &Receiver<(Location, Command)>, uplink: &Uplink, received: &Mu
         let runs_now = run.filter(|(_, ends_at)| *ends_at > now);
         if cmd.op != Op::Start {
             let run = runs_now.map(|(cmd_id, ends_at)| DeviceRun::new(cmd_id, now.ms_until(ends_at)));
-            uplink.send(to, DeviceEvent::State { online: true, run });
+            uplink.send(to, DeviceEvent::state(true, run));
         }
         let result = match run.filter(|(cmd_id, _)| *cmd_id == cmd.cmd_id) {
             Some(_) if runs_now.is_some() => AckResult::Started,

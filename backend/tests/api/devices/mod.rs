@@ -11,6 +11,7 @@ mod login;
 mod presence;
 mod probe;
 mod pulses;
+mod sensor;
 mod trouble;
 mod wash;
 
@@ -360,6 +361,8 @@ pub struct Device {
     pub retains: bool,
     /// What the board says that it can; null: nothing, as older ones do.
     pub can: Value,
+    /// What its sensor says; null: it has none.
+    pub sense: Value,
 }
 
 impl Device {
@@ -379,7 +382,21 @@ impl Device {
         let booted = clock.now().plus_ms(-60_000);
         let (run, last) = (Value::Null, Value::Null);
         let (given, clock) = (given.clone(), clock.clone());
-        Self { connection, given, clock, booted, boot: 1, conn: 1, seq: 0, epoch: 0, run, last, retains: false, can: Value::Null }
+        Self {
+            connection,
+            given,
+            clock,
+            booted,
+            boot: 1,
+            conn: 1,
+            seq: 0,
+            epoch: 0,
+            run,
+            last,
+            retains: false,
+            can: Value::Null,
+            sense: Value::Null,
+        }
     }
 
     /// A connection that is subscribed to its commands.
@@ -438,8 +455,10 @@ impl Device {
         message["run"] = self.run.clone();
         message["last"] = self.last.clone();
         message["fw"] = json!("uji");
-        if !self.can.is_null() {
-            message["can"] = self.can.clone();
+        for (field, value) in [("can", &self.can), ("sense", &self.sense)] {
+            if !value.is_null() {
+                message[field] = value.clone();
+            }
         }
         self.send("state", &message).await;
     }
@@ -501,6 +520,12 @@ impl Device {
         self.run = json!({"cmd_id": cmd["cmd_id"], "sisa_s": cmd["durasi_s"]});
         self.last = json!({"cmd_id": cmd["cmd_id"], "result": "started"});
         self.ack(cmd, "started").await;
+        self.state().await;
+    }
+
+    /// The power was lost in its pulses.
+    pub async fn was_cut(&mut self, cmd: &Value) {
+        self.last = json!({"cmd_id": cmd["cmd_id"], "result": "refused", "why": "cut"});
         self.state().await;
     }
 

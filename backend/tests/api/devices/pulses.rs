@@ -9,17 +9,17 @@ use crate::support::helpers::{Customer, TestApp};
 use crate::support::shop::{Order, Shop, buy};
 
 /// A shop whose machine wants coins, with a board that is online and says what it can.
-struct CoinShop {
-    app: TestApp,
-    shop: Shop,
-    given: Given,
-    siti: Customer,
-    order: Order,
-    key: String,
+pub(super) struct CoinShop {
+    pub app: TestApp,
+    pub shop: Shop,
+    pub given: Given,
+    pub siti: Customer,
+    pub order: Order,
+    pub key: String,
 }
 
 impl CoinShop {
-    async fn open() -> Self {
+    pub async fn open() -> Self {
         let app = standing().start().await;
         let (shop, given, siti, epay) = app.device_shop(600).await;
         let key = app.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
@@ -27,12 +27,12 @@ impl CoinShop {
         Self { app, shop, given, siti, order, key }
     }
 
-    async fn change(&self, fields: &Value) {
+    pub async fn change(&self, fields: &Value) {
         self.app.ops(&self.key, &format!("mesin/{}", self.shop.idmesin), fields).await.ok();
     }
 
     /// Connects a board, and waits until what it says is stored.
-    async fn board(&self, can: &Value) -> Device {
+    pub async fn board(&self, can: &Value) -> Device {
         let mut device = Device::subscribe(&self.app.clock, &self.given, "esp").await;
         device.can = can.clone();
         device.learn_the_time().await;

@@ -354,10 +354,13 @@ async fn a_person_chooses_kinds_outlets_and_quiet_hours() {
     let rina = app.kasir(outlet.idoutlet).await;
     let all = [
         "perlu_petugas",
+        "ditutup_sistem",
         "tanpa_bayar",
         "outlet_putus",
         "belum_pasti",
         "ditolak",
+        "tidak_jalan",
+        "jalan_sendiri",
         "pindah",
         "keluhan",
         "qris",

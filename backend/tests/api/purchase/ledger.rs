@@ -152,7 +152,7 @@ impl Hand<'_> {
         let now: Timestamp = self.shop.app.now();
         let client = self.shop.app.state.store.db.get().await.unwrap();
         let change = match rng.random_range(0..6) {
-            0 | 1 => Change::Run { started_at: now, ends_at: now },
+            0 | 1 => Change::Run { started_at: now, ends_at: now, added_s: 0 },
             2 => Change::RunAndFinish { started_at: now, ends_at: now },
             3 => Change::Refuse,
             4 => Change::Finish,

@@ -3,7 +3,7 @@
 use actix_web::rt::time::sleep;
 use futures_util::future::{join, join_all};
 use nyala_core::domain::id::MachineId;
-use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::device::{ReportedRun, Sensor, StateReport};
 use nyala_core::purchase::step::Change;
 use nyala_ledger::push_queue;
 use nyala_machines::device::record::record;
@@ -140,8 +140,9 @@ async fn each_end_of_a_run_is_pushed_once() {
     let says = async |boot: i64, foreign: bool| {
         let client = wash.app.state.store.get().await.unwrap();
         let now = wash.app.now();
-        let reported = ReportedRun { cmd_id, ends_at: now.plus_ms(50_000), boot: Some(boot), before_boot: None };
-        record(&client, idmesin, true, Some(reported), foreign, now, None).await.unwrap()
+        let run = ReportedRun { cmd_id, ends_at: now.plus_ms(50_000), added_s: 0, boot: Some(boot), before_boot: None };
+        let report = StateReport { online: true, run: Some(run), sensor: Sensor::default() };
+        record(&client, idmesin, report, foreign, now, None).await.unwrap()
     };
     assert!(!says(1, false).await);
     let ends = |at| commit(&wash.app, run.id, Change::Finish, at);

@@ -138,8 +138,10 @@ impl fmt::Display for Figures {
 
 impl World<Mqtt> {
     pub(super) fn count_decision(&mut self, purchase: PurchaseId, change: Change) {
-        let decides =
-            matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
+        let decides = matches!(
+            change,
+            Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp
+        );
         // Histories in which devices are silent for very long have long holds by design.
         if decides && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);

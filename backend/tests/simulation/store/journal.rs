@@ -2,7 +2,7 @@
 
 use nyala_core::domain::id::PurchaseId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::device::StateReport;
 use nyala_core::purchase::rules::{Decision, Refusal};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Held;
@@ -42,8 +42,7 @@ pub enum Asked {
     /// `of`: the purchase whose run it is.
     Record {
         machine: usize,
-        online: bool,
-        run: Option<ReportedRun>,
+        report: StateReport,
         of: Option<PurchaseId>,
         foreign: bool,
         now: Timestamp,

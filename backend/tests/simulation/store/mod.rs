@@ -10,7 +10,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::ReportedRun;
+use nyala_core::purchase::device::{ReportedRun, StateReport};
 use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, Wallet};
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
@@ -52,7 +52,7 @@ impl Store {
         let topup = |customer| Movement { kind: Kind::Topup, customer, amount: balance, purchase: None };
         Self {
             wallets: vec![WalletRow { credits: balance, ..WalletRow::default() }; customers],
-            machines: vec![MachineRow { online: true, needs_staff: false, epoch: 0, unpaid: None, boot: None }; machines],
+            machines: vec![MachineRow { online: true, ..MachineRow::default() }; machines],
             purchases: Vec::new(),
             ledger: (0..customers).map(topup).collect(),
             unpaid_runs: Vec::new(),
@@ -158,6 +158,7 @@ impl Store {
             started_at: None,
             ends_at: None,
             moved: 0,
+            added_s: 0,
             finished_at: None,
             refunded: 0,
             gave_up: false,
@@ -195,7 +196,7 @@ impl Store {
             Change::Sooner { ends_at, .. } => {
                 before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at > ends_at)
             }
-            Change::Later { ends_at } => {
+            Change::Later { ends_at, .. } => {
                 before == PurchaseState::Running && self.purchase(purchase).ends_at.is_some_and(|at| at < ends_at)
             }
             Change::Stop { .. } => before == PurchaseState::Running,
@@ -207,28 +208,29 @@ impl Store {
         match change {
             Change::MarkSent => self.become_(purchase, PurchaseState::Sent),
             Change::MarkUnsure => self.become_(purchase, PurchaseState::Unsure),
-            Change::Run { started_at, ends_at } => {
+            Change::Run { started_at, ends_at, added_s } => {
                 self.settle(purchase, PurchaseState::Running, Some(ends_at), None);
-                self.purchases[purchase_index(purchase)].started_at = Some(started_at);
+                let p = &mut self.purchases[purchase_index(purchase)];
+                (p.started_at, p.added_s) = (Some(started_at), added_s);
             }
             Change::RunAndFinish { started_at, ends_at } => {
                 self.settle(purchase, PurchaseState::Finished, Some(ends_at), Some(now));
                 self.purchases[purchase_index(purchase)].started_at = Some(started_at);
             }
-            Change::Sooner { started_at, ends_at } => {
+            Change::Sooner { started_at, ends_at, added_s } => {
                 let p = &mut self.purchases[purchase_index(purchase)];
-                (p.started_at, p.ends_at) = (Some(started_at), Some(ends_at));
+                (p.started_at, p.ends_at, p.added_s) = (Some(started_at), Some(ends_at), added_s);
             }
-            Change::Later { ends_at } => {
+            Change::Later { ends_at, added_s } => {
                 let p = &mut self.purchases[purchase_index(purchase)];
-                (p.ends_at, p.moved) = (Some(ends_at), p.moved + 1);
+                (p.ends_at, p.moved, p.added_s) = (Some(ends_at), p.moved + 1, added_s);
             }
             Change::Finish => self.end(purchase, PurchaseState::Finished, now),
             Change::Stop { ends_at } => {
                 self.purchases[purchase_index(purchase)].ends_at = Some(ends_at);
                 self.end(purchase, PurchaseState::Stopped, ends_at);
             }
-            Change::Refuse => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
+            Change::Refuse | Change::Cut => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
             Change::Expire => self.settle(purchase, PurchaseState::Expired, None, Some(now)),
             Change::GiveUp => {
                 self.settle(purchase, PurchaseState::Expired, None, Some(now));
@@ -269,13 +271,15 @@ impl Store {
     }
 
     /// `device::record`. `foreign`: no purchase of this machine has that run open. Returns whether a finished one runs again.
-    pub fn record(&mut self, machine: usize, online: bool, run: Option<ReportedRun>, foreign: bool, now: Timestamp) -> bool {
+    pub fn record(&mut self, machine: usize, report: StateReport, foreign: bool, now: Timestamp) -> bool {
+        let StateReport { online, run, sensor } = report;
         let unpaid = run.filter(|run| foreign && !self.open().any(|(_, p)| p.order.machine == machine && p.cmd_id == run.cmd_id));
         let again = unpaid.is_some_and(|run| self.runs_again(machine, run, now));
         let m = &mut self.machines[machine];
         m.online = online;
         m.needs_staff &= !online || run.is_some();
         m.boot = run.and_then(|run| run.boot).or(m.boot);
+        m.senses = sensor.runs == Some(true);
         if again || online && run.is_none() {
             m.unpaid = None;
         } else if let Some(run) = unpaid {
@@ -283,7 +287,7 @@ impl Store {
         }
         let of = self.audit_unpaid(run.filter(|_| foreign).map(|run| run.cmd_id));
         let of = of.or_else(|| run.and_then(|run| self.purchases.iter().position(|p| p.cmd_id == run.cmd_id)).map(purchase_id));
-        self.journal.push(Asked::Record { machine, online, run, of, foreign, now, again });
+        self.journal.push(Asked::Record { machine, report, of, foreign, now, again });
         again
     }
 
@@ -298,18 +302,20 @@ impl Store {
         let newest = !others().any(|other| other.epoch > p.epoch && other.started_at.is_some());
         let free = !others().any(|other| other.state.open());
         let new_boot = m.boot.zip(run.boot).is_some_and(|(before, now)| before != now);
-        if p.state != PurchaseState::Finished || !newest || !free || !new_boot {
+        if p.state != PurchaseState::Finished || !newest || !free || !new_boot && run.added_s <= p.added_s {
             return false;
         }
         let (Some(started_at), Some(ends_at)) = (p.started_at, p.ends_at) else { return false };
         let left_ms = run.before_boot.unwrap_or(started_at).ms_until(ends_at).max(0);
-        let whole = now.plus_ms(i64::from(SERVICES_S[p.order.service]) * 1000);
-        let ends_at = run.ends_at.min(whole).min(now.plus_ms(left_ms + SAVED_MS));
+        let whole = now.plus_ms((i64::from(SERVICES_S[p.order.service]) + run.added_s) * 1000);
+        let untold_ms = (run.added_s - p.added_s).max(0) * 1000;
+        let ends_at = run.ends_at.min(whole).min(now.plus_ms(left_ms + untold_ms + SAVED_MS));
         if ends_at <= now {
             return false;
         }
         let p = &mut self.purchases[at];
         (p.state, p.ends_at, p.finished_at, p.moved) = (PurchaseState::Running, Some(ends_at), None, p.moved + 1);
+        p.added_s = run.added_s;
         true
     }
 
@@ -378,6 +384,7 @@ impl Store {
             state: p.state,
             ends_at: p.ends_at.unwrap_or_default(),
             moved: p.moved,
+            added_s: p.added_s,
             boot,
             exchange: Exchange { stop_requested, ..Exchange::default() },
         }

@@ -75,6 +75,7 @@ pub struct PurchaseRow {
     pub started_at: Option<Timestamp>,
     pub ends_at: Option<Timestamp>,
     pub moved: i32,
+    pub added_s: i64,
     pub finished_at: Option<Timestamp>,
     pub refunded: i64,
     pub gave_up: bool,
@@ -94,7 +95,7 @@ impl WalletRow {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MachineRow {
     pub online: bool,
     pub needs_staff: bool,
@@ -102,6 +103,8 @@ pub struct MachineRow {
     /// The run that the device reports without an open purchase, and its end.
     pub unpaid: Option<(Uuid, Timestamp)>,
     pub boot: Option<i64>,
+    /// Its sensor sees it run.
+    pub senses: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -97,7 +97,14 @@ pub fn stored_about(kind: Kind, number: i64) -> About {
         Kind::OutletGone | Kind::MoveRefused | Kind::Qris | Kind::Backup => About::Outlet,
         Kind::Shift => About::Shift(ShiftId::new(number)),
         Kind::Complaint => About::Complaint(ComplaintId::new(number)),
-        Kind::NeedsStaff | Kind::Unpaid | Kind::Unsure | Kind::Refused | Kind::Offline => About::Machine(MachineId::new(number)),
+        Kind::NeedsStaff
+        | Kind::ClosedItself
+        | Kind::Unpaid
+        | Kind::Unsure
+        | Kind::Refused
+        | Kind::NeverRan
+        | Kind::RunsItself
+        | Kind::Offline => About::Machine(MachineId::new(number)),
     }
 }
 

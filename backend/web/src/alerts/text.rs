@@ -102,6 +102,9 @@ fn title(About { kind, name, .. }: &About) -> String {
         Kind::OutletGone => format!("{name} terputus"),
         Kind::Unsure => format!("{name} belum pasti"),
         Kind::Refused => format!("{name} menolak"),
+        Kind::ClosedItself => format!("{name} ditutup sistem"),
+        Kind::NeverRan => format!("{name} tidak jalan"),
+        Kind::RunsItself => format!("{name} jalan empat jam tanpa bayar"),
         Kind::MoveRefused => format!("Pindah nomor di {name} ditolak pemiliknya"),
         Kind::Complaint => format!("Keluhan di {name}"),
         Kind::Qris => format!("Pembayaran QRIS di {name} tertahan"),
@@ -124,7 +127,7 @@ mod tests {
     fn each_kind_has_its_title() {
         let titles = Kind::ALL.map(|kind| of(&about(kind), &AlertNews::Lasts).0);
         assert_eq!(titles[0], "Pengering 06 perlu petugas");
-        for title in &titles[..10] {
+        for title in &titles[..13] {
             assert!(title.contains("Pengering 06"), "{title}");
         }
     }

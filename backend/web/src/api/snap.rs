@@ -3,6 +3,7 @@
 use nyala_core::domain::id::{CustomerId, MachineId};
 use nyala_core::domain::receipt_number::ReceiptNumber;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::run_trouble::{PulsedRun, RunTrouble};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Cycle;
 use nyala_store::db::Store;
@@ -18,7 +19,8 @@ macro_rules! snap_sql {
     ($($tail:tt)+) => {
         concat!(
             "SELECT t.no_nota, t.grandtotal, t.created_at, t.finished_at, t.ends_at, t.state, t.durasi_s, t.idmesin, t.nama_mesin, \
-             t.nama_layanan, o.nama AS nama_outlet, o.kota FROM snap_transaksi t JOIN outlet o USING (idoutlet) ",
+             t.nama_layanan, CASE WHEN t.pulsa IS NOT NULL THEN t.started_at END AS pulsed_at, \
+             t.sense, t.kendala, o.nama AS nama_outlet, o.kota FROM snap_transaksi t JOIN outlet o USING (idoutlet) ",
             $($tail)+
         )
     };
@@ -54,6 +56,12 @@ pub struct SnapTransaksi {
     #[serde(rename = "isDelete")]
     pub is_delete: bool,
     pub outlet: OutletSummary,
+    /// Of a machine with its own cycle and a sensor: `belum_jalan` (the door is open, or its start button not pressed), `tidak_jalan` (it has not run).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kendala: Option<&'static str>,
+    /// Epoch milliseconds at which to look again whether such a machine runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tanya_lagi_at: Option<i64>,
     /// Always one item.
     #[schema(min_items = 1, max_items = 1)]
     pub snap_transaksi_detail: [SnapDetail; 1],
@@ -99,6 +107,7 @@ impl SnapTransaksi {
         let Some(status) = state.detail_status() else { return Ok(None) };
         let durasi: i32 = row.try_get("durasi_s")?;
         let ends_at: Option<Timestamp> = row.try_get("ends_at")?;
+        let pulsed = pulsed_run(row, state)?;
         let shown_end = |end| Cycle::until(end, i64::from(durasi) * 1_000).shown_end(now);
         Ok(Some(Self {
             id: row.try_get("no_nota")?,
@@ -108,6 +117,8 @@ impl SnapTransaksi {
             ends_at: ends_at.filter(|_| state == PurchaseState::Running).map(|end| shown_end(end).ms()),
             server_time: now.ms(),
             is_delete: false,
+            kendala: pulsed.and_then(|run| run.trouble(now)).map(RunTrouble::as_str),
+            tanya_lagi_at: pulsed.and_then(|run| run.look_again_at(now)).map(Timestamp::ms),
             outlet: OutletSummary { nama: row.try_get("nama_outlet")?, kota: row.try_get("kota")? },
             snap_transaksi_detail: [SnapDetail {
                 status,
@@ -118,6 +129,14 @@ impl SnapTransaksi {
             }],
         }))
     }
+}
+
+/// How a machine that was started by pulses runs; `None`: a relay has started it.
+fn pulsed_run(row: &Row, state: PurchaseState) -> Result<Option<PulsedRun>, AppError> {
+    let Some(started_at) = row.try_get("pulsed_at")? else { return Ok(None) };
+    let trouble: Option<&str> = row.try_get("kendala")?;
+    let never_ran = trouble == Some(RunTrouble::Never.as_str());
+    Ok(Some(PulsedRun { state, started_at, has_run: row.try_get("sense")?, never_ran }))
 }
 
 /// A purchase in detail.

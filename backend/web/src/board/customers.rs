@@ -6,7 +6,7 @@ use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::text::natural_key;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::{PurchaseState, open_states};
-use nyala_ledger::on_sale::{Closing, is_on_sale};
+use nyala_ledger::on_sale::{Closing, is_on_sale, runs_unsold};
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
@@ -77,7 +77,9 @@ const MACHINES: &str = concat!(
     "
 SELECT m.idoutlet, m.idmesin, m.nama, m.jenis, m.urut, m.driver, m.link_node IS NOT NULL AS di_server_lain, m.online AND NOT m.perlu_petugas AND ",
     is_on_sale!("$2"),
-    " AS reachable, m.jalan_cmd_id IS NOT NULL AS jalan, m.jalan_sampai, t.state, t.ends_at, t.durasi_s, c.dipanggil_sampai
+    " AS reachable, ",
+    runs_unsold!(),
+    " AS jalan, m.jalan_sampai, t.state, t.ends_at, t.durasi_s, c.dipanggil_sampai
 FROM mesin m JOIN outlet o USING (idoutlet)
 LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),

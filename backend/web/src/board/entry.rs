@@ -6,12 +6,14 @@ use nyala_core::domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::history::OutletFacts;
 use super::tile::Tile;
 
 /// Something that needs a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Perhatian {
-    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`.
+    /// `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
+    /// `shift`, `cadangan`.
     pub jenis: &'static str,
     /// `merah`, `kuning`, `abu`.
     pub tingkat: &'static str,
@@ -33,7 +35,7 @@ pub struct Perhatian {
     #[serde(skip)]
     #[schema(ignore)]
     pub about: About,
-    /// The receipt number of the machine's open purchase, or of the purchase that is complained about.
+    /// The receipt number of the machine's open purchase, or of the purchase that is complained about or in which the machine has not run.
     #[schema(required)]
     pub idtransaksi: Option<String>,
     /// Rupiah that are held.
@@ -59,9 +61,7 @@ pub struct Around<'a> {
     pub idoutlet: OutletId,
     pub outlet: &'a str,
     pub tiles: &'a [Tile],
-    /// Names of the tills with open shifts.
-    pub tills: &'a [(ShiftId, String)],
-    pub complaints: &'a [ComplaintFacts],
+    pub facts: &'a OutletFacts,
     pub now: Timestamp,
 }
 
@@ -79,9 +79,9 @@ pub struct ComplaintFacts {
 impl Perhatian {
     pub fn new(entry: Entry, around: &Around<'_>, ditangani: Option<Ditangani>) -> Self {
         let (idmesin, idshift) = about_ids(entry.about);
-        let complaint = around.complaints.iter().find(|complaint| About::Complaint(complaint.id) == entry.about);
+        let complaint = around.facts.complaints.iter().find(|complaint| About::Complaint(complaint.id) == entry.about);
         let tile = around.tiles.iter().find(|tile| Some(tile.id) == idmesin);
-        let till = around.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
+        let till = around.facts.tills.iter().find(|(id, _)| Some(*id) == idshift).map(|(_, name)| name.as_str());
         let named = complaint.map(|complaint| complaint.machine.as_str()).or(tile.map(|tile| tile.nama.as_str())).or(till);
         Self {
             jenis: entry.kind.as_str(),
@@ -94,7 +94,10 @@ impl Perhatian {
             nama: named.unwrap_or(around.outlet).to_owned(),
             sejak: entry.since,
             about: entry.about,
-            idtransaksi: complaint.map(|complaint| complaint.receipt.clone()).or(tile.and_then(|tile| tile.idtransaksi.clone())),
+            idtransaksi: complaint
+                .map(|complaint| complaint.receipt.clone())
+                .or(around.facts.receipt(entry).map(str::to_owned))
+                .or(tile.and_then(|tile| tile.idtransaksi.clone())),
             jumlah: tile.and_then(|tile| tile.jumlah),
             kembali_at: tile.and_then(|tile| tile.kembali_at),
             ditangani,

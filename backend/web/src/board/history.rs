@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use futures_util::future::{try_join, try_join5};
-use nyala_core::board::attention::{Entry, HISTORY_MS, MOVE_REFUSED_MS, MachineHistory, OpenComplaint, OpenShift};
+use futures_util::future::{try_join, try_join3, try_join5};
+use nyala_core::board::attention::{About, Entry, HISTORY_MS, Kind, MOVE_REFUSED_MS, MachineHistory, OpenComplaint, OpenShift};
 use nyala_core::domain::id::{MachineId, OutletId, ShiftId, StaffId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::{ClockTime, Zone};
+use nyala_core::purchase::state::open_states;
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use tokio_postgres::Row;
@@ -27,6 +28,24 @@ WHERE t.idoutlet = ANY($1) AND t.state = 'REFUSED' AND t.finished_at > $2 AND NO
     AND NOT EXISTS (SELECT FROM snap_transaksi s
         WHERE s.idmesin = t.idmesin AND s.cmd_epoch > t.cmd_epoch AND s.started_at IS NOT NULL AND NOT s.uji)
 ORDER BY t.finished_at";
+
+/// Machines that the server closed itself, that run without a purchase, and that have not run in a purchase after $2 whose money stays. $1 outlets.
+const BY_THEMSELVES: &str = concat!(
+    "
+SELECT m.idoutlet, m.idmesin, CASE WHEN m.ditutup_oleh IS NULL THEN m.ditutup_sejak END AS closed_at, n.finished_at AS never_ran_at, n.no_nota,
+    CASE WHEN m.cara = 'pulsa' AND NOT EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = m.idmesin AND t.state IN ",
+    open_states!(),
+    ") THEN greatest(m.sense_sejak, (SELECT t.finished_at FROM snap_transaksi t WHERE t.idmesin = m.idmesin AND t.started_at IS NOT NULL
+        ORDER BY t.cmd_epoch DESC LIMIT 1)) END AS runs_since
+FROM mesin m LEFT JOIN LATERAL (
+    SELECT t.finished_at, t.no_nota FROM snap_transaksi t
+    WHERE t.idmesin = m.idmesin AND t.kendala = 'tidak_jalan' AND t.finished_at > $2
+        AND NOT EXISTS (SELECT FROM ledger_transfer l WHERE l.idtransaksi = t.id AND l.kind IN ('refund', 'hapus'))
+    ORDER BY t.finished_at LIMIT 1
+) n ON TRUE
+WHERE m.idoutlet = ANY($1) AND m.aktif
+    AND (m.ditutup_sejak IS NOT NULL AND m.ditutup_oleh IS NULL OR n.finished_at IS NOT NULL OR m.sense_sejak IS NOT NULL)"
+);
 
 const SHIFTS: &str = "
 SELECT s.idoutlet, s.id, s.dibuka_at, p.nama FROM shift s JOIN perangkat p ON p.id = s.id_perangkat
@@ -61,6 +80,7 @@ FROM perhatian_ditangani d JOIN kunci_operator k ON k.id = d.id_kunci WHERE d.id
 pub struct OutletFacts {
     pub spells: Spells,
     refusals: Vec<(MachineId, Timestamp)>,
+    by_themselves: HashMap<MachineId, ByItself>,
     pub shifts: Vec<OpenShift>,
     /// Names of the tills with open shifts.
     pub tills: Vec<(ShiftId, String)>,
@@ -70,6 +90,15 @@ pub struct OutletFacts {
     /// Since when a payment by QRIS needs the owner.
     pub payment_since: Option<Timestamp>,
     taken: Vec<Taken>,
+}
+
+/// What the server has decided about a machine, or its sensor sees.
+#[derive(Debug, Default)]
+struct ByItself {
+    closed_at: Option<Timestamp>,
+    /// The end of a purchase in which it has not run, and its receipt number.
+    never_ran: Option<(Timestamp, String)>,
+    runs_since: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -86,9 +115,10 @@ struct Taken {
 /// # Errors
 /// When the database does not answer.
 pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Result<HashMap<OutletId, OutletFacts>, DbError> {
-    let [spells, refusals, shifts, moves, complaints, payments, taken] = [
+    let [spells, refusals, by_themselves, shifts, moves, complaints, payments, taken] = [
         client.prepare_cached(SPELLS).await?,
         client.prepare_cached(REFUSALS).await?,
+        client.prepare_cached(BY_THEMSELVES).await?,
         client.prepare_cached(SHIFTS).await?,
         client.prepare_cached(MOVES).await?,
         client.prepare_cached(COMPLAINTS).await?,
@@ -97,7 +127,7 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
     ];
     let after = now.plus_ms(-HISTORY_MS);
     // One round trip for all of them.
-    let ((spells, refusals, shifts, moves, taken), (complaints, payments)) = try_join(
+    let ((spells, refusals, shifts, moves, taken), (complaints, payments, by_themselves)) = try_join(
         try_join5(
             client.query(&spells, &[&outlets, &after]),
             client.query(&refusals, &[&outlets, &after]),
@@ -105,7 +135,11 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
             client.query(&moves, &[&outlets, &now.plus_ms(-MOVE_REFUSED_MS)]),
             client.query(&taken, &[&outlets, &now]),
         ),
-        try_join(client.query(&complaints, &[&outlets]), client.query(&payments, &[&outlets])),
+        try_join3(
+            client.query(&complaints, &[&outlets]),
+            client.query(&payments, &[&outlets]),
+            client.query(&by_themselves, &[&outlets, &after]),
+        ),
     )
     .await?;
     let mut facts: HashMap<OutletId, OutletFacts> = HashMap::new();
@@ -114,6 +148,11 @@ pub async fn read(client: &DbClient, outlets: &[OutletId], now: Timestamp) -> Re
     }
     for row in &refusals {
         facts.entry(row.try_get(0)?).or_default().refusals.push((row.try_get(1)?, row.try_get(2)?));
+    }
+    for row in &by_themselves {
+        let never_ran = row.try_get::<_, Option<Timestamp>>(3)?.zip(row.try_get(4)?);
+        let machine = ByItself { closed_at: row.try_get(2)?, never_ran, runs_since: row.try_get(5)? };
+        facts.entry(row.try_get(0)?).or_default().by_themselves.insert(row.try_get(1)?, machine);
     }
     for row in &shifts {
         let outlet = facts.entry(row.try_get(0)?).or_default();
@@ -150,12 +189,23 @@ fn taken_of(row: &Row) -> Result<Taken, DbError> {
 impl OutletFacts {
     /// The history of one of its machines.
     pub fn machine(&self, idmesin: MachineId, closed: bool) -> MachineHistory {
+        let by_itself = self.by_themselves.get(&idmesin);
         MachineHistory {
             idmesin,
             closed,
             spells: self.spells.of(idmesin).copied().collect(),
             refused_at: self.refusals.iter().filter(|(id, _)| *id == idmesin).map(|(_, at)| *at).collect(),
+            closed_itself_at: by_itself.and_then(|machine| machine.closed_at),
+            never_ran_at: by_itself.and_then(|machine| machine.never_ran.as_ref()).map(|(at, _)| *at),
+            runs_itself_since: by_itself.and_then(|machine| machine.runs_since),
         }
+    }
+
+    /// The receipt number of the purchase that an entry is about, other than the machine's open one.
+    pub fn receipt(&self, entry: Entry) -> Option<&str> {
+        let About::Machine(idmesin) = entry.about else { return None };
+        let machine = self.by_themselves.get(&idmesin).filter(|_| entry.kind == Kind::NeverRan)?;
+        machine.never_ran.as_ref().map(|(_, receipt)| receipt.as_str())
     }
 
     pub fn open_complaints(&self) -> Vec<OpenComplaint> {

@@ -8,7 +8,7 @@ use nyala_core::domain::scope::Scope;
 use nyala_core::domain::text::natural_key;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
-use nyala_ledger::on_sale::{Closing, can_start};
+use nyala_ledger::on_sale::{Closing, can_start, runs_unsold};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
 use serde::Serialize;
@@ -23,7 +23,9 @@ pub const TILES: &str = concat!(
     "
 SELECT m.idmesin, m.nama, m.jenis, m.ukuran, m.urut, m.online AND ",
     can_start!(),
-    " AS online, m.cara = 'pulsa' AS by_pulses, m.perlu_petugas, m.jalan_cmd_id IS NOT NULL AS jalan, m.jalan_sampai,
+    " AS online, m.cara = 'pulsa' AS by_pulses, m.perlu_petugas, m.jalan_sampai, m.sense_sejak, ",
+    runs_unsold!(),
+    " AS jalan,
        m.ditutup_sejak, m.ditutup_alasan, k.nama AS ditutup_oleh,
        t.state, t.no_nota, t.nama_layanan, t.grandtotal, t.created_at, t.started_at, t.ends_at, t.durasi_s,
        (SELECT p.finished_at FROM snap_transaksi p WHERE p.idmesin = m.idmesin AND p.started_at IS NOT NULL
@@ -111,8 +113,7 @@ pub async fn board(client: &DbClient, idoutlet: OutletId, patience: Patience, no
         zona: zone.to_owned(),
         tutup: closing.map(|c| PapanTutup { alasan: c.reason, sejak: c.since, sampai: c.until }),
     };
-    let around =
-        Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, tills: &facts.tills, complaints: &facts.complaints, now };
+    let around = Around { idoutlet, outlet: &outlet.nama, tiles: &tiles, facts: &facts, now };
     let entries = attention::of(&history, patience, now).into_iter();
     let entries = entries.map(|entry| Perhatian::new(entry, &around, facts.taken(entry).map(|(_, taken)| taken))).collect();
     Ok(BoardNow { outlet, tiles, entries })

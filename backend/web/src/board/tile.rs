@@ -97,7 +97,10 @@ impl Tile {
             sejak: match tile_state {
                 TileState::Unsure => since(Condition::Unsure).or(created_at),
                 TileState::Held => created_at,
-                TileState::Runs => row.try_get::<_, Option<Timestamp>>("started_at")?.or_else(|| since(Condition::Unpaid)),
+                TileState::Runs => {
+                    let since = row.try_get::<_, Option<Timestamp>>("started_at")?.or_else(|| since(Condition::Unpaid));
+                    since.or(row.try_get("sense_sejak")?)
+                }
                 TileState::NeedsStaff => since(Condition::NeedsStaff),
                 TileState::Closed => closed_since,
                 TileState::Offline => since(Condition::Offline),

@@ -12,7 +12,7 @@ use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::{open_states, undecided_states};
-use nyala_ledger::on_sale::{is_on_sale, is_open};
+use nyala_ledger::on_sale::{is_on_sale, is_open, runs_unsold};
 use nyala_ledger::push_queue::queue_call;
 use nyala_machines::device::mqtt::driver::Mqtt;
 use nyala_machines::machines::Machines;
@@ -36,7 +36,9 @@ const MAX_PAUSE: Duration = Duration::from_secs(5);
 macro_rules! is_free {
     ($now:literal) => {
         concat!(
-            "(m.aktif AND m.online AND NOT m.perlu_petugas AND m.jalan_cmd_id IS NULL AND ",
+            "(m.aktif AND m.online AND NOT m.perlu_petugas AND NOT ",
+            runs_unsold!(),
+            " AND ",
             is_on_sale!($now),
             " AND NOT EXISTS (SELECT FROM snap_transaksi f WHERE f.idmesin = m.idmesin AND f.state IN ",
             open_states!(),

@@ -39,6 +39,7 @@ impl<'a> Message<'a> {
             }
             Cause::Ended => ("Cucian selesai", format!("{machine} di {outlet}"), "/dashboard"),
             Cause::Waits => ("Cucian menunggu", format!("Sudah {} menit di {machine}", REMIND_AFTER_MS / 60_000), "/dashboard"),
+            Cause::NeverRan => ("Mesin tidak jalan", format!("{machine} di {outlet}. Hubungi petugas"), "/dashboard"),
             Cause::NotStarted => ("Mesin tidak menyala", came_back(usable_until), "/dashboard"),
             Cause::Answered => ("Laporan Anda dijawab", "Lihat Riwayat".to_owned(), "/riwayatPage"),
             Cause::TopUpReversed => ("Isi saldo dibatalkan kasir", "Lihat Riwayat".to_owned(), "/riwayatPage"),
@@ -85,7 +86,7 @@ impl Object {
             Cause::Balance => Self::Movement(object),
             Cause::Moves => Self::Move(object),
             Cause::Answered => Self::Complaint(object),
-            Cause::Ended | Cause::Waits | Cause::NotStarted => Self::Purchase(object),
+            Cause::Ended | Cause::Waits | Cause::NotStarted | Cause::NeverRan => Self::Purchase(object),
         }
     }
 }

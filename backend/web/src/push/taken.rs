@@ -66,9 +66,13 @@ impl Taken {
                 let still = match taken.cause {
                     Cause::Waits => taken.waits,
                     Cause::Called => taken.called_until.is_some_and(|until| until > now),
-                    Cause::Ended | Cause::NotStarted | Cause::TopUpReversed | Cause::Balance | Cause::Moves | Cause::Answered => {
-                        true
-                    }
+                    Cause::Ended
+                    | Cause::NotStarted
+                    | Cause::TopUpReversed
+                    | Cause::Balance
+                    | Cause::Moves
+                    | Cause::Answered
+                    | Cause::NeverRan => true,
                 };
                 due.ms_until(now) <= TOO_LATE_MS && still
             }

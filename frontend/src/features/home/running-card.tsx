@@ -1,6 +1,7 @@
 import { type ComponentProps, useEffect, useEffectEvent, useRef, useState } from 'react'
 import type { SnapDetail, SnapTransaksi } from '@/shared/api/model'
 import { copy } from '@/shared/copy/copy'
+import { later } from '@/shared/copy/later'
 import { heldUntil } from '@/shared/lib/session/purchases'
 import { clockTime } from '@/shared/lib/text/format'
 import { serverNow } from '@/shared/realtime/clock'
@@ -113,7 +114,13 @@ export function RunningCard({ onDone, ...props }: Props & { onDone: () => void }
       }
       when={ends_at === null ? null : copy.dashboard.endsAt(clockTime(ends_at))}
       foot={foot}
-    />
+    >
+      {props.purchase.kendala === 'belum_jalan' && (
+        <p role="status" className={styles.note}>
+          {later.pressStart}
+        </p>
+      )}
+    </Machine>
   )
 }
 

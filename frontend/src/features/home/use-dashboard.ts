@@ -29,7 +29,7 @@ export function useDashboard(): Home {
     // A customer who comes back, e.g. from the cashier, wants current data.
     refetchOnMount: 'always',
     refetchOnReconnect: 'always',
-    refetchInterval: (query) => (unfinished(query.state.data).some(isWaiting) ? WAITING_POLL_MS : false),
+    refetchInterval: (query) => refetchAfter_ms(query.state.data),
     ...start(seen?.data.dashboard),
   })
   const epay = useQuery({
@@ -55,6 +55,16 @@ export function useDashboard(): Home {
     },
     age_ms: fetched_ms || seen?.at || Date.now(),
   }
+}
+
+/** Milliseconds until the dashboard is refetched, for a machine that has not answered or has its coins and may not run yet. */
+function refetchAfter_ms(dashboard: Dashboard | undefined): number | false {
+  const open = unfinished(dashboard)
+  const looks_ms = open.flatMap(({ tanya_lagi_at, server_time }) =>
+    tanya_lagi_at ? [Math.max(tanya_lagi_at - server_time, WAITING_POLL_MS)] : [],
+  )
+  const soonest_ms = Math.min(...looks_ms, open.some(isWaiting) ? WAITING_POLL_MS : Number.POSITIVE_INFINITY)
+  return Number.isFinite(soonest_ms) && soonest_ms
 }
 
 /** A purchase that no longer waits has spent its hold or got it back: only the balances show which. */

@@ -2356,7 +2356,10 @@ export interface components {
         Alarm: {
             /** @description Null: all in sight. */
             idoutlet: components["schemas"]["PlainId"][] | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
+            /**
+             * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
+             *     `qris`, `offline`, `shift`, `cadangan`.
+             */
             jenis: components["schemas"]["AttentionKind"][];
             /** @description The figures of the day before, at the hour at which an outlet opens. */
             ringkasan: boolean;
@@ -2371,7 +2374,10 @@ export interface components {
             data: {
                 /** @description Null: all in sight. */
                 idoutlet: components["schemas"]["PlainId"][] | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
+                /**
+                 * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
+                 *     `qris`, `offline`, `shift`, `cadangan`.
+                 */
                 jenis: components["schemas"]["AttentionKind"][];
                 /** @description The figures of the day before, at the hour at which an outlet opens. */
                 ringkasan: boolean;
@@ -4550,9 +4556,12 @@ export interface components {
                 idoutlet: number;
                 /** Format: int64 */
                 idshift: number | null;
-                /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
+                /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about or in which the machine has not run. */
                 idtransaksi: string | null;
-                /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
+                /**
+                 * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
+                 *     `shift`, `cadangan`.
+                 */
                 jenis: string;
                 /**
                  * Format: int64
@@ -5703,6 +5712,8 @@ export interface components {
              * @example SLF261120180530123
              */
             id: string;
+            /** @description `tidak_jalan`: the machine has its coins and has not run. */
+            kendala?: string | null;
             layanan: string;
             /** @description Names of the machine and the service at the time of the purchase. */
             mesin: string;
@@ -6502,9 +6513,12 @@ export interface components {
             idoutlet: number;
             /** Format: int64 */
             idshift: number | null;
-            /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about. */
+            /** @description The receipt number of the machine's open purchase, or of the purchase that is complained about or in which the machine has not run. */
             idtransaksi: string | null;
-            /** @description `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`. */
+            /**
+             * @description `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`, `qris`, `offline`,
+             *     `shift`, `cadangan`.
+             */
             jenis: string;
             /**
              * Format: int64
@@ -7009,6 +7023,8 @@ export interface components {
             id: string;
             /** @description True only in the detail of a deletion. */
             isDelete: boolean;
+            /** @description Of a machine with its own cycle and a sensor: `belum_jalan` (the door is open, or its start button not pressed), `tidak_jalan` (it has not run). */
+            kendala?: string | null;
             outlet: components["schemas"]["OutletSummary"];
             /**
              * Format: int64
@@ -7017,6 +7033,11 @@ export interface components {
             server_time: number;
             /** @description Always one item. */
             snap_transaksi_detail: components["schemas"]["SnapDetail"][];
+            /**
+             * Format: int64
+             * @description Epoch milliseconds at which to look again whether such a machine runs.
+             */
+            tanya_lagi_at?: number | null;
         };
         /** @description Rupiah of a shift's sales that stand, by how they were paid. */
         SoldByMeans: {

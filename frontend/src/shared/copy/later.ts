@@ -25,6 +25,8 @@ export const later = {
   },
   freeMachines: 'Mesin siap di outlet',
   waits: 'Menunggu diambil',
+  pressStart: 'Mesin belum jalan. Tutup pintunya, lalu tekan Start.',
+  neverRan: 'Mesin tidak jalan. Hubungi petugas, atau laporkan di Riwayat.',
   fetched: 'Sudah saya ambil',
   share: {
     button: 'Bagikan struk',

@@ -24,6 +24,8 @@ export function entryText(
   switch (jenis) {
     case 'perlu_petugas':
       return `Perlu petugas ${since}. Uang sudah kembali, periksa mesin.`
+    case 'ditutup_sistem':
+      return `Ditutup sistem ${since}. Periksa mesin, lalu buka.`
     case 'tanpa_bayar':
       return `Jalan tanpa bayar ${since}. Periksa siapa yang memakainya.`
     case 'outlet_putus':
@@ -35,6 +37,10 @@ export function entryText(
         : `Belum pasti. ${rupiah(jumlah)} sebentar lagi kembali sendiri.`
     case 'ditolak':
       return 'Dua kali menolak menyala dalam satu jam.'
+    case 'tidak_jalan':
+      return `Sudah dibayar tapi tidak jalan ${since}. Tanya pelanggan, kembalikan uangnya bila perlu.`
+    case 'jalan_sendiri':
+      return `Jalan tanpa bayar ${since}. Periksa mesin dan sensornya.`
     case 'pindah':
       return `Pemilik nomor lama menolak pindah nomor ${since}. Lihat siapa yang memintanya.`
     case 'keluhan':

@@ -100,6 +100,26 @@ pub struct Ack {
     pub why: Option<Why>,
 }
 
+/// The outcome of a command: a result, and why it is so.
+const fn outcome(result: AckResult, why: Option<Why>) -> AckResult {
+    match (result, why) {
+        (AckResult::Refused, Some(Why::Cut)) => AckResult::Cut,
+        _ => result,
+    }
+}
+
+impl Ack {
+    pub const fn outcome(&self) -> AckResult {
+        outcome(self.result, self.why)
+    }
+}
+
+impl Last {
+    pub const fn outcome(&self) -> AckResult {
+        outcome(self.result, self.why)
+    }
+}
+
 /// Why a command was refused, where the device says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -360,6 +380,9 @@ struct RawHeartbeat {
 enum ResultName {
     Started,
     Refused,
+    /// `refused` with `why` on the wire ([`Ack::outcome`]).
+    #[serde(skip)]
+    Cut,
     Expired,
     Done,
 }

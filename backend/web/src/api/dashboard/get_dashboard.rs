@@ -37,6 +37,9 @@ pub struct Menunggu {
     mesin: String,
     layanan: String,
     outlet: String,
+    /// `tidak_jalan`: the machine has its coins and has not run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kendala: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,7 +63,7 @@ const WAITS_MS: i64 = 30 * 60_000;
 
 /// $2: cycles that ended before it are not shown.
 const WAITING: &str = concat!(
-    "SELECT t.no_nota, t.finished_at, t.nama_mesin, t.nama_layanan, o.nama FROM ",
+    "SELECT t.no_nota, t.finished_at, t.nama_mesin, t.nama_layanan, o.nama, t.kendala FROM ",
     last_purchases!(),
     " p JOIN snap_transaksi t ON t.id = p.idtransaksi JOIN outlet o ON o.idoutlet = t.idoutlet \
      WHERE t.started_at IS NOT NULL AND t.finished_at > $2 AND ",
@@ -105,5 +108,6 @@ fn menunggu(row: &Row) -> Result<Menunggu, AppError> {
         mesin: row.try_get(2)?,
         layanan: row.try_get(3)?,
         outlet: row.try_get(4)?,
+        kendala: row.try_get(5)?,
     })
 }

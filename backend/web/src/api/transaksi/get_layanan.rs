@@ -10,7 +10,7 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::{text, whole};
 use nyala_core::purchase::state::{PurchaseState, open_states};
 use nyala_identity::qr;
-use nyala_ledger::on_sale::{Closing, fits, is_on_sale};
+use nyala_ledger::on_sale::{Closing, fits, is_on_sale, runs_unsold};
 use nyala_ledger::tariff::{self, tariff};
 use nyala_machines::device;
 use nyala_machines::machines::{Location, Machines};
@@ -135,7 +135,9 @@ macro_rules! mesin_sql {
         concat!(
             "SELECT m.idmesin, m.nama, m.idowner, m.online AND NOT m.perlu_petugas AND ",
             is_on_sale!("$1"),
-            ", t.state, t.ends_at, o.idoutlet, o.nama, o.kota, m.driver, t.durasi_s, m.jalan_sampai, \
+            ", t.state, t.ends_at, o.idoutlet, o.nama, o.kota, m.driver, t.durasi_s, m.jalan_sampai, ",
+            runs_unsold!(),
+            " AS runs_unsold, \
              o.ditutup_alasan, o.ditutup_sejak, o.ditutup_sampai \
              FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t \
              ON t.idmesin = m.idmesin AND t.state IN ",
@@ -217,7 +219,7 @@ fn data_mesin(row: &Row, here: bool, now: Timestamp) -> Result<DataMesin, AppErr
     let unpaid: Option<Timestamp> = row.try_get(11)?;
     let ends_at = ends_at.or(unpaid.filter(|_| open.is_none()));
     let tutup = Closing::of(row, now)?.map(OutletTutup::from);
-    let status = StatusMesin::of(reachable && here, open.is_some() || unpaid.is_some());
+    let status = StatusMesin::of(reachable && here, open.is_some() || row.try_get("runs_unsold")?);
     Ok(DataMesin {
         id: row.try_get(0)?,
         nama: row.try_get(1)?,

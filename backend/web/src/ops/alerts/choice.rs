@@ -28,8 +28,9 @@ const MAX_OUTLETS: usize = 1_000;
 /// Which alerts a person wants.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 pub struct Alarm {
-    /// `perlu_petugas`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `pindah`, `keluhan`, `qris`, `offline`, `shift`, `cadangan`.
-    #[schema(max_items = 11, value_type = Vec<AttentionKind>)]
+    /// `perlu_petugas`, `ditutup_sistem`, `tanpa_bayar`, `outlet_putus`, `belum_pasti`, `ditolak`, `tidak_jalan`, `jalan_sendiri`, `pindah`, `keluhan`,
+    /// `qris`, `offline`, `shift`, `cadangan`.
+    #[schema(max_items = 14, value_type = Vec<AttentionKind>)]
     jenis: Vec<String>,
     /// Null: all in sight.
     #[schema(required, max_items = 1000, value_type = Option<Vec<PlainId>>)]

@@ -10,6 +10,7 @@ use nyala_core::domain::text;
 use nyala_core::domain::whole::Whole;
 use nyala_core::purchase::state::open_states;
 use nyala_identity::qr;
+use nyala_ledger::on_sale::runs_unsold;
 use nyala_machines::device::mqtt::keys::{self, By, KeyError};
 use nyala_store::db::Store;
 use nyala_store::db::audit::{self, AuditEntry};
@@ -145,9 +146,11 @@ fn service_every(cycles: Whole) -> Result<i32, AppError> {
 /// Refuses when a machine is in use. Its row is locked, so that no hold can begin.
 async fn is_idle(tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
     const IN_USE: &str = concat!(
-        "SELECT jalan_cmd_id IS NOT NULL OR EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = $1 AND t.state IN ",
+        "SELECT ",
+        runs_unsold!(),
+        " OR EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = $1 AND t.state IN ",
         open_states!(),
-        ") FROM mesin WHERE idmesin = $1"
+        ") FROM mesin m WHERE idmesin = $1"
     );
     if tx.query_one(IN_USE, &[&idmesin]).await?.try_get(0)? {
         return Err(AppError::MachineBusy);

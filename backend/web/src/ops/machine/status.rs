@@ -4,7 +4,7 @@ use actix_web::{HttpResponse, web};
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::state::open_states;
-use nyala_ledger::on_sale::is_on_sale;
+use nyala_ledger::on_sale::{is_on_sale, runs_unsold};
 use nyala_store::db::Store;
 use serde::Serialize;
 use tokio_postgres::types::ToSql;
@@ -40,7 +40,9 @@ SELECT m.nama, m.online AND NOT m.perlu_petugas AND ",
     is_on_sale!("$4"),
     " AS online, m.perlu_petugas, m.cara, t.no_nota, t.durasi_s,
        CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
-       t.id IS NOT NULL OR m.jalan_cmd_id IS NOT NULL AS taken
+       t.id IS NOT NULL OR ",
+    runs_unsold!(),
+    " AS taken
 FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),
     "

@@ -13,7 +13,7 @@ import { useConnected } from '@/till/lib/session/use-connected'
 import { pemberitahuan as copy } from './pemberitahuan-copy'
 import styles from './pemberitahuan-page.module.css'
 
-const URGENT = ['perlu_petugas', 'tanpa_bayar', 'outlet_putus']
+const URGENT = ['perlu_petugas', 'ditutup_sistem', 'tanpa_bayar', 'outlet_putus']
 /** Of an owner alone. */
 const BACKUP = 'cadangan'
 const FIRST_QUIET = { dari: '22.00', sampai: '07.00' }

@@ -16,10 +16,13 @@ export const pemberitahuan = {
   kinds: 'Yang diberitahukan',
   kindNames: {
     perlu_petugas: 'Mesin perlu petugas',
+    ditutup_sistem: 'Mesin ditutup sistem',
     tanpa_bayar: 'Mesin jalan tanpa bayar',
     outlet_putus: 'Semua mesin outlet terputus',
     belum_pasti: 'Pembayaran belum pasti',
     ditolak: 'Mesin menolak menyala',
+    tidak_jalan: 'Mesin tidak jalan setelah dibayar',
+    jalan_sendiri: 'Mesin jalan lama tanpa bayar',
     pindah: 'Pindah nomor ditolak pemiliknya',
     keluhan: 'Keluhan pelanggan',
     qris: 'Pembayaran QRIS tertahan',

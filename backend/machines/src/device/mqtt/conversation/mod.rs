@@ -11,12 +11,12 @@ mod tests;
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op, Sensor};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Purchase;
 use uuid::Uuid;
 
-use self::receive::OpenPurchaseState;
+use self::receive::{OpenPurchaseState, WatchedRun};
 use self::stamps::{DelayFilter, MessageOrder};
 use super::cmd::Cmd;
 use super::message::Run;
@@ -155,6 +155,10 @@ pub struct Conversation {
     epoch: Option<i64>,
     /// The run of the last state report, and the uptime at which the device sent it.
     run: Option<(Run, Option<i64>)>,
+    /// What the board's sensor says, and whether the actor was not told of it yet.
+    sensor: Sensor,
+    sensor_changed: bool,
+    watched: Option<WatchedRun>,
     /// Run of which the actor was last notified, or `None` for a free machine.
     notified_run: Option<Uuid>,
     /// End of that run, as the actor was last notified of it.

@@ -2,7 +2,7 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Op, Sensor};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::Purchase;
 use uuid::Uuid;
@@ -51,15 +51,16 @@ impl Conversation {
                 self.record_uptime(up_ms, now);
             }
         }
+        let result = ack.outcome();
         if let Some(open) = self.open.as_mut().filter(|open| open.is(ack.cmd_id)) {
-            open.apply_result(ack.result);
+            open.apply_result(result);
         }
         // An ack does not say when the run began. If the run is already known here, this ack answers a start that was sent again: the actor has
         // missed the state report, so it is notified of the run instead of the ack.
         if ack.result == AckResult::Started && self.run.is_some_and(|(run, _)| run.cmd_id == ack.cmd_id) {
             return self.notify_run(now);
         }
-        self.out.push(Effect::Notify(DeviceEvent::Ack { cmd_id: ack.cmd_id, result: ack.result }, Grounds::Ack));
+        self.out.push(Effect::Notify(DeviceEvent::Ack { cmd_id: ack.cmd_id, result }, Grounds::Ack));
     }
 
     fn on_will(&mut self, stamp: &Stamp) {
@@ -88,6 +89,7 @@ impl Conversation {
                 }
                 self.boot = stamp.boot_id.as_ref().map(BootId::key);
                 (self.delay, self.run, self.acked_start, self.clock_at) = (DelayFilter::default(), None, false, None);
+                self.watched = None;
             }
         }
         self.boot_message_at = Some(now);
@@ -132,6 +134,9 @@ impl Conversation {
         self.remember_epoch(state.epoch);
         self.decide(state, sent_at);
         self.run = state.run.map(|run| (run, state.stamp.up_ms));
+        let sensor = self.sensor(state);
+        self.sensor_changed |= sensor != self.sensor;
+        self.sensor = sensor;
         self.acked_start = false;
         match state.run {
             Some(_) => self.notify_run(now),
@@ -173,15 +178,14 @@ impl Conversation {
         let last = state.last.filter(|last| last.result != AckResult::Started);
         let Some(open) = &mut self.open else {
             // This conversation knows of no purchase. The actor knows whether the one that `last` names is open.
-            self.out.extend(last.map(|last| {
-                let event = DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.result };
-                Effect::Notify(event, Grounds::Last)
-            }));
+            self.out.extend(
+                last.map(|last| Effect::Notify(DeviceEvent::Ack { cmd_id: last.cmd_id, result: last.outcome() }, Grounds::Last)),
+            );
             return;
         };
         if let Some(last) = last.filter(|last| open.is(last.cmd_id)) {
-            open.apply_result(last.result);
-            self.out.push(Effect::Notify(open.ack(last.result), Grounds::Last));
+            open.apply_result(last.outcome());
+            self.out.push(Effect::Notify(open.ack(last.outcome()), Grounds::Last));
         } else if state.last.is_some_and(|last| open.is(last.cmd_id)) {
             // `last` says that the purchase started. The `run` of this report tells the actor so, with the time left; without one, the device is queried.
             open.ran = true;
@@ -205,7 +209,7 @@ impl Conversation {
         self.notified_end = ends_at;
         let left_ms = now.ms_until(ends_at).max(0);
         let (boot, before_boot) = (self.boot, self.before_boot);
-        self.notify(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, boot, before_boot }));
+        self.notify(Some(DeviceRun { cmd_id: run.cmd_id, left_ms, added_s: run.added_s, boot, before_boot }));
     }
 
     fn runs_nothing(&mut self, sent_at: Option<Timestamp>, now: Timestamp) {
@@ -216,7 +220,8 @@ impl Conversation {
                 self.out.push(Effect::Notify(open.ack(AckResult::Done), Grounds::Run));
             } else if let Some(ends_at) = open.ends_at.take() {
                 let left_ms = sent_at.ms_until(ends_at);
-                if left_ms > EARLY_MS {
+                // A machine that was started by pulses ends when its own cycle does.
+                if left_ms > EARLY_MS && open.cmd.pulses.is_none() {
                     self.out.push(Effect::Trouble(Trouble::EndedEarly { cmd_id: open.cmd.cmd_id, left_ms }));
                     // The machine is not reported as free yet, because that would clear its staff flag at once. The next state report does; while the
                     // machine waits for staff, the device is asked for one.
@@ -226,20 +231,51 @@ impl Conversation {
         }
         // As long as the device has reported a lower epoch than the last purchase's, that purchase's start may still reach it, and the machine
         // may not stay free.
-        if !self.is_below_last_epoch() && (self.wanted || self.notified_run.is_some()) {
+        if !self.is_below_last_epoch() && (self.wanted || self.sensor_changed || self.notified_run.is_some()) {
             self.notify(None);
         }
     }
 
     fn notify(&mut self, run: Option<DeviceRun>) {
-        (self.notified_run, self.wanted) = (run.map(|run| run.cmd_id), false);
-        self.out.push(Effect::Notify(DeviceEvent::State { online: true, run }, Grounds::Run));
+        (self.notified_run, self.wanted, self.sensor_changed) = (run.map(|run| run.cmd_id), false, false);
+        self.out.push(Effect::Notify(DeviceEvent::State { online: true, run, sensor: self.sensor }, Grounds::Run));
+    }
+
+    /// What the board's sensor says. That the machine never ran is known only of a run whose last report and end came on one connection: the board
+    /// reports each change, and would have reported that one.
+    fn sensor(&mut self, state: &State) -> Sensor {
+        let Some(runs) = state.sense else {
+            self.watched = None;
+            return Sensor::default();
+        };
+        let connection = self.connection();
+        if let Some(run) = state.run {
+            let before = self.watched.filter(|watched| watched.cmd_id == run.cmd_id);
+            let ran = runs || run.added_s > 0 || before.is_some_and(|watched| watched.ran);
+            self.watched = Some(WatchedRun { cmd_id: run.cmd_id, connection, ran });
+        }
+        let is_over = |watched: &WatchedRun| {
+            let last = state.last.filter(|last| last.result == AckResult::Done && state.run.is_none());
+            last.is_some_and(|last| last.cmd_id == watched.cmd_id)
+        };
+        let never_ran = self.watched.filter(|watched| is_over(watched) && !watched.ran && watched.connection == connection);
+        Sensor { runs: Some(runs), never_ran: never_ran.map(|watched| watched.cmd_id) }
     }
 
     /// Whether the device has reported an epoch below that of the last purchase.
     pub(super) fn is_below_last_epoch(&self) -> bool {
         self.open.as_ref().is_some_and(|open| self.epoch.is_some_and(|epoch| epoch < open.cmd.epoch))
     }
+}
+
+/// A run of a board with a sensor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WatchedRun {
+    cmd_id: Uuid,
+    /// Where its last report came from.
+    connection: Option<ConnectionId>,
+    /// The machine has run in it.
+    ran: bool,
 }
 
 /// Last command of the purchase, and what this conversation knows of its outcome. A decided purchase stays here until the next one: a

@@ -1,0 +1,263 @@
+//! Boards with a sensor, which see their machine run its own cycle (docs/contract.md §6).
+
+use std::time::Duration;
+
+use futures_util::future::join;
+use nyala_core::domain::timestamp::Timestamp;
+use serde_json::{Value, json};
+
+use super::Device;
+use super::pulses::CoinShop;
+use crate::support::helpers::TestApp;
+use crate::support::shop::{PRICE, buy};
+
+const DURATION_S: i64 = 600;
+
+impl CoinShop {
+    /// A coin machine whose board has a sensor, which says that it stands.
+    async fn with_sensor() -> (Self, Device) {
+        let coins = Self::open().await;
+        coins.change(&json!({"cara": "pulsa"})).await;
+        let mut device = coins.board(&json!(["pulse", "sense"])).await;
+        coins.sees(&mut device, false).await;
+        (coins, device)
+    }
+
+    /// The sensor says whether the machine runs, and that is stored.
+    async fn sees(&self, device: &mut Device, runs: bool) {
+        device.sense = json!(runs);
+        device.state().await;
+        self.eventually("SELECT sense_sejak IS NOT NULL FROM mesin", runs).await;
+    }
+
+    async fn eventually(&self, sql: &str, wanted: bool) {
+        for _ in 0..2_000 {
+            if self.app.db.query_one(sql, &[]).await.unwrap().get::<_, Option<bool>>(0) == Some(wanted) {
+                return;
+            }
+            actix_web::rt::time::sleep(Duration::from_millis(5)).await;
+        }
+        panic!("{sql} does not become {wanted}");
+    }
+
+    /// The customer's `n`th purchase, which the board starts.
+    async fn bought(&self, device: &mut Device, n: u32) -> String {
+        let order = buy(n, self.shop, &self.order.body["idcustomer"]);
+        let pulses = async {
+            let cmd = device.order().await;
+            device.starts(&cmd).await;
+        };
+        let (paid, ()) = join(self.app.buy(&self.siti, &order), pulses).await;
+        paid.expect(200, "Mesin Berhasil dinyalakan");
+        order.receipt
+    }
+
+    /// One whose machine does not run.
+    async fn bought_in_vain(&self, device: &mut Device, n: u32) -> String {
+        let receipt = self.bought(device, n).await;
+        self.eventually("SELECT bool_and(sense IS NOT NULL) FROM snap_transaksi", true).await;
+        self.app.advance_s(DURATION_S);
+        device.ends("done").await;
+        self.app.until(&receipt, "FINISHED").await;
+        self.eventually(&format!("SELECT kendala = 'tidak_jalan' FROM snap_transaksi WHERE no_nota = '{receipt}'"), true).await;
+        receipt
+    }
+
+    async fn trouble(&self, receipt: &str) -> Value {
+        let path = format!("/scan/v1/transaksi/get_detail_snap_transaksi/{receipt}");
+        self.app.get(&path, Some(&self.siti.token)).await.ok()["kendala"].clone()
+    }
+
+    /// The entries about the machine that need a person: each kind and its receipt.
+    async fn attention(&self) -> Vec<(String, Value)> {
+        let entries = self.app.ops_see(&self.key, "perhatian").await.ok();
+        let entries = entries.as_array().unwrap().iter();
+        entries.map(|entry| (entry["jenis"].as_str().unwrap().to_owned(), entry["idtransaksi"].clone())).collect()
+    }
+
+    async fn tile(&self) -> Value {
+        self.app.ops_see(&self.key, "mesin").await.ok()["mesin"][0].clone()
+    }
+}
+
+fn in_s(app: &TestApp, s: i64) -> i64 {
+    app.now().plus_ms(s * 1_000).ms()
+}
+
+#[actix_web::test]
+async fn a_machine_that_runs_on_coins_is_not_sold() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, given, siti, order, .. } = &coins;
+    coins.sees(&mut device, true).await;
+    let shown = app.until_machine(given, siti, "busy").await;
+    assert_eq!(shown["tl"], Value::Null, "nobody knows how long");
+    app.buy(siti, order).await.expect(409, "mesin sedang digunakan");
+    assert_eq!(app.insert("SELECT count(*) FROM snap_transaksi", &[]).await, 0, "no money was held");
+    let tile = coins.tile().await;
+    assert_eq!((&tile["keadaan"], &tile["ends_at"]), (&json!("jalan"), &Value::Null));
+    app.advance_s(4 * 3_600 - 1);
+    assert_eq!(coins.attention().await, []);
+    app.advance_s(1);
+    device.heartbeat().await;
+    assert_eq!(coins.attention().await, [("jalan_sendiri".to_owned(), Value::Null)]);
+    coins.sees(&mut device, false).await;
+    app.until_machine(given, siti, "idle").await;
+    assert_eq!(coins.attention().await, []);
+}
+
+#[actix_web::test]
+async fn the_sensor_moves_the_end_of_a_run() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, given, siti, .. } = &coins;
+    let receipt = coins.bought(&mut device, 1).await;
+    app.until_described(given, siti, in_s(app, DURATION_S)).await;
+    // The customer shuts the door after a minute and a half: the countdown begins anew.
+    app.advance_s(90);
+    device.sense = json!(true);
+    device.run["tambah_s"] = json!(90);
+    device.state().await;
+    let moved = in_s(app, DURATION_S);
+    app.until_described(given, siti, moved).await;
+    // A report of before that comes late changes nothing.
+    app.advance_s(10);
+    let newest = device.run.clone();
+    device.run = json!({"cmd_id": newest["cmd_id"], "sisa_s": DURATION_S - 100});
+    device.state().await;
+    device.run = newest;
+    app.advance_s(500);
+    // Ten seconds before the end it still runs.
+    device.run["sisa_s"] = json!(60 + 90);
+    device.run["tambah_s"] = json!(90 + 60);
+    device.state().await;
+    app.until_described(given, siti, moved + 60_000).await;
+    // It ends sooner than that, which is no fault: the machine runs its own cycle.
+    app.advance_s(30);
+    device.sense = json!(false);
+    device.ends("done").await;
+    app.until(&receipt, "FINISHED").await;
+    let ended: Timestamp =
+        app.db.query_one("SELECT ends_at FROM snap_transaksi WHERE no_nota = $1", &[&receipt]).await.unwrap().get(0);
+    assert_eq!(ended, app.now());
+    app.until_machine(given, siti, "idle").await;
+    assert_eq!((coins.trouble(&receipt).await, coins.attention().await), (Value::Null, vec![]));
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn a_run_that_takes_longer_while_its_board_is_away_runs_again() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, given, siti, .. } = &coins;
+    let receipt = coins.bought(&mut device, 1).await;
+    // It says nothing any more.
+    app.advance_s(DURATION_S + 5);
+    app.until(&receipt, "FINISHED").await;
+    let mut again = device.again(&app.clock).await;
+    (again.sense, again.run["sisa_s"], again.run["tambah_s"]) = (json!(true), json!(55), json!(60));
+    again.state().await;
+    app.until(&receipt, "RUNNING").await;
+    app.until_described(given, siti, in_s(app, 55)).await;
+    app.assert_no_violation().await;
+}
+
+#[actix_web::test]
+async fn the_customer_is_told_to_shut_the_door_and_press_start() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let app = &coins.app;
+    let receipt = coins.bought(&mut device, 1).await;
+    coins.eventually("SELECT sense FROM snap_transaksi", false).await;
+    let dashboard = app.get("/scan/v1/dashboard/get_dashboard", Some(&coins.siti.token)).await.ok();
+    assert_eq!(dashboard["list_snap_transaksi"][0]["tanya_lagi_at"], in_s(app, 120));
+    app.advance_s(119);
+    assert_eq!(coins.trouble(&receipt).await, Value::Null);
+    app.advance_s(1);
+    assert_eq!(coins.trouble(&receipt).await, "belum_jalan");
+    let dashboard = app.get("/scan/v1/dashboard/get_dashboard", Some(&coins.siti.token)).await.ok();
+    assert_eq!(dashboard["list_snap_transaksi"][0]["kendala"], "belum_jalan");
+    (device.sense, device.run["tambah_s"]) = (json!(true), json!(120));
+    device.state().await;
+    coins.eventually("SELECT sense FROM snap_transaksi", true).await;
+    assert_eq!(coins.trouble(&receipt).await, Value::Null);
+    // A pause in the cycle is no reason to say it again.
+    device.sense = json!(false);
+    device.state().await;
+    coins.eventually("SELECT sense_sejak IS NULL FROM mesin", true).await;
+    app.advance_s(130);
+    assert_eq!(coins.trouble(&receipt).await, Value::Null);
+}
+
+#[actix_web::test]
+async fn a_machine_that_never_ran_is_told_and_closed_at_the_third_time() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, key, shop, siti, .. } = &coins;
+    app.db.execute("UPDATE quota_emoney SET credits_posted = credits_posted + $1", &[&(9 * PRICE)]).await.unwrap();
+    let first = coins.bought_in_vain(&mut device, 1).await;
+    assert_eq!(coins.trouble(&first).await, "tidak_jalan");
+    let dashboard = app.get("/scan/v1/dashboard/get_dashboard", Some(&siti.token)).await.ok();
+    assert_eq!(dashboard["menunggu"][0]["kendala"], "tidak_jalan");
+    assert_eq!(app.states(&first).await, ["FINISHED"], "nothing comes back by itself");
+    assert_eq!(coins.attention().await, [("tidak_jalan".to_owned(), json!(first))]);
+    let second = coins.bought_in_vain(&mut device, 2).await;
+    app.ops(key, "refund", &json!({"idtransaksi": first, "nominal": PRICE, "alasan": "mesin tidak jalan"})).await.ok();
+    assert_eq!(coins.attention().await, [("tidak_jalan".to_owned(), json!(second))]);
+    assert_eq!(coins.tile().await["ditutup"], Value::Null);
+    let third = coins.bought_in_vain(&mut device, 3).await;
+    let closed = coins.tile().await["ditutup"].clone();
+    assert_eq!((&closed["oleh"], &closed["alasan"]), (&json!("sistem"), &json!("tiga kali berturut-turut tidak jalan")));
+    assert_eq!(coins.attention().await[0].0, "ditutup_sistem");
+    app.buy(siti, &buy(4, *shop, &coins.order.body["idcustomer"])).await.expect(409, "mesin sedang offline");
+    for receipt in [second, third] {
+        app.ops(key, "refund", &json!({"idtransaksi": receipt, "nominal": PRICE, "alasan": "mesin tidak jalan"})).await.ok();
+    }
+    // What staff have mended counts from the beginning.
+    app.ops(key, &format!("mesin/{}/buka", shop.idmesin), &json!({})).await.ok();
+    assert_eq!(coins.attention().await, []);
+    app.advance_s(1);
+    coins.bought_in_vain(&mut device, 5).await;
+    assert_eq!(coins.tile().await["ditutup"], Value::Null);
+    assert_eq!(app.audit_of("mesin.tutup").await.len(), 1);
+}
+
+#[actix_web::test]
+async fn what_a_board_did_not_see_is_not_called_a_failure() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let app = &coins.app;
+    let receipt = coins.bought(&mut device, 1).await;
+    coins.eventually("SELECT sense IS NOT NULL FROM snap_transaksi", true).await;
+    // Its connection breaks: it may have run since, and only its end is told.
+    let mut again = device.again(&app.clock).await;
+    app.advance_s(DURATION_S);
+    again.ends("done").await;
+    app.until(&receipt, "FINISHED").await;
+    again.connection.ping().await;
+    assert_eq!(coins.trouble(&receipt).await, Value::Null);
+    assert_eq!(coins.attention().await, []);
+}
+
+#[actix_web::test]
+async fn power_that_is_lost_twice_in_the_pulses_closes_the_machine() {
+    let (coins, mut device) = CoinShop::with_sensor().await;
+    let CoinShop { app, key, shop, siti, .. } = &coins;
+    for (n, closed) in [(1, false), (2, true), (3, false)] {
+        let order = buy(n, *shop, &coins.order.body["idcustomer"]);
+        let cut = async {
+            let cmd = device.order().await;
+            device.boot += 1;
+            device.was_cut(&cmd).await;
+        };
+        let (paid, ()) = join(app.buy(siti, &order), cut).await;
+        paid.expect(409, "mesin gagal dinyalakan, saldo dikembalikan");
+        assert_eq!(app.states(&order.receipt).await, ["REFUSED"]);
+        let shown = coins.tile().await["ditutup"].clone();
+        assert_eq!(shown != Value::Null, closed, "{n}: {shown}");
+        if closed {
+            assert_eq!(
+                (&shown["oleh"], &shown["alasan"]),
+                (&json!("sistem"), &json!("listrik putus dua kali saat mengirim koin"))
+            );
+            assert!(coins.attention().await.iter().any(|(kind, _)| kind == "ditutup_sistem"));
+            app.ops(key, &format!("mesin/{}/buka", shop.idmesin), &json!({})).await.ok();
+            app.advance_s(1);
+        }
+    }
+    app.assert_no_violation().await;
+}

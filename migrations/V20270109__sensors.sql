@@ -1,0 +1,17 @@
+-- Boards with a sensor say whether their machine runs (docs/contract.md §6).
+ALTER TABLE mesin
+    -- since when it says so; NULL: it does not run, or has no sensor
+    ADD COLUMN sense_sejak TIMESTAMPTZ;
+ALTER TABLE snap_transaksi
+    -- by how many seconds the sensor has moved the end
+    ADD COLUMN tambah_s INT NOT NULL DEFAULT 0,
+    -- whether the machine has run in this purchase; NULL: no sensor has said anything
+    ADD COLUMN sense BOOLEAN,
+    -- what went wrong: 'terputus' (power was lost in the pulses), 'tidak_jalan' (it has not run)
+    ADD COLUMN kendala TEXT;
+-- Few purchases have one, and each machine's newest are asked for.
+CREATE INDEX kendala_per_mesin ON snap_transaksi (idmesin, finished_at) WHERE kendala IS NOT NULL;
+ALTER TABLE push
+    DROP CONSTRAINT push_sebab_check,
+    ADD CONSTRAINT push_sebab_check
+        CHECK (sebab IN ('selesai', 'menunggu', 'gagal', 'topup_batal', 'panggilan', 'saldo', 'keluhan', 'pindah', 'tidak_jalan'));
