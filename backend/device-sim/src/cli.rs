@@ -25,17 +25,22 @@ const SPARE_DESCRIPTORS: usize = 64;
 const DEFAULT_SERVER: &str = "127.0.0.1:1883";
 const HELP: &str = "\
 Faults (--fault KIND, KIND:5%, KIND:1-50,77; the control port's `fault WHO KIND`), until they are healed:
-  refuse     the machine is faulty: every new start is refused
-  silent     ignores every command and sends nothing but `hb`
-  late       starts at once and reports it 9 s later
-  clock-off  takes no time from the server: every new start is expired
-  duplicate  sends every message twice
-  reorder    sends two messages in the wrong order, or one of them 2 s late
-  flap       loses its connection every 1 to 10 s
-  reboot     loses its power every 10 to 60 s, for 1 to 3 s; a cycle continues
-  amnesia    the same, and its memory is lost
-  half-open  its connection is dead, and neither side notices
-  clone      a second device has the same key, another boot and no memory
+  refuse        the machine is faulty: every new start is refused
+  silent        ignores every command and sends nothing but `hb`
+  late          starts at once and reports it 9 s later
+  clock-off     takes no time from the server: every new start is expired
+  duplicate     sends every message twice
+  reorder       sends two messages in the wrong order, or one of them 2 s late
+  flap          loses its connection every 1 to 10 s
+  reboot        loses its power every 10 to 60 s, for 1 to 3 s; a cycle continues
+  amnesia       the same, and its memory is lost
+  half-open     its connection is dead, and neither side notices
+  clone         a second device has the same key, another boot and no memory
+With --sensor, of the machine from its next pulses on:
+  never-runs    takes them and never runs
+  slow-start    runs 2 to 5 minutes after them
+  long-cycle    runs a fifth to a half longer than was paid for
+  stuck-sensor  its sensor says that it runs, at once and always
 
 Orders of the control port, a line each, answered with a line of JSON, {\"error\": …} for an invalid one; WHO is 7, 1-50, 1,5,9-12 or all:
   fault WHO KIND    flap, reboot and amnesia happen for the first time at once
@@ -43,7 +48,7 @@ Orders of the control port, a line each, answered with a line of JSON, {\"error\
   cut WHO           closes their connections; they reconnect (first attempt within 2 s, pauses doubling to 30 s)
   come-back WHO     half-open ones open a new connection while the server still has the old; waiting ones reconnect at once
   stats             all counters, and how long the last outage took until all were back
-  run ID            the cycle that a device runs, and how often it has started
+  run ID            the cycle that a device runs, how often it has started, its machine's sensor and its coins
   quit
 
 Standard output: {\"control\":\"ADDRESS\"}, {\"ready\":N} when all are connected, {\"back\":N,\"over\":true,\"max_ms\":…,\"p99_ms\":…} whenever all
@@ -91,6 +96,12 @@ struct Sim {
     /// Seconds between two `hb`
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(i64).range(1..=3600))]
     hb: i64,
+    /// The boards have a sensor: machines that got coin pulses run their own cycle, a few seconds later
+    #[arg(long)]
+    sensor: bool,
+    /// The boards count coins, and about so many fall at each of them in an hour
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=3_600_000))]
+    coins: Option<i64>,
     /// File of the devices' memory, which outlives this process as a real device's flash outlives a power cut
     #[arg(long, value_name = "FILE")]
     journal: Option<PathBuf>,
@@ -162,6 +173,8 @@ impl Sim {
             faults: self.fault,
             control: self.control,
             heartbeat_ms: self.hb * 1000,
+            sensor: self.sensor,
+            coins: self.coins,
             journal: self.journal,
             seed: self.seed,
             wait: self.wait.map(Duration::from_secs),

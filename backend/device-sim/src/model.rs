@@ -4,6 +4,7 @@
 //! Inputs are commands and the uptime; outputs are acts. It has no clock, connection, flash or randomness. So the simulator's devices and
 //! those in virtual time are the same, and other implementations can be compared with it.
 
+mod sensor;
 #[cfg(test)]
 mod tests;
 
@@ -12,9 +13,11 @@ use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, DeviceRun, Pulses};
 use uuid::Uuid;
 
-use nyala_machines::device::memory::{DeviceMemory, Mode};
+use nyala_machines::device::memory::{DeviceMemory, Mode, PulseRun};
 use nyala_machines::device::mqtt::cmd::Cmd;
-use nyala_machines::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, Run, Stamp, State, Why};
+use nyala_machines::device::mqtt::message::{Ack, BootId, DeviceMessage, Heartbeat, Last, Reset, Run, Stamp, State, Why};
+
+use self::sensor::Sensor;
 
 /// Longest exchange whose answer sets the clock.
 const EXCHANGE_MS: i64 = 2_000;
@@ -22,6 +25,32 @@ const EXCHANGE_MS: i64 = 2_000;
 const CLOCK_MS: i64 = 60 * 60_000;
 /// How often the rest of a run is saved to the flash, which wears.
 const SAVE_MS: i64 = 60_000;
+/// How often coins are saved to it.
+const SAVE_COINS_MS: i64 = 60_000;
+/// Interval of heartbeats while there are coins that were not sent yet.
+const COIN_BEAT_MS: i64 = 5_000;
+
+/// What a board has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Board {
+    /// A coin contact, which sends pulses.
+    pub pulse: bool,
+    /// A sensor of the running machine.
+    pub sense: bool,
+    /// An input that counts coins.
+    pub coin: bool,
+    /// Why it booted, if it knows.
+    pub reset: Option<Reset>,
+    /// Interval of its heartbeats; `None`: it sends none.
+    pub beat_ms: Option<i64>,
+}
+
+impl Board {
+    fn can(self) -> Vec<String> {
+        let abilities = [("pulse", self.pulse), ("sense", self.sense), ("coin", self.coin)];
+        abilities.into_iter().filter(|(_, has)| *has).map(|(name, _)| name.to_owned()).collect()
+    }
+}
 
 /// Act to carry out, in this order: the memory is on flash before the relay moves, and the relay has moved before it is reported. When
 /// one act fails, the following ones must not happen.
@@ -37,16 +66,18 @@ pub enum Act {
     Send(Outgoing),
 }
 
-/// Message to send. A state report describes the moment when it is sent.
+/// Message to send. A state report or a heartbeat describes the moment when it is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outgoing {
     State,
+    Heartbeat,
     Ack { cmd_id: Uuid, epoch: i64, result: AckResult },
 }
 
 /// Device that has power. All times are its uptime.
 #[derive(Debug, Clone)]
 pub struct Device {
+    board: Board,
     boot_id: i64,
     conn: u64,
     seq: u64,
@@ -61,7 +92,15 @@ pub struct Device {
     unanswered: (Vec<Uuid>, i64),
     /// When the device sent its last state report on this connection.
     reported_ms: Option<i64>,
+    /// When it sent its last heartbeat on this connection, or subscribed.
+    beaten_ms: Option<i64>,
     clock: Option<Clock>,
+    sensor: Sensor,
+    /// Coins on flash, and those that were sent.
+    saved_coins: u32,
+    told_coins: u32,
+    /// From when on coins may be saved again.
+    coins_due_ms: i64,
 }
 
 /// Server's time, as received in the last exchange that was quick enough.
@@ -75,17 +114,23 @@ struct Clock {
 impl Device {
     /// Device at power-up. `boot_id` must differ for each boot; `journal` is the content of the flash, empty for a new device. Its
     /// [tick](Self::tick) is then due.
-    pub fn boot(boot_id: i64, journal: DeviceMemory) -> Self {
+    pub fn boot(board: Board, boot_id: i64, journal: DeviceMemory) -> Self {
         let mut device = Self {
+            board,
             boot_id,
             conn: 0,
             seq: 0,
+            saved_coins: journal.coins,
+            told_coins: journal.coins,
+            coins_due_ms: 0,
+            sensor: Sensor::at_boot(),
             memory: journal,
             saved_ms: 0,
             running: None,
             relay: false,
             unanswered: (Vec::new(), 0),
             reported_ms: None,
+            beaten_ms: None,
             clock: None,
         };
         device.set_faulty(false);
@@ -120,7 +165,13 @@ impl Device {
 
     /// Begins a new connection; the login with its will follows.
     pub fn connect(&mut self) {
-        (self.conn, self.seq, self.reported_ms) = (self.conn + 1, 0, None);
+        (self.conn, self.seq) = (self.conn + 1, 0);
+        (self.reported_ms, self.beaten_ms) = (None, None);
+    }
+
+    /// The subscription was granted. A state report follows as the first message.
+    pub fn subscribed(&mut self, up_ms: i64) {
+        self.beaten_ms = Some(up_ms);
     }
 
     /// The last will of the present connection.
@@ -128,17 +179,28 @@ impl Device {
         DeviceMessage::Gone(Stamp { boot_id: Some(BootId::Number(self.boot_id)), conn: Some(self.conn), seq: None, up_ms: None })
     }
 
-    /// Message to send now. A state report is the first message on a connection, after the subscription was granted.
+    /// Message to send now.
     pub fn message(&mut self, outgoing: Outgoing, up_ms: i64) -> DeviceMessage {
         let stamp = self.stamp(up_ms);
+        let sense = self.board.sense.then_some(self.sensor.is_high());
+        let coins = self.board.coin.then_some(self.saved_coins.into());
+        if !matches!(outgoing, Outgoing::Ack { .. }) {
+            self.told_coins = self.saved_coins;
+        }
         match outgoing {
             Outgoing::State => {
                 self.reported_ms = Some(up_ms);
                 let now = Timestamp::from_ms(up_ms);
-                let run = self.run(up_ms).map(|run| Run { cmd_id: run.cmd_id, left_s: (run.left_ms + 999) / 1000, added_s: 0 });
+                let run = self.run(up_ms).map(|DeviceRun { cmd_id, left_ms, .. }| Run {
+                    cmd_id,
+                    left_s: (left_ms + 999) / 1000,
+                    added_s: self.memory.pulse_run(cmd_id).map_or(0, |(run, _)| run.added_s),
+                });
                 let last = self.memory.last(now).map(|(cmd_id, result)| Last { cmd_id, result, why: self.why(cmd_id) });
-                DeviceMessage::State(State { stamp, epoch: Some(self.memory.epoch()), last, run, ..State::default() })
+                let (epoch, can, reset) = (Some(self.memory.epoch()), self.board.can(), self.board.reset);
+                DeviceMessage::State(State { stamp, epoch, last, run, fw: None, hw: None, can, sense, coins, reset })
             }
+            Outgoing::Heartbeat => DeviceMessage::Heartbeat(Heartbeat { stamp, rssi: None, sense, coins }),
             Outgoing::Ack { cmd_id, epoch, result } => DeviceMessage::Ack(Ack {
                 stamp: Stamp { conn: None, ..stamp },
                 cmd_id,
@@ -153,11 +215,6 @@ impl Device {
         self.memory.was_cut(cmd_id).then_some(Why::Cut)
     }
 
-    /// Heartbeat of the device.
-    pub fn heartbeat(&mut self, rssi: Option<i64>, up_ms: i64) -> DeviceMessage {
-        DeviceMessage::Heartbeat(Heartbeat { stamp: self.stamp(up_ms), rssi, ..Heartbeat::default() })
-    }
-
     fn stamp(&mut self, up_ms: i64) -> Stamp {
         self.seq += 1;
         Stamp { boot_id: Some(BootId::Number(self.boot_id)), conn: Some(self.conn), seq: Some(self.seq), up_ms: Some(up_ms) }
@@ -167,8 +224,9 @@ impl Device {
 
     /// Processes a command that was not retained: a retained one may be of any age.
     pub fn on_command(&mut self, cmd: &Cmd, up_ms: i64) -> Vec<Act> {
-        let mut acts = self.tick(up_ms);
+        let mut acts = self.pass_time(up_ms);
         self.take_time(cmd, up_ms);
+        self.memory.refuses_pulses = !self.board.pulse || self.sensor.is_high();
         let &Cmd { cmd_id, epoch, op, durasi_s, pulses, exp, .. } = cmd;
         // Without a clock, every start counts as expired.
         let exp = self.ahead_ms(up_ms).map_or(i64::MIN, |ahead_ms| exp * 1000 - ahead_ms);
@@ -207,11 +265,16 @@ impl Device {
     /// The pulses are over: their run begins.
     pub fn pulsed(&mut self, up_ms: i64) -> Vec<Act> {
         let now = Timestamp::from_ms(up_ms);
-        if self.memory.pulsed(now).is_none() {
+        if !self.memory.is_pulsing() {
             return Vec::new();
         }
+        self.watch(up_ms);
+        self.memory.pulsed(now);
+        let relay = self.switch(up_ms);
+        // The machine may have begun in the pulses.
+        self.watch(up_ms);
         let mut acts = vec![self.save(up_ms)];
-        acts.extend(self.switch(up_ms));
+        acts.extend(relay);
         acts.push(Act::Send(Outgoing::State));
         let (waiting, epoch) = std::mem::take(&mut self.unanswered);
         // The oldest that is remembered first.
@@ -221,31 +284,103 @@ impl Device {
         acts
     }
 
+    /// The raw level of the board's sensor.
+    pub fn sense(&mut self, high: bool, up_ms: i64) -> Vec<Act> {
+        let acts = self.tick(up_ms);
+        if self.board.sense {
+            self.sensor.set_raw(high, up_ms);
+        }
+        acts
+    }
+
+    /// A coin has fallen.
+    pub fn coin(&mut self, up_ms: i64) -> Vec<Act> {
+        if self.board.coin {
+            self.memory.coins = self.memory.coins.saturating_add(1);
+        }
+        self.tick(up_ms)
+    }
+
     /// When [`Device::tick`] is due.
     pub fn tick_at(&self) -> Option<i64> {
         let ends_ms = self.run(self.saved_ms).map(|run| self.saved_ms + run.left_ms);
-        match (self.running, ends_ms) {
+        let of_run = match (self.running, ends_ms) {
             (Some(_), Some(ends_ms)) => Some(ends_ms.min(self.saved_ms + SAVE_MS)),
             (None, None) => None,
             _ => Some(self.saved_ms),
-        }
+        };
+        let (over, later) =
+            self.pulse_run().map_or((None, None), |(_, run)| (self.sensor.over_at(run), self.sensor.later_at(run)));
+        let beat = self.beat_at(self.told_coins == self.saved_coins);
+        [of_run, self.sensor.stable_at(), over, later, self.coins_at(), beat].into_iter().flatten().min()
     }
 
-    /// Processes the passage of time: a run that continues after a power cut, the rest that is saved to flash, and the end of a run.
+    /// Processes the passage of time: a run that continues after a power cut, what the sensor makes of a run, its end, what is saved to flash
+    /// meanwhile, and heartbeats.
     pub fn tick(&mut self, up_ms: i64) -> Vec<Act> {
-        let Some(cmd_id) = self.running else { return self.switch(up_ms).into_iter().collect() };
-        if self.run(up_ms).is_some() {
-            return if up_ms - self.saved_ms >= SAVE_MS { vec![self.save(up_ms)] } else { Vec::new() };
+        let mut acts = self.pass_time(up_ms);
+        let all_told = self.told_coins == self.saved_coins || acts.contains(&Act::Send(Outgoing::State));
+        if self.beat_at(all_told).is_some_and(|at| at <= up_ms) {
+            self.beaten_ms = Some(up_ms);
+            acts.push(Act::Send(Outgoing::Heartbeat));
         }
-        let mut acts = vec![self.save(up_ms)];
-        acts.extend(self.switch(up_ms));
-        let ack = Outgoing::Ack { cmd_id, epoch: self.memory.epoch(), result: AckResult::Done };
-        acts.extend([Act::Send(Outgoing::State), Act::Send(ack)]);
         acts
+    }
+
+    fn pass_time(&mut self, up_ms: i64) -> Vec<Act> {
+        let (level, moved) = self.watch(up_ms);
+        if let Some((cmd_id, run)) = self.pulse_run()
+            && self.sensor.over_at(run).is_some_and(|at| at <= up_ms)
+        {
+            self.memory.set_pulse_run(cmd_id, (run.0, up_ms));
+        }
+        let coins = self.coins_at().is_some_and(|at| at <= up_ms);
+        let ran = self.running;
+        let relay = self.switch(up_ms);
+        let ended = ran.filter(|_| self.running.is_none());
+        let save = moved || coins || ended.is_some() || ran.is_some() && up_ms - self.saved_ms >= SAVE_MS;
+        let mut acts = Vec::new();
+        acts.extend(save.then(|| self.save(up_ms)));
+        acts.extend(relay);
+        if (level || moved || ended.is_some()) && !self.memory.is_pulsing() {
+            acts.push(Act::Send(Outgoing::State));
+        }
+        let epoch = self.memory.epoch();
+        acts.extend(ended.map(|cmd_id| Act::Send(Outgoing::Ack { cmd_id, epoch, result: AckResult::Done })));
+        acts
+    }
+
+    /// Lets the sensor see the machine. Returns whether the level that counts has changed, and whether the end of the run has.
+    fn watch(&mut self, up_ms: i64) -> (bool, bool) {
+        let run = self.pulse_run();
+        let (level, sensed) = self.sensor.pass_time(run.map(|(_, run)| run), up_ms);
+        let Some(((cmd_id, before), after)) = run.zip(sensed) else { return (level, false) };
+        self.memory.set_pulse_run(cmd_id, after);
+        (level, (before.0.has_run, before.1) != (after.0.has_run, after.1))
+    }
+
+    /// The run that pulses have started, and when it ends by its time.
+    fn pulse_run(&self) -> Option<(Uuid, (PulseRun, i64))> {
+        let cmd_id = self.running?;
+        Some((cmd_id, self.memory.pulse_run(cmd_id)?))
+    }
+
+    /// When coins are saved, if nothing else is saved before. Nothing is saved while pulses are sent.
+    fn coins_at(&self) -> Option<i64> {
+        (self.saved_coins != self.memory.coins && !self.memory.is_pulsing()).then_some(self.coins_due_ms)
+    }
+
+    /// When a heartbeat is due: soon, unless all coins were told.
+    fn beat_at(&self, all_told: bool) -> Option<i64> {
+        let every_ms = self.board.beat_ms?;
+        Some(self.beaten_ms? + if all_told { every_ms } else { every_ms.min(COIN_BEAT_MS) })
     }
 
     fn save(&mut self, up_ms: i64) -> Act {
         self.saved_ms = up_ms;
+        if self.saved_coins != self.memory.coins {
+            (self.saved_coins, self.coins_due_ms) = (self.memory.coins, up_ms + SAVE_COINS_MS);
+        }
         Act::Save
     }
 

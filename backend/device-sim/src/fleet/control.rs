@@ -182,6 +182,8 @@ impl Fleet {
             "idmesin": idmesin,
             "connected": member.stage == super::member::Stage::Live,
             "starts": member.starts,
+            "sense": member.machine.level(member.faults, self.now),
+            "coins": member.model.journal().coins,
             "run": run.map(|run| json!({"cmd_id": run.cmd_id, "sisa_s": (run.left_ms + 999) / 1000})),
         }))
     }

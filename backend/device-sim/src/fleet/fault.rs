@@ -17,10 +17,14 @@ pub enum Fault {
     Reorder,
     Clone,
     HalfOpen,
+    NeverRuns,
+    SlowStart,
+    LongCycle,
+    StuckSensor,
 }
 
 impl Fault {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Refuse,
         Self::Silent,
         Self::Late,
@@ -32,6 +36,10 @@ impl Fault {
         Self::Reorder,
         Self::Clone,
         Self::HalfOpen,
+        Self::NeverRuns,
+        Self::SlowStart,
+        Self::LongCycle,
+        Self::StuckSensor,
     ];
 
     pub const fn as_str(self) -> &'static str {
@@ -47,6 +55,10 @@ impl Fault {
             Self::Reorder => "reorder",
             Self::Clone => "clone",
             Self::HalfOpen => "half-open",
+            Self::NeverRuns => "never-runs",
+            Self::SlowStart => "slow-start",
+            Self::LongCycle => "long-cycle",
+            Self::StuckSensor => "stuck-sensor",
         }
     }
 

@@ -35,8 +35,6 @@ const HOLD_MS: i64 = 2_000;
 /// Greatest number of messages that a late device keeps.
 const MAX_DELAYED: usize = 16;
 const MAKE: &str = "nyala device sim";
-/// What these devices can besides closing a relay.
-const PULSE: &str = "pulse";
 
 impl Fleet {
     // --- power ---
@@ -59,10 +57,12 @@ impl Fleet {
         }
         self.leave_open(i);
         let until = self.random_time(POWER_OFF_MS);
-        let boot_id = boot_id();
+        let board = self.plan.board();
         let member = &mut self.members[i];
         let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
-        member.model = Device::boot(boot_id, memory);
+        member.model = Device::boot(board, boot_id(), memory);
+        // The machine goes on; the board sees it when it has booted.
+        member.machine.seen = false;
         (member.until, member.delayed) = (until, Vec::new());
         self.set_stage(i, Stage::PowerOff);
         if forgets {
@@ -196,9 +196,10 @@ impl Fleet {
 
     fn on_subscribed(&mut self, i: usize) {
         self.set_stage(i, Stage::Live);
-        let (now, heartbeat_ms) = (self.now, self.plan.heartbeat_ms);
+        let now = self.now;
         let member = &mut self.members[i];
-        (member.heartbeat_at, member.received_at, member.pinged_at, member.tries) = (now + heartbeat_ms, now, None, 0);
+        (member.received_at, member.pinged_at, member.tries) = (now, None, 0);
+        member.model.subscribed(member.up_ms(now));
         let again = std::mem::replace(&mut member.was_live, true);
         self.count.device_connected(again, now);
         self.send_message(i, Outgoing::State);
@@ -283,7 +284,11 @@ impl Fleet {
                 // What follows is decided now and sent when they are over.
                 Act::Pulse(pulses) => {
                     let member = &mut self.members[i];
-                    let acts = member.model.pulsed(member.up_ms(self.now));
+                    let up_ms = member.up_ms(self.now);
+                    let acts = member.model.pulsed(up_ms);
+                    if let Some(run) = member.model.run(up_ms).filter(|_| self.plan.sensor) {
+                        member.machine.credit(run.left_ms, member.faults, self.now + pulses.total_ms(), &mut self.rng);
+                    }
                     self.perform(i, &acts, at.max(self.now + pulses.total_ms()));
                 }
                 Act::Send(outgoing) if at <= self.now => self.send_message(i, *outgoing),
@@ -317,12 +322,9 @@ impl Fleet {
         }
         let up_ms = member.up_ms(self.now);
         let message = match member.model.message(outgoing, up_ms) {
-            DeviceMessage::State(state) => DeviceMessage::State(State {
-                fw: Some(env!("CARGO_PKG_VERSION").to_owned()),
-                hw: Some(MAKE.to_owned()),
-                can: vec![PULSE.to_owned()],
-                ..state
-            }),
+            DeviceMessage::State(state) => {
+                DeviceMessage::State(State { fw: Some(env!("CARGO_PKG_VERSION").to_owned()), hw: Some(MAKE.to_owned()), ..state })
+            }
             message => message,
         };
         self.publish(i, message);
@@ -384,8 +386,9 @@ impl Fleet {
             Stage::Live => self.keep_alive(i),
             _ => {}
         }
-        let member = &mut self.members[i];
-        if member.has_power() {
+        if self.members[i].has_power() {
+            self.watch_machine(i);
+            let member = &mut self.members[i];
             let acts = member.model.tick(member.up_ms(now));
             self.perform(i, &acts, 0);
         }
@@ -397,20 +400,37 @@ impl Fleet {
         }
     }
 
+    /// Lets the board see its machine, and the coins that fall.
+    fn watch_machine(&mut self, i: usize) {
+        let now = self.now;
+        let member = &mut self.members[i];
+        let (level, up_ms) = (member.machine.level(member.faults, now), member.up_ms(now));
+        member.machine.rest(now);
+        if std::mem::replace(&mut member.machine.seen, level) != level {
+            let acts = member.model.sense(level, up_ms);
+            self.perform(i, &acts, 0);
+        }
+        let member = &mut self.members[i];
+        if member.machine.next_coin.is_some_and(|at| at <= now) {
+            let acts = member.model.coin(up_ms);
+            self.plan_coin(i);
+            self.perform(i, &acts, 0);
+        }
+    }
+
+    pub(super) fn plan_coin(&mut self, i: usize) {
+        let an_hour = self.plan.coins.unwrap_or(0);
+        self.members[i].machine.plan_coin(an_hour, self.now, &mut self.rng);
+    }
+
     /// Keeps the device's connection alive, and checks that the server answers.
     fn keep_alive(&mut self, i: usize) {
-        let (now, heartbeat_ms) = (self.now, self.plan.heartbeat_ms);
+        let now = self.now;
         let member = &mut self.members[i];
         let silent = member.silent_at() <= now;
         if silent && member.pinged_at.is_some() {
             return self.drop_connection(i, &Loss::Silent);
         }
-        if member.heartbeat_at <= now {
-            member.heartbeat_at = now + heartbeat_ms;
-            let heartbeat = member.model.heartbeat(None, now - member.booted_at);
-            self.publish(i, heartbeat);
-        }
-        let member = &mut self.members[i];
         if silent || member.sent_at + KEEP_ALIVE_MS <= now {
             member.pinged_at.get_or_insert(now);
             if let Err(loss) = self.send(i, |mqtt, out| mqtt.ping(out)) {
@@ -483,6 +503,7 @@ impl Fleet {
                 self.read(i);
             }
             Fault::Clone if is != was => self.set_clone(i, is),
+            Fault::StuckSensor if self.members[i].has_power() => self.watch_machine(i),
             _ => {}
         }
         self.arm(i);
@@ -498,7 +519,7 @@ impl Fleet {
             }
             return;
         }
-        let model = Device::boot(boot_id(), DeviceMemory::default());
+        let model = Device::boot(self.plan.board(), boot_id(), DeviceMemory::default());
         let clone = Member { is_clone: true, ..Member::new(self.members[i].key.clone(), model) };
         let at = known.unwrap_or(self.members.len());
         match self.members.get_mut(at) {

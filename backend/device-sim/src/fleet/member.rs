@@ -3,6 +3,7 @@
 use super::Key;
 use super::connection::DeviceConnection;
 use super::fault::{Fault, Faults};
+use super::machine::Machine;
 use crate::model::{Device, Outgoing};
 use nyala_machines::device::mqtt::message::DeviceMessage;
 use nyala_machines::device::mqtt::socket::Socket;
@@ -42,6 +43,7 @@ pub(super) struct Member {
     /// The device uses another one's key, and its memory is not stored.
     pub is_clone: bool,
     pub model: Device,
+    pub machine: Machine,
     pub booted_at: i64,
     pub faults: Faults,
     pub stage: Stage,
@@ -53,7 +55,6 @@ pub(super) struct Member {
     pub connection: Option<DeviceConnection>,
     /// Connection that was not closed: the power was cut, or the network in between.
     pub unclosed: Option<Socket>,
-    pub heartbeat_at: i64,
     pub sent_at: i64,
     pub received_at: i64,
     /// When the device sent a ping that is not answered yet.
@@ -77,6 +78,7 @@ impl Member {
             key,
             is_clone: false,
             model,
+            machine: Machine::default(),
             booted_at: 0,
             faults: Faults::default(),
             stage: Stage::Queued,
@@ -85,7 +87,6 @@ impl Member {
             was_live: false,
             connection: None,
             unclosed: None,
-            heartbeat_at: 0,
             sent_at: 0,
             received_at: 0,
             pinged_at: None,
@@ -115,13 +116,15 @@ impl Member {
     pub fn due(&self) -> Option<i64> {
         let of_connection = match self.stage {
             Stage::Off | Stage::Queued | Stage::HalfOpen => None,
-            Stage::Live => Some(self.heartbeat_at.min(self.sent_at + KEEP_ALIVE_MS).min(self.silent_at())),
+            Stage::Live => Some((self.sent_at + KEEP_ALIVE_MS).min(self.silent_at())),
             _ => Some(self.until),
         };
-        let of_run = self.model.tick_at().filter(|_| self.has_power()).map(|up_ms| self.booted_at + up_ms);
+        let of_board =
+            self.model.tick_at().map(|up_ms| self.booted_at + up_ms).into_iter().chain(self.machine.due(self.faults)).min();
+        let of_board = of_board.filter(|_| self.has_power());
         let delayed = self.delayed.first().map(|(at, _)| *at);
         let held_back = self.held_back.as_ref().map(|(at, _)| *at);
-        [of_connection, of_run, delayed, held_back, self.next_fault_at].into_iter().flatten().min()
+        [of_connection, of_board, delayed, held_back, self.next_fault_at].into_iter().flatten().min()
     }
 
     /// When the server has been silent for too long: to send a ping, or to give up after one.

@@ -6,6 +6,7 @@ mod control;
 mod count;
 mod fault;
 mod lifecycle;
+mod machine;
 mod member;
 mod selection;
 
@@ -32,7 +33,8 @@ use self::count::Count;
 pub use self::fault::{Fault, Share};
 use self::member::Member;
 pub use self::selection::Selection;
-use crate::model::Device;
+use crate::model::{Board, Device};
+use nyala_machines::device::mqtt::message::Reset;
 
 const WAKE: Token = Token(0);
 /// Token of the control port; those of its clients follow.
@@ -63,11 +65,22 @@ pub struct Plan {
     pub control: Option<SocketAddr>,
     /// Interval between two heartbeats (`hb`).
     pub heartbeat_ms: i64,
+    /// The boards have a sensor: machines that got their pulses run their own cycle.
+    pub sensor: bool,
+    /// The boards count coins, and about so many fall at each in an hour.
+    pub coins: Option<i64>,
     /// File of the devices' memory; without one, the memory ends with the process.
     pub journal: Option<PathBuf>,
     pub seed: Option<u64>,
     /// Time in which all must be connected.
     pub wait: Option<Duration>,
+}
+
+impl Plan {
+    fn board(&self) -> Board {
+        let (sense, coin, beat_ms) = (self.sensor, self.coins.is_some(), Some(self.heartbeat_ms));
+        Board { pulse: true, sense, coin, reset: Some(Reset::Power), beat_ms }
+    }
 }
 
 /// Reason why the fleet cannot continue.
@@ -148,7 +161,7 @@ impl Fleet {
             .iter()
             .map(|key| {
                 let memory = memories.remove(&MachineId::new(key.idmesin)).unwrap_or_default();
-                Member::new(key.clone(), Device::boot(boot_id(), memory))
+                Member::new(key.clone(), Device::boot(plan.board(), boot_id(), memory))
             })
             .collect();
         let mut fleet = Self {
@@ -174,6 +187,7 @@ impl Fleet {
             plan,
         };
         fleet.apply_first_faults()?;
+        (0..fleet.members.len()).for_each(|i| fleet.plan_coin(i));
         fleet.count_expected();
         Ok(fleet)
     }

@@ -8,6 +8,15 @@ use super::*;
 const SERVER_MS: i64 = 1_800_000_000_000;
 const SERVER_S: i64 = SERVER_MS / 1000;
 
+/// Board with a coin contact; it sends no heartbeats.
+const BOARD: Board = Board { pulse: true, sense: false, coin: false, reset: None, beat_ms: None };
+/// Board of a machine that wants coins.
+const COIN_BOARD: Board = Board { sense: true, coin: true, reset: Some(Reset::Brownout), beat_ms: Some(30_000), ..BOARD };
+
+fn boot(boot_id: i64, journal: DeviceMemory) -> Device {
+    Device::boot(BOARD, boot_id, journal)
+}
+
 fn id(n: u8) -> Uuid {
     Uuid::from_u128(n.into())
 }
@@ -37,6 +46,7 @@ fn shown(acts: &[Act]) -> String {
         Act::Relay(false) => "off".to_owned(),
         Act::Pulse(pulses) => format!("pulse-{}", pulses.n),
         Act::Send(Outgoing::State) => "state".to_owned(),
+        Act::Send(Outgoing::Heartbeat) => "hb".to_owned(),
         Act::Send(Outgoing::Ack { cmd_id, result, .. }) => format!("{result:?}-{}", cmd_id.as_u128()),
     };
     acts.iter().map(show).collect::<Vec<_>>().join(" ")
@@ -59,8 +69,13 @@ fn exchange(device: &mut Device, reported_ms: i64, now_ms: i64, up_ms: i64) {
 
 /// Device with a connection and the time.
 fn device() -> Device {
-    let mut device = Device::boot(7, DeviceMemory::default());
+    device_of(BOARD, DeviceMemory::default())
+}
+
+fn device_of(board: Board, journal: DeviceMemory) -> Device {
+    let mut device = Device::boot(board, 7, journal);
     device.connect();
+    device.subscribed(0);
     exchange(&mut device, 0, SERVER_MS, 0);
     device
 }
@@ -98,7 +113,7 @@ fn a_start_past_its_end_is_expired() {
 
 #[test]
 fn without_a_clock_every_new_start_is_expired() {
-    let mut device = Device::boot(7, DeviceMemory::default());
+    let mut device = boot(7, DeviceMemory::default());
     device.connect();
     state(&mut device, 0);
     assert_eq!(acts_on(&mut device, &start(1, 1), 100), "save state Expired-1");
@@ -202,7 +217,7 @@ fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
         (vec![500, 1_000], Some(500), 100, false),
         (vec![], Some(1_000), 100, false),
     ] {
-        let mut device = Device::boot(7, DeviceMemory::default());
+        let mut device = boot(7, DeviceMemory::default());
         device.connect();
         asked.iter().for_each(|up_ms| drop(state(&mut device, *up_ms)));
         device.on_command(&Cmd { echo, ..probe() }, 1_000 + after_ms);
@@ -210,7 +225,7 @@ fn only_an_answer_to_the_last_state_within_two_seconds_sets_the_clock() {
         assert_eq!(acts_on(&mut device, &start(1, 1), 4_000), result, "{asked:?} {echo:?} {after_ms}");
     }
     // A state report of the previous connection gets no answer.
-    let mut device = Device::boot(7, DeviceMemory::default());
+    let mut device = boot(7, DeviceMemory::default());
     device.connect();
     state(&mut device, 1_000);
     device.connect();
@@ -238,7 +253,7 @@ fn the_newest_exchange_counts_for_an_hour() {
 fn a_state_reports_the_run_and_the_last_command() {
     let mut device = device();
     acts_on(&mut device, &start(1, 3), 1_000);
-    let run = |left_s| Some(Run { cmd_id: id(1), left_s });
+    let run = |left_s| Some(Run { cmd_id: id(1), left_s, added_s: 0 });
     let last = |n, result| Some(Last { cmd_id: id(n), result, why: None });
     for (up_ms, left_s) in [(1_000, 60), (1_001, 60), (2_000, 59), (60_999, 1)] {
         let state = state(&mut device, up_ms);
@@ -255,17 +270,18 @@ fn a_state_reports_the_run_and_the_last_command() {
 fn messages_are_numbered_in_a_connection_connections_in_a_boot_and_boots_have_ids() {
     let stamp =
         |conn, seq, up_ms| Stamp { boot_id: Some(BootId::Number(7)), conn: Some(conn), seq: Some(seq), up_ms: Some(up_ms) };
-    let mut device = Device::boot(7, DeviceMemory::default());
+    let mut device = boot(7, DeviceMemory::default());
     device.connect();
     assert_eq!(device.will(), DeviceMessage::Gone(Stamp { seq: None, up_ms: None, ..stamp(1, 0, 0) }));
     assert_eq!(device.message(Outgoing::State, 50).stamp(), &stamp(1, 1, 50));
-    assert_eq!(device.heartbeat(Some(-60), 60), DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), rssi: Some(-60) }));
+    let heartbeat = DeviceMessage::Heartbeat(Heartbeat { stamp: stamp(1, 2, 60), ..Heartbeat::default() });
+    assert_eq!(device.message(Outgoing::Heartbeat, 60), heartbeat);
     let ack = Outgoing::Ack { cmd_id: id(1), epoch: 4, result: AckResult::Done };
     let sent =
         Ack { stamp: Stamp { conn: None, ..stamp(1, 3, 70) }, cmd_id: id(1), epoch: Some(4), result: AckResult::Done, why: None };
     assert_eq!(device.message(ack, 70), DeviceMessage::Ack(sent));
     device.connect();
-    assert_eq!(device.heartbeat(None, 80).stamp(), &stamp(2, 1, 80));
+    assert_eq!(device.message(Outgoing::Heartbeat, 80).stamp(), &stamp(2, 1, 80));
 }
 
 #[test]
@@ -278,7 +294,7 @@ fn a_run_continues_after_a_power_cut_with_the_saved_rest() {
     let flash = serde_json::to_string(&device.journal()).unwrap();
     assert_eq!(device.run(120_000).map(|run| run.left_ms), Some(481_000));
 
-    let mut again = Device::boot(8, serde_json::from_str(&flash).unwrap());
+    let mut again = boot(8, serde_json::from_str(&flash).unwrap());
     assert_eq!(again.tick_at(), Some(0));
     assert_eq!(shown(&again.tick(0)), "on");
     assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 540_000)), "as at the last full minute");
@@ -299,7 +315,7 @@ fn a_run_that_was_over_or_stopped_does_not_begin_again() {
     over.tick(61_000);
     acts_on(&mut stopped, &stop(1), 2_000);
     for device in [over, stopped] {
-        let mut again = Device::boot(8, device.journal());
+        let mut again = boot(8, device.journal());
         assert_eq!((again.tick_at(), shown(&again.tick(0))), (None, String::new()));
         assert_eq!(acts_on(&mut again, &start(1, 1), 1_000), "Done-1");
     }
@@ -309,7 +325,7 @@ fn a_run_that_was_over_or_stopped_does_not_begin_again() {
 fn a_fault_of_the_machine_is_not_stored_on_flash() {
     let mut device = device();
     device.set_faulty(true);
-    let mut again = Device::boot(8, device.journal());
+    let mut again = boot(8, device.journal());
     exchange(&mut again, 0, SERVER_MS, 0);
     assert_eq!(acts_on(&mut again, &start(1, 1), 100), "save on state Started-1");
 }
@@ -348,7 +364,7 @@ fn pulses_are_on_flash_before_and_after_and_only_then_acknowledged() {
 fn a_power_cut_in_the_pulses_refuses_them_and_one_after_them_does_not() {
     let mut device = device();
     acts_on(&mut device, &pulse(1, 1), 1_000);
-    let mut again = Device::boot(8, device.journal());
+    let mut again = boot(8, device.journal());
     again.connect();
     assert_eq!((again.tick_at(), shown(&again.tick(0))), (None, String::new()));
     assert_eq!(acts_on(&mut again, &pulse(1, 1), 100), "Refused-1");
@@ -356,7 +372,7 @@ fn a_power_cut_in_the_pulses_refuses_them_and_one_after_them_does_not() {
     assert_eq!(state(&mut again, 300).last, Some(Last { cmd_id: id(1), result: AckResult::Refused, why: Some(Why::Cut) }));
 
     device.pulsed(1_600);
-    let mut again = Device::boot(8, device.journal());
+    let mut again = boot(8, device.journal());
     again.connect();
     assert_eq!(shown(&again.tick(0)), "", "the relay stays open");
     assert_eq!(again.run(0), Some(DeviceRun::new(id(1), 60_000)));
@@ -384,4 +400,143 @@ fn pulses_are_refused_as_starts_are_and_when_no_coin_input_takes_them() {
     assert_eq!(acts_on(&mut device, &Cmd { durasi_s: 0, ..pulse(7, 9) }, 64_000), "save pulse-4");
     assert_eq!(shown(&device.pulsed(64_600)), "save state Done-7");
     assert_eq!((device.run(64_600), device.tick_at()), (None, None));
+}
+
+#[test]
+fn a_board_says_what_it_has() {
+    let state = state(&mut device_of(COIN_BOARD, DeviceMemory::default()), 0);
+    assert_eq!((state.sense, state.coins, state.reset), (Some(false), Some(0), Some(Reset::Brownout)));
+    assert_eq!(state.can, ["pulse", "sense", "coin"]);
+    let mut device = device_of(Board { beat_ms: Some(30_000), ..Board::default() }, DeviceMemory::default());
+    device.sense(true, 100);
+    device.coin(100);
+    let state = self::state(&mut device, 5_000);
+    assert_eq!((state.sense, state.coins, state.reset, state.can), (None, None, None, Vec::new()));
+    assert_eq!(device.tick_at(), Some(30_000));
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 6_000), "save state Refused-1", "it has no coin contact");
+}
+
+/// Device whose machine has its coins for ten minutes since 10,000 ms, and is not started yet.
+fn paid() -> Device {
+    let mut device = device_of(Board { beat_ms: None, ..COIN_BOARD }, DeviceMemory::default());
+    acts_on(&mut device, &Cmd { durasi_s: 600, ..pulse(1, 1) }, 9_400);
+    device.pulsed(10_000);
+    device
+}
+
+/// The same, and the machine runs since 100,000 ms.
+fn washing() -> Device {
+    let mut device = paid();
+    device.sense(true, 98_000);
+    assert_eq!(shown(&device.tick(100_000)), "save state");
+    device
+}
+
+/// Lets the device tick when it is due, until `until_ms`. Returns when its run ended.
+fn pass(device: &mut Device, until_ms: i64) -> Option<i64> {
+    let mut ended = None;
+    while let Some(at) = device.tick_at().filter(|at| *at <= until_ms) {
+        let acts = shown(&device.tick(at));
+        assert_ne!(acts, "", "it is woken at {at} for nothing");
+        ended = ended.or(acts.contains("Done").then_some(at));
+    }
+    ended
+}
+
+fn left_and_added(device: &mut Device, up_ms: i64) -> Option<(i64, i64)> {
+    state(device, up_ms).run.map(|run| (run.left_s, run.added_s))
+}
+
+#[test]
+fn a_level_counts_after_two_seconds() {
+    let mut device = device_of(COIN_BOARD, DeviceMemory::default());
+    device.sense(true, 2_000);
+    device.sense(false, 3_000);
+    device.sense(true, 3_500);
+    assert_eq!(
+        (device.tick_at(), shown(&device.tick(5_499)), shown(&device.tick(5_500))),
+        (Some(5_500), "".into(), "state".into())
+    );
+    assert_eq!(state(&mut device, 5_500).sense, Some(true));
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 6_000), "save state Refused-1", "somebody else runs it");
+    device.sense(false, 6_500);
+    assert_eq!(acts_on(&mut device, &pulse(2, 2), 8_499), "save state Refused-2");
+    assert_eq!(acts_on(&mut device, &pulse(3, 3), 8_500), "state save pulse-4");
+}
+
+#[test]
+fn the_first_rise_begins_the_time_again_and_standing_still_is_the_end() {
+    assert_eq!(pass(&mut paid(), 2_000_000), Some(610_000), "it was never started");
+    let mut device = washing();
+    assert_eq!(left_and_added(&mut device, 100_000), Some((600, 90)));
+    device.sense(false, 300_000);
+    device.sense(true, 359_999);
+    assert_eq!(pass(&mut device, 400_000), None, "a pause");
+    assert_eq!(left_and_added(&mut device, 400_000), Some((300, 90)));
+    device.sense(false, 400_000);
+    assert_eq!(pass(&mut device, 2_000_000), Some(462_000));
+    let mut device = washing();
+    device.sense(false, 150_000);
+    assert_eq!(pass(&mut device, 2_000_000), Some(700_000), "less than a minute is no wash");
+}
+
+#[test]
+fn a_machine_that_still_runs_at_the_end_gets_a_minute_at_a_time() {
+    let mut device = washing();
+    assert_eq!(pass(&mut device, 690_000), None);
+    assert_eq!(left_and_added(&mut device, 690_000), Some((70, 150)));
+    // A device that is late for its own end.
+    device.tick(765_000);
+    assert_eq!(left_and_added(&mut device, 765_000), Some((60, 210)));
+    assert_eq!(pass(&mut washing(), 20_000_000), Some(10_000 + 600_000 + 3_600_000), "its sensor is stuck");
+}
+
+#[test]
+fn a_power_cut_keeps_what_the_sensor_has_moved() {
+    let mut device = washing();
+    device.tick(160_000);
+    let again = Device::boot(COIN_BOARD, 8, serde_json::from_value(serde_json::to_value(device.journal()).unwrap()).unwrap());
+    let mut stopped = again.clone();
+    stopped.tick(0);
+    assert_eq!(pass(&mut stopped, 2_000_000), Some(62_000), "off since before the boot");
+    let mut again = again;
+    again.tick(0);
+    again.sense(true, 1_000);
+    again.tick(3_000);
+    assert_eq!(left_and_added(&mut again, 3_000), Some((537, 90)), "only the first rise restarts the countdown");
+}
+
+#[test]
+fn only_coins_that_are_on_flash_are_told_and_they_are_saved_once_a_minute() {
+    let mut device = device_of(COIN_BOARD, DeviceMemory::default());
+    let told = |device: &mut Device, up_ms| {
+        let DeviceMessage::Heartbeat(heartbeat) = device.message(Outgoing::Heartbeat, up_ms) else { panic!("a heartbeat") };
+        heartbeat.coins
+    };
+    assert_eq!(shown(&device.coin(10_000)), "save hb");
+    assert_eq!(told(&mut device, 10_000), Some(1));
+    assert_eq!(
+        (shown(&device.coin(11_000)), shown(&device.coin(12_000)), device.tick_at()),
+        ("".into(), "".into(), Some(40_000))
+    );
+    assert_eq!((shown(&device.tick(40_000)), told(&mut device, 40_000)), ("hb".into(), Some(1)));
+    assert_eq!((shown(&device.tick(70_000)), told(&mut device, 70_000)), ("save hb".into(), Some(3)));
+    // Whatever else is saved takes them along, and the next heartbeat comes five seconds after the last one.
+    assert_eq!(
+        (shown(&device.coin(71_000)), acts_on(&mut device, &query(1, 1), 71_000)),
+        ("".into(), "save state Expired-1".into())
+    );
+    assert_eq!(device.tick_at(), Some(75_000));
+    assert_eq!((shown(&device.tick(75_000)), told(&mut device, 75_000)), ("hb".into(), Some(4)));
+    device.coin(76_000);
+    assert_eq!(Device::boot(COIN_BOARD, 8, device.journal()).journal().coins, 5);
+}
+
+#[test]
+fn coins_that_fall_in_pulses_are_saved_with_their_second_mark() {
+    let mut device = device_of(COIN_BOARD, DeviceMemory::default());
+    assert_eq!(acts_on(&mut device, &pulse(1, 1), 8_000), "save pulse-4");
+    assert_eq!((shown(&device.coin(8_100)), shown(&device.sense(true, 8_200))), (String::new(), String::new()));
+    assert_eq!(shown(&device.pulsed(8_600)), "save state Started-1");
+    assert_eq!(state(&mut device, 8_600).coins, Some(1));
 }

@@ -1,11 +1,13 @@
 //! Device faults as the server sees them.
 
+use std::iter;
+
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::server::{Received, Server};
-use super::{NIL, Program};
+use super::{LoggedIn, NIL, Program};
 
 #[test]
 fn a_refusing_and_a_clockless_device_start_nothing_until_they_are_healed() {
@@ -164,4 +166,50 @@ fn a_clone_has_the_key_and_another_boot() {
     assert_eq!(program.ask("stats")["connected"], 1);
     program.order("fault 7 clone");
     assert_ne!(server.log_in().boot_id, second.boot_id);
+}
+
+/// Sends the device pulses, and returns the result. A device that received the time too late is asked again.
+fn pulse(device: &mut LoggedIn<'_>) -> Value {
+    for epoch in 1..=5 {
+        let mut cmd = device.cmd("pulse", Uuid::new_v4(), epoch);
+        for (field, n) in [("n", 1), ("width_ms", 50), ("gap_ms", 50)] {
+            cmd[field] = json!(n);
+        }
+        device.server.send(device.connection, &cmd);
+        let ack = iter::repeat_with(|| device.message()).find(|(topic, _)| topic == "ack").unwrap().1;
+        if ack["result"] != "expired" {
+            return ack["result"].clone();
+        }
+        device.probe();
+    }
+    panic!("its clock is always late")
+}
+
+#[test]
+fn a_machine_runs_a_while_after_its_pulses_and_its_sensor_moves_the_end() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &["--sensor"]);
+    let mut device = server.log_in();
+    assert_eq!((&device.state["can"], &device.state["sense"]), (&json!(["pulse", "sense"]), &json!(false)));
+    assert_eq!(pulse(&mut device), "started");
+    assert_eq!(device.message().0, "state");
+    let run = &device.state["run"];
+    assert!(device.state["sense"] == true && run["sisa_s"] == 600 && run["tambah_s"].as_i64().unwrap() >= 3, "{}", device.state);
+    assert_eq!(program.ask("run 7")["sense"], true);
+    assert_eq!(pulse(&mut device), "refused", "it runs");
+}
+
+#[test]
+fn a_stuck_sensor_refuses_pulses_and_coins_are_counted() {
+    let server = Server::start();
+    let mut program = Program::one(&server, &["--sensor", "--coins", "36000"]);
+    let mut device = server.log_in();
+    assert_eq!(device.state["can"], json!(["pulse", "sense", "coin"]));
+    program.order("fault 7 stuck-sensor");
+    let mut coins = 0;
+    while device.state["sense"] == false || coins == 0 {
+        coins = coins.max(device.message().1["coins"].as_i64().unwrap());
+    }
+    assert!(program.ask("run 7")["coins"].as_i64().unwrap() >= coins);
+    assert_eq!(pulse(&mut device), "refused");
 }

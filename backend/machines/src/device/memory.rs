@@ -33,8 +33,22 @@ struct KnownCommand {
     started_ms: i64,
     ends_ms: i64,
     /// Its start was made by coin pulses: the machine runs its own cycle, and the relay stays open.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    by_pulses: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by_pulses: Option<PulseRun>,
+}
+
+/// Run that coin pulses have started, as far as the sensor of its machine is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PulseRun {
+    pub duration_ms: i64,
+    /// How long the machine stands still until its run counts as over.
+    pub sense_ms: i64,
+    /// By how many seconds the sensor has moved the end.
+    pub added_s: i64,
+    /// How long the machine ran, as far as that matters.
+    pub ran_ms: i64,
+    /// Whether the machine ever ran.
+    pub has_run: bool,
 }
 
 impl KnownCommand {
@@ -70,8 +84,19 @@ enum KnownResult {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct DeviceMemory {
     pub mode: Mode,
+    /// It refuses pulses now: its board has no coin contact, or its machine already runs.
+    #[serde(skip)]
+    pub refuses_pulses: bool,
     epoch: i64,
     known: VecDeque<KnownCommand>,
+    /// Coins that its board has counted since it was new.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub coins: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// Result of handling a command.
@@ -141,7 +166,20 @@ impl DeviceMemory {
 
     /// The running cycle for which the relay is closed.
     pub fn relay_run(&self, now: Timestamp) -> Option<Uuid> {
-        self.running(now).filter(|known| !known.by_pulses).map(|known| known.cmd_id)
+        self.running(now).filter(|known| known.by_pulses.is_none()).map(|known| known.cmd_id)
+    }
+
+    /// The run that pulses have started for a command, and when it ends by its time.
+    pub fn pulse_run(&self, cmd_id: Uuid) -> Option<(PulseRun, i64)> {
+        let known = self.find(cmd_id)?;
+        Some((known.by_pulses?, known.ends_ms))
+    }
+
+    /// Stores what the sensor makes of a run.
+    pub fn set_pulse_run(&mut self, cmd_id: Uuid, (run, ends_ms): (PulseRun, i64)) {
+        if let Some(known) = self.known.iter_mut().find(|known| known.cmd_id == cmd_id) {
+            (known.by_pulses, known.ends_ms) = (Some(run), ends_ms);
+        }
     }
 
     /// The highest epoch that the device has received.
@@ -202,7 +240,7 @@ impl DeviceMemory {
             || cmd.epoch < self.epoch
             || self.running(now).is_some()
             || self.is_pulsing()
-            || cmd.pulses.is_some_and(|pulses| !pulses.are_valid())
+            || cmd.pulses.is_some_and(|pulses| self.refuses_pulses || !pulses.are_valid())
         {
             KnownResult::Refused
         } else if cmd.pulses.is_some() {
@@ -231,19 +269,25 @@ impl DeviceMemory {
         {
             self.known.remove(oldest);
         }
-        let started_ms = now.ms();
+        let (started_ms, duration_ms) = (now.ms(), cmd.duration_s * 1000);
         self.known.push_back(KnownCommand {
             cmd_id: cmd.cmd_id,
             result,
             started_ms,
-            ends_ms: started_ms + cmd.duration_s * 1000,
-            by_pulses: cmd.pulses.is_some(),
+            ends_ms: started_ms + duration_ms,
+            by_pulses: cmd.pulses.map(|pulses| PulseRun {
+                duration_ms,
+                sense_ms: i64::from(pulses.sense_s) * 1000,
+                added_s: 0,
+                ran_ms: 0,
+                has_run: false,
+            }),
         });
     }
 
     /// Ends the run of `cmd_id`, unless the machine runs it by itself. Returns whether anything changed.
     fn stop(&mut self, cmd_id: Uuid, now: Timestamp) -> bool {
-        match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now) && !k.by_pulses) {
+        match self.known.iter_mut().find(|k| k.cmd_id == cmd_id && k.runs(now) && k.by_pulses.is_none()) {
             Some(known) => {
                 known.ends_ms = now.ms();
                 true

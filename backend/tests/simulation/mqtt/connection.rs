@@ -132,8 +132,6 @@ impl World<Mqtt> {
         let Some(of) = self.devices.connections.get_mut(&connection).filter(|of| of.carries) else { return };
         of.granted = true;
         self.device_tells(machine, body);
-        let after_ms = self.up_to(30_000);
-        self.later(after_ms, MqttHappens::Heartbeat { connection });
         if self.body(machine, body).is_some_and(|of| of.speaks_apart) {
             self.later(PING_MS, MqttHappens::Ping { connection });
         }

@@ -13,8 +13,8 @@ use serde_json::{Map, Value};
 
 /// Number of steps before the one that differs, for the failure message.
 const SHOWN: usize = 12;
-/// Fields that are not compared: the core sends heartbeats by its own clock, reports its versions and what its board can, and counts only messages it has sent.
-const ITS_OWN: [&str; 4] = ["seq", "fw", "hw", "can"];
+/// Fields that are not compared: the core reports its versions, and counts only messages it has sent.
+const ITS_OWN: [&str; 3] = ["seq", "fw", "hw"];
 
 /// The inputs of a device in a history, in the format of `firmware/tests/core-stdio.c`, and what the device did.
 #[derive(Debug, Default)]
@@ -43,8 +43,6 @@ impl Transcript {
     pub fn record_output(&mut self, message: &DeviceMessage) {
         let kind = match message {
             DeviceMessage::Gone(_) => "gone",
-            // Heartbeats follow the core's own clock.
-            DeviceMessage::Heartbeat(_) => return,
             message => message.topic().as_str(),
         };
         if let Some(step) = self.0.last_mut() {
@@ -162,11 +160,12 @@ fn does(answer: &[&str], mut relay: bool) -> Does {
                 let mut numbers = numbers.split(' ').map(|number| number.parse().unwrap());
                 pulses = Some(std::array::from_fn(|_| numbers.next().unwrap()));
             }
-            Some((kind, message)) if kind != Topic::Hb.as_str() => {
-                let kind = ["ack", "state", "gone"].into_iter().find(|name| *name == kind).unwrap_or_else(|| panic!("{line}"));
+            Some((kind, message)) => {
+                let mut kinds = Topic::ALL.map(Topic::as_str).into_iter().chain(["gone"]);
+                let kind = kinds.find(|name| *name == kind).unwrap_or_else(|| panic!("{line}"));
                 sent.push((kind, common(serde_json::from_str(message).unwrap())));
             }
-            _ => {}
+            None => {}
         }
     }
     Does { sent, relay, pulses }

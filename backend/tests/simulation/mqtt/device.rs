@@ -3,7 +3,7 @@
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::purchase::device::{AckResult, Command, DeviceRun, Op};
-use nyala_device_sim::model::{Act, Device, Outgoing};
+use nyala_device_sim::model::{Act, Board, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::cmd::Cmd;
 use nyala_machines::device::mqtt::conversation::ConnectionId;
@@ -17,7 +17,8 @@ use super::super::world::{T0, World};
 use super::core::Transcript;
 use super::{Mqtt, MqttHappens};
 
-const HEARTBEAT_MS: i64 = 30_000;
+/// The boards of histories close relays.
+const BOARD: Board = Board { pulse: false, sense: false, coin: false, reset: None, beat_ms: Some(30_000) };
 /// A start that arrives this long before its `exp` is in time by any clock that §6 allows.
 const IN_TIME_MS: i64 = 2_500;
 /// Time after the removal of a second device with the same key, in which its effects may still reach the machine.
@@ -180,7 +181,7 @@ impl World<Mqtt> {
             of.journal.handle(&stop, Timestamp::from_ms(0));
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
-        of.model = Some(Device::boot(boot, of.journal.clone()));
+        of.model = Some(Device::boot(BOARD, boot, of.journal.clone()));
         of.record_input(&format!("boot {boot} 0"), now);
         if let Some(rest) = of.runs(now) {
             let off_ms = of.true_ms(rest.left_ms);
@@ -310,19 +311,11 @@ impl World<Mqtt> {
     /// The device sends its state report as the first message of a connection.
     pub(super) fn device_tells(&mut self, machine: usize, body: usize) {
         let now = self.now;
-        self.devices.machines[machine].bodies[body].record_input("subscribed", now);
-        self.act(machine, body, &[Act::Send(Outgoing::State)]);
-    }
-
-    pub(super) fn send_heartbeat(&mut self, connection: ConnectionId) {
-        let now = self.now;
-        let Some((machine, body)) = self.holder(connection) else { return };
         let Some(of) = self.body(machine, body) else { return };
         let up_ms = of.up_ms(now);
-        let Some(model) = &mut of.model else { return };
-        let message = model.heartbeat(Some(-61), up_ms);
-        self.device_sends(machine, body, message);
-        self.later(HEARTBEAT_MS, MqttHappens::Heartbeat { connection });
+        of.model.iter_mut().for_each(|model| model.subscribed(up_ms));
+        of.record_input("subscribed", now);
+        self.act(machine, body, &[Act::Send(Outgoing::State)]);
     }
 
     // --- faults of the devices ---

@@ -107,9 +107,6 @@ pub enum MqttHappens {
         body: usize,
         boot: i64,
     },
-    Heartbeat {
-        connection: ConnectionId,
-    },
     /// The device is unreachable for very long.
     Silent {
         machine: usize,
@@ -226,7 +223,6 @@ impl Devices for Mqtt {
             MqttHappens::ToDevice { machine, connection, cmd } => world.command_arrives(machine, connection, &cmd),
             MqttHappens::Power { machine, body } => world.power(machine, body),
             MqttHappens::Tick { machine, body, boot } => world.tick(machine, body, boot),
-            MqttHappens::Heartbeat { connection } => world.send_heartbeat(connection),
             MqttHappens::Silent { machine } => world.falls_silent(machine),
             MqttHappens::CloneLeaves { machine } => world.clone_leaves(machine),
             MqttHappens::Repaired { machine } => world.repaired(machine),

@@ -2,10 +2,10 @@
 //! history reaches.
 
 use nyala_core::purchase::device::{Op, Pulses};
-use nyala_device_sim::model::{Act, Device, Outgoing};
+use nyala_device_sim::model::{Act, Board, Device, Outgoing};
 use nyala_machines::device::memory::DeviceMemory;
 use nyala_machines::device::mqtt::cmd::Cmd;
-use nyala_machines::device::mqtt::message::DeviceMessage;
+use nyala_machines::device::mqtt::message::{DeviceMessage, Reset};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use uuid::Uuid;
@@ -68,10 +68,21 @@ impl Wild {
                 }
                 self.record_input(if faulty { "fault 1" } else { "fault 0" });
             }
+            10..25 => {
+                let high = rng.random_bool(0.5);
+                self.record_input(if high { "sense 1" } else { "sense 0" });
+                let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.sense(high, self.up_ms));
+                self.act(&acts);
+            }
+            25..35 => {
+                self.record_input("coin");
+                let acts = self.model.as_mut().map_or_else(Vec::new, |model| model.coin(self.up_ms));
+                self.act(&acts);
+            }
             // The core delays its state report until the pulses are over; the model leaves that to its caller.
             _ if !self.subscribed && self.pulsing_until.is_some() => {}
             _ if !self.subscribed => self.subscribe(),
-            10..12 => {
+            35..37 => {
                 let cmd = self.cmd(rng);
                 self.record_input(&format!("kept {}", String::from_utf8(cmd.json()).unwrap()));
             }
@@ -104,17 +115,20 @@ impl Wild {
             3 if !self.states.is_empty() => Some(self.states[rng.random_range(0..self.states.len())]),
             _ => self.states.last().copied(),
         };
+        let pulses = rng.random_bool(0.5).then(|| Pulses {
+            n: [0, 1, 2, 5, 20, 21][rng.random_range(0..6)],
+            width_ms: [1, 50, 150, 300][rng.random_range(0..4)],
+            gap_ms: [0, 100, 150][rng.random_range(0..3)],
+            sense_s: [0, 1, 5, 60, 60, 3_600, 3_601][rng.random_range(0..7)],
+        });
         Cmd {
             cmd_id,
             epoch: if rng.random_bool(0.2) { rng.random_range(0..=self.epoch) } else { self.epoch },
             op: [Op::Start, Op::Start, Op::Start, Op::Query, Op::Stop][rng.random_range(0..5)],
-            durasi_s: [1, 5, 59, 60, 61, 119, 120, 121, 600][rng.random_range(0..9)],
-            pulses: rng.random_bool(0.4).then(|| Pulses {
-                n: [0, 1, 2, 5, 20, 21][rng.random_range(0..6)],
-                width_ms: [1, 50, 150, 300][rng.random_range(0..4)],
-                gap_ms: [0, 100, 150][rng.random_range(0..3)],
-                sense_s: 60,
-            }),
+            // Only pulses may be without a duration.
+            durasi_s: [1, 5, 59, 60, 61, 119, 120, 121, 600, 4_000, 0]
+                [rng.random_range(0..if pulses.is_some() { 11 } else { 10 })],
+            pulses,
             exp: server_ms / 1000 + rng.random_range(-3..=12),
             now_ms: server_ms - rng.random_range(0..2_500),
             echo,
@@ -129,8 +143,16 @@ impl Wild {
         self.boots += 1;
         (self.up_ms, self.subscribed, self.pulsing_until) = (0, false, None);
         self.states.clear();
-        self.model = Some(Device::boot(self.boots, self.journal.clone()));
-        self.record_input(&format!("boot {} 0 pulse", self.boots));
+        let reset = [None, Some(Reset::Power), Some(Reset::Watchdog)][rng.random_range(0..3)];
+        let [pulse, sense, coin] = [0.9, 0.8, 0.8].map(|chance| rng.random_bool(chance));
+        let board = Board { pulse, sense, coin, reset, beat_ms: Some(30_000) };
+        self.model = Some(Device::boot(board, self.boots, self.journal.clone()));
+        let mut line = format!("boot {} 0", self.boots);
+        for (has, word) in [(pulse, " pulse"), (sense, " sense"), (coin, " coin")] {
+            line.push_str(if has { word } else { "" });
+        }
+        line.extend(reset.map(|reset| format!(" reset={}", reset.as_str())));
+        self.record_input(&line);
         self.tick();
     }
 
@@ -143,6 +165,7 @@ impl Wild {
     fn subscribe(&mut self) {
         let Some(model) = &mut self.model else { return };
         model.connect();
+        model.subscribed(self.up_ms);
         let will = model.will();
         self.record_input("link");
         self.transcript.record_output(&will);
