@@ -588,8 +588,9 @@ mod tests {
     fn the_longest_message_of_a_device_fits_into_its_packet() {
         let stamp = Stamp {
             boot_id: Some(BootId::Text("b".repeat(BOOT_ID_BYTES).into())),
-            conn: Some(u64::MAX >> 1),
-            seq: Some(u64::MAX >> 1),
+            // Devices count in 32 bits.
+            conn: Some(u32::MAX.into()),
+            seq: Some(u32::MAX.into()),
             up_ms: Some(i64::MAX),
         };
         let last = Some(Last { cmd_id: id(), result: AckResult::Refused, why: Some(Why::Cut) });
