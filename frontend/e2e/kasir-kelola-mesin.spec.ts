@@ -365,10 +365,16 @@ test('a machine is set to want coins', async ({ page }) => {
   await said(page, 'Tulis 1 sampai 20')
   await form.getByLabel('Jumlah pulsa').fill('4')
   await form.getByLabel('Lebar pulsa').fill('40')
+  await form.getByLabel('Nilai koin').fill('5000')
   await expectFineScreen(page)
   const sent = page.waitForRequest((request) => request.url().endsWith(`/mesin/${id}`))
   await form.getByRole('button', { name: 'Simpan' }).press('Enter')
-  expect((await sent).postDataJSON()).toEqual({ cara: 'pulsa', pulsa: 4, lebar_ms: 40 })
+  expect((await sent).postDataJSON()).toEqual({
+    cara: 'pulsa',
+    pulsa: 4,
+    lebar_ms: 40,
+    nilai_koin: 5_000,
+  })
   await said(page, 'Mesin 07 sudah disimpan.')
   const { menyala } = await readOps<{ menyala: object }>(`mesin/${id}/rincian`)
   expect(menyala).toEqual({ cara: 'pulsa', lebar_ms: 40, jeda_ms: 100, sense_s: 60, pulsa: 4 })

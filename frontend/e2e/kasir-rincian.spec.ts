@@ -5,6 +5,7 @@ import { openBoard } from './support/board.ts'
 import { buy } from './support/buy.ts'
 import { playDevices } from './support/device-sim.ts'
 import { look } from './support/look.ts'
+import { readOps } from './support/manage.ts'
 import { nyala } from './support/nyala.ts'
 import { SIZES } from './support/sizes.ts'
 import { expect, test } from './support/test.ts'
@@ -86,6 +87,41 @@ test('clock times are those of the outlet, for an owner of outlets in several zo
   await expect(page.getByText(/buka lagi/)).toContainText(new RegExp(`${there(9)}[.:]\\d\\d`))
   await tile(page, 'Cuci 01').click()
   await expect(panel(page)).toContainText(new RegExp(`sejak ${there(8)}\\.\\d\\d`))
+})
+
+test('coins that fall are on the panel, in the figures and in the file', async ({ page }, info) => {
+  test.setTimeout(150_000)
+  const { idoutlet } = await openBoard(page, 'hadi', { services: SERVICES })
+  const { id } = await ops<{ id: number }>('mesin', {
+    idoutlet,
+    nama: 'Pengering 04',
+    driver: 'mqtt',
+    nilai_koin: 5_000,
+  })
+  await tile(page, 'Mesin 07').click()
+  await expect(part(page, 'Siklus')).toBeVisible()
+  await expect(part(page, 'Koin masuk')).toHaveCount(0)
+  const keys = info.outputPath('keys.jsonl')
+  mkdirSync(info.outputDir, { recursive: true })
+  writeFileSync(keys, nyala(['device', 'add', String(id)]))
+  // The first coin comes soon, and is counted at once; a board counts further ones once a minute.
+  const stop = playDevices(keys, '--coins', '600')
+  try {
+    const counted = async () => (await readOps<{ koin: number }>(`mesin/${id}`)).koin
+    await expect.poll(counted, { timeout: 90_000 }).toBeGreaterThan(0)
+  } finally {
+    await stop()
+  }
+  const { koin } = await readOps<{ koin: number }>(`mesin/${id}`)
+  const worth = `Rp ${(koin * 5_000).toLocaleString('id-ID')}`
+  await page.reload()
+  await tile(page, 'Pengering 04').click()
+  await expect(part(page, 'Koin masuk')).toContainText(`${koin} koin, ${worth}`)
+  await page.getByRole('link', { name: 'Ringkasan' }).click()
+  await page.getByRole('button', { name: 'Hari ini', exact: true }).click()
+  await expect(page.getByRole('region', { name: 'Koin di mesin' })).toContainText(worth)
+  const { baris } = await readOps<{ baris: { koin: number }[] }>(`laporan/harian?idoutlet=${idoutlet}`)
+  expect(baris[0]?.koin).toBe(koin)
 })
 
 for (const [width, height] of SIZES) {

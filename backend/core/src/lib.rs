@@ -3,6 +3,7 @@
 pub mod bill;
 pub mod board;
 pub mod calls;
+pub mod coins;
 pub mod complaint;
 pub mod deletion;
 pub mod domain;

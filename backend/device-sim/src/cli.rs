@@ -99,7 +99,7 @@ struct Sim {
     /// The boards have a sensor: machines that got coin pulses run their own cycle, a few seconds later
     #[arg(long)]
     sensor: bool,
-    /// The boards count coins, and about so many fall at each of them in an hour
+    /// The boards count coins, and about N fall at each of them in an hour
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..=3_600_000))]
     coins: Option<i64>,
     /// File of the devices' memory, which outlives this process as a real device's flash outlives a power cut

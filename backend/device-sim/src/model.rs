@@ -98,7 +98,7 @@ pub struct Device {
     sensor: Sensor,
     /// Coins on flash, and those that were sent.
     saved_coins: u32,
-    told_coins: u32,
+    sent_coins: u32,
     /// From when on coins may be saved again.
     coins_due_ms: i64,
 }
@@ -121,7 +121,7 @@ impl Device {
             conn: 0,
             seq: 0,
             saved_coins: journal.coins,
-            told_coins: journal.coins,
+            sent_coins: journal.coins,
             coins_due_ms: 0,
             sensor: Sensor::at_boot(),
             memory: journal,
@@ -185,7 +185,7 @@ impl Device {
         let sense = self.board.sense.then_some(self.sensor.is_high());
         let coins = self.board.coin.then_some(self.saved_coins.into());
         if !matches!(outgoing, Outgoing::Ack { .. }) {
-            self.told_coins = self.saved_coins;
+            self.sent_coins = self.saved_coins;
         }
         match outgoing {
             Outgoing::State => {
@@ -311,16 +311,16 @@ impl Device {
         };
         let (over, later) =
             self.pulse_run().map_or((None, None), |(_, run)| (self.sensor.over_at(run), self.sensor.later_at(run)));
-        let beat = self.beat_at(self.told_coins == self.saved_coins);
+        let beat = self.heartbeat_at(self.sent_coins == self.saved_coins);
         [of_run, self.sensor.stable_at(), over, later, self.coins_at(), beat].into_iter().flatten().min()
     }
 
-    /// Processes the passage of time: a run that continues after a power cut, what the sensor makes of a run, its end, what is saved to flash
-    /// meanwhile, and heartbeats.
+    /// Processes the passage of time: a run that continues after a power cut, what the sensor makes of a run, its end, what is saved to
+    /// flash, and heartbeats.
     pub fn tick(&mut self, up_ms: i64) -> Vec<Act> {
         let mut acts = self.pass_time(up_ms);
-        let all_told = self.told_coins == self.saved_coins || acts.contains(&Act::Send(Outgoing::State));
-        if self.beat_at(all_told).is_some_and(|at| at <= up_ms) {
+        let all_sent = self.sent_coins == self.saved_coins || acts.contains(&Act::Send(Outgoing::State));
+        if self.heartbeat_at(all_sent).is_some_and(|at| at <= up_ms) {
             self.beaten_ms = Some(up_ms);
             acts.push(Act::Send(Outgoing::Heartbeat));
         }
@@ -370,10 +370,10 @@ impl Device {
         (self.saved_coins != self.memory.coins && !self.memory.is_pulsing()).then_some(self.coins_due_ms)
     }
 
-    /// When a heartbeat is due: soon, unless all coins were told.
-    fn beat_at(&self, all_told: bool) -> Option<i64> {
+    /// When a heartbeat is due: soon, unless all coins were sent.
+    fn heartbeat_at(&self, all_sent: bool) -> Option<i64> {
         let every_ms = self.board.beat_ms?;
-        Some(self.beaten_ms? + if all_told { every_ms } else { every_ms.min(COIN_BEAT_MS) })
+        Some(self.beaten_ms? + if all_sent { every_ms } else { every_ms.min(COIN_BEAT_MS) })
     }
 
     fn save(&mut self, up_ms: i64) -> Act {

@@ -67,6 +67,7 @@ export function stagedSummary(dari: string, sampai: string, share = 1) {
     topup_kali: { tunai: 13, qris: 17, transfer: 1, lain: 0 },
     saldo_beredar: 19_640_000,
     selisih_kas: -15_000,
+    koin: null,
     batal: 150_000,
     refund: 82_000,
     menit_mati: sum('menit_mati'),

@@ -61,7 +61,7 @@ impl Fleet {
         let member = &mut self.members[i];
         let memory = if forgets { DeviceMemory::default() } else { member.model.journal() };
         member.model = Device::boot(board, boot_id(), memory);
-        // The machine goes on; the board sees it when it has booted.
+        // The machine continues; the board sees it when it has booted.
         member.machine.seen = false;
         (member.until, member.delayed) = (until, Vec::new());
         self.set_stage(i, Stage::PowerOff);

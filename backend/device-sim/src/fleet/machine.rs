@@ -1,4 +1,4 @@
-//! Machine behind a played device that wants coins: it runs its own cycle once it has its pulses and somebody has pressed Start.
+//! Machine behind a played device that wants coins: it runs its own cycle once it has its pulses and its Start is pressed.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -6,7 +6,7 @@ use rand::Rng;
 
 use super::fault::{Fault, Faults};
 
-/// From the last pulse until somebody has shut the door and pressed Start …
+/// From the last pulse until Start is pressed …
 const START_MS: RangeInclusive<i64> = 2_000..=10_000;
 /// … and with the fault `slow-start`.
 const SLOW_START_MS: RangeInclusive<i64> = 120_000..=300_000;

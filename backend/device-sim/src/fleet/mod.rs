@@ -67,7 +67,7 @@ pub struct Plan {
     pub heartbeat_ms: i64,
     /// The boards have a sensor: machines that got their pulses run their own cycle.
     pub sensor: bool,
-    /// The boards count coins, and about so many fall at each in an hour.
+    /// The boards count coins; about how many fall at each in an hour.
     pub coins: Option<i64>,
     /// File of the devices' memory; without one, the memory ends with the process.
     pub journal: Option<PathBuf>,

@@ -507,7 +507,7 @@ fn a_power_cut_keeps_what_the_sensor_has_moved() {
 }
 
 #[test]
-fn only_coins_that_are_on_flash_are_told_and_they_are_saved_once_a_minute() {
+fn only_coins_that_are_on_flash_are_sent_and_they_are_saved_once_a_minute() {
     let mut device = device_of(COIN_BOARD, DeviceMemory::default());
     let told = |device: &mut Device, up_ms| {
         let DeviceMessage::Heartbeat(heartbeat) = device.message(Outgoing::Heartbeat, up_ms) else { panic!("a heartbeat") };

@@ -2,6 +2,7 @@
 //! between `bounds`, which are in their order.
 
 pub mod balances;
+pub mod coins;
 pub mod cycles;
 
 use deadpool_postgres::Transaction;
@@ -61,7 +62,7 @@ fn day(row: &Row) -> Result<usize, LedgerError> {
     usize::try_from(bucket - 1).map_err(LedgerError::internal)
 }
 
-/// What happened at a machine on a day: posts, or refunds.
+/// What happened at a machine on a day: posts, refunds, or coins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfMachine {
     pub day: usize,
@@ -69,7 +70,7 @@ pub struct OfMachine {
     pub count: i64,
     /// Rupiah.
     pub amount: i64,
-    /// Who refunded, as the ledger has it; empty of posts.
+    /// Who refunded, as the ledger has it; empty of posts and coins.
     pub by: String,
 }
 

@@ -282,3 +282,28 @@ async fn a_test_start_through_any_server_is_one() {
     }
     first.assert_no_violation().await;
 }
+
+#[actix_web::test]
+async fn coins_of_a_board_that_moves_between_servers_are_counted_once() {
+    let (first, second) = two_of(named).await;
+    let (shop, mut device, ..) = washer(&first, &second).await;
+    let key = first.key(Scope::Supervisor(shop.outlet.idoutlet)).await;
+    device.coins = json!(10);
+    device.heartbeat().await;
+    first.until_series(shop.idmesin, 10).await;
+    device.coins = json!(12);
+    device.heartbeat().await;
+    let given = first.key_for(shop.idmesin).await;
+    let mut moved = Device::subscribe(&first.clock, &given, "esp").await;
+    // It says the same there, perhaps before the other server has written it, and goes on.
+    (moved.conn, moved.coins) = (2, json!(12));
+    moved.state().await;
+    first.until_coins(&key, shop.idmesin, 2).await;
+    moved.coins = json!(15);
+    moved.heartbeat().await;
+    second.until_coins(&key, shop.idmesin, 5).await;
+    drop(device);
+    let counted = "SELECT SUM(jumlah)::BIGINT FROM koin_hitung WHERE idmesin = $1";
+    assert_eq!(second.insert(counted, &[&shop.idmesin]).await, 5);
+    first.assert_no_violation().await;
+}

@@ -1,6 +1,7 @@
 //! Devices over MQTT (docs/contract.md §6): a test's own device talks to the server, with the crate's client over a socket.
 
 mod again;
+mod coins;
 mod connections;
 mod counted;
 mod crowd;
@@ -363,6 +364,8 @@ pub struct Device {
     pub can: Value,
     /// What its sensor says; null: it has none.
     pub sense: Value,
+    /// Coins that it has counted; null: it counts none.
+    pub coins: Value,
 }
 
 impl Device {
@@ -396,6 +399,7 @@ impl Device {
             retains: false,
             can: Value::Null,
             sense: Value::Null,
+            coins: Value::Null,
         }
     }
 
@@ -455,7 +459,7 @@ impl Device {
         message["run"] = self.run.clone();
         message["last"] = self.last.clone();
         message["fw"] = json!("uji");
-        for (field, value) in [("can", &self.can), ("sense", &self.sense)] {
+        for (field, value) in [("can", &self.can), ("sense", &self.sense), ("coins", &self.coins)] {
             if !value.is_null() {
                 message[field] = value.clone();
             }
@@ -464,7 +468,10 @@ impl Device {
     }
 
     pub async fn heartbeat(&mut self) {
-        let message = self.message();
+        let mut message = self.message();
+        if !self.coins.is_null() {
+            message["coins"] = self.coins.clone();
+        }
         self.send("hb", &message).await;
     }
 

@@ -384,7 +384,7 @@ async fn who_took_back_and_refunded_is_named() {
 }
 
 /// A report as a file: its headers and its lines.
-async fn file(app: &TestApp, key: &str, call: &str) -> (String, String, String) {
+pub async fn file(app: &TestApp, key: &str, call: &str) -> (String, String, String) {
     let answer = raw(app, "GET", &format!("/ops/v1/{call}&format=csv"), &[("Authorization", &format!("Bearer {key}"))]).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     let header = |name: &str| answer.headers.get(name).unwrap().to_str().unwrap().to_owned();

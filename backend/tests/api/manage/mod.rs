@@ -4,7 +4,7 @@ mod alerts;
 mod board;
 mod cycle_days;
 mod detail;
-mod figures;
+pub mod figures;
 mod lists;
 mod machines;
 mod opening;

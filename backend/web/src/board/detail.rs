@@ -7,6 +7,8 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::name;
 use nyala_core::domain::timestamp::Timestamp;
+use nyala_ledger::error::LedgerError;
+use nyala_ledger::figures::coins::{self, Koin};
 use nyala_machines::device::mqtt::signal::{HOUR_MS, SignalNow, hour_of};
 use nyala_store::db::error::DbError;
 use nyala_store::db::pool::DbClient;
@@ -48,6 +50,15 @@ pub struct Siklus {
     pub servis_tiap: Option<i32>,
     #[schema(value_type = Option<Timestamp>, required)]
     pub servis_at: Option<Timestamp>,
+}
+
+/// Coins that a machine's board has counted.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct KoinMesin {
+    /// In all.
+    pub jumlah: i64,
+    /// Since the outlet's business day began.
+    pub hari_ini: Koin,
 }
 
 /// What a machine's device reported.
@@ -203,6 +214,12 @@ pub async fn cycles(client: &DbClient, of: &Of) -> Result<Siklus, DbError> {
         servis_tiap: row.try_get(3)?,
         servis_at: row.try_get(4)?,
     })
+}
+
+/// Coins that the machine's board has counted; `None`: it counts none.
+pub async fn coins(client: &DbClient, of: &Of) -> Result<Option<KoinMesin>, LedgerError> {
+    let counted = coins::of_machine_since(client, of.idmesin, of.day_began).await?;
+    Ok(counted.map(|(jumlah, hari_ini)| KoinMesin { jumlah, hari_ini }))
 }
 
 /// What the machine's device reported. `here`: what it last reported to this server; `heard_at`: another server has just heard it.

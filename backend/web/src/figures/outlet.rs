@@ -19,14 +19,18 @@ pub struct ReportOutlet {
     pub opened_at: Option<Timestamp>,
     /// Since when it is closed, and until when if that is known.
     pub closed: Option<(Timestamp, Option<Timestamp>)>,
+    /// One of its boards counts coins.
+    pub counts_coins: bool,
 }
 
 impl ReportOutlet {
     /// # Errors
     /// When the database does not answer.
     pub async fn read(tx: &Transaction<'_>, idoutlet: OutletId) -> Result<Self, DbError> {
-        const OUTLET: &str =
-            "SELECT idowner, zona, hari_mulai, dibuka_at, ditutup_sejak, ditutup_sampai FROM outlet WHERE idoutlet = $1";
+        const OUTLET: &str = "
+            SELECT idowner, zona, hari_mulai, dibuka_at, ditutup_sejak, ditutup_sampai,
+                EXISTS (SELECT FROM koin_seri JOIN mesin m USING (idmesin) WHERE m.idoutlet = outlet.idoutlet)
+            FROM outlet WHERE idoutlet = $1";
         let stmt = tx.prepare_cached(OUTLET).await?;
         let row = tx.query_one(&stmt, &[&idoutlet]).await?;
         let calendar = Calendar::stored(row.try_get(1)?, row.try_get(2)?);
@@ -38,6 +42,7 @@ impl ReportOutlet {
             calendar: calendar.ok_or_else(|| DbError::broken("an outlet without days"))?,
             opened_at: row.try_get(3)?,
             closed: since.map(|since| (since, until)),
+            counts_coins: row.try_get(6)?,
         })
     }
 }

@@ -2431,6 +2431,7 @@ export interface components {
                 dihitung: number;
                 /** Format: int64 */
                 id: number;
+                koin: null | components["schemas"]["Koin"];
                 /**
                  * Format: int32
                  * @description How often in this shift a kasir learned whether the drawer holds an amount or has room for it.
@@ -2846,6 +2847,11 @@ export interface components {
                 baris: {
                     /** Format: int64 */
                     batal: number;
+                    /**
+                     * Format: int64
+                     * @description Coins that boards have counted. They are in no other figure.
+                     */
+                    koin: number;
                     /** Format: int64 */
                     menit_mati: number;
                     /**
@@ -2855,6 +2861,11 @@ export interface components {
                     pendapatan: number;
                     /** Format: int64 */
                     refund: number;
+                    /**
+                     * Format: int64
+                     * @description What they were worth when they were counted.
+                     */
+                    rupiah_koin: number;
                     /** Format: int64 */
                     selisih_kas: number;
                     /** Format: int64 */
@@ -2895,6 +2906,11 @@ export interface components {
                     /** Format: int64 */
                     idmesin: number;
                     jenis: components["schemas"]["JenisMesin"];
+                    /**
+                     * Format: int64
+                     * @description Coins that its board has counted. They are in no other figure.
+                     */
+                    koin: number;
                     /** Format: int64 */
                     menit_mati: number;
                     /** @description Its present name. */
@@ -2903,6 +2919,11 @@ export interface components {
                     pendapatan: number;
                     /** Format: int64 */
                     refund: number;
+                    /**
+                     * Format: int64
+                     * @description What they were worth when they were counted.
+                     */
+                    rupiah_koin: number;
                     /** Format: int64 */
                     siklus: number;
                 }[];
@@ -3074,9 +3095,19 @@ export interface components {
                     ditutup_oleh: string | null;
                     /** Format: int64 */
                     idshift: number;
+                    /**
+                     * Format: int64
+                     * @description Coins that the outlet's boards have counted while it was open. They are in no drawer.
+                     */
+                    koin: number;
                     /** Format: int64 */
                     modal: number;
                     perangkat: string;
+                    /**
+                     * Format: int64
+                     * @description What they were worth when they were counted.
+                     */
+                    rupiah_koin: number;
                     /** Format: int64 */
                     selisih: number | null;
                 }[];
@@ -3221,6 +3252,11 @@ export interface components {
                 id: number;
                 /** @description The receipt number of the purchase that uses the machine. */
                 idtransaksi: string | null;
+                /**
+                 * Format: int64
+                 * @description Coins that its board has counted in all.
+                 */
+                koin: number;
                 nama: string;
                 /** @description The machine takes no purchase until its device reports that nothing runs. */
                 perlu_petugas: boolean;
@@ -3650,7 +3686,13 @@ export interface components {
         Answer_Rincian: {
             /** @description A machine's tile with all that is known of it. */
             data: components["schemas"]["Tile"] & {
+                koin: null | components["schemas"]["KoinMesin"];
                 menyala: components["schemas"]["Menyala"];
+                /**
+                 * Format: int32
+                 * @description Rupiah of a coin that falls into it.
+                 */
+                nilai_koin: number;
                 perangkat: null | components["schemas"]["PerangkatMesin"];
                 /** @description The newest 20 events, the newest first. */
                 riwayat: components["schemas"]["Riwayat"][];
@@ -3687,6 +3729,7 @@ export interface components {
                 dari: string;
                 /** @description Holds that were voided because a machine did not start; in no sum. */
                 kembali_sendiri: components["schemas"]["KembaliSendiri"];
+                koin: null | components["schemas"]["Koin"];
                 /** Format: int64 */
                 menit_mati: number;
                 /**
@@ -4791,6 +4834,7 @@ export interface components {
             dihitung: number;
             /** Format: int64 */
             id: number;
+            koin: null | components["schemas"]["Koin"];
             /**
              * Format: int32
              * @description How often in this shift a kasir learned whether the drawer holds an amount or has room for it.
@@ -5193,6 +5237,11 @@ export interface components {
         Harian: {
             /** Format: int64 */
             batal: number;
+            /**
+             * Format: int64
+             * @description Coins that boards have counted. They are in no other figure.
+             */
+            koin: number;
             /** Format: int64 */
             menit_mati: number;
             /**
@@ -5202,6 +5251,11 @@ export interface components {
             pendapatan: number;
             /** Format: int64 */
             refund: number;
+            /**
+             * Format: int64
+             * @description What they were worth when they were counted.
+             */
+            rupiah_koin: number;
             /** Format: int64 */
             selisih_kas: number;
             /** Format: int64 */
@@ -5354,6 +5408,26 @@ export interface components {
             /** @description All that is needed is there. */
             siap: boolean;
         };
+        /** @description Coins that were counted. */
+        Koin: {
+            /** Format: int64 */
+            jumlah: number;
+            /**
+             * Format: int64
+             * @description What they were worth when they were counted.
+             */
+            rupiah: number;
+        };
+        /** @description Coins that a machine's board has counted. */
+        KoinMesin: {
+            /** @description Since the outlet's business day began. */
+            hari_ini: components["schemas"]["Koin"];
+            /**
+             * Format: int64
+             * @description In all.
+             */
+            jumlah: number;
+        };
         Kunci: {
             idoutlet?: null | components["schemas"]["Id"];
             idowner?: null | components["schemas"]["Id"];
@@ -5408,6 +5482,11 @@ export interface components {
             /** Format: int64 */
             idmesin: number;
             jenis: components["schemas"]["JenisMesin"];
+            /**
+             * Format: int64
+             * @description Coins that its board has counted. They are in no other figure.
+             */
+            koin: number;
             /** Format: int64 */
             menit_mati: number;
             /** @description Its present name. */
@@ -5416,6 +5495,11 @@ export interface components {
             pendapatan: number;
             /** Format: int64 */
             refund: number;
+            /**
+             * Format: int64
+             * @description What they were worth when they were counted.
+             */
+            rupiah_koin: number;
             /** Format: int64 */
             siklus: number;
         };
@@ -5507,9 +5591,19 @@ export interface components {
             ditutup_oleh: string | null;
             /** Format: int64 */
             idshift: number;
+            /**
+             * Format: int64
+             * @description Coins that the outlet's boards have counted while it was open. They are in no drawer.
+             */
+            koin: number;
             /** Format: int64 */
             modal: number;
             perangkat: string;
+            /**
+             * Format: int64
+             * @description What they were worth when they were counted.
+             */
+            rupiah_koin: number;
             /** Format: int64 */
             selisih: number | null;
         };
@@ -5759,6 +5853,11 @@ export interface components {
             nama?: null | components["schemas"]["ShortText"];
             /**
              * Format: int64
+             * @description Whole rupiah of a coin that falls into it; 0 when never given.
+             */
+            nilai_koin?: number | null;
+            /**
+             * Format: int64
              * @description Pulses of each service at this machine; null: as many as the service says.
              */
             pulsa?: number | null;
@@ -5795,6 +5894,11 @@ export interface components {
             id: number;
             /** @description The receipt number of the purchase that uses the machine. */
             idtransaksi: string | null;
+            /**
+             * Format: int64
+             * @description Coins that its board has counted in all.
+             */
+            koin: number;
             nama: string;
             /** @description The machine takes no purchase until its device reports that nothing runs. */
             perlu_petugas: boolean;
@@ -5924,6 +6028,11 @@ export interface components {
              */
             lebar_ms?: number | null;
             nama: components["schemas"]["ShortText"];
+            /**
+             * Format: int64
+             * @description Whole rupiah of a coin that falls into it; 0 when never given.
+             */
+            nilai_koin?: number | null;
             /**
              * Format: int64
              * @description Pulses of each service at this machine; null: as many as the service says.
@@ -6738,7 +6847,13 @@ export interface components {
         };
         /** @description A machine's tile with all that is known of it. */
         Rincian: components["schemas"]["Tile"] & {
+            koin: null | components["schemas"]["KoinMesin"];
             menyala: components["schemas"]["Menyala"];
+            /**
+             * Format: int32
+             * @description Rupiah of a coin that falls into it.
+             */
+            nilai_koin: number;
             perangkat: null | components["schemas"]["PerangkatMesin"];
             /** @description The newest 20 events, the newest first. */
             riwayat: components["schemas"]["Riwayat"][];
@@ -6757,6 +6872,7 @@ export interface components {
             dari: string;
             /** @description Holds that were voided because a machine did not start; in no sum. */
             kembali_sendiri: components["schemas"]["KembaliSendiri"];
+            koin: null | components["schemas"]["Koin"];
             /** Format: int64 */
             menit_mati: number;
             /**

@@ -14,6 +14,7 @@ use nyala_store::db::error::DbError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{MissedTickBehavior, interval};
 
+use super::coins::CoinCounts;
 use super::conversation::Trouble;
 use super::devices::{ProbeRequest, Request};
 use super::endpoint::{self, Shared, ThreadCommand};
@@ -50,8 +51,8 @@ impl Mqtt {
     ) -> Self {
         let (troubles, received_troubles) = trouble::channel(metrics.clone());
         let presence = Presence::new(metrics.clone(), ownership.clone(), store.now());
-        let signals = Signals::default();
-        let reports = Arc::new(Reports { metrics, presence, signals, troubles, uplink: OnceLock::new() });
+        let (signals, coins) = (Signals::default(), CoinCounts::default());
+        let reports = Arc::new(Reports { metrics, presence, signals, coins, troubles, uplink: OnceLock::new() });
         let endpoint = Arc::new(Shared::new(store.clone(), reports.clone(), tls, settings));
         Self { store, ownership, reports, endpoint, troubles: Mutex::new(Some(received_troubles)) }
     }
@@ -113,6 +114,8 @@ impl Driver for Mqtt {
         vital::spawn("presence", async move { reports.presence.record_loop(of, reports.troubles.clone()).await });
         let (reports, of, ownership) = (self.reports.clone(), self.store.clone(), self.ownership.clone());
         vital::spawn("signals", async move { reports.signals.record_loop(of, ownership).await });
+        let (reports, of) = (self.reports.clone(), self.store.clone());
+        vital::spawn("coins", async move { reports.coins.record_loop(of).await });
         let _ = self.reports.uplink.set(uplink);
         // This task starts last, because it lets devices log in.
         vital::spawn("revocations", watch_keys(self.endpoint.clone()));

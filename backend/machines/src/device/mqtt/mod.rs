@@ -2,6 +2,7 @@
 //! `keys` manages what devices log in with. A device's own side is in `backend/device-sim`.
 
 pub mod cmd;
+mod coins;
 pub mod conversation;
 mod devices;
 pub mod driver;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use nyala_core::domain::timestamp::Timestamp;
 
+use super::coins::CoinCounts;
 use super::conversation::Effect;
 use super::metrics::{DeviceMetrics, Dropped};
 use super::presence::Presence;
@@ -17,6 +18,7 @@ pub struct Reports {
     pub metrics: DeviceMetrics,
     pub presence: Presence,
     pub signals: Signals,
+    pub coins: CoinCounts,
     pub troubles: Troubles,
     /// Set when the driver is started.
     pub uplink: OnceLock<Uplink>,

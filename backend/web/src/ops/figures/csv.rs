@@ -57,14 +57,22 @@ pub trait ReportRow {
     fn cells(&self) -> Vec<Cell<'_>>;
 }
 
+/// Columns about coins, which come last. They are in the files of outlets whose boards count coins.
+const COINS: [&str; 2] = ["koin", "rupiah_koin"];
+
+fn columns_of<R: ReportRow>(coins: bool) -> usize {
+    R::COLUMNS.iter().filter(|column| coins || !COINS.contains(column)).count()
+}
+
 /// The line with the columns' names.
-pub fn header_of<R: ReportRow>() -> Result<String, AppError> {
-    lines([R::COLUMNS])
+pub fn header_of<R: ReportRow>(coins: bool) -> Result<String, AppError> {
+    lines([&R::COLUMNS[..columns_of::<R>(coins)]])
 }
 
 /// Rows as lines.
-pub fn lines_of<R: ReportRow>(rows: &[R], calendar: &Calendar) -> Result<String, AppError> {
-    lines(rows.iter().map(|row| row.cells().iter().map(|cell| cell.written(calendar)).collect::<Vec<_>>()))
+pub fn lines_of<R: ReportRow>(rows: &[R], calendar: &Calendar, coins: bool) -> Result<String, AppError> {
+    let columns = columns_of::<R>(coins);
+    lines(rows.iter().map(|row| row.cells().iter().take(columns).map(|cell| cell.written(calendar)).collect::<Vec<_>>()))
 }
 
 /// Records as lines.
@@ -125,7 +133,7 @@ mod tests {
     #[test]
     fn hostile_texts_are_texts_and_numbers_stay_bare() {
         let calendar = Calendar { zone: Zone::default(), start: ClockTime::parse("00:00").unwrap() };
-        let written = |cell: Cell<'static>| lines_of(&[Row(vec![cell, Cell::Number(-5)])], &calendar).unwrap();
+        let written = |cell: Cell<'static>| lines_of(&[Row(vec![cell, Cell::Number(-5)])], &calendar, false).unwrap();
         for (text, expected) in [
             ("Cuci 01", "Cuci 01;-5\r\n"),
             ("=1+1", "'=1+1;-5\r\n"),
@@ -145,6 +153,6 @@ mod tests {
         }
         assert_eq!(written(Cell::Time(Timestamp::from_ms(0))), "1970-01-01 07:00:00;-5\r\n");
         assert_eq!(written(Cell::Empty), ";-5\r\n");
-        assert_eq!(header_of::<Row>().unwrap(), "a;b\r\n");
+        assert_eq!(header_of::<Row>(false).unwrap(), "a;b\r\n");
     }
 }

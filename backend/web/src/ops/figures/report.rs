@@ -115,8 +115,8 @@ async fn answer_with<R: ReportRow + Serialize>(
     if format == ReportFormat::Json {
         return Ok(answer::ok(Laporan { dari: period.first, sampai: period.last, baris, lanjut: None }));
     }
-    let calendar = &asked.outlet.calendar;
-    let text = csv::BOM.to_owned() + &csv::header_of::<R>()? + &csv::lines_of(&baris, calendar)?;
+    let (calendar, coins) = (&asked.outlet.calendar, asked.outlet.counts_coins);
+    let text = csv::BOM.to_owned() + &csv::header_of::<R>(coins)? + &csv::lines_of(&baris, calendar, coins)?;
     let name = csv::file_name(name, asked.outlet.idoutlet, period);
     Ok(csv::download(&name, stream::iter([Ok(Bytes::from(text))])))
 }

@@ -59,6 +59,10 @@ report_row! {
         refund: i64 => number,
         selisih_kas: i64 => number,
         menit_mati: i64 => number,
+        /// Coins that boards have counted. They are in no other figure.
+        koin: i64 => number,
+        /// What they were worth when they were counted.
+        rupiah_koin: i64 => number,
     }
 }
 
@@ -73,6 +77,10 @@ report_row! {
         pendapatan: i64 => number,
         refund: i64 => number,
         menit_mati: i64 => number,
+        /// Coins that its board has counted. They are in no other figure.
+        koin: i64 => number,
+        /// What they were worth when they were counted.
+        rupiah_koin: i64 => number,
     }
 }
 
@@ -90,6 +98,10 @@ report_row! {
         #[schema(required)] dihitung: Option<i64> => optional_number,
         #[schema(required)] selisih: Option<i64> => optional_number,
         #[schema(required)] catatan: Option<String> => optional_text,
+        /// Coins that the outlet's boards have counted while it was open. They are in no drawer.
+        koin: i64 => number,
+        /// What they were worth when they were counted.
+        rupiah_koin: i64 => number,
     }
 }
 

@@ -15,6 +15,7 @@ use nyala_core::figures::downtime::{Band, OutletRecord};
 use nyala_core::figures::usual;
 use nyala_identity::staff::operator;
 use nyala_ledger::figures::balances::{self, Changes};
+use nyala_ledger::figures::coins::{self, Koin};
 use nyala_ledger::figures::{self, Days, OfMachine, Returned, Sold, cycles};
 use nyala_store::config::ServerSettings;
 use nyala_store::db::Store;
@@ -62,6 +63,9 @@ pub struct Ringkasan {
     banding: Banding,
     per_orang: Vec<PerOrang>,
     saldo: RingkasanSaldo,
+    /// Coins that fell into machines; in no other figure. Null: none of the outlet's boards counts them.
+    #[schema(required)]
+    koin: Option<Koin>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -245,8 +249,17 @@ async fn summary(tx: &Transaction<'_>, asked: &Asked, float: Float, now: Timesta
         banding: compared(tx, asked, now).await?,
         per_orang: by_person(tx, &reversed, &refunds).await?,
         saldo,
+        koin: coins(tx, asked).await?,
         per_mesin: by_machine(tx, asked, (machines, &record, down), (&posts, &refunds)).await?,
     })
+}
+
+async fn coins(tx: &Transaction<'_>, asked: &Asked) -> Result<Option<Koin>, AppError> {
+    if !asked.outlet.counts_coins {
+        return Ok(None);
+    }
+    let counted = coins::by_machine(tx, asked.days()).await?;
+    Ok(Some(Koin { jumlah: counted.iter().map(|coins| coins.count).sum(), rupiah: amount(&counted) }))
 }
 
 fn amount(rows: &[OfMachine]) -> i64 {

@@ -7,7 +7,7 @@ use nyala_core::domain::id::{MachineId, TopUpId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::figures::calendar::Day;
 use nyala_ledger::figures::balances::{self, Changes};
-use nyala_ledger::figures::{self, cycles};
+use nyala_ledger::figures::{self, coins, cycles};
 use tokio_postgres::Row;
 
 use super::period::Asked;
@@ -36,6 +36,8 @@ pub async fn harian(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resu
         refund: 0,
         selisih_kas: 0,
         menit_mati: 0,
+        koin: 0,
+        rupiah_koin: 0,
     };
     let mut rows: Vec<Harian> = asked.period.days().map(empty).collect();
     for post in cycles::posts(tx, days).await? {
@@ -61,6 +63,10 @@ pub async fn harian(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resu
     for (day, difference) in figures::cash_differences(tx, days).await? {
         rows[day].selisih_kas += difference;
     }
+    for coins in coins::by_machine(tx, days).await? {
+        rows[coins.day].koin += coins.count;
+        rows[coins.day].rupiah_koin += coins.amount;
+    }
     let machines = machines(tx, asked.outlet.idoutlet).await?;
     let down = down(tx, asked, &machines, now).await?;
     for (day, row) in rows.iter_mut().enumerate() {
@@ -82,7 +88,13 @@ pub async fn mesin(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resul
         *refunded.entry(refund.idmesin).or_insert(0) += refund.amount;
         *revenue.entry(refund.idmesin).or_insert(0) -= refund.amount;
     }
-    let rows = machines.into_iter().filter(|machine| machine.active || revenue.contains_key(&machine.idmesin));
+    let (mut coins, mut coins_worth) = (HashMap::new(), HashMap::new());
+    for counted in coins::by_machine(tx, asked.days()).await? {
+        *coins.entry(counted.idmesin).or_insert(0) += counted.count;
+        *coins_worth.entry(counted.idmesin).or_insert(0) += counted.amount;
+    }
+    let has_figures = |id: &MachineId| revenue.contains_key(id) || coins.contains_key(id);
+    let rows = machines.into_iter().filter(|machine| machine.active || has_figures(&machine.idmesin));
     let of = |counts: &HashMap<MachineId, i64>, id| counts.get(&id).copied().unwrap_or_default();
     Ok(rows
         .map(|machine| LaporanMesin {
@@ -93,15 +105,21 @@ pub async fn mesin(tx: &Transaction<'_>, asked: &Asked, now: Timestamp) -> Resul
             pendapatan: of(&revenue, machine.idmesin),
             refund: of(&refunded, machine.idmesin),
             menit_mati: of(&down, machine.idmesin),
+            koin: of(&coins, machine.idmesin),
+            rupiah_koin: of(&coins_worth, machine.idmesin),
         })
         .collect())
 }
 
 pub async fn shift(tx: &Transaction<'_>, asked: &Asked, _: Timestamp) -> Result<Vec<LaporanShift>, AppError> {
     const SHIFTS: &str = "
-        SELECT s.id, p.nama, s.dibuka_at, o.nama, s.ditutup_at, c.nama, s.modal, s.diharapkan, s.dihitung, s.selisih, s.catatan
+        SELECT s.id, p.nama, s.dibuka_at, o.nama, s.ditutup_at, c.nama, s.modal, s.diharapkan, s.dihitung, s.selisih, s.catatan,
+            COALESCE(k.jumlah, 0), COALESCE(k.nilai, 0)
         FROM shift s JOIN perangkat p ON p.id = s.id_perangkat JOIN kunci_operator o ON o.id = s.dibuka_oleh
         LEFT JOIN kunci_operator c ON c.id = s.ditutup_oleh
+        LEFT JOIN LATERAL (
+            SELECT SUM(h.jumlah)::BIGINT AS jumlah, SUM(h.nilai)::BIGINT AS nilai FROM koin_hitung h
+            WHERE h.idoutlet = s.idoutlet AND h.dihitung_at >= s.dibuka_at AND (s.ditutup_at IS NULL OR h.dihitung_at < s.ditutup_at)) k ON TRUE
         WHERE s.idoutlet = $1 AND s.dibuka_at < $3 AND (s.ditutup_at IS NULL OR s.ditutup_at >= $2 AND s.ditutup_at < $3) ORDER BY s.dibuka_at, s.id";
     let (from, until) = asked.span();
     let stmt = tx.prepare_cached(SHIFTS).await?;
@@ -122,6 +140,8 @@ fn shift_row(row: &Row) -> Result<LaporanShift, AppError> {
         dihitung: row.try_get(8)?,
         selisih: row.try_get(9)?,
         catatan: row.try_get(10)?,
+        koin: row.try_get(11)?,
+        rupiah_koin: row.try_get(12)?,
     })
 }
 

@@ -6,6 +6,7 @@ use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::right::Right;
+use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
 use nyala_core::domain::whole::Whole;
 use nyala_core::purchase::state::open_states;
@@ -70,11 +71,22 @@ pub struct MesinChange {
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
     pulsa: Option<Option<Whole>>,
+    /// Whole rupiah of a coin that falls into it; 0 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 20000000)]
+    nilai_koin: Option<Rupiah>,
 }
 
 impl MesinChange {
     const fn start_by(&self) -> StartBy {
-        StartBy { way: self.cara, width: self.lebar_ms, gap: self.jeda_ms, sense: self.sense_s, pulses: self.pulsa }
+        StartBy {
+            way: self.cara,
+            width: self.lebar_ms,
+            gap: self.jeda_ms,
+            sense: self.sense_s,
+            pulses: self.pulsa,
+            coin_value: self.nilai_koin,
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use nyala_store::db::Store;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::board::detail::{Of, PerangkatMesin, Riwayat, Siklus, cycles, device as reported, events};
+use crate::board::detail::{KoinMesin, Of, PerangkatMesin, Riwayat, Siklus, coins, cycles, device as reported, events};
 use crate::board::tile::Tile;
 use crate::http::answer::{self, Answer, Empty};
 use crate::http::error::AppError;
@@ -32,6 +32,11 @@ pub struct Rincian {
     riwayat: Vec<Riwayat>,
     siklus: Siklus,
     menyala: Menyala,
+    /// Rupiah of a coin that falls into it.
+    nilai_koin: i32,
+    /// Null: its board counts none.
+    #[schema(required)]
+    koin: Option<KoinMesin>,
     /// Null for a simulated machine.
     #[schema(required)]
     perangkat: Option<PerangkatMesin>,
@@ -71,8 +76,9 @@ pub async fn detail(
         DriverKind::Mqtt => Some(reported(&client, &of, mqtt.signal(id), heard_at).await?),
     };
     let (riwayat, siklus) = (events(&client, &of).await?, cycles(&client, &of).await?);
-    let menyala = Menyala::read(&client, id).await?;
-    Ok(answer::ok(Rincian { tile, riwayat, siklus, menyala, perangkat }))
+    let (menyala, nilai_koin) = Menyala::read(&client, id).await?;
+    let koin = coins(&client, &of).await?;
+    Ok(answer::ok(Rincian { tile, riwayat, siklus, menyala, nilai_koin, koin, perangkat }))
 }
 
 /// The present moment, when a device answers the other server that it is connected to.

@@ -10,6 +10,7 @@ use nyala_core::domain::id::{MachineId, OutletId};
 use nyala_core::domain::machine_code::MachineCode;
 use nyala_core::domain::machine_kind::MachineKind;
 use nyala_core::domain::right::Right;
+use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::text;
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::domain::whole::Whole;
@@ -79,11 +80,22 @@ pub struct NewMesin {
     #[serde(default, deserialize_with = "even_null", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<i64>, minimum = 1, maximum = 20)]
     pulsa: Option<Option<Whole>>,
+    /// Whole rupiah of a coin that falls into it; 0 when never given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>, minimum = 0, maximum = 20000000)]
+    nilai_koin: Option<Rupiah>,
 }
 
 impl NewMesin {
     const fn start_by(&self) -> StartBy {
-        StartBy { way: self.cara, width: self.lebar_ms, gap: self.jeda_ms, sense: self.sense_s, pulses: self.pulsa }
+        StartBy {
+            way: self.cara,
+            width: self.lebar_ms,
+            gap: self.jeda_ms,
+            sense: self.sense_s,
+            pulses: self.pulsa,
+            coin_value: self.nilai_koin,
+        }
     }
 }
 
@@ -147,6 +159,9 @@ pub async fn mesin(
             json!({ "idoutlet": outlet.idoutlet, "nama": name, "driver": body.driver, "jenis": body.jenis, "ukuran": size });
         if body.cara.is_some() {
             content["cara"] = json!(body.cara);
+        }
+        if body.nilai_koin.is_some() {
+            content["nilai_koin"] = json!(body.nilai_koin);
         }
         let object = format!("mesin:{}", mesin.id);
         let entry = AuditEntry { principal: &operator.principal(), action: "mesin.buat", object, content };

@@ -2,6 +2,7 @@
 
 use deadpool_postgres::Transaction;
 use nyala_core::domain::id::{MachineId, OutletId};
+use nyala_core::domain::rupiah::Rupiah;
 use nyala_core::domain::whole::Whole;
 use nyala_core::purchase::device::Pulses;
 use nyala_ledger::pulse_machines;
@@ -47,6 +48,8 @@ pub struct StartBy {
     pub sense: Option<Whole>,
     /// Pulses of each service at this machine; null: as many as the service says.
     pub pulses: Option<Option<Whole>>,
+    /// Rupiah of a coin that falls into it; 0 when never given.
+    pub coin_value: Option<Rupiah>,
 }
 
 /// Number of pulses in a request.
@@ -77,26 +80,29 @@ pub struct Menyala {
 }
 
 impl Menyala {
+    /// With the rupiah of a coin that falls into the machine.
+    ///
     /// # Errors
     /// 404, and the database's.
-    pub async fn read(client: &DbClient, idmesin: MachineId) -> Result<Self, AppError> {
-        const READ: &str = "SELECT cara, lebar_ms, jeda_ms, sense_s, pulsa FROM mesin WHERE idmesin = $1";
+    pub async fn read(client: &DbClient, idmesin: MachineId) -> Result<(Self, i32), AppError> {
+        const READ: &str = "SELECT cara, lebar_ms, jeda_ms, sense_s, pulsa, nilai_koin FROM mesin WHERE idmesin = $1";
         let stmt = client.prepare_cached(READ).await?;
         let row = client.query_opt(&stmt, &[&idmesin]).await?.ok_or(AppError::MachineNotFound)?;
-        Ok(Self {
+        let starts = Self {
             cara: Cara::from_stored(row.try_get(0)?),
             lebar_ms: row.try_get(1)?,
             jeda_ms: row.try_get(2)?,
             sense_s: row.try_get(3)?,
             pulsa: row.try_get(4)?,
-        })
+        };
+        Ok((starts, row.try_get(5)?))
     }
 }
 
 impl StartBy {
     /// Whether nothing is to change.
     pub const fn is_empty(&self) -> bool {
-        matches!(self, Self { way: None, width: None, gap: None, sense: None, pulses: None })
+        matches!(self, Self { way: None, width: None, gap: None, sense: None, pulses: None, coin_value: None })
     }
 
     /// Comes before the transaction of [`StartBy::apply`].
@@ -117,7 +123,8 @@ impl StartBy {
     pub async fn apply(&self, tx: &Transaction<'_>, idmesin: MachineId) -> Result<(), AppError> {
         const CHANGE: &str = "
             UPDATE mesin SET cara = COALESCE($2, cara), lebar_ms = COALESCE($3, lebar_ms), jeda_ms = COALESCE($4, jeda_ms),
-                sense_s = COALESCE($5, sense_s), pulsa = CASE WHEN $6 THEN $7 ELSE pulsa END
+                sense_s = COALESCE($5, sense_s), pulsa = CASE WHEN $6 THEN $7 ELSE pulsa END,
+                nilai_koin = COALESCE($8::BIGINT::INT, nilai_koin)
             WHERE idmesin = $1
             RETURNING lebar_ms, jeda_ms, COALESCE(pulsa, (SELECT max(l.pulsa) FROM layanan l WHERE l.idoutlet = mesin.idoutlet AND l.aktif), 1)";
         const MAX_MS: i32 = 5_999;
@@ -131,7 +138,8 @@ impl StartBy {
         let (width, gap) = (of("lebar_ms", self.width, MAX_MS)?, of("jeda_ms", self.gap, MAX_MS)?);
         let (sense, pulses) = (of("sense_s", self.sense, Pulses::MAX_SENSE_S)?, self.pulses.flatten().map(number).transpose()?);
         let way = self.way.map(Cara::as_str);
-        let params: [&(dyn ToSql + Sync); 7] = [&idmesin, &way, &width, &gap, &sense, &self.pulses.is_some(), &pulses];
+        let coin = self.coin_value.map(|value| value.within("nilai_koin", 0)).transpose()?;
+        let params: [&(dyn ToSql + Sync); 8] = [&idmesin, &way, &width, &gap, &sense, &self.pulses.is_some(), &pulses, &coin];
         let row = tx.query_one(CHANGE, &params).await?;
         let stored = Pulses { width_ms: row.try_get(0)?, gap_ms: row.try_get(1)?, n: row.try_get(2)?, sense_s: 1 };
         if stored.are_valid() { Ok(()) } else { Err(TOO_LONG) }

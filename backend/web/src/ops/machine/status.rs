@@ -32,18 +32,20 @@ pub struct MesinNow {
     /// The machine takes no purchase until its device reports that nothing runs.
     perlu_petugas: bool,
     cara: Cara,
+    /// Coins that its board has counted in all.
+    koin: i64,
 }
 
 const READ: &str = concat!(
     "
 SELECT m.nama, m.online AND NOT m.perlu_petugas AND ",
     is_on_sale!("$4"),
-    " AS online, m.perlu_petugas, m.cara, t.no_nota, t.durasi_s,
+    " AS online, m.perlu_petugas, m.cara, COALESCE(k.jumlah, 0) AS koin, t.no_nota, t.durasi_s,
        CASE WHEN t.state = 'RUNNING' THEN t.ends_at WHEN t.id IS NULL THEN m.jalan_sampai END AS ends_at,
        t.id IS NOT NULL OR ",
     runs_unsold!(),
     " AS taken
-FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
+FROM mesin m JOIN outlet o USING (idoutlet) LEFT JOIN koin_seri k USING (idmesin) LEFT JOIN snap_transaksi t ON t.idmesin = m.idmesin AND t.state IN ",
     open_states!(),
     "
 WHERE m.idmesin = $1 AND ($2::BIGINT IS NULL OR m.idowner = $2) AND ($3::BIGINT IS NULL OR m.idoutlet = $3)"
@@ -76,5 +78,6 @@ pub async fn mesin_status(
         idtransaksi: receipt,
         perlu_petugas: row.try_get("perlu_petugas")?,
         cara: Cara::from_stored(row.try_get("cara")?),
+        koin: row.try_get("koin")?,
     }))
 }

@@ -10,6 +10,7 @@ use nyala_identity::staff::Staff;
 use nyala_identity::staff::ended::SessionEnded;
 use nyala_identity::staff::operator::principal;
 use nyala_identity::staff::session;
+use nyala_ledger::figures::coins::{self, Koin};
 use nyala_ledger::shift::{self, Keeper, MAX_IN_DRAWER, Shift, SoldByMeans};
 use nyala_store::config::HttpSettings;
 use nyala_store::db::Store;
@@ -113,6 +114,9 @@ pub struct Counted {
     topup_dilihat: i32,
     /// Rupiah of the shift's sales without reversed ones, by means of payment.
     cara_bayar: SoldByMeans,
+    /// Coins that fell into the outlet's machines during the shift, none of which is in the drawer; null: none of its boards counts them.
+    #[schema(required)]
+    koin: Option<Koin>,
     /// Token of the next person's session, which begins when this one ends. Shown once, so a repeat of the call has none.
     token: Option<String>,
     /// RFC 3339.
@@ -180,6 +184,7 @@ pub async fn close(
         let now = store.now();
         let closed = shift::close(tx, shift, by.person, (counted, notes.as_ref()), now).await?;
         let cara_bayar = shift::sold(tx, shift).await?;
+        let koin = coins::since_opening(tx, shift, now).await?;
         let content = json!({
             "diharapkan": closed.expected, "dihitung": counted, "pecahan": notes, "lanjut": next.as_ref().map(|known| known.person.id),
             "laci_ditanya": closed.questions, "topup_dilihat": closed.looks, "cara_bayar": cara_bayar,
@@ -194,6 +199,7 @@ pub async fn close(
             laci_ditanya: closed.questions,
             topup_dilihat: closed.looks,
             cara_bayar,
+            koin,
             token: None,
             sampai: None,
             petugas: None,

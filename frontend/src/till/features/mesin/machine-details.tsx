@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { rupiah } from '@/shared/lib/text/format'
 import { Button } from '@/shared/ui/button'
 import { type Details, machineDetails } from '@/till/api/board-calls'
 import type { Tile } from '@/till/api/types'
@@ -32,6 +33,7 @@ export function MachineDetails({ tile: { id, keadaan, idtransaksi } }: { tile: T
     <>
       <History events={data.riwayat} />
       <Cycles cycles={data.siklus} />
+      {data.koin && <Coins coins={data.koin} />}
       {data.perangkat && <Device device={data.perangkat} />}
     </>
   )
@@ -93,6 +95,21 @@ function Cycles({ cycles }: { cycles: Details['siklus'] }) {
           <strong className="digits">{sejak_servis}</strong>
         </p>
       )}
+    </section>
+  )
+}
+
+/** Coins that fell into the machine, as its board counted them. */
+function Coins({ coins: { jumlah, hari_ini } }: { coins: NonNullable<Details['koin']> }) {
+  return (
+    <section className={styles.part} aria-label={mesinCopy.coins}>
+      <h3 className={styles.heading}>{mesinCopy.coins}</h3>
+      <Rows
+        rows={[
+          [mesinCopy.coinsToday, mesinCopy.coinsWorth(hari_ini.jumlah, rupiah(hari_ini.rupiah))],
+          [mesinCopy.coinsAll, mesinCopy.coinCount(jumlah)],
+        ]}
+      />
     </section>
   )
 }

@@ -83,6 +83,12 @@ export const mesinCopy = {
   ofEvery: (cycles: number, every: number) => `${cycles} dari ${every}`,
   lastService: (date: string) => `Terakhir ${date}.`,
   neverServiced: 'Belum pernah dicatat.',
+  coins: 'Koin masuk',
+  coinsToday: 'Hari ini',
+  coinsAll: 'Semua',
+  coinCount: (count: number) => `${count} koin`,
+  coinsWorth: (count: number, worth: string) => `${count} koin, ${worth}`,
+
   device: 'Perangkat',
   signal: 'Sinyal',
   dbm: (rssi: number) => `${rssi < 0 ? '−' : ''}${Math.abs(rssi)} dBm`,

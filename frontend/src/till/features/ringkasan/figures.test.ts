@@ -40,6 +40,7 @@ const summary = (more: Partial<Summary> = {}): Summary => ({
   saldo_beredar: 0,
   saldo: { lain: null, batas: 0, ingatkan: 0, perubahan: 0 },
   selisih_kas: 0,
+  koin: null,
   batal: 0,
   refund: 0,
   kembali_sendiri: { jumlah: 0, kali: 0 },

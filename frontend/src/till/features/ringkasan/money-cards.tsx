@@ -58,6 +58,19 @@ export function TopUpCard({ summary: { topup, topup_kali } }: { summary: Summary
   )
 }
 
+/** Coins that fell into machines. */
+export function CoinCard({ coins: { jumlah, rupiah: worth } }: { coins: NonNullable<Summary['koin']> }) {
+  return (
+    <section className={styles.card} aria-labelledby="koin">
+      <h2 id="koin" className={styles.title}>
+        {copy.coins}
+      </h2>
+      <p className={`digits ${styles.amount}`}>{rupiah(worth)}</p>
+      <p className={styles.second}>{copy.coinCount(jumlah)}</p>
+    </section>
+  )
+}
+
 /** What the outlet owes its customers, beside the limit above which such money needs a licence. */
 export function BalanceCard({ summary: { saldo_beredar, saldo } }: { summary: Summary }) {
   const { lain, batas, ingatkan, perubahan } = saldo

@@ -92,6 +92,9 @@ export const ringkasan = {
   amount: 'Jumlah',
   count: 'Kali',
 
+  coins: 'Koin di mesin',
+  coinCount: (count: number) => `${count} koin. Tidak termasuk pendapatan dan kas.`,
+
   balance: 'Saldo beredar',
   balanceOf: (percent: number) => `${percent}% dari batas`,
   limit: 'Batas',

@@ -23,7 +23,7 @@ import { DaysChart } from './days-chart'
 import { Glance, Hero } from './hero'
 import { LookList } from './look-list'
 import { Machines } from './machines'
-import { BalanceCard, CashCard, ReturnsCard, TopUpCard } from './money-cards'
+import { BalanceCard, CashCard, CoinCard, ReturnsCard, TopUpCard } from './money-cards'
 import { barsOf, businessDay, type Choice, daysOf, periodIn, periodOf, plusDays, weekOf } from './period'
 import styles from './ringkasan.module.css'
 import { ringkasan as copy } from './ringkasan-copy'
@@ -170,6 +170,7 @@ function Figures({ here: { idoutlet, zona }, today, period, start_min }: Figures
         <BalanceCard summary={data} />
         <CashCard summary={data} shifts={shifts.data} zone={zona} />
         <ReturnsCard summary={data} />
+        {data.koin && <CoinCard coins={data.koin} />}
       </div>
     </>
   )

@@ -16,7 +16,7 @@ const LONGEST = 500
 
 /** The expected sum, the counted sum, and the difference. */
 export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: () => void }) {
-  const { id, diharapkan, dihitung, selisih, laci_ditanya, baru } = result
+  const { id, diharapkan, dihitung, selisih, laci_ditanya, koin, baru } = result
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return (
@@ -32,6 +32,8 @@ export function ResultView({ result, onDone }: { result: ShiftClosed; onDone: ()
             // Number of earlier answers that revealed something about the sum before the count.
             ['Laci ditanya', laci_ditanya > 0 ? `${laci_ditanya} kali` : null],
             ...soldRows(result.cara_bayar),
+            // Not in the drawer.
+            ['Koin di mesin', koin && `${koin.jumlah} koin, ${rupiah(koin.rupiah)}`],
             ['Isi saldo lama dibuka', result.topup_dilihat === 0 ? null : `${result.topup_dilihat} kali`],
           ]}
         />

@@ -89,6 +89,7 @@ impl Thread {
         let effects = device.conversation.on_message(key.id, &message, now);
         if !effects.iter().any(|effect| matches!(effect, Effect::Dropped(_))) {
             self.shared.reports.signals.on_message(idmesin, &message, now);
+            self.shared.reports.coins.on_message(idmesin, &message, now);
         }
         self.perform(idmesin, effects);
         if topic == Topic::State {

@@ -297,6 +297,12 @@ function Fields({ form, isNew, serviceHint, startsBy, field, onEdit }: FieldsPro
               {...digits('jeda', 4)}
             />
           </div>
+          <Field
+            label={mesin.coin}
+            hint={mesin.coinHint}
+            trailing={<span className={styles.unit}>rupiah</span>}
+            {...digits('koin', 8)}
+          />
         </>
       )}
     </>

@@ -53,5 +53,8 @@ it('pulses are checked and sent where the machine wants coins', () => {
   expect(newOf(coins, 3)).toMatchObject({ cara: 'pulsa' })
   expect(faultsOf({ ...before, pulsa: '99' })).toEqual({})
   expect(Object.keys(faultsOf({ ...coins, pulsa: '21', jeda: '0' }))).toEqual(['pulsa', 'jeda'])
+  expect(changeOf({ ...coins, koin: '1000' }, coins)).toEqual({ nilai_koin: 1_000 })
+  expect(changeOf({ ...coins, koin: '' }, { ...coins, koin: '1000' })).toEqual({ nilai_koin: 0 })
+  expect(Object.keys(faultsOf({ ...coins, koin: '20000001' }))).toEqual(['koin'])
   expect(Object.keys(faultsOf({ ...coins, pulsa: '20', lebar: '200', jeda: '101' }))).toEqual(['lebar'])
 })

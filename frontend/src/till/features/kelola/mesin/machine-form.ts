@@ -14,6 +14,7 @@ const MAX_SERVICE = 100_000
 const MAX_PULSES = 20
 /** All pulses of a start, in milliseconds. */
 const MAX_PULSES_MS = 6_000
+const MAX_COIN = 20_000_000
 export const MAX_NAME = 100
 export const MAX_PREFIX = 94
 
@@ -33,13 +34,15 @@ export interface MachineForm {
   /** Milliseconds of a pulse and of the gap after it. */
   lebar: string
   jeda: string
+  /** Rupiah of a coin; empty: not known. */
+  koin: string
 }
 
 /** What starts a machine. */
 export type StartBy = Schemas['Cara']
 
 export type MachineField = 'nama' | 'jumlah' | 'mulai' | 'angka' | 'ukuran' | 'servis' | PulseField
-export type PulseField = 'pulsa' | 'lebar' | 'jeda'
+export type PulseField = 'pulsa' | 'lebar' | 'jeda' | 'koin'
 
 const EMPTY: MachineForm = {
   nama: '',
@@ -53,6 +56,7 @@ const EMPTY: MachineForm = {
   pulsa: '',
   lebar: '50',
   jeda: '100',
+  koin: '',
 }
 
 /** `details`: undefined where they are not known. */
@@ -61,7 +65,7 @@ export function formOf(machine: Tile | null, details?: Details): MachineForm {
   const { nama, jenis, ukuran } = machine
   const form = { ...EMPTY, nama, jenis, ukuran: ukuran ?? '' }
   if (!details) return form
-  const { siklus, menyala } = details
+  const { siklus, menyala, nilai_koin } = details
   const { cara, pulsa, lebar_ms, jeda_ms } = menyala
   const servis = siklus.servis_tiap ? String(siklus.servis_tiap) : ''
   return {
@@ -71,10 +75,11 @@ export function formOf(machine: Tile | null, details?: Details): MachineForm {
     pulsa: pulsa ? String(pulsa) : '',
     lebar: String(lebar_ms),
     jeda: String(jeda_ms),
+    koin: nilai_koin ? String(nilai_koin) : '',
   }
 }
 
-type Details = Pick<Schemas['Rincian'], 'siklus' | 'menyala'>
+type Details = Pick<Schemas['Rincian'], 'siklus' | 'menyala' | 'nilai_koin'>
 
 /** The server's rule for a machine whose kind is left out. */
 export const kindOf = ({ jenis, nama }: MachineForm): MachineKind =>
@@ -97,11 +102,12 @@ export function faultsOf(form: MachineForm): Faults<MachineField> {
   }
 }
 
-function pulseFaults({ pulsa, lebar, jeda }: MachineForm): Faults<PulseField> {
+function pulseFaults({ pulsa, lebar, jeda, koin }: MachineForm): Faults<PulseField> {
   const faults = {
     ...(pulsa !== '' && !within(pulsa, MAX_PULSES) && { pulsa: mesin.pulsesWrong }),
     ...(!within(lebar, MAX_PULSES_MS - 1) && { lebar: mesin.widthWrong }),
     ...(!within(jeda, MAX_PULSES_MS - 1) && { jeda: mesin.widthWrong }),
+    ...(Number(koin) > MAX_COIN && { koin: mesin.coinWrong }),
   }
   if (Object.keys(faults).length > 0) return faults
   const together = Number(pulsa || 1) * (Number(lebar) + Number(jeda))
@@ -136,13 +142,14 @@ export const newOf = (form: MachineForm, idoutlet: number): Schemas['NewMesin'] 
 })
 
 /** What differs in the way of starting. */
-function startOf({ cara, pulsa, lebar, jeda }: MachineForm, before: MachineForm) {
+function startOf({ cara, pulsa, lebar, jeda, koin }: MachineForm, before: MachineForm) {
   return {
     ...(cara !== before.cara && { cara }),
     ...(cara === 'pulsa' && {
       ...(pulsa !== before.pulsa && { pulsa: pulsa === '' ? null : Number(pulsa) }),
       ...(lebar !== before.lebar && { lebar_ms: Number(lebar) }),
       ...(jeda !== before.jeda && { jeda_ms: Number(jeda) }),
+      ...(koin !== before.koin && { nilai_koin: Number(koin) }),
     }),
   }
 }
