@@ -92,7 +92,7 @@ async fn buy(
     let Held::Won { purchase_id, .. } = hold(client, order, machine, service, now).await.unwrap() else {
         panic!("the machine is not free")
     };
-    assert!(apply(client, purchase_id, Change::Run { started_at: now, ends_at }, now, None).await.unwrap().is_some());
+    assert!(apply(client, purchase_id, Change::Run { started_at: now, ends_at, added_s: 0 }, now, None).await.unwrap().is_some());
     purchase_id
 }
 

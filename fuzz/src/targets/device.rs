@@ -255,7 +255,7 @@ fn message(bytes: &mut Bytes<'_>) -> DeviceMessage {
         up_ms: bytes.some(Bytes::number),
     };
     let result = [AckResult::Started, AckResult::Refused, AckResult::Expired, AckResult::Done][usize::from(bytes.byte() % 4)];
-    let why = (result == AckResult::Refused && bytes.byte() % 2 == 0).then_some(Why::Cut);
+    let why = (result == AckResult::Refused && bytes.byte().is_multiple_of(2)).then_some(Why::Cut);
     match bytes.byte() % 8 {
         0 => DeviceMessage::Gone(stamp),
         1 => DeviceMessage::Heartbeat(Heartbeat { stamp, ..Heartbeat::default() }),
@@ -269,7 +269,7 @@ fn message(bytes: &mut Bytes<'_>) -> DeviceMessage {
                 left_s: bytes.number().min(86_400),
                 added_s: i64::from(bytes.byte()),
             }),
-            sense: bytes.some(|bytes| bytes.byte() % 2 == 0),
+            sense: bytes.some(|bytes| bytes.byte().is_multiple_of(2)),
             ..State::default()
         }),
     }
