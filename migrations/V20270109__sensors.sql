@@ -2,6 +2,7 @@
 ALTER TABLE mesin
     -- since when it says so; NULL: it does not run, or has no sensor
     ADD COLUMN sense_sejak TIMESTAMPTZ;
+CREATE INDEX mesin_sense ON mesin (idmesin) WHERE sense_sejak IS NOT NULL;
 ALTER TABLE snap_transaksi
     -- by how many seconds the sensor has moved the end
     ADD COLUMN tambah_s INT NOT NULL DEFAULT 0,

@@ -19,11 +19,11 @@ async fn recovery_reads_neither_all_purchases_nor_all_machines() {
         assert!(m.looked_at <= f64::from(10 * DUE), "{m:?}");
     }
     for (statement, at_least) in
-        [("OVERDUE", DUE), ("STAFF", DUE), ("UNPAID", DUE), ("RELAY", 2 * DUE), ("UNDECIDED", DUE), ("UNSETTLED_BUT", DUE)]
+        [("OVERDUE", DUE), ("ASKED", DUE), ("UNPAID", DUE), ("RELAY", 2 * DUE), ("UNDECIDED", DUE), ("UNSETTLED_BUT", DUE)]
     {
         assert!(looks_at(statement, true) >= f64::from(at_least), "{statement} found what is due");
     }
-    for statement in ["OVERDUE", "RELAY", "UNDECIDED", "UNSETTLED_BUT", "STAFF", "UNPAID", "RECORD"] {
+    for statement in ["OVERDUE", "RELAY", "UNDECIDED", "UNSETTLED_BUT", "ASKED", "UNPAID", "RECORD"] {
         assert!(looks_at(statement, false) >= f64::from(plans.machines), "{statement} needs its index: {measured:?}");
     }
 }

@@ -319,11 +319,11 @@ static void at(struct nyala_device *d, uint64_t up_ms)
         d->up_ms = up_ms;
 }
 
-/* Moves the end of the run, by NYALA_LONGEST_WAIT_S in all at most. */
+/* Moves the end of the run by whole seconds, as `tambah_s` says, and by NYALA_LONGEST_WAIT_S in all at most. */
 static void end_later(struct nyala_device *d, uint64_t ms)
 {
     uint64_t most_ms = (uint64_t)(NYALA_LONGEST_WAIT_S - d->journal.tambah_s) * 1000;
-    ms = ms < most_ms ? ms : most_ms;
+    ms = (ms < most_ms ? ms : most_ms) / 1000 * 1000;
     d->ends_ms = (d->ends_ms > d->up_ms ? d->ends_ms : d->up_ms) + ms;
     d->journal.tambah_s = (uint16_t)(d->journal.tambah_s + ms / 1000);
     d->state_due = true;

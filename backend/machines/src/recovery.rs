@@ -191,13 +191,25 @@ SELECT t.idmesin, t.idoutlet, (SELECT driver FROM mesin m WHERE m.idmesin = t.id
 ) t"
 );
 
-/// Machines of the shards $2 that wait for staff, at most $1, in random order, so that each has its turn when there are more than a
-/// batch.
-pub const STAFF: &str = concat!(
-    "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND ",
-    of_shards!("idoutlet", 2),
-    " ORDER BY random() LIMIT $1"
-);
+/// Machines whose devices are asked now and then what they run.
+macro_rules! asked {
+    () => {
+        concat!(
+            "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas
+             UNION ALL
+             SELECT idmesin, idoutlet, driver FROM mesin m WHERE sense_sejak IS NOT NULL AND NOT perlu_petugas
+                AND NOT EXISTS (SELECT FROM snap_transaksi t WHERE t.idmesin = m.idmesin AND t.state IN ",
+            nyala_core::purchase::state::open_states!(),
+            ")"
+        )
+    };
+}
+pub(crate) use asked;
+
+/// Machines of the shards $2 that wait for staff, or that a sensor sees run without a purchase: they are asked until they are free. At most $1, in
+/// random order, so that each has its turn when there are more than a batch.
+pub const ASKED: &str =
+    concat!("SELECT * FROM (", asked!(), ") m WHERE ", of_shards!("idoutlet", 2), " ORDER BY random() LIMIT $1");
 
 /// Machines of the shards $2 with an unpaid cycle that must stop or whose time is over by $3, at most $1, in random order as in `STAFF`.
 pub const UNPAID: &str = concat!(
@@ -247,8 +259,8 @@ async fn reap(machines: &Machines, round: u64) -> Result<(), MachineError> {
         }
     }
     if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
-        let staff = client.query(STAFF, &[&BATCH, &shards]).await?;
-        send_all(machines, &staff, || Input::QueryDevice)?;
+        let asked = client.query(ASKED, &[&BATCH, &shards]).await?;
+        send_all(machines, &asked, || Input::QueryDevice)?;
     }
     Ok(())
 }

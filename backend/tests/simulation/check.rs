@@ -92,11 +92,15 @@ impl<D: Devices> World<D> {
             Change::RunAndFinish { .. } => {
                 assert!(self.run_of(machine, next.cmd_id).is_some(), "nobody pays for a run that never began");
             }
-            Change::Later { ends_at, .. } => {
-                let (left_ms, most_ms) = (self.clock().ms_until(ends_at), next.duration_s * 1_000);
+            Change::Later { ends_at, added_s } => {
+                let (left_ms, most_ms) = (self.clock().ms_until(ends_at), (next.duration_s + added_s) * 1_000);
                 assert!(left_ms <= most_ms, "a run that has more than all of it before it: {left_ms} of {most_ms} ms");
                 let run = self.run_of(machine, next.cmd_id).expect("nobody pays for a run that never began");
-                assert!(run.cut || run.forgotten, "only a power cut makes an end later");
+                let is_known = run.cut || run.forgotten || run.moved_at.is_some();
+                assert!(is_known, "only a power cut and the sensor make an end later");
+                if run.has_moved_since(D::sent_at(sent_at)) {
+                    return;
+                }
                 let early_ms = ends_at.ms_until(run.ends_at);
                 let exact_ms = COUNTDOWN_MS + self.clock_error_ms();
                 assert!(early_ms <= exact_ms, "the machine would be sold {early_ms} ms before it is free");
@@ -113,7 +117,7 @@ impl<D: Devices> World<D> {
 
     fn check_countdown(&self, machine: usize, p: &Purchase, ends_at: Timestamp, sent_at: Option<Timestamp>) {
         let run = self.run_of(machine, p.cmd_id).expect("nobody pays for a run that never began");
-        if run.forgotten || run.cut {
+        if run.forgotten || run.cut || run.has_moved_since(sent_at.and_then(D::sent_at)) {
             return;
         }
         let late_ms = run.ends_at.ms_until(ends_at);
@@ -136,7 +140,7 @@ impl<D: Devices> World<D> {
         assert!(self.server.up, "the server is up in the end");
         assert_eq!(self.store.open().count(), 0, "no machine is held for ever");
         assert!(
-            self.store.machines.iter().all(|m| m.online && !m.needs_staff && m.unpaid.is_none()),
+            self.store.machines.iter().all(|m| m.online && !m.needs_staff && !m.closed && m.unpaid.is_none()),
             "every machine is for sale: {:?}",
             self.store.machines
         );
@@ -156,6 +160,7 @@ impl<D: Devices> World<D> {
         self.check_money();
         self.check_customers();
         self.check_several();
+        D::check_end(self);
     }
 
     /// No machine ran unpaid, unless its device was silent for fifteen minutes or lost its memory.

@@ -22,6 +22,15 @@ pub struct Run {
     pub cut: bool,
     /// The checks ignore this run: the device lost its memory of it, or two devices had the same key.
     pub forgotten: bool,
+    /// When its machine's sensor last moved the end.
+    pub moved_at: Option<Timestamp>,
+}
+
+impl Run {
+    /// Whether the sensor has moved the end since a message was sent; `None`: since ever.
+    pub fn has_moved_since(&self, sent_at: Option<Timestamp>) -> bool {
+        self.moved_at.is_some_and(|at| sent_at.is_none_or(|sent_at| sent_at <= at))
+    }
 }
 
 /// Density of the faults in a history.
@@ -80,6 +89,17 @@ pub trait Devices: Debug + Sized {
 
     /// A machine that was blocked for staff is released.
     fn freed(_: &mut World<Self>, _machine: usize) {}
+
+    /// The server has stored that a machine has not run in a purchase.
+    fn never_ran(_: &mut World<Self>, _machine: usize, _cmd_id: Uuid) {}
+
+    /// Checks after the history has come to rest.
+    fn check_end(_: &World<Self>) {}
+
+    /// When the message was sent from which a change was made; `None`: not known.
+    fn sent_at(received_from: Timestamp) -> Option<Timestamp> {
+        Some(received_from)
+    }
 
     /// How far after the true end of the run the shown end may be, when it comes from a message sent at `sent_at`.
     fn late_ms(world: &World<Self>, machine: usize, sent_at: Timestamp) -> i64;

@@ -3,7 +3,7 @@
 
 use nyala_core::domain::id::MachineId;
 use nyala_core::domain::timestamp::Timestamp;
-use nyala_core::purchase::device::{Command, DeviceEvent, Op};
+use nyala_core::purchase::device::{AckResult, Command, DeviceEvent, Op};
 use nyala_core::purchase::step::Purchase;
 use nyala_machines::device::memory::{DeviceMemory, Mode};
 use rand::Rng;
@@ -11,6 +11,7 @@ use rand::rngs::StdRng;
 use uuid::Uuid;
 
 use super::devices::{Devices, Plan, Run};
+use super::store::COIN_MACHINE;
 use super::world::{Happening, MACHINES, TROUBLE_MS};
 
 type PlainWorld = super::world::World<Plain>;
@@ -22,6 +23,9 @@ struct Network {
     doubles: f64,
     delay_ms: i64,
 }
+
+/// Probability that the power is lost in pulses.
+const CUT_IN_PULSES: f64 = 0.1;
 
 const CALM: Network = Network { loses: 0.0, doubles: 0.0, delay_ms: 300 };
 
@@ -190,7 +194,17 @@ impl PlainWorld {
         }
         let device = &mut self.devices.0[machine];
         let local = self.now.plus_ms(device.skew_ms);
-        let Some(handled) = device.memory.handle(cmd, local) else { return };
+        let Some(mut handled) = device.memory.handle(cmd, local) else { return };
+        if handled.pulses.is_some() {
+            if self.troubled && self.chance(CUT_IN_PULSES) {
+                return self.cut_in_pulses(machine, cmd);
+            }
+            let memory = &mut self.devices.0[machine].memory;
+            memory.pulsed(local);
+            let result = memory.result_of(cmd.cmd_id, local);
+            handled.events.extend(result.map(|result| DeviceEvent::Ack { cmd_id: cmd.cmd_id, result }));
+        }
+        let device = &mut self.devices.0[machine];
         let falls_silent = device.falls_silent.take_if(|_| cmd.op == Op::Start);
         if falls_silent.is_some() {
             device.memory.mode = Mode::Silent;
@@ -207,6 +221,18 @@ impl PlainWorld {
         }
     }
 
+    /// The power is lost in the pulses. The device says so when it is back.
+    fn cut_in_pulses(&mut self, machine: usize, cmd: &Command) {
+        self.note("power lost in the pulses");
+        self.devices.0[machine].memory.power_is_back();
+        let after_ms = 1_000 + self.up_to(5_000);
+        for delay_ms in self.deliveries(machine) {
+            let event = DeviceEvent::Ack { cmd_id: cmd.cmd_id, result: AckResult::Cut };
+            let sent = PlainHappens::Sent { machine, event, sent_at: self.now.plus_ms(after_ms) };
+            self.after(after_ms + delay_ms, Happening::Device(sent));
+        }
+    }
+
     /// Records what really runs after a command.
     fn follow(&mut self, machine: usize, cmd: &Command) {
         let now = self.now;
@@ -218,7 +244,7 @@ impl PlainWorld {
             (Op::Start, Some(run), None) => {
                 assert!(device.runs.iter().all(|r| r.ends_at <= now), "a device runs one command at a time");
                 let ends_at = now.plus_ms(run.left_ms);
-                let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten };
+                let run = Run { cmd_id: cmd.cmd_id, ends_at, cut: false, forgotten, moved_at: None };
                 device.runs.push(run);
                 let off_ms = now.ms_until(run.ends_at);
                 self.after(off_ms, Happening::Device(PlainHappens::Tells { machine }));
@@ -304,7 +330,9 @@ impl PlainWorld {
     fn lose_power(&mut self, machine: usize, forgets: bool) {
         let now = self.now;
         let device = &mut self.devices.0[machine];
-        if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now) {
+        // A machine with its own cycle keeps its credit, and its device goes on counting.
+        let goes_on = machine == COIN_MACHINE && !forgets;
+        if let Some(run) = device.runs.iter_mut().find(|r| r.ends_at > now && !goes_on) {
             (run.ends_at, run.cut) = (now, true);
             let local = now.plus_ms(device.skew_ms);
             let stop = Command {

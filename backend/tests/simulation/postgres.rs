@@ -8,7 +8,7 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{CustomerId, MachineId, OutletId, OwnerId, PurchaseId, ServiceId, WalletId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::{ReportedRun, StateReport};
+use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
 use nyala_core::purchase::facts::{MachineFacts, Order, SaleVersions, ServiceFacts};
 use nyala_core::purchase::rules::decide;
 use nyala_core::purchase::state::PurchaseState;
@@ -24,7 +24,7 @@ use uuid::Uuid;
 
 use super::database::Database;
 use super::plain::Plain;
-use super::store::{Asked, OrderRow, PRICE, SERVICES_S, Store, Stored, decision_text, outcome};
+use super::store::{Asked, COIN_MACHINE, OrderRow, PRICE, PULSES, SERVICES_S, Store, Stored, coin_of, decision_text, outcome};
 use super::world::{BALANCE, CUSTOMERS, MACHINES, T0, World};
 
 /// A separate chain for each history; several share a database.
@@ -81,6 +81,9 @@ async fn arrange(client: &mut DbClient, seed: u64) -> StoredChain {
         let code = nyala_core::domain::machine_code::MachineCode::random(&mut rand::rng());
         chain.machines.push(insert(client, sql, &[&idoutlet, &idowner, &code.as_str(), &T0]).await);
     }
+    let coin = "UPDATE mesin SET cara = 'pulsa', pulsa = $2, lebar_ms = $3, jeda_ms = $4, sense_s = $5 WHERE idmesin = $1";
+    let Pulses { n, width_ms, gap_ms, sense_s } = PULSES;
+    client.execute(coin, &[&chain.machines[COIN_MACHINE], &n, &width_ms, &gap_ms, &sense_s]).await.unwrap();
     for customer in 0..=CUSTOMERS {
         let sql = "INSERT INTO customer_global (telp, nama_awal, nama_akhir, password_hash, created_at, updated_at)
             VALUES ($1, 'Siti', 'Rahma', '', $2, $2) RETURNING id";
@@ -144,6 +147,12 @@ async fn ask(client: &mut DbClient, chain: &mut StoredChain, asked: &Asked) -> R
             let sql = "UPDATE snap_transaksi SET stop_requested_at = COALESCE(stop_requested_at, $2) WHERE id = $1";
             client.execute(sql, &[&chain.purchases[purchase].0, now]).await?;
         }
+        Asked::OpenMachine { machine, now } => {
+            let sql = "WITH o AS (UPDATE mesin SET ditutup_sejak = NULL, ditutup_alasan = NULL WHERE idmesin = $1 AND ditutup_sejak IS NOT NULL
+                    RETURNING idmesin)
+                UPDATE keadaan_mesin k SET sampai = $2 FROM o WHERE k.idmesin = o.idmesin AND k.keadaan = 'ditutup' AND k.sampai IS NULL";
+            assert_eq!(client.execute(sql, &[&chain.machines[*machine], now]).await?, 1, "{asked:?}");
+        }
         Asked::Refund { purchase, amount, now, done } => {
             let sql = "SELECT no_nota, idcustomer FROM snap_transaksi WHERE id = $1";
             let row = client.query_one(sql, &[&chain.purchases[purchase].0]).await?;
@@ -174,7 +183,7 @@ async fn hold(
         online: true,
         needs_staff: false,
         busy: false,
-        coin: None,
+        coin: coin_of(order.machine),
     };
     let service = ServiceFacts {
         idoutlet,
@@ -208,14 +217,14 @@ async fn give_back(
 async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     for (i, p) in store.purchases.iter().enumerate() {
         let id = chain.purchases[&PurchaseId::new(i64::try_from(i).unwrap() + 1)].0;
-        let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan
+        let sql = "SELECT state, cmd_epoch, created_at, ends_at, finished_at, stop_requested_at, dikembalikan, tambah_s
             FROM snap_transaksi WHERE id = $1";
         let row = client.query_one(sql, &[&id]).await.unwrap();
         let here: (PurchaseState, i64, Timestamp) = (row.get(0), row.get(1), row.get(2));
         assert_eq!(here, (p.state, p.epoch, p.created_at), "{p:?}");
         let here: [Option<Timestamp>; 3] = [row.get(3), row.get(4), row.get(5)];
         assert_eq!(here, [p.ends_at, p.finished_at, p.stop_requested_at], "{p:?}");
-        assert_eq!(row.get::<_, i64>(6), p.refunded, "{p:?}");
+        assert_eq!((row.get(6), i64::from(row.get::<_, i32>(7))), (p.refunded, p.added_s), "{p:?}");
     }
     for (wallet, (_, idcustomer)) in store.wallets.iter().zip(&chain.customers) {
         let sql = "SELECT credits_posted, debits_posted, debits_pending, saldo FROM quota_emoney WHERE idcustomer = $1";
@@ -229,10 +238,13 @@ async fn compare(client: &DbClient, chain: &StoredChain, store: &Store) {
     };
     for (machine, (m, idmesin)) in store.machines.iter().zip(&chain.machines).enumerate() {
         let row = client
-            .query_one("SELECT online, perlu_petugas, epoch, jalan_sampai FROM mesin WHERE idmesin = $1", &[idmesin])
+            .query_one(
+                "SELECT online, perlu_petugas, epoch, jalan_sampai, ditutup_sejak IS NOT NULL FROM mesin WHERE idmesin = $1",
+                &[idmesin],
+            )
             .await
             .unwrap();
-        assert_eq!((row.get(0), row.get(1), row.get(2)), (m.online, m.needs_staff, m.epoch));
+        assert_eq!((row.get(0), row.get(1), row.get(2), row.get(4)), (m.online, m.needs_staff, m.epoch, m.closed));
         assert_eq!(row.get::<_, Option<Timestamp>>(3), m.unpaid.map(|(_, ends_at)| ends_at));
         let gave_up = store.purchases.iter().filter(|p| p.order.machine == machine && p.gave_up).count();
         assert_eq!(count("mesin.perlu_petugas", *idmesin).await, gave_up);

@@ -30,7 +30,7 @@ impl<D: Devices> World<D> {
             self.ask_where(over);
         }
         if round.is_multiple_of(rounds * ASK_EVERY_ROUNDS) {
-            self.ask_where(|m| m.needs_staff);
+            self.ask_where(|m| m.needs_staff || m.senses);
         }
         // The history may end when nothing can happen any more.
         if self.is_busy() {

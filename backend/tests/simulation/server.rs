@@ -328,7 +328,7 @@ impl<D: Devices> World<D> {
         self.troubled
             || several
             || open
-            || self.store.machines.iter().any(|m| m.needs_staff || m.unpaid.is_some())
+            || self.store.machines.iter().any(|m| m.needs_staff || m.senses || m.unpaid.is_some())
             || self.is_a_run_report_in_flight()
     }
 

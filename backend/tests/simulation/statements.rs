@@ -18,6 +18,8 @@ use super::world::{Happening, World};
 pub const LOCKED_MS: i64 = 1;
 /// How much later the effects of a statement are when its answer is lost.
 const LOST_MS: i64 = 1_000;
+/// Longest time until staff open a machine that the server has closed.
+const STAFF_COME_MS: i64 = 10 * 60_000;
 
 /// A write of a process; with several servers, behind a fence.
 #[derive(Debug)]
@@ -157,6 +159,11 @@ impl<D: Devices> World<D> {
                 let done = stands && self.store.apply(purchase, change, at);
                 if done {
                     self.has_committed(machine, purchase, change, fence);
+                    if self.store.machines[machine].closed && change == Change::Cut {
+                        self.note("closed by the server");
+                        let after_ms = if self.troubled { self.up_to(STAFF_COME_MS) } else { 0 };
+                        self.after(after_ms, Happening::StaffOpens { machine });
+                    }
                     D::committed(self, purchase, change);
                     if incarnation == self.server.incarnation {
                         self.comes_to(machine, edge::around(change).1);
@@ -180,6 +187,9 @@ impl<D: Devices> World<D> {
                 assert!(!(stands && foreign && report.run.is_some()) || is_kept, "a machine is for sale that is said to run");
                 if again {
                     self.note("runs again");
+                }
+                if let Some(cmd_id) = report.sensor.never_ran.filter(|_| stands) {
+                    D::never_ran(self, machine, cmd_id);
                 }
                 if kept && !self.store.machines[machine].needs_staff {
                     D::freed(self, machine);

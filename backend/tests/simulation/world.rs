@@ -87,6 +87,10 @@ pub enum Happening<D> {
     OperatorStops {
         machine: usize,
     },
+    /// Staff open a machine that the server has closed.
+    StaffOpens {
+        machine: usize,
+    },
     OperatorRefunds,
     /// Faults end for good.
     Peace,
@@ -229,6 +233,7 @@ impl<D: Devices> World<D> {
             Happening::Trouble { machine } if self.troubled && !self.stays_silent(machine) => D::trouble(self, machine),
             Happening::Trouble { .. } => {}
             Happening::OperatorStops { machine } => self.operator_stops(machine),
+            Happening::StaffOpens { machine } => self.store.open_machine(machine, self.now),
             Happening::OperatorRefunds => self.operator_refunds(),
             Happening::Peace => self.peace(),
             // A statement of a dead process may still be carried out by the database.
@@ -287,6 +292,7 @@ impl<D: Devices> World<D> {
             if !self.stays_silent(machine) {
                 D::peace(self, machine);
             }
+            self.store.open_machine(machine, self.now);
         }
         if self.several.is_some() {
             return self.peace_among();

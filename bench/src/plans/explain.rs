@@ -16,7 +16,7 @@ pub struct Explained {
     pub looked_at: f64,
 }
 
-/// Runs the prepared statement `call`, such as `STAFF(1000)`.
+/// Runs the prepared statement `call`, such as `ASKED(1000)`.
 ///
 /// # Errors
 /// What PostgreSQL says against it.

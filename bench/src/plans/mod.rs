@@ -18,9 +18,9 @@ use crate::{BenchError, db};
 use explain::Explained;
 
 /// The indexes that exist for these statements (`migrations/V20261127__lost_work.sql`, `migrations/V20261129__outbox_goes.sql`,
-/// `migrations/V20261208__run_again.sql`): the figures "without" are taken without them.
+/// `migrations/V20261208__run_again.sql`, `migrations/V20270109__sensors.sql`): the figures "without" are taken without them.
 const INDEXES: &str = "purchase_runs_until, purchase_command_until, purchase_unsure_since, purchase_stop_requested, purchase_command, \
-    machine_waits_for_staff, mesin_jalan_stop, mesin_jalan_sampai";
+    machine_waits_for_staff, mesin_jalan_stop, mesin_jalan_sampai, mesin_sense";
 
 /// The product's own statements, each with arguments on what `fill` makes. A device reports a run that is not its machine's open
 /// purchase, in a new boot: the worst case of `RECORD`, as it is looked up among all that the machine ever ran.
@@ -29,12 +29,12 @@ const STATEMENTS: [(&str, &str, &str); 7] = [
     ("RELAY", recovery::RESEND, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNDECIDED", recovery::UNDECIDED, "{late} + INTERVAL '10 s', {late}, 1000, NULL"),
     ("UNSETTLED_BUT", facts::UNSETTLED_BUT, "ARRAY[1, 2, 3]"),
-    ("STAFF", recovery::STAFF, "1000, NULL"),
+    ("ASKED", recovery::ASKED, "1000, NULL"),
     ("UNPAID", recovery::UNPAID, "1000, NULL, {now}"),
     (
         "RECORD",
         record::RECORD,
-        "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}, {now} + INTERVAL '25 min', 2, {late}",
+        "7, TRUE, TRUE, '00000000-0000-4000-8000-000000000001', {now}, {now} + INTERVAL '25 min', 2, {late}, 0, NULL, NULL",
     ),
 ];
 

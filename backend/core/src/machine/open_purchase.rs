@@ -184,12 +184,16 @@ impl Machine {
         match stored {
             Some(p) if p.id == known.p.id => {
                 known.p = p.reread(&known.p);
-                known.unconfirmed = false;
+                let was_lost = std::mem::take(&mut known.unconfirmed) && known.p.state == PurchaseState::Running;
                 self.announce(before, &known.p, now);
                 if let Some(outcome) = outcome(known.p.state) {
                     self.answer(std::mem::take(&mut known.buyers), outcome);
                 }
                 self.open = Some(known);
+                if was_lost && !self.is_remote {
+                    // The report from which the lost change was made does not come again by itself.
+                    self.query_device(now);
+                }
             }
             other => {
                 // It has ended; its waiters learn the outcome from the facts. For watchers the countdown is over now, even when the owner's clock is

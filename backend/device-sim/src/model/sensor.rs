@@ -82,8 +82,9 @@ impl Sensor {
     }
 }
 
+/// By whole seconds, as `tambah_s` says.
 fn end_later((run, ends_ms): &mut (PulseRun, i64), ms: i64, up_ms: i64) {
-    let ms = ms.min((MAX_ADDED_S - run.added_s) * 1000);
+    let ms = ms.min((MAX_ADDED_S - run.added_s) * 1000) / 1000 * 1000;
     *ends_ms = (*ends_ms).max(up_ms) + ms;
     run.added_s += ms / 1000;
 }

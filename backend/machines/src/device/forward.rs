@@ -25,6 +25,7 @@ use uuid::Uuid;
 use super::{ReceivedEvent, deliver, question, recall};
 use crate::error::MachineError;
 use crate::machines::{Location, Machines};
+use crate::recovery::asked;
 use nyala_core::machine::Input;
 
 /// How often either table is read.
@@ -50,12 +51,9 @@ WITH taken AS (
 
 SELECT t.idmesin, t.idoutlet, m.driver, t.word, t.heard_at FROM taken t JOIN mesin m USING (idmesin) WHERE t.heard_at >= $2 ORDER BY t.id";
 
-/// Machines that wait for staff outside the shards $1, at most $2.
-const STAFF: &str = concat!(
-    "SELECT idmesin, idoutlet, driver FROM mesin WHERE perlu_petugas AND NOT ",
-    of_shards!("idoutlet", 1),
-    " ORDER BY random() LIMIT $2"
-);
+/// Machines outside the shards $1 that are asked what they run, at most $2.
+const ASKED: &str =
+    concat!("SELECT * FROM (", asked!(), ") m WHERE NOT ", of_shards!("idoutlet", 1), " ORDER BY random() LIMIT $2");
 const MAX_STAFF: i64 = 1_000;
 
 /// Machines outside the shards $1, at most $2, with an unpaid cycle that must stop or whose time is over by $3.
@@ -216,7 +214,7 @@ async fn send_due(machines: &Machines, arrivals: &Arrivals, sent: &mut SentComma
     let mut waiting = Vec::new();
     if sent.asks_for_staff(now) {
         open.extend(facts::awaiting_staff_but(&client, &shards).await?);
-        let statement = client.prepare_cached(STAFF).await?;
+        let statement = client.prepare_cached(ASKED).await?;
         for row in client.query(&statement, &[&shards, &MAX_STAFF]).await? {
             waiting.push(Location { idmesin: row.try_get(0)?, idoutlet: row.try_get(1)?, driver: row.try_get(2)? });
         }

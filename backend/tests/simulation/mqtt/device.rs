@@ -13,12 +13,18 @@ use rand::rngs::StdRng;
 use uuid::Uuid;
 
 use super::super::devices::Run;
+use super::super::store::COIN_MACHINE;
 use super::super::world::{T0, World};
 use super::core::Transcript;
+use super::washer::Sending;
 use super::{Mqtt, MqttHappens};
 
-/// The boards of histories close relays.
-const BOARD: Board = Board { pulse: false, sense: false, coin: false, reset: None, beat_ms: Some(30_000) };
+/// A board that closes a relay.
+const RELAY: Board = Board { pulse: false, sense: false, coin: false, reset: None, beat_ms: Some(30_000) };
+/// The board of a coin machine.
+const COIN: Board = Board { pulse: true, sense: true, coin: true, ..RELAY };
+/// Rounding of a crystal's time.
+const SAME_END_MS: i64 = 50;
 /// A start that arrives this long before its `exp` is in time by any clock that §6 allows.
 const IN_TIME_MS: i64 = 2_500;
 /// Time after the removal of a second device with the same key, in which its effects may still reach the machine.
@@ -41,7 +47,7 @@ pub struct Body {
     /// Present while the device has power.
     pub model: Option<Device>,
     journal: DeviceMemory,
-    boot: i64,
+    pub boot: i64,
     booted_at: Timestamp,
     /// Error of the crystal, in parts per million.
     drift: i64,
@@ -54,6 +60,8 @@ pub struct Body {
     pub tries: u32,
     /// Until then nothing that the device sends arrives.
     pub shut_off_until: Timestamp,
+    /// The pulses that its board sends.
+    pub sending: Option<Sending>,
     next_tick: Option<i64>,
     transcript: Option<Transcript>,
 }
@@ -71,12 +79,13 @@ impl Body {
             connection: None,
             tries: 0,
             shut_off_until: T0,
+            sending: None,
             next_tick: None,
             transcript: None,
         }
     }
 
-    fn up_ms(&self, now: Timestamp) -> i64 {
+    pub fn up_ms(&self, now: Timestamp) -> i64 {
         let true_ms = self.booted_at.ms_until(now);
         true_ms + true_ms * self.drift / 1_000_000
     }
@@ -87,7 +96,7 @@ impl Body {
     }
 
     /// Real duration of what the device's own clock measures as `ms`.
-    fn true_ms(&self, ms: i64) -> i64 {
+    pub fn true_ms(&self, ms: i64) -> i64 {
         ms - ms * self.drift / 1_000_000
     }
 
@@ -129,8 +138,11 @@ impl Body {
 }
 
 impl SimulatedMachine {
-    pub fn new(rng: &mut StdRng) -> Self {
-        Self { bodies: vec![Body::new(rng)], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
+    pub fn new(machine: usize, rng: &mut StdRng) -> Self {
+        let mut body = Body::new(rng);
+        // A report of its sensor that another message overtakes would be lost.
+        body.speaks_apart &= machine != COIN_MACHINE;
+        Self { bodies: vec![body], runs: Vec::new(), doubtful_until: T0, has_forgotten: false }
     }
 
     /// Only devices that continue a run after a power cut are recorded, because the core in C continues its runs.
@@ -181,8 +193,9 @@ impl World<Mqtt> {
             of.journal.handle(&stop, Timestamp::from_ms(0));
         }
         (of.boot, of.booted_at, of.next_tick, of.tries) = (boot, now, None, 0);
-        of.model = Some(Device::boot(BOARD, boot, of.journal.clone()));
-        of.record_input(&format!("boot {boot} 0"), now);
+        let (board, has) = if machine == COIN_MACHINE { (COIN, " pulse sense coin") } else { (RELAY, "") };
+        of.model = Some(Device::boot(board, boot, of.journal.clone()));
+        of.record_input(&format!("boot {boot} 0{has}"), now);
         if let Some(rest) = of.runs(now) {
             let off_ms = of.true_ms(rest.left_ms);
             self.note("power is back in a run");
@@ -191,6 +204,9 @@ impl World<Mqtt> {
             run.ends_at = now.plus_ms(off_ms);
         }
         self.tick(machine, body, boot);
+        if (machine, body) == (COIN_MACHINE, 0) {
+            self.washer_is_seen();
+        }
         let after_ms = self.up_to(2_000);
         self.later(after_ms, MqttHappens::Connect { machine, body });
     }
@@ -202,6 +218,7 @@ impl World<Mqtt> {
         if let Some(run) = run {
             self.devices.machines[machine].cut(run.cmd_id, now);
         }
+        self.cut_pulses(machine, body);
         let of = &mut self.devices.machines[machine].bodies[body];
         (of.model, of.next_tick) = (None, None);
         if let Some(transcript) = &mut of.transcript {
@@ -262,14 +279,17 @@ impl World<Mqtt> {
         }
         match (before, after) {
             (None, Some(run)) => self.begins(machine, body, run),
-            (Some(run), None) => self.devices.machines[machine].cut(run.cmd_id, now),
+            (Some(run), None) if machine != COIN_MACHINE => self.devices.machines[machine].cut(run.cmd_id, now),
             _ => {}
+        }
+        if let Some(pulses) = acts.iter().find_map(|act| if let Act::Pulse(pulses) = act { Some(*pulses) } else { None }) {
+            self.sends_pulses(machine, body, cmd.cmd_id, pulses);
         }
         self.act(machine, body, &acts);
     }
 
     /// A device begins to run.
-    fn begins(&mut self, machine: usize, body: usize, run: DeviceRun) {
+    pub(super) fn begins(&mut self, machine: usize, body: usize, run: DeviceRun) {
         let now = self.now;
         let runs_ms = self.devices.machines[machine].bodies[body].true_ms(run.left_ms);
         let of = &mut self.devices.machines[machine];
@@ -277,10 +297,10 @@ impl World<Mqtt> {
         let twice = of.runs.iter().any(|ran| ran.cmd_id == run.cmd_id && !ran.forgotten);
         assert!(!twice || doubtful, "it runs twice: {run:?}");
         let ends_at = now.plus_ms(runs_ms);
-        of.runs.push(Run { cmd_id: run.cmd_id, ends_at, cut: false, forgotten: doubtful });
+        of.runs.push(Run { cmd_id: run.cmd_id, ends_at, cut: false, forgotten: doubtful, moved_at: None });
     }
 
-    fn act(&mut self, machine: usize, body: usize, acts: &[Act]) {
+    pub(super) fn act(&mut self, machine: usize, body: usize, acts: &[Act]) {
         let now = self.now;
         for act in acts {
             let Some(of) = self.body(machine, body) else { return };
@@ -291,10 +311,10 @@ impl World<Mqtt> {
                         transcript.switches(*on);
                     }
                 }
-                Act::Pulse(_) => {
-                    let up_ms = of.up_ms(now);
-                    let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.pulsed(up_ms));
-                    self.act(machine, body, &acts);
+                Act::Pulse(pulses) => {
+                    if let Some(transcript) = &mut of.transcript {
+                        transcript.pulses(*pulses);
+                    }
                 }
                 Act::Send(saying) => {
                     let up_ms = of.up_ms(now);
@@ -306,6 +326,22 @@ impl World<Mqtt> {
             }
         }
         self.arm_device(machine, body);
+        self.follow_sensor(machine, body);
+    }
+
+    /// Follows the end of a run that the sensor has moved.
+    fn follow_sensor(&mut self, machine: usize, body: usize) {
+        let now = self.now;
+        let Some(of) = self.body(machine, body).filter(|of| of.model.is_some()) else { return };
+        let runs = of.runs(now).map(|run| (run.cmd_id, now.plus_ms(of.true_ms(run.left_ms))));
+        let of = &mut self.devices.machines[machine];
+        let known = of.runs.iter_mut().rev().filter(|run| run.ends_at > now);
+        for run in known.filter(|_| (machine, body) == (COIN_MACHINE, 0)) {
+            let ends_at = runs.filter(|(cmd_id, _)| *cmd_id == run.cmd_id).map_or(now, |(_, ends_at)| ends_at);
+            if ends_at.ms_until(run.ends_at).abs() > SAME_END_MS {
+                (run.ends_at, run.moved_at) = (ends_at, Some(now));
+            }
+        }
     }
 
     /// The device sends its state report as the first message of a connection.
@@ -315,7 +351,10 @@ impl World<Mqtt> {
         let up_ms = of.up_ms(now);
         of.model.iter_mut().for_each(|model| model.subscribed(up_ms));
         of.record_input("subscribed", now);
-        self.act(machine, body, &[Act::Send(Outgoing::State)]);
+        // While pulses are sent, it says nothing; its state comes with their end.
+        if of.sending.is_none() {
+            self.act(machine, body, &[Act::Send(Outgoing::State)]);
+        }
     }
 
     // --- faults of the devices ---

@@ -3,6 +3,7 @@
 use nyala_core::domain::timestamp::Timestamp;
 use rand::Rng;
 
+use super::super::store::COIN_MACHINE;
 use super::super::world::{Happening, World};
 use super::connection::Weather;
 use super::{Mqtt, MqttHappens};
@@ -29,7 +30,7 @@ impl World<Mqtt> {
         }
     }
 
-    fn power_cut(&mut self, machine: usize) {
+    pub(super) fn power_cut(&mut self, machine: usize) {
         if self.devices.machines[machine].bodies[0].model.is_none() {
             return;
         }
@@ -91,6 +92,9 @@ impl World<Mqtt> {
     pub(super) fn heal(&mut self, machine: usize) {
         self.clone_leaves(machine);
         self.repaired(machine);
+        if machine == COIN_MACHINE {
+            self.washer_rests();
+        }
         self.devices.talks[machine].weather = Weather::FINE;
         self.devices.machines[machine].bodies[0].shut_off_until = Timestamp::default();
         self.later(0, MqttHappens::Power { machine, body: 0 });

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::super::store::PurchaseRow;
 use super::super::world::{MACHINES, World};
 use super::connection::LATENCY_MS;
+use super::talk::SHOWN_MS;
 use super::{Mqtt, MqttHappens, SAMPLE_MS};
 
 /// How late a countdown may be. A device reports whole seconds, rounded up, in a message with its own transit time. The conversation
@@ -48,7 +49,7 @@ pub struct Figures {
 }
 
 /// Events that each run of the histories must have met at least once.
-pub const WORTH: [&str; 30] = [
+pub const WORTH: [&str; 35] = [
     "later over than thought",
     "runs again",
     "crash",
@@ -78,6 +79,11 @@ pub const WORTH: [&str; 30] = [
     "decided by the last command",
     "decided by the epoch",
     "decided as never written",
+    "power lost in the pulses",
+    "closed by the server",
+    "machine runs by itself",
+    "sensor sticks",
+    "never ran",
     "closed for its silence",
 ];
 
@@ -138,10 +144,9 @@ impl fmt::Display for Figures {
 
 impl World<Mqtt> {
     pub(super) fn count_decision(&mut self, purchase: PurchaseId, change: Change) {
-        let decides = matches!(
-            change,
-            Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Cut | Change::Expire | Change::GiveUp
-        );
+        // Power that is lost in the pulses may be away for long: those holds are long by design.
+        let decides =
+            matches!(change, Change::Run { .. } | Change::RunAndFinish { .. } | Change::Refuse | Change::Expire | Change::GiveUp);
         // Histories in which devices are silent for very long have long holds by design.
         if decides && !self.devices.silences {
             let held_ms = self.store.purchase(purchase).created_at.ms_until(self.now);
@@ -164,6 +169,9 @@ impl World<Mqtt> {
         let shown = self.shown(machine)?;
         self.store.open().find(|(_, p)| p.cmd_id == cmd_id && p.state == PurchaseState::Running)?;
         let run = self.run_of(machine, cmd_id).filter(|run| !run.cut && !run.forgotten)?;
+        // A word about the move may still be on its way.
+        let is_told = run.moved_at.is_none_or(|at| at.plus_ms(SHOWN_MS) < self.now);
+        let run = Some(run).filter(|_| is_told)?;
         Some(run.ends_at.ms_until(shown))
     }
 

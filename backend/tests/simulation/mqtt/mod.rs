@@ -8,6 +8,7 @@ mod fault;
 mod figures;
 mod probe;
 mod talk;
+mod washer;
 pub mod wild;
 
 use std::collections::BTreeMap;
@@ -29,7 +30,9 @@ use self::core::Transcript;
 use self::device::SimulatedMachine;
 pub use self::figures::{Figures, WORTH};
 use self::talk::Talk;
+use self::washer::{Washer, WasherHappens};
 use super::devices::{Devices, Plan, Run};
+use super::store::COIN_MACHINE;
 use super::world::{Happening, MACHINES, TROUBLE_MS, World};
 
 /// Faults of a machine in a history, in addition to those that are scheduled around a purchase.
@@ -54,6 +57,7 @@ pub struct Mqtt {
     silences: bool,
     /// Number of samples since nothing can happen any more.
     at_rest: u32,
+    washer: Washer,
     pub figures: Figures,
 }
 
@@ -119,6 +123,20 @@ pub enum MqttHappens {
     Repaired {
         machine: usize,
     },
+    // --- the coin machine ---
+    /// Its board has sent all pulses. Valid for that boot only.
+    Pulsed {
+        body: usize,
+        boot: i64,
+    },
+    /// Somebody pulls its plug. Valid for that boot only.
+    PlugPulled {
+        boot: i64,
+    },
+    Washer {
+        cycle: u32,
+        what: WasherHappens,
+    },
     // --- the server ---
     Silence {
         incarnation: u32,
@@ -171,12 +189,13 @@ impl Devices for Mqtt {
 
     fn new(rng: &mut StdRng) -> Self {
         Self {
-            machines: (0..MACHINES).map(|_| SimulatedMachine::new(rng)).collect(),
+            machines: (0..MACHINES).map(|machine| SimulatedMachine::new(machine, rng)).collect(),
             talks: (0..MACHINES).map(|_| Talk::default()).collect(),
             connections: BTreeMap::new(),
             last_line: 0,
             silences: rng.random_bool(SILENCES),
             at_rest: 0,
+            washer: Washer::default(),
             figures: Figures::default(),
         }
     }
@@ -195,6 +214,7 @@ impl Devices for Mqtt {
             let at = world.up_to(TROUBLE_MS);
             world.after(at, Happening::OperatorStops { machine });
         }
+        world.plan_washer();
         world.later(SAMPLE_MS, MqttHappens::Sample);
     }
 
@@ -226,6 +246,11 @@ impl Devices for Mqtt {
             MqttHappens::Silent { machine } => world.falls_silent(machine),
             MqttHappens::CloneLeaves { machine } => world.clone_leaves(machine),
             MqttHappens::Repaired { machine } => world.repaired(machine),
+            MqttHappens::Pulsed { body, boot } => world.pulsed(body, boot),
+            MqttHappens::PlugPulled { boot } if world.troubled && world.devices.machines[COIN_MACHINE].bodies[0].boot == boot => {
+                world.power_cut(COIN_MACHINE)
+            }
+            MqttHappens::Washer { cycle, what } => world.washer(cycle, what),
             MqttHappens::Silence { incarnation, machine } if incarnation == world.server.incarnation => world.silence(machine),
             MqttHappens::Reported { incarnation, machine, event } if incarnation == world.server.incarnation => {
                 let now = world.now;
@@ -275,6 +300,19 @@ impl Devices for Mqtt {
 
     fn committed(world: &mut World<Self>, purchase: PurchaseId, change: Change) {
         world.count_decision(purchase, change);
+    }
+
+    /// The network delays messages by any time.
+    fn sent_at(_: Timestamp) -> Option<Timestamp> {
+        None
+    }
+
+    fn never_ran(world: &mut World<Self>, machine: usize, cmd_id: Uuid) {
+        world.check_never_ran(machine, cmd_id);
+    }
+
+    fn check_end(world: &World<Self>) {
+        world.check_pulses();
     }
 
     fn freed(world: &mut World<Self>, machine: usize) {

@@ -23,7 +23,7 @@ const RECORD_MS: i64 = 200;
 /// Probability that a full queue of the server drops a message or a command.
 const LOST: f64 = 0.001;
 /// By then the effects of a message are committed and shown.
-const SHOWN_MS: i64 = 8_000;
+pub(super) const SHOWN_MS: i64 = 8_000;
 
 const STALE: &str = "stale message";
 

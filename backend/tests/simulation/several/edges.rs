@@ -18,7 +18,7 @@ use rand::Rng;
 use super::super::check::name;
 use super::super::devices::Devices;
 use super::super::plain::{self, FallsSilent, Plain};
-use super::super::store::OrderRow;
+use super::super::store::{COIN_MACHINE, OrderRow};
 use super::super::world::{Happening, MACHINES, World};
 use super::faults::AFTERWARDS_MS;
 use super::notifications::Notifications;
@@ -250,7 +250,9 @@ impl World<Plain> {
         world.troubled = false;
         let notifications = Notifications::that_loses(case.loses, world.now);
         world.among_servers(case.servers, notifications, without);
-        let machine = world.rng.random_range(0..MACHINES);
+        // Nobody stops a machine with its own cycle.
+        let machines = if case.path.end == PurchaseState::Stopped { COIN_MACHINE } else { MACHINES };
+        let machine = world.rng.random_range(0..machines);
         world.plan_edge(case, machine);
         world
     }

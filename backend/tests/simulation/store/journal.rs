@@ -52,6 +52,10 @@ pub enum Asked {
         purchase: PurchaseId,
         now: Timestamp,
     },
+    OpenMachine {
+        machine: usize,
+        now: Timestamp,
+    },
     Refund {
         purchase: PurchaseId,
         amount: i64,

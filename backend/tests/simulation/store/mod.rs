@@ -10,8 +10,8 @@ use nyala_core::domain::driver_kind::DriverKind;
 use nyala_core::domain::id::{OutletId, OwnerId, PurchaseId};
 use nyala_core::domain::timestamp::Timestamp;
 use nyala_core::prices::Tariff;
-use nyala_core::purchase::device::{ReportedRun, StateReport};
-use nyala_core::purchase::facts::{Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, Wallet};
+use nyala_core::purchase::device::{Pulses, ReportedRun, StateReport};
+use nyala_core::purchase::facts::{CoinInput, Epay, Facts, KnownReceipt, MachineFacts, SaleVersions, ServiceFacts, Wallet};
 use nyala_core::purchase::rules::{Decision, Refusal, decide};
 use nyala_core::purchase::state::PurchaseState;
 use nyala_core::purchase::step::{Change, Exchange, Held, Purchase};
@@ -26,6 +26,10 @@ use rows::{purchase_id, purchase_index};
 pub const PRICE: i64 = 10_000;
 /// Duration of each service, in seconds.
 pub const SERVICES_S: [i32; 4] = [5, 60, 300, 1_800];
+/// The machine that wants coins, and how it is started.
+pub const COIN_MACHINE: usize = 2;
+pub const PULSES: Pulses = Pulses { n: 4, width_ms: 50, gap_ms: 100, sense_s: 60 };
+const DAY_MS: i64 = 24 * 60 * 60_000;
 const OUTLET: OutletId = OutletId::new(1);
 const OWNER: OwnerId = OwnerId::new(1);
 
@@ -105,10 +109,12 @@ impl Store {
                 idowner: OWNER,
                 name: "Mesin".to_owned(),
                 driver: DriverKind::Sim,
-                online: machine.online && !machine.needs_staff,
+                online: machine.online && !machine.needs_staff && !machine.closed,
                 needs_staff: machine.needs_staff,
-                busy: machine.unpaid.is_some() || self.open().any(|(_, p)| p.order.machine == order.machine),
-                coin: None,
+                busy: machine.unpaid.is_some()
+                    || runs_itself(order.machine, machine)
+                    || self.open().any(|(_, p)| p.order.machine == order.machine),
+                coin: coin_of(order.machine),
             }),
             service: Some(ServiceFacts {
                 idoutlet: OUTLET,
@@ -130,7 +136,8 @@ impl Store {
 
     fn try_hold(&mut self, order: OrderRow, cmd_id: Uuid, now: Timestamp) -> Held {
         let machine = self.machines[order.machine];
-        if !machine.online || machine.needs_staff || machine.unpaid.is_some() {
+        let is_free = machine.unpaid.is_none() && !runs_itself(order.machine, machine);
+        if !machine.online || machine.needs_staff || machine.closed || !is_free {
             return Held::Changed;
         }
         if self.wallets[order.customer].balance() < PRICE {
@@ -162,6 +169,7 @@ impl Store {
             finished_at: None,
             refunded: 0,
             gave_up: false,
+            cut: false,
             stop_requested_at: None,
         });
         let id = purchase_id(self.purchases.len() - 1);
@@ -230,7 +238,11 @@ impl Store {
                 self.purchases[purchase_index(purchase)].ends_at = Some(ends_at);
                 self.end(purchase, PurchaseState::Stopped, ends_at);
             }
-            Change::Refuse | Change::Cut => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
+            Change::Refuse => self.settle(purchase, PurchaseState::Refused, None, Some(now)),
+            Change::Cut => {
+                self.settle(purchase, PurchaseState::Refused, None, Some(now));
+                self.cut(purchase, now);
+            }
             Change::Expire => self.settle(purchase, PurchaseState::Expired, None, Some(now)),
             Change::GiveUp => {
                 self.settle(purchase, PurchaseState::Expired, None, Some(now));
@@ -240,6 +252,24 @@ impl Store {
             }
         }
         true
+    }
+
+    /// The second loss of power in pulses within a day, and since the machine was last opened, closes it.
+    fn cut(&mut self, purchase: PurchaseId, now: Timestamp) {
+        let machine = self.purchase(purchase).order.machine;
+        let since = self.machines[machine].opened_at.unwrap_or_default().max(now.plus_ms(-DAY_MS));
+        let of_machine = |p: &&PurchaseRow| p.order.machine == machine && p.cut;
+        let again = self.purchases.iter().filter(of_machine).any(|p| p.finished_at.is_some_and(|at| at > since));
+        self.purchases[purchase_index(purchase)].cut = true;
+        self.machines[machine].closed |= again;
+    }
+
+    /// `POST mesin/{id}/buka`.
+    pub fn open_machine(&mut self, machine: usize, now: Timestamp) {
+        if std::mem::take(&mut self.machines[machine].closed) {
+            self.machines[machine].opened_at = Some(now);
+            self.journal.push(Asked::OpenMachine { machine, now });
+        }
     }
 
     fn become_(&mut self, purchase: PurchaseId, state: PurchaseState) {
@@ -333,7 +363,10 @@ impl Store {
 
     /// An operator's stop, as `ops::mesin_stop` writes it. Returns the purchase that runs there.
     pub fn request_stop(&mut self, machine: usize, now: Timestamp) -> Option<PurchaseId> {
-        let running = self.open().find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running)?.0;
+        let running = self
+            .open()
+            .find(|(_, p)| p.order.machine == machine && p.state == PurchaseState::Running && machine != COIN_MACHINE)?
+            .0;
         self.purchases[purchase_index(running)].stop_requested_at.get_or_insert(now);
         self.journal.push(Asked::Stop { purchase: running, now });
         Some(running)
@@ -379,7 +412,7 @@ impl Store {
             cmd_id: p.cmd_id,
             epoch: p.epoch,
             duration_s: i64::from(SERVICES_S[p.order.service]),
-            pulses: None,
+            pulses: (p.order.machine == COIN_MACHINE).then_some(PULSES),
             created_at: p.created_at,
             state: p.state,
             ends_at: p.ends_at.unwrap_or_default(),
@@ -394,4 +427,14 @@ impl Store {
     pub fn exp(p: &PurchaseRow) -> Timestamp {
         p.created_at.plus_ms(CMD_TTL_MS)
     }
+}
+
+/// What the coin input of a machine wants.
+pub fn coin_of(machine: usize) -> Option<CoinInput> {
+    let Pulses { n, width_ms, gap_ms, sense_s } = PULSES;
+    (machine == COIN_MACHINE).then_some(CoinInput { n: Some(n), width_ms, gap_ms, sense_s })
+}
+
+const fn runs_itself(machine: usize, row: MachineRow) -> bool {
+    machine == COIN_MACHINE && row.senses
 }

@@ -79,6 +79,8 @@ pub struct PurchaseRow {
     pub finished_at: Option<Timestamp>,
     pub refunded: i64,
     pub gave_up: bool,
+    /// Power was lost in its pulses.
+    pub cut: bool,
     pub stop_requested_at: Option<Timestamp>,
 }
 
@@ -105,6 +107,9 @@ pub struct MachineRow {
     pub boot: Option<i64>,
     /// Its sensor sees it run.
     pub senses: bool,
+    /// Closed by the server.
+    pub closed: bool,
+    pub opened_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,250 @@
+//! The machine behind a coin machine's board: it counts pulses and coins, and runs a cycle of its own once its customer has pressed Start. Its
+//! sensor pauses, stays on when it is stuck, and sees nothing when nobody presses.
+
+use std::collections::HashMap;
+
+use nyala_core::domain::timestamp::Timestamp;
+use nyala_core::purchase::device::Pulses;
+use nyala_core::purchase::state::PurchaseState;
+use rand::Rng;
+use uuid::Uuid;
+
+use super::super::store::{COIN_MACHINE, PULSES};
+use super::super::world::{TROUBLE_MS, World};
+use super::{Mqtt, MqttHappens};
+
+/// Coins in a history.
+const COINS: u32 = 6;
+/// Customers who never press Start.
+const NEVER: f64 = 0.15;
+const PRESS_MS: i64 = 4 * 60_000;
+const CYCLE_MS: i64 = 40 * 60_000;
+/// A pause in a cycle, shorter than `sense_s`.
+const PAUSE_MS: i64 = 45_000;
+/// Probability that somebody pulls the plug in pulses.
+const CUT_IN_PULSES: f64 = 0.1;
+
+#[derive(Debug, Default)]
+pub struct Washer {
+    credit: i32,
+    /// Pulses that each command has sent, by their edges on the wire.
+    given: HashMap<Uuid, i32>,
+    /// Number of its last cycle, and whether that runs.
+    cycle: u32,
+    runs: bool,
+    stuck: bool,
+}
+
+/// What its board is sending.
+#[derive(Debug, Clone, Copy)]
+pub struct Sending {
+    cmd_id: Uuid,
+    pulses: Pulses,
+    since: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum WasherHappens {
+    Coin,
+    Press,
+    Pause,
+    GoesOn,
+    Ends,
+    SensorSticks,
+    SensorIsMended,
+}
+
+impl World<Mqtt> {
+    pub(super) fn plan_washer(&mut self) {
+        for _ in 0..COINS {
+            let at = self.up_to(TROUBLE_MS);
+            self.washer_later(at, 0, WasherHappens::Coin);
+        }
+        if self.chance(0.2) {
+            let at = self.up_to(TROUBLE_MS);
+            self.washer_later(at, 0, WasherHappens::SensorSticks);
+        }
+    }
+
+    fn washer_later(&mut self, ms: i64, cycle: u32, what: WasherHappens) {
+        self.later(ms, MqttHappens::Washer { cycle, what });
+    }
+
+    pub(super) fn washer(&mut self, cycle: u32, what: WasherHappens) {
+        let of = &mut self.devices.washer;
+        let is_now = of.runs && of.cycle == cycle;
+        match what {
+            WasherHappens::Coin if self.troubled => self.coin(),
+            WasherHappens::Press if of.cycle == cycle && !of.runs => {
+                of.runs = true;
+                self.note("machine runs by itself");
+                let cycle_ms = 5_000 + self.up_to(CYCLE_MS);
+                if self.chance(0.5) {
+                    let after_ms = self.up_to(cycle_ms);
+                    self.washer_later(after_ms, cycle, WasherHappens::Pause);
+                }
+                self.washer_later(cycle_ms, cycle, WasherHappens::Ends);
+                self.level(true);
+            }
+            WasherHappens::Pause if is_now => {
+                let after_ms = self.up_to(PAUSE_MS);
+                self.washer_later(after_ms, cycle, WasherHappens::GoesOn);
+                self.level(false);
+            }
+            WasherHappens::GoesOn if is_now => self.level(true),
+            WasherHappens::Ends if is_now => {
+                of.runs = false;
+                self.level(false);
+                self.credited();
+            }
+            WasherHappens::SensorSticks if self.troubled => {
+                self.note("sensor sticks");
+                self.devices.washer.stuck = true;
+                self.senses(true);
+                let after_ms = self.up_to(20 * 60_000);
+                self.washer_later(after_ms, 0, WasherHappens::SensorIsMended);
+            }
+            WasherHappens::SensorIsMended => {
+                of.stuck = false;
+                let runs = of.runs;
+                self.senses(runs);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends what is left of its faults and of coins.
+    pub(super) fn washer_rests(&mut self) {
+        let of = &mut self.devices.washer;
+        (of.credit, of.stuck, of.runs, of.cycle) = (0, false, false, of.cycle + 1);
+        self.senses(false);
+    }
+
+    fn coin(&mut self) {
+        self.devices.washer.credit += 1;
+        let now = self.now;
+        let of = &mut self.devices.machines[COIN_MACHINE].bodies[0];
+        let up_ms = of.up_ms(now);
+        of.record_input("coin", now);
+        let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.coin(up_ms));
+        self.act(COIN_MACHINE, 0, &acts);
+        self.credited();
+    }
+
+    fn level(&mut self, runs: bool) {
+        if !self.devices.washer.stuck {
+            self.senses(runs);
+        }
+    }
+
+    /// The board's input for the sensor.
+    fn senses(&mut self, high: bool) {
+        let now = self.now;
+        let of = &mut self.devices.machines[COIN_MACHINE].bodies[0];
+        let up_ms = of.up_ms(now);
+        of.record_input(if high { "sense 1" } else { "sense 0" }, now);
+        let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.sense(high, up_ms));
+        self.act(COIN_MACHINE, 0, &acts);
+    }
+
+    /// The board has power again, and its input has the level of the machine.
+    pub(super) fn washer_is_seen(&mut self) {
+        let of = &self.devices.washer;
+        if of.runs || of.stuck {
+            self.senses(true);
+        }
+    }
+
+    /// With enough credit a customer presses Start after a while.
+    fn credited(&mut self) {
+        let of = &mut self.devices.washer;
+        if of.runs || of.credit < PULSES.n {
+            return;
+        }
+        of.credit -= PULSES.n;
+        of.cycle += 1;
+        let cycle = of.cycle;
+        if !self.chance(NEVER) {
+            let after_ms = self.up_to(PRESS_MS);
+            self.washer_later(after_ms, cycle, WasherHappens::Press);
+        }
+    }
+
+    // --- pulses ---
+
+    /// The board begins to send pulses.
+    pub(super) fn sends_pulses(&mut self, machine: usize, body: usize, cmd_id: Uuid, pulses: Pulses) {
+        assert_eq!(machine, COIN_MACHINE, "only one machine wants coins");
+        let now = self.now;
+        let of = &mut self.devices.machines[machine].bodies[body];
+        of.sending = Some(Sending { cmd_id, pulses, since: now });
+        let (boot, after_ms) = (of.boot, of.true_ms(pulses.total_ms()));
+        self.later(after_ms, MqttHappens::Pulsed { body, boot });
+        if self.troubled && self.chance(CUT_IN_PULSES) {
+            let cut_ms = self.rng.random_range(0..after_ms);
+            self.later(cut_ms, MqttHappens::PlugPulled { boot });
+        }
+    }
+
+    /// All pulses were sent.
+    pub(super) fn pulsed(&mut self, body: usize, boot: i64) {
+        let now = self.now;
+        let Some(of) = self.body(COIN_MACHINE, body).filter(|of| of.boot == boot) else { return };
+        let Some(Sending { cmd_id, pulses, .. }) = of.sending.take() else { return };
+        let up_ms = of.up_ms(now);
+        of.record_input("pulsed", now);
+        let acts = of.model.as_mut().map_or_else(Vec::new, |model| model.pulsed(up_ms));
+        let run = of.runs(now);
+        self.count_pulses(cmd_id, pulses.n);
+        if let Some(run) = run {
+            self.begins(COIN_MACHINE, body, run);
+        }
+        self.act(COIN_MACHINE, body, &acts);
+    }
+
+    /// The power is lost in the pulses: the last of them may be any part of one.
+    pub(super) fn cut_pulses(&mut self, machine: usize, body: usize) {
+        let now = self.now;
+        let Some(Sending { cmd_id, pulses, since }) = self.devices.machines[machine].bodies[body].sending.take() else { return };
+        self.note("power lost in the pulses");
+        let one_ms = i64::from(pulses.width_ms + pulses.gap_ms);
+        let given = i32::try_from(since.ms_until(now) / one_ms + 1).unwrap().min(pulses.n);
+        self.count_pulses(cmd_id, given);
+        if self.chance(0.5) {
+            // Their machine is on the same plug.
+            self.devices.washer.credit = 0;
+        }
+    }
+
+    fn count_pulses(&mut self, cmd_id: Uuid, n: i32) {
+        let forgets = self.devices.machines[COIN_MACHINE].has_forgotten;
+        let of = &mut self.devices.washer;
+        of.credit += n;
+        let given = of.given.entry(cmd_id).or_default();
+        *given += n;
+        assert!(*given <= PULSES.n || forgets, "{given} pulses for one command");
+        self.credited();
+    }
+
+    /// A coin machine's purchase that is paid had all of its pulses.
+    pub(super) fn check_pulses(&self) {
+        if self.devices.machines[COIN_MACHINE].has_forgotten {
+            return;
+        }
+        let of_machine = self.store.purchases.iter().filter(|p| p.order.machine == COIN_MACHINE);
+        for p in of_machine.filter(|p| matches!(p.state, PurchaseState::Finished | PurchaseState::Stopped)) {
+            assert_eq!(self.devices.washer.given.get(&p.cmd_id), Some(&PULSES.n), "paid, and not all pulses were sent: {p:?}");
+        }
+    }
+
+    /// The server has stored that the machine has not run in a purchase.
+    pub(super) fn check_never_ran(&mut self, machine: usize, cmd_id: Uuid) {
+        self.note("never ran");
+        let (now, of) = (self.now, &self.devices.machines[machine]);
+        if of.has_forgotten || now <= of.doubtful_until {
+            return;
+        }
+        let run = of.bodies[0].model.as_ref().and_then(|model| model.journal().pulse_run(cmd_id));
+        assert!(run.is_none_or(|(run, _)| !run.has_run), "it has run, and its customer is told that it has not");
+    }
+}
